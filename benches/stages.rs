@@ -21,7 +21,7 @@ use hearken::announce::{Announcer, Manner, Phrases};
 use hearken::app::{App, Effect, Input, LineSource, Setup, SourceSetup, Until, VoiceWish};
 use hearken::bench::Flood;
 use hearken::config::Config;
-use hearken::linear::{Lines, Page};
+use hearken::linear::{LineWriter, Page};
 use hearken::link::{Frame, LinkEvent, LinkId};
 use hearken::protocol::{CORE_CONTEXT, KeyRing, Now, OWN_CONTEXT, Recent, TRANSLATED};
 use hearken::session::Sessions;
@@ -234,7 +234,7 @@ impl Core {
 /// The whole pipeline, driven as the loop drives it when it can't keep up.
 struct Whole {
     app: App,
-    lines: Option<Lines>,
+    lines: Option<LineWriter>,
     /// The frames, as a transport delivers them.
     frames: Vec<Frame>,
 }
@@ -262,7 +262,7 @@ impl Whole {
             }],
         });
         let frames = load.events.iter().cloned().map(Frame::of).collect();
-        let lines = writes.then(|| Lines::new(Page::plain(0), TimeZone::UTC));
+        let lines = writes.then(|| LineWriter::new(Page::plain(0), TimeZone::UTC));
         let mut whole = Self { app, lines, frames };
         whole.input(Input::Start);
         if voice == VoiceWish::Speak {

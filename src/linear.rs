@@ -40,7 +40,7 @@ use crate::session::SessionKey;
 
 pub use json::json;
 
-use again::{Clock, Labels, Ours};
+use again::{ClockWords, Labels, OwnWords};
 use rows::{Continuation, Label, isolated, put};
 
 /// How long after an agent's words its next ones need no label: later, a person may have forgotten whose turn it was,
@@ -53,7 +53,7 @@ pub struct Page {
     /// The width in columns; 0 leaves wrapping to the display.
     pub width: u16,
     /// The handling of right-to-left words.
-    pub order: Order,
+    pub order: VisualOrder,
 }
 
 impl Page {
@@ -61,14 +61,14 @@ impl Page {
     pub fn plain(width: u16) -> Self {
         Self {
             width,
-            order: Order::AsWritten,
+            order: VisualOrder::AsWritten,
         }
     }
 }
 
 /// How right-to-left words are put into visual order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum VisualOrder {
     /// Not at all, or by a reader that goes letter by letter: nothing is inserted.
     AsWritten,
     /// By a terminal whose rows are read by eye: such words are isolated from hearken's own.
@@ -77,14 +77,14 @@ pub enum Order {
 
 /// Writes announcements as lines, and remembers the line before.
 #[derive(Debug)]
-pub struct Lines {
+pub struct LineWriter {
     page: Page,
-    clock: Clock,
+    clock: ClockWords,
     labels: Labels,
     before: Option<Before>,
     /// The last minute written.
     minute: Option<Arc<str>>,
-    ours: Ours,
+    ours: OwnWords,
 }
 
 /// Who spoke in the previous line, and when.
@@ -113,16 +113,16 @@ enum Speaker {
     Other,
 }
 
-impl Lines {
+impl LineWriter {
     /// Starts on an empty page.
     pub fn new(page: Page, zone: TimeZone) -> Self {
         Self {
             page,
-            clock: Clock::new(zone),
+            clock: ClockWords::new(zone),
             labels: Labels::default(),
             before: None,
             minute: None,
-            ours: Ours::default(),
+            ours: OwnWords::default(),
         }
     }
 

@@ -230,7 +230,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             runtime::run(runtime::acp_speak(name, speaking)?).await
         }
         Command::Bench(wanted) => {
-            let request = bench::Request {
+            let request = bench::Measurement {
                 sessions: wanted.sessions as usize,
                 agents: wanted.agents as usize,
                 questions: wanted.questions.unwrap_or_default() as usize,
@@ -263,7 +263,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             json,
             options,
         } => {
-            let request = doctor::Request {
+            let request = doctor::Examination {
                 sources,
                 file: options.config.clone(),
                 said: cli::said(std::env::args_os()),

@@ -73,7 +73,7 @@ pub use wording::{fault, phrases, phrases_for};
 use editor::Editor;
 use feed::Feeds;
 use input::{Inputs, Upheaval};
-use output::Output;
+use output::FaceOutput;
 use writer::Broken;
 
 /// The shortest time between two full-screen redraws.
@@ -125,7 +125,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         plan.setup.scan.clone(),
     )?;
     let reads_keys = plan.face == Face::Full || plan.setup.lines == Some(LineSource::Editor);
-    let mut output = Output::open(
+    let mut output = FaceOutput::open(
         plan.face,
         &plan.setup.config.screen,
         plan.reader,
@@ -345,7 +345,7 @@ pub fn leave_nothing() {
 }
 
 /// Writes the echo of what was typed.
-fn write_echo(inputs: &mut Inputs, output: &mut Output) {
+fn write_echo(inputs: &mut Inputs, output: &mut FaceOutput) {
     for bytes in inputs.take_echo() {
         output.interrupted();
         output.writer().write(bytes);
@@ -362,7 +362,7 @@ async fn closed(editor: &mut Option<Editor>) -> Result<String, Reason> {
 
 /// Takes the replies that the terminal still owes: they would be typed into whatever reads it next. Returns the other
 /// inputs that came meanwhile, without keys, which were meant for whatever reads it next.
-async fn take_replies(inputs: &mut Inputs, output: &mut Output, app: &App) -> Vec<Input> {
+async fn take_replies(inputs: &mut Inputs, output: &mut FaceOutput, app: &App) -> Vec<Input> {
     let at_most = tokio::time::sleep(LAST_REPLY);
     tokio::pin!(at_most);
     let mut came = Vec::new();
@@ -407,7 +407,7 @@ impl Shell {
         app: &mut App,
         feeds: &mut Feeds,
         inputs: &mut Inputs,
-        output: &mut Output,
+        output: &mut FaceOutput,
         at: Now,
     ) {
         self.record(&input, at);
@@ -425,7 +425,7 @@ impl Shell {
         app: &App,
         feeds: &mut Feeds,
         inputs: &mut Inputs,
-        output: &mut Output,
+        output: &mut FaceOutput,
         at: Now,
     ) {
         let (mut flushes, mut quits, mut shows) = (false, false, false);
@@ -499,7 +499,7 @@ impl Shell {
         effects: &mut Vec<Effect>,
         app: &App,
         feeds: &mut Feeds,
-        output: &mut Output,
+        output: &mut FaceOutput,
         at: Now,
     ) {
         for effect in effects.drain(..) {
@@ -571,7 +571,7 @@ impl Shell {
 }
 
 /// An open source.
-struct Open {
+struct OpenSource {
     id: LinkId,
     news: LinkNews,
     handle: Option<LinkHandle>,

@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use hearken::demo::{Settings, Verdict, serve};
+use hearken::demo::{PostVerdict, ProducerSettings, serve};
 
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
@@ -133,7 +133,9 @@ fn within_time(terminal: &mut Terminal, time: Duration, fits: impl Fn(&str) -> b
 /// shown.
 fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(seed)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(seed))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let mut file = tempfile::NamedTempFile::new().unwrap();
         write!(file, "[questions]\narm_ms = {}\n", ARM.as_millis()).unwrap();
@@ -174,7 +176,7 @@ fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
             let reply = replies.last().unwrap();
             assert_eq!(
                 reply.verdict,
-                Verdict::Taken,
+                PostVerdict::Taken,
                 "the token of the open question"
             );
             assert_eq!(reply.message["decision"], "accept", "{before:?} {after:?}");

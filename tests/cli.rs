@@ -550,7 +550,7 @@ fn a_script_answers_the_demo_by_rules_and_is_told_what_it_left_open() {
     .unwrap();
     let path = file.path().to_str().unwrap().to_owned();
     block_on(async {
-        let settings = hearken::demo::Settings::stepped(1);
+        let settings = hearken::demo::ProducerSettings::stepped(1);
         let running = hearken::demo::serve("127.0.0.1:0", settings).await.unwrap();
         let producer = running.producer().clone();
         let mut child = Hearken::start(&[

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hearken::announce::{Aloud, Class, Kind, Mark};
 use hearken::config::{Config, TimesChoice};
-use hearken::demo::{self, Settings};
+use hearken::demo::{self, ProducerSettings};
 use hearken::linear;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -24,7 +24,7 @@ fn run(scenario: &str) -> (Vec<Value>, String) {
     let file = folder.path().join("events.jsonl");
     let record = file.to_string_lossy().into_owned();
     let lines = block_on(async {
-        let running = demo::serve("127.0.0.1:0", Settings::stepped(1))
+        let running = demo::serve("127.0.0.1:0", ProducerSettings::stepped(1))
             .await
             .unwrap();
         let producer = running.producer().clone();
@@ -181,7 +181,7 @@ fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines
         for told in stage.app.history().iter() {
             for width in [0, 20, 40, 80] {
                 let page = linear::Page::plain(width);
-                let lines = linear::Lines::new(page, TimeZone::UTC).write(&stage.app, told);
+                let lines = linear::LineWriter::new(page, TimeZone::UTC).write(&stage.app, told);
                 let mut labels = vec![
                     stage.app.label(told),
                     stage.app.label_without_name(told),

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use hearken::demo::{Settings, serve};
+use hearken::demo::{ProducerSettings, serve};
 use serde_json::Value;
 
 use crate::support::child::command;
 #[cfg(unix)]
-use crate::support::ssip::{FakeSsip, Speech, address};
+use crate::support::ssip::{FakeSsip, WordsFate, address};
 #[cfg(unix)]
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
@@ -43,10 +43,12 @@ fn has(text: &str, line: &str) {
 #[test]
 fn all_is_well_with_a_voice_that_speaks_and_a_source_that_opens() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let url = running.url();
         let server = FakeSsip::start();
-        server.speech(Speech::Ends);
+        server.speech(WordsFate::Ends);
         let (code, text) =
             tokio::task::block_in_place(|| doctor(&address(&server), &["doctor", &url]));
         assert_eq!(code, 0, "{text}");
@@ -219,7 +221,7 @@ fn no_sentence_is_said_where_that_was_asked_or_the_reader_speaks() {
         &["doctor", "--screen-reader", "yes"][..],
     ] {
         let server = FakeSsip::start();
-        server.speech(Speech::Ends);
+        server.speech(WordsFate::Ends);
         let (code, text) = doctor(&address(&server), arguments);
         assert_eq!(code, 0, "{text}");
         assert!(text.contains("No test sentence was said"), "{text}");

@@ -10,7 +10,7 @@ use hearken::app::Stream;
 use hearken::config::Config;
 use hearken::inspect::StreamRule;
 use hearken::keys::{BINDINGS, LINES};
-use hearken::protocol::{Form, Kind, Machine, Problem, Rule};
+use hearken::protocol::{JsonKind, Machine, Problem, Rule, TextForm};
 use hearken::session::{AgentState, AnomalyKind, Lifecycle, OutputRun, QuestionRun, ToolRun};
 
 mod guide;

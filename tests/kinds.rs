@@ -4,7 +4,7 @@
 #[cfg(unix)]
 use std::time::Duration;
 
-use hearken::demo::{Producer, Settings, Verdict, serve};
+use hearken::demo::{PostVerdict, Producer, ProducerSettings, serve};
 use serde_json::{Value, json};
 
 use crate::support::child::Hearken;
@@ -77,7 +77,7 @@ fn check_all(producer: &Producer) {
     let replies = producer.replies();
     assert_eq!(replies.len(), 5);
     for (reply, (name, value)) in replies.iter().zip(wanted()) {
-        assert_eq!(reply.verdict, Verdict::Taken);
+        assert_eq!(reply.verdict, PostVerdict::Taken);
         assert_eq!(reply.message[name], value);
         check(&reply.message, name);
     }
@@ -86,7 +86,9 @@ fn check_all(producer: &Producer) {
 /// Answers with lines that each name their question, in a line-based face.
 fn by_lines(face: &str, asked: impl Fn(&mut Hearken, usize) + Send) {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(5)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(5))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let mut child =
             Hearken::start(&["watch", &running.url(), "--face", face, "--voice", "none"]);
@@ -141,7 +143,9 @@ fn every_kind_is_answered_in_the_json_face() {
 #[test]
 fn every_kind_is_answered_in_the_full_face() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(5)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(5))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let mut terminal = Terminal::start(
             100,

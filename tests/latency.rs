@@ -21,7 +21,7 @@ use hearken::bench;
 use serde_json::{Value, json};
 
 use crate::support::PATIENCE;
-use crate::support::ssip::{FakeSsip, Kind, address};
+use crate::support::ssip::{FakeSsip, LineKind, address};
 use crate::support::terminal::Terminal;
 
 /// The number of events per second, and the duration: enough questions for a 99th percentile.
@@ -248,7 +248,7 @@ fn said(
     server.wait(what, |lines, _| {
         let mut later = lines.iter().enumerate().skip(from);
         later
-            .find(|(_, line)| line.kind == Kind::Text && fits(&line.text))
+            .find(|(_, line)| line.kind == LineKind::Text && fits(&line.text))
             .map(|(at, line)| (at, line.at))
     })
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hearken::demo::{Settings, serve};
+use hearken::demo::{ProducerSettings, serve};
 use rustix::process::Signal;
 
 use crate::support::terminal::Terminal;
@@ -50,7 +50,9 @@ fn without_documented(raw: &str) -> String {
 fn output_waits_while_a_line_is_open_and_escape_lets_it_go() {
     for term in ["xterm-256color", "dumb"] {
         block_on(async {
-            let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+            let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+                .await
+                .unwrap();
             let producer = running.producer().clone();
             let mut terminal = start(&running.url(), &[("TERM", term)]);
             within("subscriber", producer.until_subscribed(1)).await;
@@ -110,7 +112,9 @@ fn output_waits_while_a_line_is_open_and_escape_lets_it_go() {
 #[test]
 fn pasted_lines_answer_nothing() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let mut terminal = start(&running.url(), &[("TERM", "xterm")]);
         within("subscriber", producer.until_subscribed(1)).await;
@@ -135,7 +139,9 @@ fn the_terminal_is_given_back_on_every_way_out_and_around_a_stop() {
         ("stop", 0),
     ] {
         block_on(async {
-            let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+            let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+                .await
+                .unwrap();
             let mut terminal = start(&running.url(), &[("TERM", "xterm")]);
             tokio::task::block_in_place(|| {
                 terminal.wait("Connected");
@@ -174,7 +180,9 @@ fn the_terminal_is_given_back_on_every_way_out_and_around_a_stop() {
 #[test]
 fn where_somebody_else_edits_lines_whole_lines_are_read() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let mut terminal = start(
             &running.url(),
             &[("TERM", "dumb"), ("INSIDE_EMACS", "29.1,comint")],

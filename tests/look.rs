@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use hearken::demo::{self, Settings};
+use hearken::demo::{self, ProducerSettings};
 
 use crate::support::child::{Hearken, command};
 use crate::support::{block_on, within};
@@ -302,7 +302,7 @@ fn server(kind: &str, body: &str) -> String {
 #[test]
 fn a_live_stream_is_checked_until_its_sessions_have_ended() {
     block_on(async {
-        let settings = Settings::stepped(1);
+        let settings = ProducerSettings::stepped(1);
         let running = demo::serve("127.0.0.1:0", settings).await.unwrap();
         let producer = running.producer().clone();
         let hearken = Hearken::start(&["check", &running.url(), "--until", "ended"]);

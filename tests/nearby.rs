@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::support::child::{Hearken, command};
 #[cfg(unix)]
-use crate::support::ssip::{FakeSsip, Speech, address};
+use crate::support::ssip::{FakeSsip, WordsFate, address};
 #[cfg(unix)]
 use crate::support::terminal::Terminal;
 
@@ -183,7 +183,7 @@ fn watch_offers_what_runs_under_numbers_says_it_and_follows_what_is_chosen() {
     let place = Place::new();
     let _agent = place.agent("planner");
     let daemon = FakeSsip::start();
-    daemon.speech(Speech::Ends);
+    daemon.speech(WordsFate::Ends);
     let mut terminal = place.watch("speech-dispatcher", &daemon);
     terminal.wait("1: planner.");
     terminal.wait("q leaves.");

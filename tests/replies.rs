@@ -1,6 +1,6 @@
 //! Answers to the demo's agent, through pipes: what arrives there, and how often.
 
-use hearken::demo::{Producer, Running, Settings, serve};
+use hearken::demo::{Producer, ProducerSettings, Running, serve};
 
 use crate::support::child::Hearken;
 use crate::support::{block_on, within};
@@ -8,7 +8,9 @@ use crate::support::{block_on, within};
 /// Runs a scenario against the program and lets the test talk to it.
 fn with(scenario: &'static str, test: impl FnOnce(&mut Hearken, &Producer) + Send) {
     block_on(async {
-        let running: Running = serve("127.0.0.1:0", Settings::stepped(3)).await.unwrap();
+        let running: Running = serve("127.0.0.1:0", ProducerSettings::stepped(3))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let mut child =
             Hearken::start(&["watch", &running.url(), "--face", "json", "--voice", "none"]);
@@ -118,7 +120,9 @@ fn three_agents_stay_apart_and_are_named() {
 #[test]
 fn an_agents_words_always_stand_under_its_name() {
     block_on(async {
-        let running: Running = serve("127.0.0.1:0", Settings::stepped(3)).await.unwrap();
+        let running: Running = serve("127.0.0.1:0", ProducerSettings::stepped(3))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let mut child = Hearken::start(&[
             "watch",

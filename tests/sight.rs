@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hearken::demo::{Running, Settings, serve};
+use hearken::demo::{ProducerSettings, Running, serve};
 
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
@@ -11,7 +11,9 @@ use crate::support::{block_on, within};
 const ARMED: Duration = Duration::from_millis(1200);
 
 async fn watch(face: &str) -> (Running, Terminal) {
-    let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+    let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        .await
+        .unwrap();
     let url = running.url();
     let arguments = ["watch", &url, "--face", face, "--voice", "none"];
     let mut terminal = Terminal::start(100, 30, &arguments);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hearken::announce::Manner;
 use hearken::config::{Config, TimesChoice};
-use hearken::linear::{Lines, Page};
+use hearken::linear::{LineWriter, Page};
 use jiff::tz::TimeZone;
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn stage(width: u16, times: TimesChoice) -> Stage {
     for agent in ["Ann", "Ben"] {
         event(&mut stage, agent, "session.started", json!({}));
     }
-    stage.written = Lines::new(Page::plain(width), TimeZone::UTC);
+    stage.written = LineWriter::new(Page::plain(width), TimeZone::UTC);
     stage.lines.clear();
     stage
 }

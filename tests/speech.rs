@@ -7,11 +7,11 @@
 
 use std::time::{Duration, Instant};
 
-use hearken::demo::{Running, Settings, serve};
+use hearken::demo::{ProducerSettings, Running, serve};
 
 use crate::latency::Flood;
 use crate::support::child::{Hearken, command};
-use crate::support::ssip::{Answer, FakeSsip, Folder, Speech, address};
+use crate::support::ssip::{CommandAnswer, FakeSsip, Folder, WordsFate, address};
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
 
@@ -61,7 +61,9 @@ fn assert_live(terminal: &mut Terminal, when: &str) {
 }
 
 async fn demo() -> Running {
-    serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap()
+    serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        .await
+        .unwrap()
 }
 
 /// Plays one fault in the middle of a session: the voice works, the fault occurs, the person is told, the
@@ -83,7 +85,7 @@ fn lost_and_back(name: &str, fault: impl FnOnce(&FakeSsip), mend: impl FnOnce(&F
             terminal.wait("The voice is back: speech-dispatcher.");
             assert_live(&mut terminal, name);
             // New words are heard again.
-            server.speech(Speech::Ends);
+            server.speech(WordsFate::Ends);
             let before = server.wait("what was said", |_, messages| Some(messages.len()));
             terminal.press("s");
             terminal.press("t");
@@ -112,7 +114,7 @@ fn a_killed_voice_is_told_and_comes_back_while_the_pane_is_live() {
 fn a_mute_voice_is_told_and_comes_back_while_the_pane_is_live() {
     lost_and_back(
         "mute",
-        |server| server.answer("", Answer::Nothing),
+        |server| server.answer("", CommandAnswer::Nothing),
         |server| server.answer_as_usual(""),
     );
 }
@@ -134,8 +136,8 @@ fn a_slow_voice_keeps_no_key_waiting_and_is_no_loss() {
         tokio::task::block_in_place(|| {
             let mut terminal = pane(&server, "/nonexistent", &running.url(), &[]);
             terminal.wait("Voice: speech-dispatcher.");
-            server.speech(Speech::Ends);
-            server.answer("SPEAK", Answer::Held);
+            server.speech(WordsFate::Ends);
+            server.answer("SPEAK", CommandAnswer::Held);
             terminal.press("t");
             server.wait_held();
             assert_live(&mut terminal, "slow");
@@ -160,7 +162,7 @@ fn a_daemon_that_is_mute_from_the_start_is_told_and_another_program_speaks() {
         let running = demo().await;
         let producer = running.producer().clone();
         let server = FakeSsip::start();
-        server.answer("", Answer::Nothing);
+        server.answer("", CommandAnswer::Nothing);
         let folder = Folder::new();
         let heard = folder.path("heard");
         let cat = "/bin/cat";
@@ -223,7 +225,7 @@ fn each_loss_and_each_return_is_announced_once_and_the_reader_is_never_cancelled
         let running = demo().await;
         let producer = running.producer().clone();
         let server = FakeSsip::start();
-        server.speech(Speech::Ends);
+        server.speech(WordsFate::Ends);
         let url = running.url();
         let at = address(&server);
         let mut child = Hearken::spawn(

@@ -10,7 +10,7 @@ use hearken::announce::Manner;
 use hearken::config::{Config, Dialect, Verbosity};
 use hearken::demo;
 use hearken::dialect::Identity;
-use hearken::linear::{Lines, Page};
+use hearken::linear::{LineWriter, Page};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -273,7 +273,7 @@ fn no_scenario_takes_many_more_words_than_a_careful_person_does() {
 #[test]
 fn the_transcript_in_the_documents_is_what_is_written() {
     let mut player = Player::of("email", Verbosity::Normal, Manner::Lines);
-    let mut written = Lines::new(Page::plain(40), TimeZone::UTC);
+    let mut written = LineWriter::new(Page::plain(40), TimeZone::UTC);
     let stage = &mut player.stage;
     let start = stage
         .told

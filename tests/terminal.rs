@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use hearken::demo::{Settings, serve};
+use hearken::demo::{ProducerSettings, serve};
 use rustix::process::Signal;
 
 use crate::support::terminal::Terminal;
@@ -19,7 +19,9 @@ fn slow_arming() -> tempfile::NamedTempFile {
 #[test]
 fn only_the_documented_way_answers_and_exactly_once() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let file = slow_arming();
         let url = running.url();
@@ -73,7 +75,9 @@ fn only_the_documented_way_answers_and_exactly_once() {
 /// answers it. Once it reads again, the question can be answered.
 fn a_terminal_that_reads_nothing_answers_nothing(face: &str, accept: &str, confirm: &str) {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let url = running.url();
         let mut terminal =
@@ -138,7 +142,9 @@ fn no_line_answers_a_question_that_the_terminal_has_not_read() {
 fn the_terminal_is_restored_on_every_way_out() {
     for (how, code) in [("quit", 0), ("interrupt key", 130), ("SIGTERM", 143)] {
         block_on(async {
-            let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+            let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+                .await
+                .unwrap();
             let mut terminal = Terminal::start(
                 80,
                 24,
@@ -166,7 +172,9 @@ fn the_terminal_is_restored_on_every_way_out() {
 #[test]
 fn a_resize_to_the_smallest_size_keeps_the_question_in_sight() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let mut terminal = Terminal::start(
             120,
             40,
@@ -208,7 +216,9 @@ fn in_a_shell(url: &str) -> Terminal {
 #[test]
 fn a_stop_gives_the_terminal_back_and_loses_nothing() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let url = running.url();
         let mut terminal = tokio::task::block_in_place(|| in_a_shell(&url));
@@ -249,7 +259,9 @@ fn a_stop_gives_the_terminal_back_and_loses_nothing() {
 #[test]
 fn a_reply_that_comes_late_is_not_typed_into_the_shell() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let url = running.url();
         let mut terminal = tokio::task::block_in_place(|| in_a_shell(&url));
@@ -279,7 +291,9 @@ fn a_reply_that_comes_late_is_not_typed_into_the_shell() {
 fn lose_the_terminal(face: &str) -> String {
     use std::io::Read;
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let url = running.url();
         let errors = tempfile::NamedTempFile::new().unwrap();
@@ -337,7 +351,9 @@ fn lines_end_too_when_their_terminal_goes_without_a_signal() {
 #[test]
 fn half_a_sequence_holds_nothing_up() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let mut terminal = Terminal::start(
             80,
@@ -359,7 +375,9 @@ fn half_a_sequence_holds_nothing_up() {
 #[test]
 fn keys_that_come_in_a_great_burst_are_all_taken() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let mut terminal = Terminal::start(
             80,
             24,
@@ -379,7 +397,9 @@ fn keys_that_come_in_a_great_burst_are_all_taken() {
 #[test]
 fn whoever_is_ended_reads_the_defaults_where_the_pane_was() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let mut terminal = Terminal::start(
             80,
             24,
@@ -407,7 +427,9 @@ fn whoever_is_ended_reads_the_defaults_where_the_pane_was() {
 #[test]
 fn a_question_calls_through_the_terminal_and_is_silent_once_answered() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let producer = running.producer().clone();
         let mut terminal = Terminal::start_with(
             80,
@@ -455,7 +477,9 @@ fn a_question_calls_through_the_terminal_and_is_silent_once_answered() {
 #[test]
 fn lines_on_a_terminal_carry_the_marks_of_turns_and_nothing_else() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let config = {
             let mut file = tempfile::NamedTempFile::new().unwrap();
             write!(file, "[screen]\nbell = false\ntitle = false\n").unwrap();
@@ -497,7 +521,9 @@ fn lines_on_a_terminal_carry_the_marks_of_turns_and_nothing_else() {
 #[test]
 fn a_dumb_terminal_gets_plain_lines_without_any_escape() {
     block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let mut terminal = Terminal::start_with(
             80,
             24,

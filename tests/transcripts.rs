@@ -113,9 +113,11 @@ fn no_utterance_breaks_a_word_and_none_is_said_twice() {
 /// The capture must not drift from the scenario that people see.
 #[test]
 fn the_capture_is_what_the_demo_plays() {
-    use hearken::demo::{Settings, serve};
+    use hearken::demo::{ProducerSettings, serve};
     let played: Vec<String> = block_on(async {
-        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            .await
+            .unwrap();
         let mut child = crate::support::child::Hearken::start(&[
             "watch",
             &running.url(),

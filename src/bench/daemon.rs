@@ -46,7 +46,7 @@ impl Daemon {
 
 /// The speech state of a client.
 #[derive(Debug, Default)]
-struct Client {
+struct SpeechClient {
     /// How many messages it has sent.
     messages: u64,
     /// Whether the last one is being spoken.
@@ -55,7 +55,7 @@ struct Client {
     text: Option<String>,
 }
 
-impl Client {
+impl SpeechClient {
     fn event(&self, code: u16, name: &str) -> String {
         let number = self.messages;
         format!("{code}-{number}\r\n{code}-1\r\n{code} {name}\r\n")
@@ -114,7 +114,8 @@ impl Client {
 /// Serves one client.
 fn serve(stream: BlockingStream, tell: &Sender<VoiceEntry>) -> io::Result<()> {
     let mut out = stream.try_clone()?;
-    let (mut client, mut lines, mut line) = (Client::default(), BufReader::new(stream), Vec::new());
+    let (mut client, mut lines, mut line) =
+        (SpeechClient::default(), BufReader::new(stream), Vec::new());
     while lines.read_until(b'\n', &mut line)? > 0 {
         let at = Instant::now();
         let text = String::from_utf8_lossy(&line);

@@ -42,7 +42,7 @@ const FACE: [&str; 4] = ["--face", "linear", "--voice", "none"];
 
 /// What to measure.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct Measurement {
     /// How many sessions take turns.
     pub sessions: usize,
     /// How many agents they belong to.
@@ -57,7 +57,7 @@ pub struct Request {
     pub json: bool,
 }
 
-impl Request {
+impl Measurement {
     fn flood(&self, start: Timestamp) -> Flood {
         Flood::new(self.sessions, start)
             .with_agents(self.agents)
@@ -94,14 +94,14 @@ pub enum Unmeasured {
 }
 
 /// Measures, and writes each figure as soon as it is available.
-pub async fn run(request: Request, words: Phrases) -> Result<Ended, Unmeasured> {
+pub async fn run(request: Measurement, words: Phrases) -> Result<Ended, Unmeasured> {
     // Before any output: its reader may interrupt immediately.
     let mut leaving = Leaving::listen_without_terminal()?;
     let over = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&over);
     let mut work = tokio::task::spawn_blocking(move || {
         let bench = Bench {
-            place: Place::make()?,
+            place: TemporaryFolder::make()?,
             request,
             words,
             over: flag,
@@ -126,9 +126,9 @@ pub async fn run(request: Request, words: Phrases) -> Result<Ended, Unmeasured> 
 }
 
 /// A temporary folder for the bench, removed on drop.
-struct Place(PathBuf);
+struct TemporaryFolder(PathBuf);
 
-impl Place {
+impl TemporaryFolder {
     fn make() -> io::Result<Self> {
         let name = format!("hearken-bench-{}", std::process::id());
         let place = Self(std::env::temp_dir().join(name));
@@ -143,7 +143,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         // What can't be removed is left among the system's temporary files.
         let _ = fs::remove_dir_all(&self.0);
@@ -151,15 +151,15 @@ impl Drop for Place {
 }
 
 struct Bench {
-    place: Place,
-    request: Request,
+    place: TemporaryFolder,
+    request: Measurement,
     words: Phrases,
     over: Arc<AtomicBool>,
 }
 
 impl Bench {
     fn measure(&self) -> Result<(), Unmeasured> {
-        let Request {
+        let Measurement {
             sessions,
             agents,
             questions,

@@ -11,7 +11,7 @@ use super::child::Child;
 use super::flood::{mark_in, marked};
 use super::report::Latency;
 use super::served::Server;
-use super::{FACE, Request, Unmeasured};
+use super::{FACE, Measurement, Unmeasured};
 
 /// How many events are sent per second: far more than agents that people follow send.
 pub(super) const RATE: u32 = 1000;
@@ -23,7 +23,7 @@ const SETTLING: Duration = Duration::from_secs(1);
 
 /// Sends events at a steady rate, and times those whose words are written immediately: the tool results.
 pub(super) fn time(
-    request: &Request,
+    request: &Measurement,
     settings: &str,
     child: impl Fn(&[&str]) -> Child,
 ) -> Result<Latency, Unmeasured> {
@@ -51,7 +51,7 @@ pub(super) fn time(
 
 /// Writes events one at a time, each when it is due, and keeps the time at which each tool result was
 /// written.
-fn send(out: &mut TcpStream, wanted: &Request, marks: &Mutex<Vec<Instant>>) -> io::Result<()> {
+fn send(out: &mut TcpStream, wanted: &Measurement, marks: &Mutex<Vec<Instant>>) -> io::Result<()> {
     let flood = wanted.flood(Timestamp::now());
     let mut flood = flood.with_busy(BUSY).at_rate(RATE);
     let mut before = String::new();

@@ -12,7 +12,7 @@ use super::child::{LOOK, PATIENCE, Program};
 use super::flood::Flood;
 use super::report::Quiet;
 use super::served::Server;
-use super::{FACE, Request, Unmeasured};
+use super::{FACE, Measurement, Unmeasured};
 use crate::platform::spending;
 
 /// How many starts are timed.
@@ -23,7 +23,7 @@ const SETTLING: Duration = Duration::from_secs(7);
 
 /// Measures all of these.
 pub(super) fn measure(
-    request: &Request,
+    request: &Measurement,
     settings: &str,
     over: &AtomicBool,
 ) -> Result<Quiet, Unmeasured> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::Request;
+use super::Measurement;
 use super::child::Ran;
 use crate::announce::{Arg, Phrases};
 
@@ -44,7 +44,7 @@ impl Arrival {
 pub(super) struct Cost {
     pub(super) way: Arrival,
     pub(super) events: usize,
-    pub(super) request: Request,
+    pub(super) request: Measurement,
     pub(super) ran: Ran,
 }
 
@@ -281,7 +281,7 @@ mod tests {
         Cost {
             way: Arrival::Socket,
             events: 1000,
-            request: Request {
+            request: Measurement {
                 sessions: 1,
                 agents: 1,
                 questions: 0,

@@ -21,7 +21,7 @@ use super::flood::Flood;
 use super::paced::RATE;
 use super::report::Typed;
 use super::served::Server;
-use super::{FACE, Place, Request, Unmeasured};
+use super::{FACE, Measurement, TemporaryFolder, Unmeasured};
 
 /// The pause before typing, after the announcement in question: shorter than any person needs, and long enough for the
 /// program to know that its own line is out.
@@ -33,9 +33,9 @@ const ACTION: &str = "Send part ";
 
 /// Types each kind of input for a while, and times it. If no socket can be created for the voice, stops are not timed.
 pub(super) fn time(
-    request: &Request,
+    request: &Measurement,
     settings: &str,
-    place: &Place,
+    place: &TemporaryFolder,
     over: &AtomicBool,
 ) -> Result<Typed, Unmeasured> {
     let replies = answers(request.paced, settings, over)?;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::doors::Entrance;
-use super::kind::Kind;
+use super::kind::EventKind;
 use super::live::Host;
 use super::session::AAEP_VERSION;
 use super::terms::{LANGUAGES, Refusal, SharedTerms, Terms, lock};
@@ -108,7 +108,7 @@ impl Subscriptions {
     }
 
     /// Returns whether any of the subscriptions can answer such a question.
-    pub(super) fn any_answers(&self, kind: Kind) -> bool {
+    pub(super) fn any_answers(&self, kind: EventKind) -> bool {
         self.known.values().any(|terms| lock(terms).answers(kind))
     }
 

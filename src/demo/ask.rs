@@ -6,8 +6,8 @@
 
 use serde_json::{Map, Value};
 
-use super::kind::Kind;
-use super::reply::Said;
+use super::kind::EventKind;
+use super::reply::ReplyContent;
 
 /// How much of an answer later events repeat, in characters: enough for a name or a sentence, but
 /// no stranger can make the producer flood other people's screens.
@@ -24,7 +24,7 @@ pub(super) enum QuestionTerms {
     },
     Clarification {
         kinds: Vec<ResponseKind>,
-        choices: Vec<Choice>,
+        choices: Vec<AskedChoice>,
         default: Option<String>,
     },
 }
@@ -40,14 +40,14 @@ pub(super) enum ResponseKind {
 
 /// A single choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct AskedChoice {
     pub(super) value: String,
     pub(super) label: String,
 }
 
 /// How a question ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum QuestionOutcome {
     /// A confirmation was answered with one of its allowed replies.
     Decided(String),
     /// A clarification was answered.
@@ -85,25 +85,28 @@ impl ResponseKind {
 impl QuestionTerms {
     /// Reads the terms and the time limit in seconds from a question's payload; the error describes
     /// what is wrong with it.
-    pub(super) fn read(kind: Kind, fields: &Map<String, Value>) -> Result<(Self, u64), String> {
+    pub(super) fn read(
+        kind: EventKind,
+        fields: &Map<String, Value>,
+    ) -> Result<(Self, u64), String> {
         let timeout = fields
             .get("timeout_seconds")
             .and_then(Value::as_u64)
             .filter(|seconds| (1..=MAX_TIMEOUT_SECONDS).contains(seconds))
             .ok_or("timeout_seconds must be a whole number from 1 to 86400")?;
         let asked = match kind {
-            Kind::AwaitingConfirmation => Self::read_confirmation(fields)?,
-            Kind::AwaitingClarification => Self::read_clarification(fields)?,
-            Kind::SessionStarted
-            | Kind::SessionCompleted
-            | Kind::SessionErrored
-            | Kind::SessionCancelled
-            | Kind::StateChanged
-            | Kind::ProgressUpdated
-            | Kind::ToolInvoked
-            | Kind::ToolCompleted
-            | Kind::OutputStreaming
-            | Kind::HandoffRequested => {
+            EventKind::AwaitingConfirmation => Self::read_confirmation(fields)?,
+            EventKind::AwaitingClarification => Self::read_clarification(fields)?,
+            EventKind::SessionStarted
+            | EventKind::SessionCompleted
+            | EventKind::SessionErrored
+            | EventKind::SessionCancelled
+            | EventKind::StateChanged
+            | EventKind::ProgressUpdated
+            | EventKind::ToolInvoked
+            | EventKind::ToolCompleted
+            | EventKind::OutputStreaming
+            | EventKind::HandoffRequested => {
                 return Err("only a confirmation or a clarification can be asked".to_owned());
             }
         };
@@ -165,34 +168,36 @@ impl QuestionTerms {
     }
 
     /// Returns the type of the event that asks it.
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> EventKind {
         match self {
-            Self::Confirmation { .. } => Kind::AwaitingConfirmation,
-            Self::Clarification { .. } => Kind::AwaitingClarification,
+            Self::Confirmation { .. } => EventKind::AwaitingConfirmation,
+            Self::Clarification { .. } => EventKind::AwaitingClarification,
         }
     }
 
     /// Judges the content of a well-formed reply.
-    pub(super) fn judge(&self, said: &Said) -> Result<Outcome, Refusal> {
+    pub(super) fn judge(&self, said: &ReplyContent) -> Result<QuestionOutcome, Refusal> {
         match (self, said) {
-            (Self::Confirmation { allowed }, Said::Decision { decision, modified }) => {
+            (Self::Confirmation { allowed }, ReplyContent::Decision { decision, modified }) => {
                 if !allowed.contains(decision) {
                     return Err(Refusal::NotAllowed);
                 }
                 // Modified actions are not supported here, so the reply means reject (6.3.2).
                 let decision = if *modified { "reject" } else { decision };
-                Ok(Outcome::Decided(decision.to_owned()))
+                Ok(QuestionOutcome::Decided(decision.to_owned()))
             }
-            (Self::Clarification { kinds, choices, .. }, Said::Response(response)) => {
+            (Self::Clarification { kinds, choices, .. }, ReplyContent::Response(response)) => {
                 judge_response(kinds, choices, response).ok_or(Refusal::NotAllowed)
             }
-            (Self::Confirmation { .. }, Said::Response(_))
-            | (Self::Clarification { .. }, Said::Decision { .. }) => Err(Refusal::WrongKind),
+            (Self::Confirmation { .. }, ReplyContent::Response(_))
+            | (Self::Clarification { .. }, ReplyContent::Decision { .. }) => {
+                Err(Refusal::WrongKind)
+            }
         }
     }
 
     /// Returns the outcome of a timeout.
-    pub(super) fn timed_out(&self) -> Outcome {
+    pub(super) fn timed_out(&self) -> QuestionOutcome {
         let words = match self {
             Self::Confirmation { .. } => None,
             Self::Clarification {
@@ -204,13 +209,17 @@ impl QuestionTerms {
                     .map_or_else(|| default.clone(), |choice| choice.label.clone())
             }),
         };
-        Outcome::TimedOut { words }
+        QuestionOutcome::TimedOut { words }
     }
 }
 
-fn judge_response(kinds: &[ResponseKind], choices: &[Choice], response: &Value) -> Option<Outcome> {
+fn judge_response(
+    kinds: &[ResponseKind],
+    choices: &[AskedChoice],
+    response: &Value,
+) -> Option<QuestionOutcome> {
     let accepts = |kind| kinds.contains(&kind);
-    let free = |words: String| Outcome::Answered { chose: None, words };
+    let free = |words: String| QuestionOutcome::Answered { chose: None, words };
     match response {
         Value::Bool(yes) if accepts(ResponseKind::YesNo) => {
             Some(free(if *yes { "yes" } else { "no" }.to_owned()))
@@ -221,7 +230,7 @@ fn judge_response(kinds: &[ResponseKind], choices: &[Choice], response: &Value) 
                 .iter()
                 .find(|choice| accepts(ResponseKind::MultipleChoice) && choice.value == *text);
             match choice {
-                Some(choice) => Some(Outcome::Answered {
+                Some(choice) => Some(QuestionOutcome::Answered {
                     chose: Some(choice.value.clone()),
                     words: choice.label.clone(),
                 }),
@@ -254,11 +263,11 @@ fn strings(list: &Value) -> Option<Vec<String>> {
         .collect()
 }
 
-fn choices(list: &Value) -> Option<Vec<Choice>> {
+fn choices(list: &Value) -> Option<Vec<AskedChoice>> {
     list.as_array()?
         .iter()
         .map(|item| {
-            Some(Choice {
+            Some(AskedChoice {
                 value: item.get("value")?.as_str()?.to_owned(),
                 label: item.get("label")?.as_str()?.to_owned(),
             })
@@ -276,17 +285,19 @@ mod tests {
     fn clarification(fields: Value) -> QuestionTerms {
         let mut fields = fields.as_object().unwrap().clone();
         fields.insert("timeout_seconds".to_owned(), json!(60));
-        QuestionTerms::read(Kind::AwaitingClarification, &fields)
+        QuestionTerms::read(EventKind::AwaitingClarification, &fields)
             .unwrap()
             .0
     }
 
     fn words(asked: &QuestionTerms, response: Value) -> Result<String, Refusal> {
         asked
-            .judge(&Said::Response(response))
+            .judge(&ReplyContent::Response(response))
             .map(|outcome| match outcome {
-                Outcome::Answered { words, .. } => words,
-                Outcome::Decided(_) | Outcome::TimedOut { .. } => String::from("no answer"),
+                QuestionOutcome::Answered { words, .. } => words,
+                QuestionOutcome::Decided(_) | QuestionOutcome::TimedOut { .. } => {
+                    String::from("no answer")
+                }
             })
     }
 
@@ -302,7 +313,7 @@ mod tests {
         assert_eq!(words(&free, json!("at\u{1b}\nseven")).unwrap(), "at  seven");
         assert_eq!(words(&free, json!(7)), Err(Refusal::NotAllowed));
         assert_eq!(
-            free.judge(&Said::Decision {
+            free.judge(&ReplyContent::Decision {
                 decision: "accept".to_owned(),
                 modified: false
             }),
@@ -321,7 +332,7 @@ mod tests {
         assert_eq!(words(&strict, json!("sunday")), Err(Refusal::NotAllowed));
         assert_eq!(
             strict.timed_out(),
-            Outcome::TimedOut {
+            QuestionOutcome::TimedOut {
                 words: Some("Saturday".to_owned())
             }
         );
@@ -342,25 +353,26 @@ mod tests {
     fn a_modified_action_means_reject() {
         let fields = json!({"timeout_seconds": 60, "default_decision": "reject"});
         let (asked, timeout) =
-            QuestionTerms::read(Kind::AwaitingConfirmation, fields.as_object().unwrap()).unwrap();
+            QuestionTerms::read(EventKind::AwaitingConfirmation, fields.as_object().unwrap())
+                .unwrap();
         assert_eq!(timeout, 60);
         let decide = |decision: &str, modified| {
-            asked.judge(&Said::Decision {
+            asked.judge(&ReplyContent::Decision {
                 decision: decision.to_owned(),
                 modified,
             })
         };
         assert_eq!(
             decide("accept", false),
-            Ok(Outcome::Decided("accept".to_owned()))
+            Ok(QuestionOutcome::Decided("accept".to_owned()))
         );
         assert_eq!(
             decide("accept", true),
-            Ok(Outcome::Decided("reject".to_owned()))
+            Ok(QuestionOutcome::Decided("reject".to_owned()))
         );
         assert_eq!(decide("maybe", false), Err(Refusal::NotAllowed));
         assert_eq!(
-            asked.judge(&Said::Response(json!("accept"))),
+            asked.judge(&ReplyContent::Response(json!("accept"))),
             Err(Refusal::WrongKind)
         );
     }
@@ -369,8 +381,9 @@ mod tests {
     fn an_unsafe_default_is_refused() {
         let fields = json!({"timeout_seconds": 60, "default_decision": "accept",
                             "risk_level": "high", "reversibility": "irreversible"});
-        let error = QuestionTerms::read(Kind::AwaitingConfirmation, fields.as_object().unwrap())
-            .unwrap_err();
+        let error =
+            QuestionTerms::read(EventKind::AwaitingConfirmation, fields.as_object().unwrap())
+                .unwrap_err();
         assert!(error.contains("6.4.1"), "{error}");
     }
 }

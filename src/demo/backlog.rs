@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::kind::Kind;
+use super::kind::EventKind;
 use super::queue::{Frame, QUEUE_EVENTS};
 
 /// The longest joined text, in bytes: the longest string in an event (3.7).
@@ -63,8 +63,8 @@ impl Parcel {
         self.frame.critical
     }
 
-    fn known(&self) -> Option<Kind> {
-        self.kind().and_then(Kind::from_wire)
+    fn known(&self) -> Option<EventKind> {
+        self.kind().and_then(EventKind::from_wire)
     }
 
     fn completes(&self) -> bool {
@@ -113,7 +113,7 @@ enum Growth {
 }
 
 #[derive(Debug)]
-struct Slot {
+struct BacklogSlot {
     parcel: Parcel,
     growth: Growth,
     session: Option<String>,
@@ -123,8 +123,8 @@ struct Slot {
     last: u64,
 }
 
-impl Slot {
-    fn joins(&self, before: &Slot) -> bool {
+impl BacklogSlot {
+    fn joins(&self, before: &BacklogSlot) -> bool {
         match (before.growth, self.growth) {
             (Growth::Text { well_cut: true }, Growth::Text { well_cut: false }) => false,
             (Growth::Text { .. }, Growth::Text { .. }) => self.parcel.follows(&before.parcel),
@@ -134,7 +134,7 @@ impl Slot {
     }
 
     /// Takes over the place and the number of the slot before.
-    fn absorb(&mut self, before: &Slot) {
+    fn absorb(&mut self, before: &BacklogSlot) {
         match self.growth {
             Growth::Text { .. } => self.parcel.begun_by(&before.parcel),
             Growth::Replaced | Growth::Never => {}
@@ -163,7 +163,7 @@ impl Slot {
 /// The events that wait for one subscriber, in order.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
-    slots: VecDeque<Slot>,
+    slots: VecDeque<BacklogSlot>,
     arrived: u64,
 }
 
@@ -178,7 +178,7 @@ impl Backlog {
     }
 
     /// Numbers an event and returns it immediately, ahead of everything that waits.
-    pub(super) fn pass(&mut self, parcel: Parcel, numbers: &mut Numbers) -> Arc<Frame> {
+    pub(super) fn pass(&mut self, parcel: Parcel, numbers: &mut EventNumbers) -> Arc<Frame> {
         let slot = self.slot(parcel, Growth::Never, numbers);
         let resumable = self.is_empty();
         slot.sealed(resumable)
@@ -186,12 +186,12 @@ impl Backlog {
 
     /// Adds an event that must wait. `wanted` says whether the subscriber wants text to be cut at its
     /// end.
-    pub(super) fn hold(&mut self, parcel: Parcel, wanted: bool, numbers: &mut Numbers) {
+    pub(super) fn hold(&mut self, parcel: Parcel, wanted: bool, numbers: &mut EventNumbers) {
         let growth = match parcel.known() {
-            Some(Kind::OutputStreaming) => Growth::Text {
+            Some(EventKind::OutputStreaming) => Growth::Text {
                 well_cut: wanted || parcel.completes(),
             },
-            Some(Kind::ProgressUpdated) => Growth::Replaced,
+            Some(EventKind::ProgressUpdated) => Growth::Replaced,
             Some(_) | None => Growth::Never,
         };
         let mut slot = self.slot(parcel, growth, numbers);
@@ -207,8 +207,8 @@ impl Backlog {
     }
 
     /// Removes and returns the slot just before this one in its session, if the two are to be joined.
-    fn neighbour(&mut self, slot: &Slot) -> Option<Slot> {
-        let same = |other: &Slot| other.session == slot.session;
+    fn neighbour(&mut self, slot: &BacklogSlot) -> Option<BacklogSlot> {
+        let same = |other: &BacklogSlot| other.session == slot.session;
         let at = self.slots.iter().rposition(same)?;
         let before = self.slots.get(at)?;
         // An urgent event that has passed in the session since then separates them.
@@ -228,14 +228,14 @@ impl Backlog {
         Some(slot.sealed(resumable))
     }
 
-    fn slot(&mut self, parcel: Parcel, growth: Growth, numbers: &mut Numbers) -> Slot {
+    fn slot(&mut self, parcel: Parcel, growth: Growth, numbers: &mut EventNumbers) -> BacklogSlot {
         let place = self.arrived;
         self.arrived += 1;
         let session = parcel.text("session_id").map(str::to_owned);
         let number = session
             .as_deref()
             .and_then(|session| numbers.give(session, &parcel));
-        Slot {
+        BacklogSlot {
             parcel,
             growth,
             session,
@@ -250,7 +250,7 @@ impl Backlog {
 /// no gap (3.4.1 requires each number to be one more than the last; 5.9 lets each subscription have
 /// its own shape). An event is numbered when its turn comes, so that what overtakes it is in order.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub(super) struct EventNumbers {
     next: BTreeMap<String, u64>,
     given: VecDeque<Given>,
 }
@@ -262,12 +262,12 @@ struct Given {
     number: u64,
 }
 
-impl Numbers {
+impl EventNumbers {
     /// Returns the number of a session's next event; `None` if the session has no numbers.
     fn give(&mut self, session: &str, parcel: &Parcel) -> Option<u64> {
         let own = parcel.event.as_ref()?.get("sequence_number")?.as_u64()?;
         let number = *self.next.get(session).unwrap_or(&own);
-        if parcel.known().is_some_and(Kind::ends_session) {
+        if parcel.known().is_some_and(EventKind::ends_session) {
             self.next.remove(session);
         } else {
             if self.next.len() >= MAX_NUMBERED {
@@ -344,13 +344,13 @@ mod tests {
             let complete = hint == "completion";
             self.parcel(
                 false,
-                json!({"type": Kind::OutputStreaming.wire(), "chunk": text, "position": position,
+                json!({"type": EventKind::OutputStreaming.wire(), "chunk": text, "position": position,
                     "output_id": "out_1", "coalesce_hint": hint, "complete": complete}),
             )
         }
 
         fn progress(&mut self, percent: u64) -> Parcel {
-            let kind = Kind::ProgressUpdated.wire();
+            let kind = EventKind::ProgressUpdated.wire();
             self.parcel(
                 false,
                 json!({"type": kind, "progress": {"percent": percent}}),
@@ -358,11 +358,14 @@ mod tests {
         }
 
         fn question(&mut self) -> Parcel {
-            self.parcel(true, json!({"type": Kind::AwaitingConfirmation.wire()}))
+            self.parcel(
+                true,
+                json!({"type": EventKind::AwaitingConfirmation.wire()}),
+            )
         }
     }
 
-    fn hold(backlog: &mut Backlog, numbers: &mut Numbers, parcel: Parcel) {
+    fn hold(backlog: &mut Backlog, numbers: &mut EventNumbers, parcel: Parcel) {
         let wanted = ["sentence", "completion"].contains(&parcel.hint());
         backlog.hold(parcel, wanted, numbers);
     }
@@ -392,8 +395,11 @@ mod tests {
 
     #[test]
     fn sentences_join_and_the_piece_of_one_waits_for_its_end() {
-        let (mut source, mut backlog, mut numbers) =
-            (Source::default(), Backlog::default(), Numbers::default());
+        let (mut source, mut backlog, mut numbers) = (
+            Source::default(),
+            Backlog::default(),
+            EventNumbers::default(),
+        );
         for (text, hint) in [
             ("One. ", "sentence"),
             ("Twö. ", "sentence"),
@@ -428,8 +434,11 @@ mod tests {
 
     #[test]
     fn a_finished_sentence_joins_the_one_before_it() {
-        let (mut source, mut backlog, mut numbers) =
-            (Source::default(), Backlog::default(), Numbers::default());
+        let (mut source, mut backlog, mut numbers) = (
+            Source::default(),
+            Backlog::default(),
+            EventNumbers::default(),
+        );
         for (text, hint) in [
             ("A. ", "sentence"),
             ("B", "none"),
@@ -447,8 +456,11 @@ mod tests {
 
     #[test]
     fn what_comes_between_in_the_session_keeps_its_place() {
-        let (mut source, mut backlog, mut numbers) =
-            (Source::default(), Backlog::default(), Numbers::default());
+        let (mut source, mut backlog, mut numbers) = (
+            Source::default(),
+            Backlog::default(),
+            EventNumbers::default(),
+        );
         for percent in [10, 20, 30] {
             let parcel = source.progress(percent);
             hold(&mut backlog, &mut numbers, parcel);
@@ -471,8 +483,11 @@ mod tests {
 
     #[test]
     fn another_output_a_hole_and_too_long_a_text_are_not_joined() {
-        let (mut source, mut backlog, mut numbers) =
-            (Source::default(), Backlog::default(), Numbers::default());
+        let (mut source, mut backlog, mut numbers) = (
+            Source::default(),
+            Backlog::default(),
+            EventNumbers::default(),
+        );
         let long = "x".repeat(MAX_JOINED_BYTES);
         for text in ["A. ", &long] {
             let parcel = source.chunk(text, "sentence");
@@ -489,9 +504,12 @@ mod tests {
 
     #[test]
     fn numbers_go_on_from_the_event_that_a_subscriber_names() {
-        let (mut source, mut backlog, mut numbers) =
-            (Source::default(), Backlog::default(), Numbers::default());
-        let mut pass = |numbers: &mut Numbers, parcel| {
+        let (mut source, mut backlog, mut numbers) = (
+            Source::default(),
+            Backlog::default(),
+            EventNumbers::default(),
+        );
+        let mut pass = |numbers: &mut EventNumbers, parcel| {
             let frame = backlog.pass(parcel, numbers);
             let event: Value = serde_json::from_str(&frame.text).unwrap();
             event["sequence_number"].as_u64().unwrap()

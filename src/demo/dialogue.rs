@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::hub::Listener;
+use super::hub::Subscriber;
 use super::producer::Producer;
 use super::queue::Delivery;
 use super::shaper::Shaper;
@@ -22,7 +22,7 @@ const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
 /// What arrived over a connection.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Received {
+pub(super) enum DialogueInput {
     /// A message, and the number of the request that carried it.
     Said {
         message: Value,
@@ -61,7 +61,7 @@ pub(super) enum Farewell {
 /// A connection for whole messages in both directions.
 pub(super) trait Wire: Send {
     /// Waits for the next input; dropping the wait loses nothing.
-    fn hear(&mut self) -> impl Future<Output = Received> + Send;
+    fn hear(&mut self) -> impl Future<Output = DialogueInput> + Send;
 
     /// Sends a message, down to its last byte.
     fn say(&mut self, text: &str, saying: Saying) -> impl Future<Output = io::Result<()>> + Send;
@@ -86,7 +86,7 @@ impl Drop for OpenSubscription {
 }
 
 /// The consequence of a message.
-enum Next {
+enum Consequence {
     Nothing,
     Answer(Value),
     Refuse(Refusal),
@@ -100,27 +100,27 @@ pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
     let farewell = loop {
         tokio::select! {
             heard = wire.hear() => match heard {
-                Received::Over => break None,
-                Received::Noise => break Some(Farewell::Violation),
-                Received::Wants(answer) => {
+                DialogueInput::Over => break None,
+                DialogueInput::Noise => break Some(Farewell::Violation),
+                DialogueInput::Wants(answer) => {
                     if wire.say(&answer.to_string(), Saying::Bare).await.is_err() {
                         break None;
                     }
                 }
-                Received::Said { message, request } => match take(&producer, &mut held, message) {
-                    Next::Nothing => {}
-                    Next::Answer(answer) => {
+                DialogueInput::Said { message, request } => match take(&producer, &mut held, message) {
+                    Consequence::Nothing => {}
+                    Consequence::Answer(answer) => {
                         let text = answer.to_string();
                         if wire.say(&text, Saying::Answer(request)).await.is_err() {
                             break None;
                         }
                     }
-                    Next::Refuse(refusal) => {
+                    Consequence::Refuse(refusal) => {
                         let text = refusal.message().to_string();
                         let said = wire.say(&text, Saying::Answer(request)).await;
                         break said.is_ok().then_some(Farewell::Refused);
                     }
-                    Next::Left => break Some(Farewell::Cleanly),
+                    Consequence::Left => break Some(Farewell::Cleanly),
                 },
             },
             delivery = delivered(&mut held) => match delivery {
@@ -162,7 +162,7 @@ async fn delivered(held: &mut Option<OpenSubscription>) -> Delivery {
 }
 
 /// Handles one message.
-fn take(producer: &Producer, held: &mut Option<OpenSubscription>, message: Value) -> Next {
+fn take(producer: &Producer, held: &mut Option<OpenSubscription>, message: Value) -> Consequence {
     let kind = message
         .get("type")
         .and_then(Value::as_str)
@@ -174,32 +174,32 @@ fn take(producer: &Producer, held: &mut Option<OpenSubscription>, message: Value
         ("subscription.request", None) => match subscribe(producer, &message) {
             Ok((consent, subscribed)) => {
                 *held = Some(subscribed);
-                Next::Answer(consent)
+                Consequence::Answer(consent)
             }
-            Err(refusal) => Next::Refuse(refusal),
+            Err(refusal) => Consequence::Refuse(refusal),
         },
         ("subscription.renegotiate", Some(mine)) if own(mine) => {
             match producer.renegotiate(&message) {
-                Ok(consent) => Next::Answer(consent),
-                Err(refusal) => Next::Refuse(refusal),
+                Ok(consent) => Consequence::Answer(consent),
+                Err(refusal) => Consequence::Refuse(refusal),
             }
         }
-        ("subscription.close", Some(mine)) if own(mine) => Next::Left,
+        ("subscription.close", Some(mine)) if own(mine) => Consequence::Left,
         ("subscription.request" | "subscription.renegotiate" | "subscription.close", _) => {
-            Next::Refuse(Refusal::strange())
+            Consequence::Refuse(Refusal::strange())
         }
         _ => {
             // The next event is the answer (B.2.4); whether a token is right is not disclosed
             // (6.3.4).
             producer.receive(Ok(message));
-            Next::Nothing
+            Consequence::Nothing
         }
     }
 }
 
 fn subscribe(producer: &Producer, message: &Value) -> Result<(Value, OpenSubscription), Refusal> {
     let (id, consent) = producer.agree(message)?;
-    let listener = Listener::Agreed(id.clone());
+    let listener = Subscriber::Agreed(id.clone());
     let place = producer.subscribe(None, listener).ok();
     let place = place.zip(producer.terms(&id));
     match place {

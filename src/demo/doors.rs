@@ -46,7 +46,7 @@ pub(super) enum Door {
         /// Held only to be dropped.
         _file: SocketFile,
     },
-    Pipe(pipes::Listener),
+    Pipe(pipes::PipeListener),
 }
 
 /// Removes a socket's file with its listener.
@@ -91,7 +91,7 @@ impl Door {
             Entrance::Pipe(name) => {
                 // Only this person has access to it (B.3.2).
                 Ok((
-                    Some(Self::Pipe(pipes::Listener::open(name)?)),
+                    Some(Self::Pipe(pipes::PipeListener::open(name)?)),
                     place.clone(),
                 ))
             }

@@ -12,7 +12,7 @@ use bytes::{Buf, BytesMut};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::dialogue::{Farewell, Received, Saying, Wire};
+use super::dialogue::{DialogueInput, Farewell, Saying, Wire};
 
 /// The largest message accepted, in bytes (3.7).
 const MAX_MESSAGE_BYTES: usize = 64 * 1024;
@@ -23,7 +23,7 @@ const NO_SUCH_METHOD: i64 = -32601;
 
 /// How the subscriber frames its messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Speech {
+enum MessageFraming {
     Unknown,
     Lengths,
     Lines,
@@ -37,7 +37,7 @@ pub(super) struct Framed<R, W> {
     reader: R,
     writer: W,
     kept: BytesMut,
-    speech: Speech,
+    speech: MessageFraming,
 }
 
 /// The error that a message exceeds the size limit.
@@ -49,14 +49,14 @@ impl<R, W> Framed<R, W> {
             reader,
             writer,
             kept: BytesMut::new(),
-            speech: Speech::Unknown,
+            speech: MessageFraming::Unknown,
         }
     }
 
     /// Creates a connection for documents, over a transport that keeps each write together.
     pub(super) fn of_documents(reader: R, writer: W) -> Self {
         Self {
-            speech: Speech::Documents,
+            speech: MessageFraming::Documents,
             ..Self::new(reader, writer)
         }
     }
@@ -68,15 +68,15 @@ impl<R, W> Framed<R, W> {
                 return Ok(None);
             };
             match self.speech {
-                Speech::Unknown => {
+                MessageFraming::Unknown => {
                     // A length below 16 MiB begins with a zero byte, which no JSON text does.
                     self.speech = if first == 0 {
-                        Speech::Lengths
+                        MessageFraming::Lengths
                     } else {
-                        Speech::Lines
+                        MessageFraming::Lines
                     };
                 }
-                Speech::Lengths => {
+                MessageFraming::Lengths => {
                     let Some(length) = self.kept.first_chunk::<LENGTH_BYTES>() else {
                         return Ok(None);
                     };
@@ -90,7 +90,7 @@ impl<R, W> Framed<R, W> {
                     self.kept.advance(LENGTH_BYTES);
                     return Ok(Some(self.kept.split_to(length)));
                 }
-                Speech::Documents => {
+                MessageFraming::Documents => {
                     let mut found = serde_json::Deserializer::from_slice(&self.kept)
                         .into_iter::<serde::de::IgnoredAny>();
                     let end = match found.next() {
@@ -104,7 +104,7 @@ impl<R, W> Framed<R, W> {
                     };
                     return Ok(Some(self.kept.split_to(end)));
                 }
-                Speech::Lines | Speech::Rpc => {
+                MessageFraming::Lines | MessageFraming::Rpc => {
                     let Some(end) = self.kept.iter().position(|byte| *byte == b'\n') else {
                         return if self.kept.len() > MAX_MESSAGE_BYTES {
                             Err(TooLarge)
@@ -123,32 +123,34 @@ impl<R, W> Framed<R, W> {
     }
 
     /// Parses a message; returns `None` if it needs no reaction.
-    fn read(&mut self, bytes: &[u8]) -> Option<Received> {
+    fn read(&mut self, bytes: &[u8]) -> Option<DialogueInput> {
         let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
-            return Some(Received::Noise);
+            return Some(DialogueInput::Noise);
         };
-        if matches!(self.speech, Speech::Lengths | Speech::Documents)
-            || value.get("jsonrpc").is_none()
+        if matches!(
+            self.speech,
+            MessageFraming::Lengths | MessageFraming::Documents
+        ) || value.get("jsonrpc").is_none()
         {
-            return Some(Received::Said {
+            return Some(DialogueInput::Said {
                 message: value,
                 request: None,
             });
         }
-        self.speech = Speech::Rpc;
+        self.speech = MessageFraming::Rpc;
         let request = value.get("id").cloned();
         match (value.get("method").and_then(Value::as_str), request) {
             (
                 Some("aaep.subscribe" | "aaep.renegotiate" | "aaep.reply" | "aaep.close"),
                 request,
-            ) => Some(Received::Said {
+            ) => Some(DialogueInput::Said {
                 message: value.get("params").cloned().unwrap_or(Value::Null),
                 request,
             }),
-            (Some("aaep.ping"), Some(id)) => Some(Received::Wants(json!({
+            (Some("aaep.ping"), Some(id)) => Some(DialogueInput::Wants(json!({
                 "jsonrpc": "2.0", "id": id, "result": {},
             }))),
-            (Some(_), Some(id)) => Some(Received::Wants(json!({
+            (Some(_), Some(id)) => Some(DialogueInput::Wants(json!({
                 "jsonrpc": "2.0", "id": id,
                 "error": {"code": NO_SUCH_METHOD, "message": "the demo does not know this method"},
             }))),
@@ -165,22 +167,22 @@ impl<R, W> Framed<R, W> {
             bytes
         };
         match (self.speech, saying) {
-            (Speech::Documents, _) => text.as_bytes().to_vec(),
-            (Speech::Lengths, _) => {
+            (MessageFraming::Documents, _) => text.as_bytes().to_vec(),
+            (MessageFraming::Lengths, _) => {
                 let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
                 let mut bytes = length.to_be_bytes().to_vec();
                 bytes.extend_from_slice(text.as_bytes());
                 bytes
             }
-            (Speech::Unknown | Speech::Lines, _)
-            | (Speech::Rpc, Saying::Bare | Saying::Answer(None)) => line(text.to_owned()),
-            (Speech::Rpc, Saying::Answer(Some(id))) => line(format!(
+            (MessageFraming::Unknown | MessageFraming::Lines, _)
+            | (MessageFraming::Rpc, Saying::Bare | Saying::Answer(None)) => line(text.to_owned()),
+            (MessageFraming::Rpc, Saying::Answer(Some(id))) => line(format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{text}}}"
             )),
-            (Speech::Rpc, Saying::Event) => line(format!(
+            (MessageFraming::Rpc, Saying::Event) => line(format!(
                 "{{\"jsonrpc\":\"2.0\",\"method\":\"aaep.event\",\"params\":{text}}}"
             )),
-            (Speech::Rpc, Saying::Close) => line(format!(
+            (MessageFraming::Rpc, Saying::Close) => line(format!(
                 "{{\"jsonrpc\":\"2.0\",\"method\":\"aaep.close\",\"params\":{text}}}"
             )),
         }
@@ -188,7 +190,7 @@ impl<R, W> Framed<R, W> {
 }
 
 impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Wire for Framed<R, W> {
-    async fn hear(&mut self) -> Received {
+    async fn hear(&mut self) -> DialogueInput {
         loop {
             match self.take() {
                 Ok(Some(bytes)) => {
@@ -198,9 +200,9 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Wire for Framed<
                 }
                 Ok(None) => match self.reader.read_buf(&mut self.kept).await {
                     Ok(1..) => {}
-                    Ok(0) | Err(_) => return Received::Over,
+                    Ok(0) | Err(_) => return DialogueInput::Over,
                 },
-                Err(TooLarge) => return Received::Noise,
+                Err(TooLarge) => return DialogueInput::Noise,
             }
         }
     }
@@ -222,12 +224,12 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
-    async fn heard(bytes: &[u8]) -> (Vec<Received>, Vec<u8>) {
+    async fn heard(bytes: &[u8]) -> (Vec<DialogueInput>, Vec<u8>) {
         let mut wire = Framed::new(bytes, Vec::new());
         let mut all = Vec::new();
         loop {
             let heard = wire.hear().await;
-            let over = matches!(heard, Received::Over | Received::Noise);
+            let over = matches!(heard, DialogueInput::Over | DialogueInput::Noise);
             all.push(heard);
             if over {
                 break;
@@ -239,7 +241,7 @@ mod tests {
 
     #[tokio::test]
     async fn each_way_to_speak_is_answered_in_kind() {
-        let said = |request| Received::Said {
+        let said = |request| DialogueInput::Said {
             message: json!({"type": "x"}),
             request,
         };
@@ -247,17 +249,17 @@ mod tests {
         let mut lengths = vec![0, 0, 0, 12];
         lengths.extend_from_slice(text);
         let (all, out) = heard(&lengths).await;
-        assert_eq!(all, [said(None), Received::Over]);
+        assert_eq!(all, [said(None), DialogueInput::Over]);
         assert_eq!(out, b"\0\0\0\x07{\"n\":1}");
         let (all, out) = heard(b"{\"type\":\"x\"}\r\n\n").await;
-        assert_eq!(all, [said(None), Received::Over]);
+        assert_eq!(all, [said(None), DialogueInput::Over]);
         assert_eq!(out, b"{\"n\":1}\n");
         let rpc = br#"{"jsonrpc":"2.0","id":4,"method":"aaep.subscribe","params":{"type":"x"}}
 {"jsonrpc":"2.0","id":"p","method":"aaep.ping"}
 "#;
         let (all, out) = heard(rpc).await;
-        let pong = Received::Wants(json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
-        assert_eq!(all, [said(Some(json!(4))), pong, Received::Over]);
+        let pong = DialogueInput::Wants(json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
+        assert_eq!(all, [said(Some(json!(4))), pong, DialogueInput::Over]);
         let line: Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(line["method"], "aaep.event");
         assert_eq!(line["params"], json!({"n": 1}));
@@ -270,7 +272,7 @@ mod tests {
             vec![b' '; MAX_MESSAGE_BYTES + 1],
             b"GET / HTTP/1.1\r\n".to_vec(),
         ] {
-            assert_eq!(heard(&bytes).await.0, [Received::Noise]);
+            assert_eq!(heard(&bytes).await.0, [DialogueInput::Noise]);
         }
     }
 }

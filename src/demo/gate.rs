@@ -8,13 +8,13 @@ use tokio::sync::watch;
 /// A gate that lets agents pass or holds them.
 #[derive(Debug)]
 pub(super) struct Gate {
-    order: watch::Sender<Order>,
+    order: watch::Sender<GateOrder>,
     held: watch::Sender<HeldCount>,
 }
 
 /// The current instruction to agents, with its sequence number.
 #[derive(Debug, Clone)]
-struct Order {
+struct GateOrder {
     number: u64,
     stance: Stance,
 }
@@ -76,7 +76,7 @@ impl Drop for Hold<'_> {
 
 impl Gate {
     pub(super) fn new() -> Self {
-        let order = Order {
+        let order = GateOrder {
             number: 0,
             stance: Stance::Open,
         };

@@ -16,7 +16,7 @@ pub(super) const MAX_SUBSCRIBERS: usize = 32;
 /// Sends frames to all subscribers and keeps the latest.
 #[derive(Debug, Default)]
 pub(super) struct Hub {
-    subscribers: BTreeMap<u64, (Listener, Arc<Queue>)>,
+    subscribers: BTreeMap<u64, (Subscriber, Arc<Queue>)>,
     /// The number of subscriptions since the start; also the next one's number.
     subscribed: u64,
     kept: VecDeque<Arc<Frame>>,
@@ -27,7 +27,7 @@ pub(super) struct Hub {
 
 /// How a subscriber connected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Listener {
+pub(super) enum Subscriber {
     /// The plain stream: it gets everything, and it can answer.
     Plain,
     /// The subscription of this name, whose terms say what it gets and what it can answer.
@@ -67,7 +67,7 @@ impl Hub {
     pub(super) fn subscribe(
         &mut self,
         last: Option<&str>,
-        listener: Listener,
+        listener: Subscriber,
     ) -> Result<(u64, Arc<Queue>, Resumed), Full> {
         if self.ended || self.subscribers.len() >= MAX_SUBSCRIBERS {
             return Err(Full);
@@ -118,15 +118,15 @@ impl Hub {
     pub(super) fn end_of(&self, subscription: &str) {
         for (listener, queue) in self.subscribers.values() {
             match listener {
-                Listener::Agreed(id) if id == subscription => queue.end(),
-                Listener::Agreed(_) | Listener::Plain => {}
+                Subscriber::Agreed(id) if id == subscription => queue.end(),
+                Subscriber::Agreed(_) | Subscriber::Plain => {}
             }
         }
     }
 
     /// Returns the number of subscribers on the plain stream.
     pub(super) fn plain(&self) -> usize {
-        let plain = |(listener, _): &&(Listener, _)| *listener == Listener::Plain;
+        let plain = |(listener, _): &&(Subscriber, _)| *listener == Subscriber::Plain;
         self.subscribers.values().filter(plain).count()
     }
 
@@ -174,10 +174,10 @@ mod tests {
         for number in 0..5 {
             hub.publish(&frame(number));
         }
-        let (_, queue, resumed) = hub.subscribe(Some("evt_2"), Listener::Plain).unwrap();
+        let (_, queue, resumed) = hub.subscribe(Some("evt_2"), Subscriber::Plain).unwrap();
         assert_eq!(resumed, Resumed::Whole);
         assert_eq!(first(&queue).await.as_deref(), Some("evt_3"));
-        let (_, queue, resumed) = hub.subscribe(None, Listener::Plain).unwrap();
+        let (_, queue, resumed) = hub.subscribe(None, Subscriber::Plain).unwrap();
         assert_eq!(resumed, Resumed::Fresh);
         assert_eq!(first(&queue).await, None);
     }
@@ -190,11 +190,11 @@ mod tests {
         }
         assert_eq!(hub.kept.len(), KEPT_EVENTS);
         assert_eq!(
-            hub.subscribe(Some("evt_2"), Listener::Plain).unwrap().2,
+            hub.subscribe(Some("evt_2"), Subscriber::Plain).unwrap().2,
             Resumed::AgedOut
         );
         assert_eq!(
-            hub.subscribe(Some("evt_3"), Listener::Plain).unwrap().2,
+            hub.subscribe(Some("evt_3"), Subscriber::Plain).unwrap().2,
             Resumed::Whole
         );
     }
@@ -203,13 +203,13 @@ mod tests {
     fn one_subscriber_too_many_is_refused_until_another_leaves() {
         let mut hub = Hub::default();
         for _ in 0..MAX_SUBSCRIBERS {
-            assert!(hub.subscribe(None, Listener::Plain).is_ok());
+            assert!(hub.subscribe(None, Subscriber::Plain).is_ok());
         }
-        assert_eq!(hub.subscribe(None, Listener::Plain).unwrap_err(), Full);
+        assert_eq!(hub.subscribe(None, Subscriber::Plain).unwrap_err(), Full);
         hub.unsubscribe(0);
-        assert!(hub.subscribe(None, Listener::Plain).is_ok());
+        assert!(hub.subscribe(None, Subscriber::Plain).is_ok());
         hub.unsubscribe(1);
         hub.end();
-        assert_eq!(hub.subscribe(None, Listener::Plain).unwrap_err(), Full);
+        assert_eq!(hub.subscribe(None, Subscriber::Plain).unwrap_err(), Full);
     }
 }

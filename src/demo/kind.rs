@@ -6,7 +6,7 @@
 
 /// A core event type (AAEP chapter 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(super) enum EventKind {
     SessionStarted,
     SessionCompleted,
     SessionErrored,
@@ -21,60 +21,60 @@ pub(super) enum Kind {
     HandoffRequested,
 }
 
-impl Kind {
+impl EventKind {
     /// All types.
-    pub(super) const ALL: [Kind; 12] = [
-        Kind::SessionStarted,
-        Kind::SessionCompleted,
-        Kind::SessionErrored,
-        Kind::SessionCancelled,
-        Kind::StateChanged,
-        Kind::ProgressUpdated,
-        Kind::ToolInvoked,
-        Kind::ToolCompleted,
-        Kind::OutputStreaming,
-        Kind::AwaitingConfirmation,
-        Kind::AwaitingClarification,
-        Kind::HandoffRequested,
+    pub(super) const ALL: [EventKind; 12] = [
+        EventKind::SessionStarted,
+        EventKind::SessionCompleted,
+        EventKind::SessionErrored,
+        EventKind::SessionCancelled,
+        EventKind::StateChanged,
+        EventKind::ProgressUpdated,
+        EventKind::ToolInvoked,
+        EventKind::ToolCompleted,
+        EventKind::OutputStreaming,
+        EventKind::AwaitingConfirmation,
+        EventKind::AwaitingClarification,
+        EventKind::HandoffRequested,
     ];
 
     /// Returns the compact name used in `type`.
     pub(super) const fn wire(self) -> &'static str {
         match self {
-            Kind::SessionStarted => "aaep:agent.session.started",
-            Kind::SessionCompleted => "aaep:agent.session.completed",
-            Kind::SessionErrored => "aaep:agent.session.errored",
-            Kind::SessionCancelled => "aaep:agent.session.cancelled",
-            Kind::StateChanged => "aaep:agent.state.changed",
-            Kind::ProgressUpdated => "aaep:agent.progress.updated",
-            Kind::ToolInvoked => "aaep:agent.tool.invoked",
-            Kind::ToolCompleted => "aaep:agent.tool.completed",
-            Kind::OutputStreaming => "aaep:agent.output.streaming",
-            Kind::AwaitingConfirmation => "aaep:agent.awaiting.confirmation",
-            Kind::AwaitingClarification => "aaep:agent.awaiting.clarification",
-            Kind::HandoffRequested => "aaep:agent.handoff.requested",
+            EventKind::SessionStarted => "aaep:agent.session.started",
+            EventKind::SessionCompleted => "aaep:agent.session.completed",
+            EventKind::SessionErrored => "aaep:agent.session.errored",
+            EventKind::SessionCancelled => "aaep:agent.session.cancelled",
+            EventKind::StateChanged => "aaep:agent.state.changed",
+            EventKind::ProgressUpdated => "aaep:agent.progress.updated",
+            EventKind::ToolInvoked => "aaep:agent.tool.invoked",
+            EventKind::ToolCompleted => "aaep:agent.tool.completed",
+            EventKind::OutputStreaming => "aaep:agent.output.streaming",
+            EventKind::AwaitingConfirmation => "aaep:agent.awaiting.confirmation",
+            EventKind::AwaitingClarification => "aaep:agent.awaiting.clarification",
+            EventKind::HandoffRequested => "aaep:agent.handoff.requested",
         }
     }
 
     /// Returns the type with a compact name.
-    pub(super) fn from_wire(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.wire() == name)
+    pub(super) fn from_wire(name: &str) -> Option<EventKind> {
+        EventKind::ALL.into_iter().find(|kind| kind.wire() == name)
     }
 
     /// Returns the urgency that chapter 3.3.2 recommends (and that chapter 4 requires for four types).
     pub(super) const fn urgency(self) -> &'static str {
         match self {
-            Kind::SessionErrored
-            | Kind::AwaitingConfirmation
-            | Kind::AwaitingClarification
-            | Kind::HandoffRequested => CRITICAL,
-            Kind::StateChanged | Kind::ProgressUpdated => "background",
-            Kind::SessionStarted
-            | Kind::SessionCompleted
-            | Kind::SessionCancelled
-            | Kind::ToolInvoked
-            | Kind::ToolCompleted
-            | Kind::OutputStreaming => "normal",
+            EventKind::SessionErrored
+            | EventKind::AwaitingConfirmation
+            | EventKind::AwaitingClarification
+            | EventKind::HandoffRequested => CRITICAL,
+            EventKind::StateChanged | EventKind::ProgressUpdated => "background",
+            EventKind::SessionStarted
+            | EventKind::SessionCompleted
+            | EventKind::SessionCancelled
+            | EventKind::ToolInvoked
+            | EventKind::ToolCompleted
+            | EventKind::OutputStreaming => "normal",
         }
     }
 
@@ -82,38 +82,40 @@ impl Kind {
     /// fills in).
     pub(super) const fn required(self) -> &'static [&'static str] {
         match self {
-            Kind::SessionStarted | Kind::SessionCompleted => &["summary_normal"],
-            Kind::SessionErrored => &["error_category", "summary_normal"],
-            Kind::SessionCancelled => &["cancelled_by", "summary_normal"],
-            Kind::StateChanged => &["from_state", "to_state"],
-            Kind::ProgressUpdated => &["progress"],
-            Kind::ToolInvoked => &["tool", "summary_normal"],
-            Kind::ToolCompleted => &["tool", "status"],
-            Kind::OutputStreaming => &["chunk", "complete"],
-            Kind::AwaitingConfirmation => &[
+            EventKind::SessionStarted | EventKind::SessionCompleted => &["summary_normal"],
+            EventKind::SessionErrored => &["error_category", "summary_normal"],
+            EventKind::SessionCancelled => &["cancelled_by", "summary_normal"],
+            EventKind::StateChanged => &["from_state", "to_state"],
+            EventKind::ProgressUpdated => &["progress"],
+            EventKind::ToolInvoked => &["tool", "summary_normal"],
+            EventKind::ToolCompleted => &["tool", "status"],
+            EventKind::OutputStreaming => &["chunk", "complete"],
+            EventKind::AwaitingConfirmation => &[
                 "action",
                 "consequence",
                 "timeout_seconds",
                 "default_decision",
             ],
-            Kind::AwaitingClarification => &["question", "timeout_seconds"],
-            Kind::HandoffRequested => &["reason", "target_kind"],
+            EventKind::AwaitingClarification => &["question", "timeout_seconds"],
+            EventKind::HandoffRequested => &["reason", "target_kind"],
         }
     }
 
     /// Returns whether the type ends its session.
     pub(super) const fn ends_session(self) -> bool {
         match self {
-            Kind::SessionCompleted | Kind::SessionErrored | Kind::SessionCancelled => true,
-            Kind::SessionStarted
-            | Kind::StateChanged
-            | Kind::ProgressUpdated
-            | Kind::ToolInvoked
-            | Kind::ToolCompleted
-            | Kind::OutputStreaming
-            | Kind::AwaitingConfirmation
-            | Kind::AwaitingClarification
-            | Kind::HandoffRequested => false,
+            EventKind::SessionCompleted
+            | EventKind::SessionErrored
+            | EventKind::SessionCancelled => true,
+            EventKind::SessionStarted
+            | EventKind::StateChanged
+            | EventKind::ProgressUpdated
+            | EventKind::ToolInvoked
+            | EventKind::ToolCompleted
+            | EventKind::OutputStreaming
+            | EventKind::AwaitingConfirmation
+            | EventKind::AwaitingClarification
+            | EventKind::HandoffRequested => false,
         }
     }
 }
@@ -127,9 +129,9 @@ mod tests {
 
     #[test]
     fn every_name_is_found_again() {
-        for kind in Kind::ALL {
-            assert_eq!(Kind::from_wire(kind.wire()), Some(kind));
+        for kind in EventKind::ALL {
+            assert_eq!(EventKind::from_wire(kind.wire()), Some(kind));
         }
-        assert_eq!(Kind::from_wire("aaep:agent.purple.flamingo"), None);
+        assert_eq!(EventKind::from_wire("aaep:agent.purple.flamingo"), None);
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::queue::Frame;
-use super::reply::{Malformed, Reply as Form, Said};
-use super::verdict::Verdict;
+use super::reply::{Malformed, Reply as Form, ReplyContent};
+use super::verdict::PostVerdict;
 use crate::protocol::{Answer, Decision, Reply, ReplyToken, Response};
 
 /// How many sessions are remembered for later subscribers: as many as an editor has conversations.
@@ -20,7 +20,7 @@ const MOST_SESSIONS: usize = 64;
 const LARGEST: usize = 256 * 1024;
 
 /// The receiver of answers; it must not block.
-pub type Answers = Arc<dyn Fn(Reply) + Send + Sync>;
+pub type AnswerReceiver = Arc<dyn Fn(Reply) + Send + Sync>;
 
 /// The agent whose events are published instead of scenarios.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub struct Host {
     /// The message to subscribers at the end.
     pub farewell: String,
     /// The receiver of answers.
-    pub answers: Answers,
+    pub answers: AnswerReceiver,
 }
 
 impl fmt::Debug for Host {
@@ -46,24 +46,24 @@ impl fmt::Debug for Host {
 
 impl Host {
     /// Passes on an answer if it is well-formed.
-    pub(super) fn take(&self, message: &Value) -> Verdict {
+    pub(super) fn take(&self, message: &Value) -> PostVerdict {
         let form = match Form::read(message) {
             Ok(form) => form,
-            Err(malformed) => return Verdict::Malformed(malformed),
+            Err(malformed) => return PostVerdict::Malformed(malformed),
         };
         let of = |name: &str| message.get(name).and_then(Value::as_str).map(str::to_owned);
         let answer = match form.said {
             // Not every agent can be told to do something other than it asked.
-            Said::Decision { modified: true, .. } => return Verdict::NotAllowed,
-            Said::Decision { decision, .. } => Answer::Decision {
+            ReplyContent::Decision { modified: true, .. } => return PostVerdict::NotAllowed,
+            ReplyContent::Decision { decision, .. } => Answer::Decision {
                 decision: Decision::parse(&decision),
                 rationale: of("decision_rationale"),
             },
-            Said::Response(Value::Bool(yes)) => Answer::Response(Response::YesNo(yes)),
-            Said::Response(Value::String(text)) => Answer::Response(Response::Text(text)),
-            Said::Response(value) => match value.as_f64() {
+            ReplyContent::Response(Value::Bool(yes)) => Answer::Response(Response::YesNo(yes)),
+            ReplyContent::Response(Value::String(text)) => Answer::Response(Response::Text(text)),
+            ReplyContent::Response(value) => match value.as_f64() {
                 Some(number) => Answer::Response(Response::Number(number)),
-                None => return Verdict::Malformed(Malformed::Invalid("response")),
+                None => return PostVerdict::Malformed(Malformed::Invalid("response")),
             },
         };
         (self.answers)(Reply {
@@ -72,7 +72,7 @@ impl Host {
             timestamp: form.at,
             decided_by: of("decided_by").unwrap_or_default(),
         });
-        Verdict::Taken
+        PostVerdict::Taken
     }
 }
 
@@ -86,9 +86,9 @@ struct Going {
 
 /// The state of all sessions that are still open.
 #[derive(Debug, Default)]
-pub(super) struct Standing(BTreeMap<String, Going>);
+pub(super) struct OpenSessions(BTreeMap<String, Going>);
 
-impl Standing {
+impl OpenSessions {
     /// Builds a frame from an event, and remembers what later subscribers must know of it.
     pub(super) fn take(&mut self, text: &str) -> Arc<Frame> {
         let event: Value = serde_json::from_str(text).unwrap_or_default();

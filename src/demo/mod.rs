@@ -56,14 +56,14 @@ mod verdict;
 
 pub use catalogue::{DEFAULT, list, names, script, scripts};
 pub use doors::Entrance;
-pub use live::{Answers, Host};
-pub use news::{Answer, DemoEvent, Hearer};
+pub use live::{AnswerReceiver, Host};
+pub use news::{AnswerKind, DemoEvent, Hearer};
 pub use plain::PROMPTS;
 pub use producer::{Producer, SessionRef, StartError};
 pub use reply::Malformed;
 pub use scenario::{Scenario, ScenarioError, ScenarioInfo};
 pub use script::Script;
 pub use server::{Running, serve, serve_at};
-pub use settings::{Clock, Pace, Settings, Timeouts};
+pub use settings::{Pace, ProducerSettings, TimeSource, Timeouts};
 pub use signing::{NoKey, PERSON, Signer, private_key};
-pub use verdict::{Received, Verdict};
+pub use verdict::{PostVerdict, PostedMessage};

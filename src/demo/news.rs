@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::verdict::Verdict;
+use super::verdict::PostVerdict;
 
 /// The receiver of such events; it must not block.
 pub type Hearer = Arc<dyn Fn(DemoEvent) + Send + Sync>;
@@ -39,15 +39,15 @@ pub enum DemoEvent {
     /// A subscriber answered a question, or tried to.
     Answered {
         /// The kind of answer.
-        answer: Answer,
+        answer: AnswerKind,
         /// The outcome.
-        verdict: Verdict,
+        verdict: PostVerdict,
     },
 }
 
 /// The kind of an answer, without any of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum AnswerKind {
     /// A confirmation was accepted.
     Accept,
     /// A confirmation was rejected.
@@ -58,7 +58,7 @@ pub enum Answer {
     Unknown,
 }
 
-impl Answer {
+impl AnswerKind {
     /// Returns the kind of a message.
     pub(super) fn of(message: Option<&Value>) -> Self {
         let field = |name: &str| message?.get(name)?.as_str();
@@ -80,14 +80,14 @@ mod tests {
     #[test]
     fn an_answer_is_told_by_its_kind_alone() {
         let reply = |kind: &str, decision: &str| {
-            Answer::of(Some(&json!({
+            AnswerKind::of(Some(&json!({
                 "type": kind, "decision": decision, "reply_token": "rpl_1", "response": "secret",
             })))
         };
-        assert_eq!(reply("confirmation.reply", "accept"), Answer::Accept);
-        assert_eq!(reply("confirmation.reply", "reject"), Answer::Reject);
-        assert_eq!(reply("confirmation.reply", "later"), Answer::Unknown);
-        assert_eq!(reply("clarification.reply", ""), Answer::Response);
-        assert_eq!(Answer::of(None), Answer::Unknown);
+        assert_eq!(reply("confirmation.reply", "accept"), AnswerKind::Accept);
+        assert_eq!(reply("confirmation.reply", "reject"), AnswerKind::Reject);
+        assert_eq!(reply("confirmation.reply", "later"), AnswerKind::Unknown);
+        assert_eq!(reply("clarification.reply", ""), AnswerKind::Response);
+        assert_eq!(AnswerKind::of(None), AnswerKind::Unknown);
     }
 }

@@ -17,10 +17,10 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::ask::Outcome;
-use super::scenario::{Act, Beat, Scenario, Template};
+use super::ask::QuestionOutcome;
+use super::scenario::{Beat, BeatAct, Scenario, Template};
 use super::settings::{Pace, Timeouts};
-use super::shared::Shared;
+use super::shared::ProducerShared;
 use super::stage::{Asking, Posed};
 
 /// The final words of a session that its scenario left open.
@@ -32,18 +32,18 @@ const FACTORS: std::ops::RangeInclusive<f64> = 0.01..=10_000.0;
 
 /// One run of a scenario.
 pub(super) struct Performance {
-    shared: Arc<Shared>,
+    shared: Arc<ProducerShared>,
     scenario: Arc<Scenario>,
     sessions: Vec<String>,
 }
 
 /// The progress of one agent.
-struct Part {
+struct Progression {
     /// The index of the next step to take.
     cursor: usize,
     stance: Stance,
     /// How the latest question ended.
-    outcome: Option<Outcome>,
+    outcome: Option<QuestionOutcome>,
 }
 
 enum Stance {
@@ -60,14 +60,18 @@ enum Stance {
 }
 
 /// What happens next.
-enum Turn {
+enum NextMove {
     Act(usize),
-    Resolved(usize, Outcome),
+    Resolved(usize, QuestionOutcome),
     TimeUp(String),
 }
 
 impl Performance {
-    pub(super) fn new(shared: Arc<Shared>, scenario: Arc<Scenario>, sessions: Vec<String>) -> Self {
+    pub(super) fn new(
+        shared: Arc<ProducerShared>,
+        scenario: Arc<Scenario>,
+        sessions: Vec<String>,
+    ) -> Self {
         Self {
             shared,
             scenario,
@@ -80,28 +84,31 @@ impl Performance {
         let cast = &self.scenario.cast;
         let mut tempo = Tempo::new(self.shared.settings.pace);
         let (answers, mut outcomes) = mpsc::channel(cast.len().max(1));
-        let mut parts: Vec<Part> = cast.iter().map(|role| Part::new(&role.beats)).collect();
+        let mut parts: Vec<Progression> = cast
+            .iter()
+            .map(|role| Progression::new(&role.beats))
+            .collect();
         loop {
             let next = earliest(&parts);
-            let asking = parts.iter().any(Part::is_asking);
+            let asking = parts.iter().any(Progression::is_asking);
             // In stepped mode, answers wait until nothing else is left to do, so that their order does
             // not matter.
             let takes_answers = asking && (next.is_none() || tempo.is_real());
             let turn = tokio::select! {
                 biased;
-                Some((index, outcome)) = outcomes.recv(), if takes_answers => Turn::Resolved(index, outcome),
-                token = first_time_up(&parts), if asking => Turn::TimeUp(token),
-                Some(index) = tempo.reach(next), if next.is_some() => Turn::Act(index),
+                Some((index, outcome)) = outcomes.recv(), if takes_answers => NextMove::Resolved(index, outcome),
+                token = first_time_up(&parts), if asking => NextMove::TimeUp(token),
+                Some(index) = tempo.reach(next), if next.is_some() => NextMove::Act(index),
                 else => break,
             };
             match turn {
-                Turn::Resolved(index, outcome) => {
+                NextMove::Resolved(index, outcome) => {
                     if let (Some(part), Some(role)) = (parts.get_mut(index), cast.get(index)) {
                         part.outcome = Some(outcome);
                         part.go_on(&role.beats, tempo.now());
                     }
                 }
-                Turn::TimeUp(token) => {
+                NextMove::TimeUp(token) => {
                     // The outcome comes back on the channel, as for an answer.
                     self.shared
                         .change(|stage, _| stage.questions_mut().expire(&token));
@@ -112,7 +119,7 @@ impl Performance {
                         };
                     }
                 }
-                Turn::Act(index) => {
+                NextMove::Act(index) => {
                     if let Some((due, _)) = next {
                         tempo.arrive(due);
                     }
@@ -139,9 +146,9 @@ impl Performance {
     async fn act(
         &self,
         index: usize,
-        part: &mut Part,
+        part: &mut Progression,
         beat: &Beat,
-        answers: &mpsc::Sender<(usize, Outcome)>,
+        answers: &mpsc::Sender<(usize, QuestionOutcome)>,
         tempo: &mut Tempo,
     ) {
         let Some(session) = self.sessions.get(index) else {
@@ -160,7 +167,7 @@ impl Performance {
             }
         }
         match &beat.act {
-            Act::Emit(_) => {
+            BeatAct::Emit(_) => {
                 let sent = self
                     .shared
                     .change(|stage, now| stage.emit(session, &template, now));
@@ -168,7 +175,7 @@ impl Performance {
                     part.stance = Stance::Done;
                 }
             }
-            Act::Ask { asked, timeout, .. } => {
+            BeatAct::Ask { asked, timeout, .. } => {
                 let timeout = self.timeout(*timeout);
                 let asking = Asking {
                     asked: asked.clone(),
@@ -212,7 +219,7 @@ impl Drop for Performance {
     }
 }
 
-impl Part {
+impl Progression {
     fn new(beats: &[Beat]) -> Self {
         let mut part = Self {
             cursor: 0,
@@ -257,15 +264,15 @@ impl Part {
     /// Returns the latest answer as it may be repeated.
     fn answer(&self) -> Option<&str> {
         match &self.outcome {
-            Some(Outcome::Answered { words, .. }) => Some(words),
-            Some(Outcome::TimedOut { words }) => words.as_deref(),
-            Some(Outcome::Decided(_)) | None => None,
+            Some(QuestionOutcome::Answered { words, .. }) => Some(words),
+            Some(QuestionOutcome::TimedOut { words }) => words.as_deref(),
+            Some(QuestionOutcome::Decided(_)) | None => None,
         }
     }
 }
 
 /// Returns the agent whose next step is due first; if tied, the first in the cast.
-fn earliest(parts: &[Part]) -> Option<(Duration, usize)> {
+fn earliest(parts: &[Progression]) -> Option<(Duration, usize)> {
     parts
         .iter()
         .enumerate()
@@ -277,7 +284,7 @@ fn earliest(parts: &[Part]) -> Option<(Duration, usize)> {
 }
 
 /// Waits for the first question whose time is up; forever if no clock ends any.
-async fn first_time_up(parts: &[Part]) -> String {
+async fn first_time_up(parts: &[Progression]) -> String {
     let first = parts
         .iter()
         .filter_map(|part| match &part.stance {

@@ -19,14 +19,14 @@ use serde_json::{Value, json};
 
 use super::body::{EventBody, HEARTBEAT};
 use super::catalogue;
-use super::hub::Listener;
+use super::hub::Subscriber;
 use super::producer::{Producer, SessionRef, StartError};
 use super::reply::Malformed;
 use super::session::AAEP_VERSION;
 use super::shaper::Shaper;
 use super::terms::{Refusal, SharedTerms};
 use super::upgrade;
-use super::verdict::Verdict;
+use super::verdict::PostVerdict;
 
 /// The path where a run is started by a person's words.
 pub const PROMPTS: &str = "/sessions";
@@ -51,7 +51,7 @@ GET  /aaep/v1/ws                       all of that over a WebSocket (aaep.v1)
 ";
 
 /// The body type of every answer.
-pub(super) type Body = UnsyncBoxBody<Bytes, std::io::Error>;
+pub(super) type ResponseBody = UnsyncBoxBody<Bytes, std::io::Error>;
 
 /// The connection after a request has turned it into a WebSocket.
 pub(super) type Turned = Arc<Mutex<Option<OnUpgrade>>>;
@@ -114,7 +114,7 @@ pub(super) async fn answer(
     producer: Producer,
     request: Request<Incoming>,
     turned: Turned,
-) -> Result<Response<Body>, Infallible> {
+) -> Result<Response<ResponseBody>, Infallible> {
     let mut response = routed(producer, request, turned).await?;
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
         // One request per connection: no idle client occupies a place, and none sends its request
@@ -129,7 +129,7 @@ async fn routed(
     producer: Producer,
     mut request: Request<Incoming>,
     turned: Turned,
-) -> Result<Response<Body>, Infallible> {
+) -> Result<Response<ResponseBody>, Infallible> {
     let Some(route) = Route::of(request.uri().path()) else {
         return Ok(fault(
             StatusCode::NOT_FOUND,
@@ -182,7 +182,7 @@ async fn routed(
 }
 
 /// Turns a request's connection into a WebSocket.
-fn websocket(request: &mut Request<Incoming>, turned: &Turned) -> Response<Body> {
+fn websocket(request: &mut Request<Incoming>, turned: &Turned) -> Response<ResponseBody> {
     match upgrade::invite(request) {
         Ok((headers, becomes)) => {
             *turned.lock().unwrap_or_else(PoisonError::into_inner) = Some(becomes);
@@ -202,7 +202,7 @@ fn about() -> String {
     text
 }
 
-fn health(producer: &Producer) -> Response<Body> {
+fn health(producer: &Producer) -> Response<ResponseBody> {
     let counts = json!({
         "status": "ok",
         "aaep_version": AAEP_VERSION,
@@ -224,7 +224,7 @@ fn subscription(producer: &Producer, request: &Request<Incoming>) -> Option<(Str
     Some((id.to_owned(), producer.terms(id)?))
 }
 
-fn subscribe(producer: &Producer, body: &[u8]) -> Response<Body> {
+fn subscribe(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
     let message: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
     match producer.agree(&message) {
         Ok((id, consent)) => {
@@ -239,13 +239,13 @@ fn subscribe(producer: &Producer, body: &[u8]) -> Response<Body> {
     }
 }
 
-fn refused(refusal: Refusal) -> Response<Body> {
+fn refused(refusal: Refusal) -> Response<ResponseBody> {
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
     document(status, &refusal.message())
 }
 
 /// Handles a subscriber's message to its subscription: a reply, new terms, or a farewell.
-fn told(producer: &Producer, body: &[u8]) -> Response<Body> {
+fn told(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
     let empty = || whole(StatusCode::NO_CONTENT, "application/json", Bytes::new());
     let message: Result<Value, Malformed> =
         serde_json::from_slice(body).map_err(|_| Malformed::NotJson);
@@ -263,21 +263,21 @@ fn told(producer: &Producer, body: &[u8]) -> Response<Body> {
             Err(refusal) => refused(refusal),
         },
         _ => match producer.receive(message) {
-            Verdict::Malformed(malformed) => fault(
+            PostVerdict::Malformed(malformed) => fault(
                 StatusCode::BAD_REQUEST,
                 malformed.code(),
                 &malformed.to_string(),
             ),
-            Verdict::UnknownToken => fault(
+            PostVerdict::UnknownToken => fault(
                 StatusCode::BAD_REQUEST,
                 "invalid_token",
                 "the token does not belong to any question that was asked",
             ),
-            Verdict::Taken
-            | Verdict::UsedToken
-            | Verdict::TooLate
-            | Verdict::WrongKind
-            | Verdict::NotAllowed => empty(),
+            PostVerdict::Taken
+            | PostVerdict::UsedToken
+            | PostVerdict::TooLate
+            | PostVerdict::WrongKind
+            | PostVerdict::NotAllowed => empty(),
         },
     }
 }
@@ -286,15 +286,15 @@ fn events(
     producer: &Producer,
     request: &Request<Incoming>,
     agreed: Option<(String, SharedTerms)>,
-) -> Response<Body> {
+) -> Response<ResponseBody> {
     let last = request
         .headers()
         .get("last-event-id")
         .and_then(|id| id.to_str().ok())
         .filter(|id| !id.is_empty());
     let (listener, terms) = match agreed {
-        Some((id, terms)) => (Listener::Agreed(id), Some(terms)),
-        None => (Listener::Plain, None),
+        Some((id, terms)) => (Subscriber::Agreed(id), Some(terms)),
+        None => (Subscriber::Plain, None),
     };
     match producer.subscribe(last, listener) {
         Ok(subscription) => {
@@ -310,25 +310,25 @@ fn events(
     }
 }
 
-fn message(producer: &Producer, body: &[u8]) -> Response<Body> {
+fn message(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
     let message: Result<Value, Malformed> =
         serde_json::from_slice(body).map_err(|_| Malformed::NotJson);
     if let Some(request) = message.as_ref().ok().and_then(user_input) {
         return started(producer.start_for(request));
     }
     match producer.receive(message) {
-        Verdict::Malformed(malformed) => fault(
+        PostVerdict::Malformed(malformed) => fault(
             StatusCode::BAD_REQUEST,
             malformed.code(),
             &malformed.to_string(),
         ),
         // Whether a token is right is not disclosed (chapter 6.3.4).
-        Verdict::Taken
-        | Verdict::UnknownToken
-        | Verdict::UsedToken
-        | Verdict::TooLate
-        | Verdict::WrongKind
-        | Verdict::NotAllowed => document(StatusCode::OK, &json!({"status": "received"})),
+        PostVerdict::Taken
+        | PostVerdict::UnknownToken
+        | PostVerdict::UsedToken
+        | PostVerdict::TooLate
+        | PostVerdict::WrongKind
+        | PostVerdict::NotAllowed => document(StatusCode::OK, &json!({"status": "received"})),
     }
 }
 
@@ -339,7 +339,7 @@ fn user_input(message: &Value) -> Option<&str> {
         .flatten()
 }
 
-fn start(producer: &Producer, body: &[u8]) -> Response<Body> {
+fn start(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
     let Ok(Value::Object(fields)) = serde_json::from_slice(body) else {
         return fault(
             StatusCode::BAD_REQUEST,
@@ -364,7 +364,7 @@ fn start(producer: &Producer, body: &[u8]) -> Response<Body> {
     }
 }
 
-fn started(session: Result<SessionRef, StartError>) -> Response<Body> {
+fn started(session: Result<SessionRef, StartError>) -> Response<ResponseBody> {
     match session {
         Ok(session) => document(
             StatusCode::ACCEPTED,
@@ -396,7 +396,7 @@ async fn read(request: Request<Incoming>) -> Result<Bytes, Unread> {
     }
 }
 
-impl From<Unread> for Response<Body> {
+impl From<Unread> for Response<ResponseBody> {
     fn from(unread: Unread) -> Self {
         match unread {
             Unread::TooLarge => fault(
@@ -418,7 +418,7 @@ impl From<Unread> for Response<Body> {
     }
 }
 
-fn busy(code: &str, message: &str) -> Response<Body> {
+fn busy(code: &str, message: &str) -> Response<ResponseBody> {
     let mut response = fault(StatusCode::SERVICE_UNAVAILABLE, code, message);
     response
         .headers_mut()
@@ -426,15 +426,15 @@ fn busy(code: &str, message: &str) -> Response<Body> {
     response
 }
 
-fn fault(status: StatusCode, code: &str, message: &str) -> Response<Body> {
+fn fault(status: StatusCode, code: &str, message: &str) -> Response<ResponseBody> {
     document(status, &json!({"error": code, "message": message}))
 }
 
-fn document(status: StatusCode, value: &Value) -> Response<Body> {
+fn document(status: StatusCode, value: &Value) -> Response<ResponseBody> {
     whole(status, "application/json", value.to_string().into())
 }
 
-fn whole(status: StatusCode, content_type: &'static str, bytes: Bytes) -> Response<Body> {
+fn whole(status: StatusCode, content_type: &'static str, bytes: Bytes) -> Response<ResponseBody> {
     let body = Full::new(bytes).map_err(|never: Infallible| match never {});
     let mut response = Response::new(body.boxed_unsync());
     *response.status_mut() = status;

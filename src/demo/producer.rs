@@ -9,15 +9,15 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::catalogue;
-use super::hub::{Full, Listener};
-use super::news::{Answer, DemoEvent};
+use super::hub::{Full, Subscriber};
+use super::news::{AnswerKind, DemoEvent};
 use super::perform::Performance;
 use super::reply::Malformed;
 use super::scenario::Scenario;
-use super::shared::{Shared, Subscription};
+use super::shared::{ProducerShared, Subscription};
 use super::stage::ProducerState;
 use super::terms::{Refusal, SharedTerms};
-use super::verdict::{Received, Verdict};
+use super::verdict::{PostVerdict, PostedMessage};
 
 /// The message to subscribers when the demo ends.
 const STOPPING: &str = "The demo is stopping.";
@@ -39,20 +39,23 @@ pub enum StartError {
 /// Starts and watches the demo's agents; clones are the same producer.
 #[derive(Clone)]
 pub struct Producer {
-    shared: Arc<Shared>,
+    shared: Arc<ProducerShared>,
     performances: mpsc::Sender<Performance>,
 }
 
 /// A run of a scenario.
 #[derive(Clone)]
 pub struct SessionRef {
-    shared: Arc<Shared>,
+    shared: Arc<ProducerShared>,
     scenario: String,
     ids: Vec<String>,
 }
 
 impl Producer {
-    pub(super) fn new(shared: Arc<Shared>, performances: mpsc::Sender<Performance>) -> Self {
+    pub(super) fn new(
+        shared: Arc<ProducerShared>,
+        performances: mpsc::Sender<Performance>,
+    ) -> Self {
         Self {
             shared,
             performances,
@@ -144,7 +147,7 @@ impl Producer {
     }
 
     /// Returns the latest posted messages, oldest first; 128 are kept.
-    pub fn replies(&self) -> Vec<Received> {
+    pub fn replies(&self) -> Vec<PostedMessage> {
         self.shared.look(ProducerState::received)
     }
 
@@ -240,11 +243,11 @@ impl Producer {
         host.map_or(STOPPING, |host| &host.farewell)
     }
 
-    pub(super) fn receive(&self, message: Result<Value, Malformed>) -> Verdict {
-        let answer = Answer::of(message.as_ref().ok());
+    pub(super) fn receive(&self, message: Result<Value, Malformed>) -> PostVerdict {
+        let answer = AnswerKind::of(message.as_ref().ok());
         let verdict = match (&self.shared.settings.host, &message) {
             (Some(host), Ok(message)) => host.take(message),
-            (Some(_), Err(malformed)) => Verdict::Malformed(*malformed),
+            (Some(_), Err(malformed)) => PostVerdict::Malformed(*malformed),
             (None, _) => self.shared.change(|stage, _| stage.receive(message)),
         };
         self.shared.tell(DemoEvent::Answered { answer, verdict });
@@ -287,9 +290,9 @@ impl Producer {
     pub(super) fn subscribe(
         &self,
         last: Option<&str>,
-        listener: Listener,
+        listener: Subscriber,
     ) -> Result<Subscription, Full> {
-        let agreed = matches!(listener, Listener::Agreed(_));
+        let agreed = matches!(listener, Subscriber::Agreed(_));
         let (number, queue, there) = self.shared.change(|stage, now| {
             let (number, queue) = stage.subscribe(last, listener, now)?;
             Ok((number, queue, stage.hub().len()))

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 
-use super::ask::{Outcome, QuestionTerms, Refusal};
-use super::kind::Kind;
+use super::ask::{QuestionOutcome, QuestionTerms, Refusal};
+use super::kind::EventKind;
 use super::queue::Frame;
 use super::reply::Reply;
-use super::verdict::Verdict;
+use super::verdict::PostVerdict;
 
 /// How many used tokens are remembered, only to distinguish "used" from "unknown" in a test's report.
 const REMEMBERED_TOKENS: usize = 1_024;
@@ -22,13 +22,13 @@ const REMEMBERED_TOKENS: usize = 1_024;
 /// The open questions.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
-    open: BTreeMap<String, Question>,
+    open: BTreeMap<String, OpenQuestion>,
     used: VecDeque<String>,
 }
 
 /// An open question, and those whom its outcome concerns.
 #[derive(Debug)]
-pub(super) struct Question {
+pub(super) struct OpenQuestion {
     pub(super) session: String,
     pub(super) asked: QuestionTerms,
     /// When its time is up; `None` if only the producer ends it.
@@ -37,11 +37,11 @@ pub(super) struct Question {
     pub(super) frame: Arc<Frame>,
     /// The index of the asking agent in the performance, where the agent waits.
     pub(super) role: usize,
-    pub(super) answers: mpsc::Sender<(usize, Outcome)>,
+    pub(super) answers: mpsc::Sender<(usize, QuestionOutcome)>,
 }
 
 impl Questions {
-    pub(super) fn open(&mut self, token: String, question: Question) {
+    pub(super) fn open(&mut self, token: String, question: OpenQuestion) {
         self.open.insert(token, question);
     }
 
@@ -51,24 +51,24 @@ impl Questions {
     }
 
     /// Judges a reply; a valid one settles its question.
-    pub(super) fn settle(&mut self, reply: &Reply) -> Verdict {
+    pub(super) fn settle(&mut self, reply: &Reply) -> PostVerdict {
         let Some(question) = self.open.get(&reply.token) else {
             return if self.used.contains(&reply.token) {
-                Verdict::UsedToken
+                PostVerdict::UsedToken
             } else {
-                Verdict::UnknownToken
+                PostVerdict::UnknownToken
             };
         };
         if question.expires.is_some_and(|expires| reply.at >= expires) {
-            return Verdict::TooLate;
+            return PostVerdict::TooLate;
         }
         match question.asked.judge(&reply.said) {
             Ok(outcome) => {
                 self.close(&reply.token, |_| outcome);
-                Verdict::Taken
+                PostVerdict::Taken
             }
-            Err(Refusal::WrongKind) => Verdict::WrongKind,
-            Err(Refusal::NotAllowed) => Verdict::NotAllowed,
+            Err(Refusal::WrongKind) => PostVerdict::WrongKind,
+            Err(Refusal::NotAllowed) => PostVerdict::NotAllowed,
         }
     }
 
@@ -83,7 +83,7 @@ impl Questions {
     }
 
     /// Ends the open questions of a kind as if their time were up; returns how many.
-    pub(super) fn expire_all_of(&mut self, kind: Kind) -> usize {
+    pub(super) fn expire_all_of(&mut self, kind: EventKind) -> usize {
         self.expire_where(|asked| asked.kind() == kind)
     }
 
@@ -115,7 +115,7 @@ impl Questions {
         self.open.values().map(|question| &question.frame)
     }
 
-    fn close(&mut self, token: &str, outcome: impl FnOnce(&QuestionTerms) -> Outcome) {
+    fn close(&mut self, token: &str, outcome: impl FnOnce(&QuestionTerms) -> QuestionOutcome) {
         let Some((token, question)) = self.open.remove_entry(token) else {
             return;
         };
@@ -141,10 +141,10 @@ mod tests {
 
     use super::*;
 
-    fn open(expires: Option<&str>) -> (Questions, mpsc::Receiver<(usize, Outcome)>) {
+    fn open(expires: Option<&str>) -> (Questions, mpsc::Receiver<(usize, QuestionOutcome)>) {
         let (answers, outcomes) = mpsc::channel(1);
         let mut questions = Questions::default();
-        let question = Question {
+        let question = OpenQuestion {
             session: "sess_1".to_owned(),
             asked: QuestionTerms::Confirmation {
                 allowed: vec!["accept".to_owned(), "reject".to_owned()],
@@ -176,24 +176,24 @@ mod tests {
         let at = "2026-01-01T00:00:00Z";
         assert_eq!(
             questions.settle(&reply("rpl_2", "accept", at)),
-            Verdict::UnknownToken
+            PostVerdict::UnknownToken
         );
         assert_eq!(
             questions.settle(&reply("rpl_1", "maybe", at)),
-            Verdict::NotAllowed
+            PostVerdict::NotAllowed
         );
         assert_eq!(
             questions.settle(&reply("rpl_1", "reject", at)),
-            Verdict::Taken
+            PostVerdict::Taken
         );
         assert_eq!(
             questions.settle(&reply("rpl_1", "accept", at)),
-            Verdict::UsedToken
+            PostVerdict::UsedToken
         );
         questions.expire("rpl_1");
         assert_eq!(
             outcomes.try_recv().unwrap(),
-            (0, Outcome::Decided("reject".to_owned()))
+            (0, QuestionOutcome::Decided("reject".to_owned()))
         );
         assert!(outcomes.try_recv().is_err());
     }
@@ -202,9 +202,9 @@ mod tests {
     fn a_decision_made_after_the_time_was_up_is_late() {
         let (mut questions, _outcomes) = open(Some("2026-01-01T00:01:00Z"));
         let late = reply("rpl_1", "accept", "2026-01-01T00:01:00Z");
-        assert_eq!(questions.settle(&late), Verdict::TooLate);
+        assert_eq!(questions.settle(&late), PostVerdict::TooLate);
         let timely = reply("rpl_1", "accept", "2026-01-01T01:00:59.999+01:00");
-        assert_eq!(questions.settle(&timely), Verdict::Taken);
+        assert_eq!(questions.settle(&timely), PostVerdict::Taken);
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         questions.withdraw("sess_1");
         assert_eq!(questions.len(), 0);
         let reply = reply("rpl_1", "accept", "2026-01-01T00:00:00Z");
-        assert_eq!(questions.settle(&reply), Verdict::UsedToken);
+        assert_eq!(questions.settle(&reply), PostVerdict::UsedToken);
         assert!(outcomes.try_recv().is_err());
     }
 }

@@ -33,12 +33,12 @@ pub(super) struct Queue {
 #[derive(Debug, Default)]
 struct Inner {
     waiting: VecDeque<Arc<Frame>>,
-    state: State,
+    state: QueueState,
     waker: Option<Waker>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum QueueState {
     #[default]
     Open,
     Ended,
@@ -60,7 +60,7 @@ impl Queue {
     /// instead, so that its subscriber notices and resumes.
     pub(super) fn push(&self, frame: Arc<Frame>) -> u64 {
         let mut inner = self.lock();
-        if inner.state != State::Open {
+        if inner.state != QueueState::Open {
             return 0;
         }
         let mut dropped = 0;
@@ -72,7 +72,7 @@ impl Queue {
                 }
                 None if frame.critical => {
                     drop(inner);
-                    self.close(State::Cut);
+                    self.close(QueueState::Cut);
                     return 0;
                 }
                 None => return 1,
@@ -89,15 +89,15 @@ impl Queue {
 
     /// Delivers the waiting events to the subscriber, then ends its stream.
     pub(super) fn end(&self) {
-        self.close(State::Ended);
+        self.close(QueueState::Ended);
     }
 
     /// Breaks the subscriber's connection immediately; it loses the waiting events.
     pub(super) fn cut(&self) {
-        self.close(State::Cut);
+        self.close(QueueState::Cut);
     }
 
-    fn close(&self, state: State) {
+    fn close(&self, state: QueueState) {
         let mut inner = self.lock();
         inner.state = state;
         let waker = inner.waker.take();
@@ -112,7 +112,7 @@ impl Queue {
     /// time.
     pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Delivery> {
         let mut inner = self.lock();
-        if inner.state == State::Cut {
+        if inner.state == QueueState::Cut {
             return Poll::Ready(Delivery::Cut);
         }
         match inner.waiting.pop_front() {
@@ -121,7 +121,7 @@ impl Queue {
                 self.room.notify_waiters();
                 Poll::Ready(Delivery::Frame(frame))
             }
-            None if inner.state == State::Ended => Poll::Ready(Delivery::Ended),
+            None if inner.state == QueueState::Ended => Poll::Ready(Delivery::Ended),
             None => {
                 inner.waker = Some(context.waker().clone());
                 Poll::Pending
@@ -142,7 +142,7 @@ impl Queue {
             freed.as_mut().enable();
             {
                 let inner = self.lock();
-                if inner.state != State::Open || inner.waiting.len() < QUEUE_EVENTS {
+                if inner.state != QueueState::Open || inner.waiting.len() < QUEUE_EVENTS {
                     return;
                 }
             }

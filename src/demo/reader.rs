@@ -11,9 +11,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::ask::QuestionTerms;
-use super::kind::{CRITICAL, Kind};
+use super::kind::{CRITICAL, EventKind};
 use super::say::Say;
-use super::scenario::{Act, Beat, Label, Role, Scenario, ScenarioError, ScenarioInfo, Template};
+use super::scenario::{
+    Beat, BeatAct, Label, Role, Scenario, ScenarioError, ScenarioInfo, Template,
+};
 
 /// The most lines in a scenario: far more than a person would sit through.
 const MAX_LINES: usize = 2_000;
@@ -53,7 +55,7 @@ struct Header {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct ScenarioLine {
     agent: Option<String>,
     #[serde(default)]
     after_ms: u64,
@@ -72,7 +74,7 @@ enum OneOrMore {
 
 /// The state of an agent's lines while they are parsed.
 #[derive(Default)]
-struct Reading {
+struct AgentLines {
     asked: Option<QuestionTerms>,
     tools: BTreeSet<String>,
 }
@@ -106,13 +108,17 @@ fn read(text: &str) -> Result<Scenario, ScenarioError> {
     let header: Header =
         serde_json::from_str(line).map_err(|error| at(number)(in_words(&error)))?;
     let mut scenario = Scenario::from_header(header).map_err(at(number))?;
-    let mut readings: Vec<Reading> = scenario.cast.iter().map(|_| Reading::default()).collect();
+    let mut readings: Vec<AgentLines> = scenario
+        .cast
+        .iter()
+        .map(|_| AgentLines::default())
+        .collect();
     let mut total = 0;
     for (count, (number, line)) in lines.enumerate() {
         if count >= MAX_LINES {
             return Err(at(number)(format!("more than {MAX_LINES} lines")));
         }
-        let line: Line =
+        let line: ScenarioLine =
             serde_json::from_str(line).map_err(|error| at(number)(in_words(&error)))?;
         total += scenario.take(line, &mut readings).map_err(at(number))?;
         if total > MAX_BEATS {
@@ -171,7 +177,7 @@ impl Scenario {
     }
 
     /// Adds a line to its agent; returns the number of events it contains.
-    fn take(&mut self, line: Line, readings: &mut [Reading]) -> Result<usize, String> {
+    fn take(&mut self, line: ScenarioLine, readings: &mut [AgentLines]) -> Result<usize, String> {
         let index = match &line.agent {
             None => 0,
             Some(name) => self
@@ -196,12 +202,12 @@ impl Scenario {
                 let template = template(fields)?;
                 if matches!(
                     template.kind,
-                    Kind::AwaitingConfirmation | Kind::AwaitingClarification
+                    EventKind::AwaitingConfirmation | EventKind::AwaitingClarification
                 ) {
                     return Err("a question must stand in ask, not in event".to_owned());
                 }
                 reading.check(&template)?;
-                vec![(after, Act::Emit(template))]
+                vec![(after, BeatAct::Emit(template))]
             }
             (None, Some(fields), None) => {
                 let template = template(fields)?;
@@ -210,7 +216,7 @@ impl Scenario {
                 let timeout = Duration::from_secs(seconds);
                 vec![(
                     after,
-                    Act::Ask {
+                    BeatAct::Ask {
                         template,
                         asked,
                         timeout,
@@ -224,10 +230,10 @@ impl Scenario {
                 .map(|(index, chunk)| {
                     let after = if index == 0 { after } else { chunk.after };
                     let template = Template {
-                        kind: Kind::OutputStreaming,
+                        kind: EventKind::OutputStreaming,
                         fields: chunk.fields,
                     };
-                    (after, Act::Emit(template))
+                    (after, BeatAct::Emit(template))
                 })
                 .collect(),
             (None, None, None) | (Some(_), _, _) | (None, Some(_), Some(_)) => {
@@ -236,7 +242,7 @@ impl Scenario {
         };
         let starts = acts
             .first()
-            .is_some_and(|(_, act)| act.template().kind == Kind::SessionStarted);
+            .is_some_and(|(_, act)| act.template().kind == EventKind::SessionStarted);
         if starts != role.beats.is_empty() {
             return Err(
                 "an agent's first step, and only that, must be agent.session.started".to_owned(),
@@ -252,30 +258,30 @@ impl Scenario {
     }
 }
 
-impl Reading {
+impl AgentLines {
     /// Checks that a tool that ends has started.
     fn check(&mut self, template: &Template) -> Result<(), String> {
         let Some(label) = template.tool_label() else {
             return Ok(());
         };
         match template.kind {
-            Kind::ToolInvoked => {
+            EventKind::ToolInvoked => {
                 self.tools.insert(label.to_owned());
             }
-            Kind::ToolCompleted if !self.tools.contains(label) => {
+            EventKind::ToolCompleted if !self.tools.contains(label) => {
                 return Err("a tool ends that was not invoked before".to_owned());
             }
-            Kind::ToolCompleted
-            | Kind::SessionStarted
-            | Kind::SessionCompleted
-            | Kind::SessionErrored
-            | Kind::SessionCancelled
-            | Kind::StateChanged
-            | Kind::ProgressUpdated
-            | Kind::OutputStreaming
-            | Kind::AwaitingConfirmation
-            | Kind::AwaitingClarification
-            | Kind::HandoffRequested => {}
+            EventKind::ToolCompleted
+            | EventKind::SessionStarted
+            | EventKind::SessionCompleted
+            | EventKind::SessionErrored
+            | EventKind::SessionCancelled
+            | EventKind::StateChanged
+            | EventKind::ProgressUpdated
+            | EventKind::OutputStreaming
+            | EventKind::AwaitingConfirmation
+            | EventKind::AwaitingClarification
+            | EventKind::HandoffRequested => {}
         }
         Ok(())
     }
@@ -323,7 +329,7 @@ fn template(fields: Map<String, Value>) -> Result<Template, String> {
     let kind = fields
         .get("type")
         .and_then(Value::as_str)
-        .and_then(Kind::from_wire)
+        .and_then(EventKind::from_wire)
         .ok_or("type must be one of the twelve core types, as in aaep:agent.state.changed")?;
     if let Some(name) = FILLED_IN
         .into_iter()

@@ -21,13 +21,13 @@ const MAX_ID_CHARS: usize = 64;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reply {
     pub(super) token: String,
-    pub(super) said: Said,
+    pub(super) said: ReplyContent,
     pub(super) at: Timestamp,
 }
 
 /// The content of a reply.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Said {
+pub(super) enum ReplyContent {
     /// A decision, and whether it came with a modified action.
     Decision { decision: String, modified: bool },
     /// An answer of any type.
@@ -74,7 +74,7 @@ impl Reply {
     /// Parses a reply; returns the first fault found.
     pub(super) fn read(message: &Value) -> Result<Self, Malformed> {
         let fields = message.as_object().ok_or(Malformed::NotAnObject)?;
-        let read_said: fn(&Map<String, Value>) -> Result<Said, Malformed>;
+        let read_said: fn(&Map<String, Value>) -> Result<ReplyContent, Malformed>;
         let own: &[&str];
         match fields.get("type").and_then(Value::as_str) {
             Some("confirmation.reply") => {
@@ -114,7 +114,7 @@ impl Reply {
     }
 }
 
-fn decision(fields: &Map<String, Value>) -> Result<Said, Malformed> {
+fn decision(fields: &Map<String, Value>) -> Result<ReplyContent, Malformed> {
     let decision = text(fields, "decision")?;
     if decision.is_empty() {
         return Err(Malformed::Invalid("decision"));
@@ -125,13 +125,13 @@ fn decision(fields: &Map<String, Value>) -> Result<Said, Malformed> {
         Some(Value::Object(_)) => true,
         Some(_) => return Err(Malformed::Invalid("modified_action")),
     };
-    Ok(Said::Decision {
+    Ok(ReplyContent::Decision {
         decision: decision.to_owned(),
         modified,
     })
 }
 
-fn response(fields: &Map<String, Value>) -> Result<Said, Malformed> {
+fn response(fields: &Map<String, Value>) -> Result<ReplyContent, Malformed> {
     let response = match fields.get("response") {
         None => return Err(Malformed::Missing("response")),
         Some(value @ (Value::Bool(_) | Value::Number(_))) => value,
@@ -152,7 +152,7 @@ fn response(fields: &Map<String, Value>) -> Result<Said, Malformed> {
     if !confident {
         return Err(Malformed::Invalid("confidence"));
     }
-    Ok(Said::Response(response.clone()))
+    Ok(ReplyContent::Response(response.clone()))
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, name: &'static str) -> Result<&'a str, Malformed> {
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(reply.token, "rpl_ab12");
         assert_eq!(
             reply.said,
-            Said::Decision {
+            ReplyContent::Decision {
                 decision: "accept".to_owned(),
                 modified: false
             }
@@ -258,7 +258,7 @@ mod tests {
         message["modified_action"] = json!({"amount": 300});
         assert_eq!(
             Reply::read(&message).unwrap().said,
-            Said::Decision {
+            ReplyContent::Decision {
                 decision: "accept".to_owned(),
                 modified: true
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::kind::Kind;
+use super::kind::EventKind;
 
 /// The fastest stream in a scenario, in tokens per second; `Pace` can speed it up further.
 const MAX_TOKENS_PER_SECOND: u32 = 1_000;
@@ -84,7 +84,7 @@ impl Say {
         let last = texts.len() - 1;
         let chunk = |(index, text): (usize, String)| {
             let mut fields = Map::new();
-            fields.insert("type".to_owned(), json!(Kind::OutputStreaming.wire()));
+            fields.insert("type".to_owned(), json!(EventKind::OutputStreaming.wire()));
             fields.insert("chunk".to_owned(), json!(text));
             fields.insert("complete".to_owned(), json!(index == last));
             let hint = if index == last {
@@ -132,15 +132,15 @@ fn tokenize(text: &str) -> Vec<String> {
 
     let mut tokens: Vec<String> = Vec::new();
     let mut token = String::new();
-    let mut last = Sign::Other;
+    let mut last = ChunkMark::Other;
     let mut run = 0;
     for character in text.chars() {
-        let sign = Sign::of(character);
-        let joins = sign == Sign::Mark
-            || (last == Sign::Space && sign == Sign::Space)
-            || (last == Sign::Space && sign == Sign::Word && token == " ")
-            || (matches!(last, Sign::Word | Sign::Mark) && sign == Sign::Word)
-            || (last == Sign::Figure && sign == Sign::Figure && run < FIGURES);
+        let sign = ChunkMark::of(character);
+        let joins = sign == ChunkMark::Mark
+            || (last == ChunkMark::Space && sign == ChunkMark::Space)
+            || (last == ChunkMark::Space && sign == ChunkMark::Word && token == " ")
+            || (matches!(last, ChunkMark::Word | ChunkMark::Mark) && sign == ChunkMark::Word)
+            || (last == ChunkMark::Figure && sign == ChunkMark::Figure && run < FIGURES);
         if !joins && !token.is_empty() {
             tokens.push(std::mem::take(&mut token));
         }
@@ -170,7 +170,7 @@ fn tokenize(text: &str) -> Vec<String> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sign {
+enum ChunkMark {
     Space,
     Word,
     Figure,
@@ -180,16 +180,16 @@ enum Sign {
     Other,
 }
 
-impl Sign {
+impl ChunkMark {
     fn of(character: char) -> Self {
         match character {
-            _ if character.is_whitespace() => Sign::Space,
-            '0'..='9' => Sign::Figure,
+            _ if character.is_whitespace() => ChunkMark::Space,
+            '0'..='9' => ChunkMark::Figure,
             // Braces enclose a placeholder, which is only filled in if it stays in one piece.
-            '{' | '}' => Sign::Word,
-            _ if character.is_alphabetic() => Sign::Word,
-            _ if character.is_ascii() => Sign::Other,
-            _ => Sign::Mark,
+            '{' | '}' => ChunkMark::Word,
+            _ if character.is_alphabetic() => ChunkMark::Word,
+            _ if character.is_ascii() => ChunkMark::Other,
+            _ => ChunkMark::Mark,
         }
     }
 }

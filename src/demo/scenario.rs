@@ -43,8 +43,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::ask::{Outcome, QuestionTerms};
-use super::kind::Kind;
+use super::ask::{QuestionOutcome, QuestionTerms};
+use super::kind::EventKind;
 
 /// What a person is told about a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,12 +80,12 @@ pub(super) struct Beat {
     pub(super) after: Duration,
     /// Empty means always.
     pub(super) on: Vec<Label>,
-    pub(super) act: Act,
+    pub(super) act: BeatAct,
 }
 
 /// What an agent does at a beat.
 #[derive(Debug, Clone)]
-pub(super) enum Act {
+pub(super) enum BeatAct {
     Emit(Template),
     Ask {
         template: Template,
@@ -97,7 +97,7 @@ pub(super) enum Act {
 /// An event as written in the scenario.
 #[derive(Debug, Clone)]
 pub(super) struct Template {
-    pub(super) kind: Kind,
+    pub(super) kind: EventKind,
     pub(super) fields: Map<String, Value>,
 }
 
@@ -120,25 +120,35 @@ pub struct ScenarioError {
     pub problem: String,
 }
 
-impl Act {
+impl BeatAct {
     pub(super) fn template(&self) -> &Template {
         match self {
-            Act::Emit(template) | Act::Ask { template, .. } => template,
+            BeatAct::Emit(template) | BeatAct::Ask { template, .. } => template,
         }
     }
 }
 
 impl Label {
     /// Returns whether the label matches the outcome of a question.
-    pub(super) fn fits(&self, outcome: &Outcome) -> bool {
+    pub(super) fn fits(&self, outcome: &QuestionOutcome) -> bool {
         match (self, outcome) {
-            (Label::Decided(label), Outcome::Decided(decision)) => label == decision,
-            (Label::Answered, Outcome::Answered { .. })
-            | (Label::TimedOut, Outcome::TimedOut { .. }) => true,
-            (Label::Chose(label), Outcome::Answered { chose, .. }) => chose.as_ref() == Some(label),
-            (Label::Decided(_), Outcome::Answered { .. } | Outcome::TimedOut { .. })
-            | (Label::Answered | Label::Chose(_), Outcome::Decided(_) | Outcome::TimedOut { .. })
-            | (Label::TimedOut, Outcome::Decided(_) | Outcome::Answered { .. }) => false,
+            (Label::Decided(label), QuestionOutcome::Decided(decision)) => label == decision,
+            (Label::Answered, QuestionOutcome::Answered { .. })
+            | (Label::TimedOut, QuestionOutcome::TimedOut { .. }) => true,
+            (Label::Chose(label), QuestionOutcome::Answered { chose, .. }) => {
+                chose.as_ref() == Some(label)
+            }
+            (
+                Label::Decided(_),
+                QuestionOutcome::Answered { .. } | QuestionOutcome::TimedOut { .. },
+            )
+            | (
+                Label::Answered | Label::Chose(_),
+                QuestionOutcome::Decided(_) | QuestionOutcome::TimedOut { .. },
+            )
+            | (Label::TimedOut, QuestionOutcome::Decided(_) | QuestionOutcome::Answered { .. }) => {
+                false
+            }
         }
     }
 }

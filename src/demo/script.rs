@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::scenario::{ScenarioError, ScenarioInfo};
-use super::settings::Clock;
+use super::settings::TimeSource;
 
 /// The longest line accepted from the client, in bytes; no answer to any scenario is longer.
 const LONGEST_LINE: usize = 64 * 1024;
@@ -41,11 +41,11 @@ pub struct Script {
 struct ScriptStep {
     after: Duration,
     on: Option<String>,
-    act: Act,
+    act: ScriptAct,
 }
 
 #[derive(Debug, Clone)]
-enum Act {
+enum ScriptAct {
     Send(Value),
     Hear {
         cases: Vec<(String, Map<String, Value>)>,
@@ -55,7 +55,7 @@ enum Act {
 
 /// The last line heard.
 #[derive(Debug, Default)]
-struct Received {
+struct LastLine {
     name: String,
     line: Value,
 }
@@ -110,20 +110,20 @@ impl Script {
     }
 
     /// Plays it: frames are sent, and incoming lines are heard. Ends with the script, or when the client is gone.
-    pub async fn play<R, W>(&self, clock: &Clock, speed: f64, input: R, mut output: W)
+    pub async fn play<R, W>(&self, clock: &TimeSource, speed: f64, input: R, mut output: W)
     where
         R: AsyncBufRead + Unpin,
         W: AsyncWrite + Unpin,
     {
         let mut lines = input.lines();
-        let mut heard = Received::default();
+        let mut heard = LastLine::default();
         for step in &self.steps {
             if step.on.as_ref().is_some_and(|on| *on != heard.name) {
                 continue;
             }
             tokio::time::sleep(step.after.div_f64(speed)).await;
             match &step.act {
-                Act::Send(frame) => {
+                ScriptAct::Send(frame) => {
                     let line = format!("{}\n", filled(frame, clock(), &heard.line));
                     let written = async {
                         output.write_all(line.as_bytes()).await?;
@@ -133,7 +133,7 @@ impl Script {
                         return;
                     }
                 }
-                Act::Hear { cases, within } => {
+                ScriptAct::Hear { cases, within } => {
                     let waits = async {
                         while let Ok(Some(line)) = lines.next_line().await {
                             if let Some(found) = recognise(&line, cases) {
@@ -146,7 +146,7 @@ impl Script {
                         Ok(Some(found)) => found,
                         // The client is gone.
                         Ok(None) => return,
-                        Err(_) => Received {
+                        Err(_) => LastLine {
                             name: "timeout".to_owned(),
                             line: Value::Null,
                         },
@@ -165,11 +165,11 @@ impl Script {
                 continue;
             }
             match &step.act {
-                Act::Send(frame) => {
+                ScriptAct::Send(frame) => {
                     let heard = if name.is_empty() { &Value::Null } else { line };
                     frames.push((step.after, filled(frame, now, heard).to_string()));
                 }
-                Act::Hear { .. } => name = heard,
+                ScriptAct::Hear { .. } => name = heard,
             }
         }
         frames
@@ -192,8 +192,8 @@ fn read_step(map: &Map<String, Value>) -> Option<ScriptStep> {
         Some(value) => value.as_u64().map(Duration::from_millis),
     };
     let act = match (map.get("frame"), map.get("hear")) {
-        (Some(frame), None) => Act::Send(frame.clone()),
-        (None, Some(Value::Object(cases))) => Act::Hear {
+        (Some(frame), None) => ScriptAct::Send(frame.clone()),
+        (None, Some(Value::Object(cases))) => ScriptAct::Hear {
             cases: cases
                 .iter()
                 .map(|(name, holds)| Some((name.clone(), holds.as_object()?.clone())))
@@ -217,7 +217,7 @@ fn read_step(map: &Map<String, Value>) -> Option<ScriptStep> {
 }
 
 /// Returns the case that a line matches; any other line is ignored.
-fn recognise(line: &str, cases: &[(String, Map<String, Value>)]) -> Option<Received> {
+fn recognise(line: &str, cases: &[(String, Map<String, Value>)]) -> Option<LastLine> {
     if line.len() > LONGEST_LINE {
         return None;
     }
@@ -228,7 +228,7 @@ fn recognise(line: &str, cases: &[(String, Map<String, Value>)]) -> Option<Recei
             .all(|(pointer, value)| line.pointer(pointer) == Some(value))
     };
     let name = cases.iter().find(|(_, holds)| is_it(holds))?.0.clone();
-    Some(Received { name, line })
+    Some(LastLine { name, line })
 }
 
 /// Fills the time and the heard values into the texts of a frame.
@@ -268,7 +268,7 @@ mod tests {
 {"on": "timeout", "frame": {"late": 1}}"#;
 
     async fn play(input: &str) -> String {
-        let clock: Clock = Arc::new(|| Timestamp::UNIX_EPOCH);
+        let clock: TimeSource = Arc::new(|| Timestamp::UNIX_EPOCH);
         let mut output = Vec::new();
         let script = Script::parse(TEXT).unwrap();
         script
@@ -291,7 +291,7 @@ mod tests {
 
     #[tokio::test]
     async fn silence_has_a_name_too() {
-        let clock: Clock = Arc::new(|| Timestamp::UNIX_EPOCH);
+        let clock: TimeSource = Arc::new(|| Timestamp::UNIX_EPOCH);
         let (silent, _kept) = tokio::io::duplex(8);
         let mut output = Vec::new();
         let script = Script::parse(TEXT).unwrap();

@@ -22,8 +22,8 @@ use super::framed::Framed;
 use super::perform::Performance;
 use super::plain;
 use super::producer::Producer;
-use super::settings::Settings;
-use super::shared::Shared;
+use super::settings::ProducerSettings;
+use super::shared::ProducerShared;
 use super::upgrade::Socket;
 use crate::platform::sockets::{OwnedReadHalf, OwnedWriteHalf, UnixStream};
 
@@ -56,7 +56,7 @@ pub struct Running {
 ///
 /// # Errors
 /// When the address can't be resolved or bound.
-pub async fn serve(address: &str, settings: Settings) -> io::Result<Running> {
+pub async fn serve(address: &str, settings: ProducerSettings) -> io::Result<Running> {
     serve_at(&[Entrance::Address(address.to_owned())], settings).await
 }
 
@@ -64,7 +64,7 @@ pub async fn serve(address: &str, settings: Settings) -> io::Result<Running> {
 ///
 /// # Errors
 /// When a place is not available; places opened before it are closed again.
-pub async fn serve_at(places: &[Entrance], settings: Settings) -> io::Result<Running> {
+pub async fn serve_at(places: &[Entrance], settings: ProducerSettings) -> io::Result<Running> {
     let mut doors = Vec::new();
     let mut bound = Vec::new();
     for place in places {
@@ -73,7 +73,7 @@ pub async fn serve_at(places: &[Entrance], settings: Settings) -> io::Result<Run
         bound.push(place);
     }
     let (performances, waiting) = mpsc::channel(WAITING_RUNS);
-    let shared = Arc::new(Shared::new(settings, &bound));
+    let shared = Arc::new(ProducerShared::new(settings, &bound));
     let producer = Producer::new(Arc::clone(&shared), performances);
     let (stopping, stop) = watch::channel(false);
     let pipes = bound.contains(&Entrance::Pipes);
@@ -147,7 +147,7 @@ impl Drop for Running {
 async fn attend(
     doors: Vec<Door>,
     pipes: bool,
-    shared: Arc<Shared>,
+    shared: Arc<ProducerShared>,
     producer: Producer,
     mut waiting: mpsc::Receiver<Performance>,
     mut stop: watch::Receiver<bool>,

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::ids::Ids;
-use super::kind::{CRITICAL, Kind};
+use super::kind::{CRITICAL, EventKind};
 use super::scenario::Template;
 
 /// The vocabulary every event names (chapter 3.2.1).
@@ -34,7 +34,7 @@ const TEXTS: [&str; 9] = [
 
 /// A session that has not ended.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct DemoSession {
     id: String,
     producer: Map<String, Value>,
     language: String,
@@ -43,19 +43,19 @@ pub(super) struct Session {
     started: Option<Timestamp>,
     stamped: Option<Timestamp>,
     tools: u64,
-    calls: BTreeMap<String, Call>,
-    outputs: BTreeMap<String, Output>,
+    calls: BTreeMap<String, OpenCall>,
+    outputs: BTreeMap<String, OutputProgress>,
 }
 
 #[derive(Debug)]
-struct Call {
+struct OpenCall {
     id: String,
     tool: String,
     since: Timestamp,
 }
 
 #[derive(Debug)]
-struct Output {
+struct OutputProgress {
     id: String,
     /// The number of characters sent.
     length: u64,
@@ -72,7 +72,7 @@ pub(super) struct Sealed {
     pub(super) at: Timestamp,
 }
 
-impl Session {
+impl DemoSession {
     /// Creates a session of a `producer` in a language; nothing is sent yet.
     pub(super) fn new(id: String, producer: Map<String, Value>, language: String) -> Self {
         Self {
@@ -137,18 +137,18 @@ impl Session {
         at: Timestamp,
     ) -> Option<String> {
         match template.kind {
-            Kind::SessionStarted => self.started = Some(at),
-            Kind::StateChanged => {
+            EventKind::SessionStarted => self.started = Some(at),
+            EventKind::StateChanged => {
                 if let Some(state) = template.text("to_state") {
                     self.state = state.to_owned();
                 }
             }
-            Kind::ToolInvoked => {
+            EventKind::ToolInvoked => {
                 let id = ids.mint("call");
                 put(payload, "tool_call_id", json!(id));
                 self.tools += 1;
                 if let (Some(label), Some(tool)) = (template.tool_label(), template.text("tool")) {
-                    let call = Call {
+                    let call = OpenCall {
                         id,
                         tool: tool.to_owned(),
                         since: at,
@@ -156,7 +156,7 @@ impl Session {
                     self.calls.insert(label.to_owned(), call);
                 }
             }
-            Kind::ToolCompleted => {
+            EventKind::ToolCompleted => {
                 let call = template
                     .tool_label()
                     .and_then(|label| self.calls.remove(label));
@@ -165,21 +165,21 @@ impl Session {
                     put_new(payload, "duration_ms", json!(elapsed_ms(call.since, at)));
                 }
             }
-            Kind::OutputStreaming => self.fill_output(template, payload, ids),
-            Kind::SessionCompleted => {
+            EventKind::OutputStreaming => self.fill_output(template, payload, ids),
+            EventKind::SessionCompleted => {
                 let since = self.started.unwrap_or(at);
                 put_new(payload, "duration_ms", json!(elapsed_ms(since, at)));
                 put_new(payload, "tool_invocations_count", json!(self.tools));
             }
-            Kind::AwaitingConfirmation | Kind::AwaitingClarification => {
+            EventKind::AwaitingConfirmation | EventKind::AwaitingClarification => {
                 let token = ids.mint("rpl");
                 payload.insert("reply_token".to_owned(), json!(token));
                 return Some(token);
             }
-            Kind::SessionErrored
-            | Kind::SessionCancelled
-            | Kind::ProgressUpdated
-            | Kind::HandoffRequested => {}
+            EventKind::SessionErrored
+            | EventKind::SessionCancelled
+            | EventKind::ProgressUpdated
+            | EventKind::HandoffRequested => {}
         }
         None
     }
@@ -194,7 +194,7 @@ impl Session {
         let output = self
             .outputs
             .entry(label.to_owned())
-            .or_insert_with(|| Output {
+            .or_insert_with(|| OutputProgress {
                 id: ids.mint("out"),
                 length: 0,
             });
@@ -215,13 +215,13 @@ impl Session {
         }
         let outputs = self.outputs.keys().map(|label| {
             template(
-                Kind::OutputStreaming,
+                EventKind::OutputStreaming,
                 json!({"chunk": "", "complete": true, "coalesce_hint": "completion", "output_id": label}),
             )
         });
         let calls = self.calls.iter().map(|(label, call)| {
             template(
-                Kind::ToolCompleted,
+                EventKind::ToolCompleted,
                 json!({"tool": call.tool, "tool_call_id": label, "status": "error",
                        "error_message": "The agent was stopped before the tool ended.",
                        "summary_terse": "Stopped.",
@@ -229,7 +229,7 @@ impl Session {
             )
         });
         let end = template(
-            Kind::SessionCancelled,
+            EventKind::SessionCancelled,
             json!({"cancelled_by": cancelled_by, "summary_terse": "Cancelled.", "summary_normal": words}),
         );
         outputs.chain(calls).chain([end]).collect()
@@ -246,13 +246,13 @@ impl Session {
             self.state.replace('_', " ")
         );
         Some(template(
-            Kind::StateChanged,
+            EventKind::StateChanged,
             json!({"from_state": self.state, "to_state": self.state, "summary_normal": words}),
         ))
     }
 }
 
-fn template(kind: Kind, fields: Value) -> Template {
+fn template(kind: EventKind, fields: Value) -> Template {
     let fields = match fields {
         Value::Object(fields) => fields,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {

@@ -13,7 +13,7 @@ use super::news::Hearer;
 use super::signing::Signer;
 
 /// The source of the current time; a parameter, so that tests can fix it.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+pub type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// How fast scenarios run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,7 +42,7 @@ pub enum Timeouts {
 
 /// The settings of a producer.
 #[derive(Clone)]
-pub struct Settings {
+pub struct ProducerSettings {
     /// How fast scenarios run.
     pub pace: Pace,
     /// What ends unanswered questions.
@@ -50,7 +50,7 @@ pub struct Settings {
     /// The seed of all ids; the same seed gives the same ids.
     pub seed: u64,
     /// The source of timestamps.
-    pub clock: Clock,
+    pub clock: TimeSource,
     /// The signer of the manifest; without one it is not signed.
     pub signer: Option<Arc<Signer>>,
     /// The receiver of news about subscribers and answers, if any.
@@ -59,7 +59,7 @@ pub struct Settings {
     pub host: Option<Host>,
 }
 
-impl Settings {
+impl ProducerSettings {
     /// Returns the settings for people: real time, timeouts as written, the system's clock.
     pub fn live(seed: u64) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Settings {
     }
 }
 
-impl fmt::Debug for Settings {
+impl fmt::Debug for ProducerSettings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Settings")

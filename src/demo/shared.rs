@@ -14,22 +14,22 @@ use super::doors::Entrance;
 use super::gate::Gate;
 use super::news::DemoEvent;
 use super::queue::{Delivery, Queue};
-use super::settings::Settings;
+use super::settings::ProducerSettings;
 use super::stage::ProducerState;
 
 /// The state shared by the producer's tasks.
-pub(super) struct Shared {
+pub(super) struct ProducerShared {
     stage: Mutex<ProducerState>,
     /// Counts the changes of the stage; waiting tasks watch it.
     changes: watch::Sender<u64>,
     pub(super) gate: Gate,
-    pub(super) settings: Settings,
+    pub(super) settings: ProducerSettings,
     /// The manifest, unsigned.
     pub(super) manifest: Value,
 }
 
-impl Shared {
-    pub(super) fn new(settings: Settings, places: &[Entrance]) -> Self {
+impl ProducerShared {
+    pub(super) fn new(settings: ProducerSettings, places: &[Entrance]) -> Self {
         let host = settings.host.as_ref();
         let manifest = agreed::manifest(places);
         let signed = settings
@@ -79,14 +79,14 @@ impl Shared {
 
 /// One subscriber's place; dropping it leaves.
 pub(super) struct Subscription {
-    shared: Arc<Shared>,
+    shared: Arc<ProducerShared>,
     number: u64,
     queue: Arc<Queue>,
 }
 
 impl Subscription {
     /// Occupies the place with this number, whose deliveries come from this queue.
-    pub(super) fn new(shared: Arc<Shared>, number: u64, queue: Arc<Queue>) -> Self {
+    pub(super) fn new(shared: Arc<ProducerShared>, number: u64, queue: Arc<Queue>) -> Self {
         Self {
             shared,
             number,

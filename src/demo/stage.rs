@@ -13,18 +13,18 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use super::agreed::Subscriptions;
-use super::ask::{Outcome, QuestionTerms};
-use super::hub::{Full, Hub, Listener, Resumed};
+use super::ask::{QuestionOutcome, QuestionTerms};
+use super::hub::{Full, Hub, Resumed, Subscriber};
 use super::ids::Ids;
-use super::kind::Kind;
-use super::live::Standing;
-use super::questions::{Question, Questions};
+use super::kind::EventKind;
+use super::live::OpenSessions;
+use super::questions::{OpenQuestion, Questions};
 use super::queue::{Frame, Queue};
 use super::reply::{Malformed, Reply};
 use super::scenario::Template;
-use super::session::{Sealed, Session};
+use super::session::{DemoSession, Sealed};
 use super::terms::Refusal;
-use super::verdict::{Received, Verdict};
+use super::verdict::{PostVerdict, PostedMessage};
 
 /// How many received messages are kept for tests to examine; at most 64 KiB each.
 const KEPT_MESSAGES: usize = 128;
@@ -40,13 +40,13 @@ pub(super) struct ProducerState {
     /// The generator of subscription names: a separate one, so that event ids do not depend on
     /// subscribers.
     names: Ids,
-    sessions: BTreeMap<String, Session>,
+    sessions: BTreeMap<String, DemoSession>,
     hub: Hub,
     questions: Questions,
     subscriptions: Subscriptions,
     /// What later subscribers must know of events from outside.
-    standing: Standing,
-    received: VecDeque<Received>,
+    standing: OpenSessions,
+    received: VecDeque<PostedMessage>,
     received_count: u64,
     emitted: u64,
     runs: usize,
@@ -58,7 +58,7 @@ pub(super) struct Asking {
     /// The time limit, counted from the event; `None` if no clock ends it.
     pub(super) timeout: Option<Duration>,
     pub(super) role: usize,
-    pub(super) answers: mpsc::Sender<(usize, Outcome)>,
+    pub(super) answers: mpsc::Sender<(usize, QuestionOutcome)>,
 }
 
 /// The result of posing an agent's question.
@@ -66,7 +66,7 @@ pub(super) enum Posed {
     /// It is open, under this token.
     Open(String),
     /// No subscriber can answer it: it ended with its default.
-    Decided(Outcome),
+    Decided(QuestionOutcome),
     /// Its session is over.
     TooLate,
 }
@@ -79,7 +79,7 @@ impl ProducerState {
             hub: Hub::default(),
             questions: Questions::default(),
             subscriptions,
-            standing: Standing::default(),
+            standing: OpenSessions::default(),
             names: Ids::new(seed ^ SUBSCRIPTIONS),
             received: VecDeque::new(),
             received_count: 0,
@@ -104,7 +104,7 @@ impl ProducerState {
     /// Opens a session and returns its id; its first event is still to come.
     pub(super) fn open_session(&mut self, producer: Map<String, Value>, language: &str) -> String {
         let id = self.ids.mint("sess");
-        let session = Session::new(id.clone(), producer, language.to_owned());
+        let session = DemoSession::new(id.clone(), producer, language.to_owned());
         self.sessions.insert(id.clone(), session);
         id
     }
@@ -141,7 +141,7 @@ impl ProducerState {
         let Some(token) = sealed.token else {
             return Posed::TooLate;
         };
-        let question = Question {
+        let question = OpenQuestion {
             session: session.to_owned(),
             asked: asking.asked,
             expires: asking
@@ -156,13 +156,16 @@ impl ProducerState {
     }
 
     /// Returns whether no subscriber could answer such a question.
-    fn is_deaf_to(&self, kind: Kind) -> bool {
+    fn is_deaf_to(&self, kind: EventKind) -> bool {
         self.hub.plain() == 0 && !self.subscriptions.any_answers(kind)
     }
 
     /// Ends the open questions that no remaining subscriber can answer, with their defaults (5.8.2).
     fn let_go_of_what_nobody_answers(&mut self) {
-        for kind in [Kind::AwaitingConfirmation, Kind::AwaitingClarification] {
+        for kind in [
+            EventKind::AwaitingConfirmation,
+            EventKind::AwaitingClarification,
+        ] {
             if self.is_deaf_to(kind) {
                 self.questions.expire_all_of(kind);
             }
@@ -278,21 +281,21 @@ impl ProducerState {
     }
 
     /// Handles a posted message: parses, judges and remembers it.
-    pub(super) fn receive(&mut self, message: Result<Value, Malformed>) -> Verdict {
+    pub(super) fn receive(&mut self, message: Result<Value, Malformed>) -> PostVerdict {
         let (message, verdict) = match message {
             Ok(message) => {
                 let verdict = match Reply::read(&message) {
                     Ok(reply) => self.questions.settle(&reply),
-                    Err(malformed) => Verdict::Malformed(malformed),
+                    Err(malformed) => PostVerdict::Malformed(malformed),
                 };
                 (message, verdict)
             }
-            Err(malformed) => (Value::Null, Verdict::Malformed(malformed)),
+            Err(malformed) => (Value::Null, PostVerdict::Malformed(malformed)),
         };
         if self.received.len() >= KEPT_MESSAGES {
             self.received.pop_front();
         }
-        self.received.push_back(Received { message, verdict });
+        self.received.push_back(PostedMessage { message, verdict });
         self.received_count += 1;
         verdict
     }
@@ -302,7 +305,7 @@ impl ProducerState {
     pub(super) fn subscribe(
         &mut self,
         last: Option<&str>,
-        listener: Listener,
+        listener: Subscriber,
         now: Timestamp,
     ) -> Result<(u64, Arc<Queue>), Full> {
         let (number, queue, resumed) = self.hub.subscribe(last, listener)?;
@@ -356,7 +359,7 @@ impl ProducerState {
         self.sessions.len()
     }
 
-    pub(super) fn received(&self) -> Vec<Received> {
+    pub(super) fn received(&self) -> Vec<PostedMessage> {
         self.received.iter().cloned().collect()
     }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
-use super::backlog::{Numbers, Parcel};
-use super::kind::Kind;
+use super::backlog::{EventNumbers, Parcel};
+use super::kind::EventKind;
 
 /// The languages of the scenarios.
 pub(super) const LANGUAGES: [&str; 1] = ["en-US"];
@@ -16,9 +16,9 @@ pub(super) const LANGUAGES: [&str; 1] = ["en-US"];
 const CONFIRMS: &str = "supports_confirmation_reply";
 const CLARIFIES: &str = "supports_clarification_reply";
 /// The declaration required to be asked each kind of question.
-const QUESTIONS: [(Kind, &str); 2] = [
-    (Kind::AwaitingConfirmation, CONFIRMS),
-    (Kind::AwaitingClarification, CLARIFIES),
+const QUESTIONS: [(EventKind, &str); 2] = [
+    (EventKind::AwaitingConfirmation, CONFIRMS),
+    (EventKind::AwaitingClarification, CLARIFIES),
 ];
 /// Where text is cut for a subscriber that declares nothing about it (5.3.1.6).
 const DEFAULT_BOUNDARIES: [&str; 2] = ["sentence", "completion"];
@@ -88,7 +88,7 @@ pub(super) struct Terms {
     /// Whether it has ended: nothing more is sent, not even waiting events (5.8.2).
     pub(super) closed: bool,
     /// The numbering of its events, over all its connections.
-    pub(super) numbers: Numbers,
+    pub(super) numbers: EventNumbers,
 }
 
 impl Terms {
@@ -102,14 +102,14 @@ impl Terms {
     pub(super) fn lets_through(&self, parcel: &Parcel) -> bool {
         // Text that is not an event passes if the subscriber accepts all of the protocol's own types.
         let kind = parcel.kind().unwrap_or("aaep:agent.");
-        if Kind::from_wire(kind).is_some_and(|kind| !self.answers(kind)) {
+        if EventKind::from_wire(kind).is_some_and(|kind| !self.answers(kind)) {
             return false;
         }
         parcel.critical() || self.wants(kind)
     }
 
     /// Returns whether this subscriber can answer a question; true for anything that is not a question.
-    pub(super) fn answers(&self, kind: Kind) -> bool {
+    pub(super) fn answers(&self, kind: EventKind) -> bool {
         let asked = QUESTIONS.iter().find(|(question, _)| *question == kind);
         // A subscriber that declares nothing can't (5.3.1.4, 5.3.1.5).
         asked.is_none_or(|(_, key)| self.honored.get(*key) == Some(&Value::Bool(true)))

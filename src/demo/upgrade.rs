@@ -19,7 +19,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
-use super::dialogue::{Farewell, Received, Saying, Wire};
+use super::dialogue::{DialogueInput, Farewell, Saying, Wire};
 
 /// The subprotocol that must be agreed (B.2.1).
 const SUBPROTOCOL: &str = "aaep.v1";
@@ -86,22 +86,22 @@ impl Socket {
 }
 
 impl Wire for Socket {
-    async fn hear(&mut self) -> Received {
+    async fn hear(&mut self) -> DialogueInput {
         loop {
             match self.stream.next().await {
                 Some(Ok(Message::Text(text))) => {
                     return match serde_json::from_str::<Value>(&text) {
-                        Ok(message) => Received::Said {
+                        Ok(message) => DialogueInput::Said {
                             message,
                             request: None,
                         },
-                        Err(_) => Received::Noise,
+                        Err(_) => DialogueInput::Noise,
                     };
                 }
                 // Messages are text (B.2.2).
-                Some(Ok(Message::Binary(_))) => return Received::Noise,
+                Some(Ok(Message::Binary(_))) => return DialogueInput::Noise,
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
-                Some(Ok(Message::Close(_)) | Err(_)) | None => return Received::Over,
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return DialogueInput::Over,
             }
         }
     }

@@ -10,7 +10,7 @@ use super::reply::Malformed;
 
 /// The outcome of a posted message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PostVerdict {
     /// It answered its question.
     Taken,
     /// No question was ever asked with its token.
@@ -29,14 +29,14 @@ pub enum Verdict {
 
 /// A posted message and its outcome.
 #[derive(Clone, PartialEq)]
-pub struct Received {
+pub struct PostedMessage {
     /// The message; null if it was not JSON.
     pub message: Value,
     /// The outcome.
-    pub verdict: Verdict,
+    pub verdict: PostVerdict,
 }
 
-impl fmt::Debug for Received {
+impl fmt::Debug for PostedMessage {
     /// Omits the message: it contains a token and a person's words.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter

@@ -6,9 +6,11 @@
 
 use std::ffi::OsStr;
 
-use super::report::{Finding, Part, own};
-use crate::link::{Phrase, Word};
-use crate::runtime::nearby::{self, Claude, Found, Nearby, OPENCODE_PORT, Sign, Speaks, Standing};
+use super::report::{Finding, Surrounding, own};
+use crate::link::{Phrase, PhraseArg};
+use crate::runtime::nearby::{
+    self, Certainty, Claude, FoundAgent, HooksState, Nearby, OPENCODE_PORT, Speaks,
+};
 use crate::runtime::settings::has_opencode_password;
 use crate::runtime::{Startable, is_there, startable};
 
@@ -66,8 +68,8 @@ impl Here {
             if !ways.is_empty() {
                 let text = Phrase::new("doctor.agent")
                     .with("title", own(&agent.title))
-                    .with("ways", Word::Phrases(ways));
-                found.push(Finding::fine(Part::Agent, text));
+                    .with("ways", PhraseArg::Phrases(ways));
+                found.push(Finding::fine(Surrounding::Agent, text));
             } else if weak.is_empty() {
                 absent.push(agent.title.clone());
             }
@@ -75,8 +77,8 @@ impl Here {
         }
         for one in &self.nearby.agents {
             let key = match (one.speaks, one.sign) {
-                (Speaks::Aaep, Sign::Probable) => "doctor.agent.aaep.probable",
-                (Speaks::Aaep, Sign::Sure | Sign::Locked) => "doctor.agent.aaep",
+                (Speaks::Aaep, Certainty::Probable) => "doctor.agent.aaep.probable",
+                (Speaks::Aaep, Certainty::Sure | Certainty::Locked) => "doctor.agent.aaep",
                 (Speaks::A2a, _) => "doctor.agent.a2a",
                 // These were reported by name.
                 (Speaks::Opencode | Speaks::Codex, _) => continue,
@@ -84,18 +86,18 @@ impl Here {
             let text = Phrase::new(key)
                 .with("name", own(one.at()))
                 .with("word", own(&one.word));
-            found.push(Finding::fine(Part::Agent, text));
+            found.push(Finding::fine(Surrounding::Agent, text));
         }
         if !absent.is_empty() {
             let names = own(absent.join(", "));
             let text = Phrase::new("doctor.agent.absent").with("names", names);
-            found.push(Finding::fine(Part::Agent, text));
+            found.push(Finding::fine(Surrounding::Agent, text));
         }
-        found.push(Finding::fine(Part::Agent, "doctor.agent.elsewhere"));
+        found.push(Finding::fine(Surrounding::Agent, "doctor.agent.elsewhere"));
         found
     }
 
-    fn running(&self, speaks: Speaks) -> impl Iterator<Item = &Found> {
+    fn running(&self, speaks: Speaks) -> impl Iterator<Item = &FoundAgent> {
         let all = self.nearby.agents.iter();
         all.filter(move |one| one.speaks == speaks)
     }
@@ -111,10 +113,10 @@ impl Here {
                     .with("variable", own(PASSWORD))
             };
             match (one.sign, self.has_password) {
-                (Sign::Sure | Sign::Probable, _) => ways.push(say("doctor.agent.runs")),
-                (Sign::Locked, true) => ways.push(say("doctor.agent.runs.password")),
-                (Sign::Locked, false) => weak.push(Finding::weak(
-                    Part::Agent,
+                (Certainty::Sure | Certainty::Probable, _) => ways.push(say("doctor.agent.runs")),
+                (Certainty::Locked, true) => ways.push(say("doctor.agent.runs.password")),
+                (Certainty::Locked, false) => weak.push(Finding::weak(
+                    Surrounding::Agent,
                     say("doctor.agent.locked"),
                     say("doctor.agent.locked.remedy"),
                 )),
@@ -172,42 +174,43 @@ impl Here {
                 .with("file", own(&file))
                 .with("install", own(install))
         };
-        let weak = |text: Phrase, remedy| vec![Finding::weak(Part::Agent, text, say(remedy))];
+        let weak =
+            |text: Phrase, remedy| vec![Finding::weak(Surrounding::Agent, text, say(remedy))];
         if let Some(first) = also.first() {
             let text =
                 say("doctor.agent.claude.also").with("also", own(crate::runtime::shown(first)));
             return weak(text, "doctor.agent.claude.also.remedy");
         }
         match hooks {
-            Some(Standing::Whole) if *heard => ways.push(say("doctor.agent.claude.heard")),
-            Some(Standing::Whole) => ways.push(say("doctor.agent.claude.hooks")),
-            Some(Standing::Absent) if is_here => {
+            Some(HooksState::Whole) if *heard => ways.push(say("doctor.agent.claude.heard")),
+            Some(HooksState::Whole) => ways.push(say("doctor.agent.claude.hooks")),
+            Some(HooksState::Absent) if is_here => {
                 return weak(
                     say("doctor.agent.claude.absent"),
                     "doctor.agent.claude.install",
                 );
             }
-            Some(Standing::Absent) => {}
-            Some(Standing::Partly) => {
+            Some(HooksState::Absent) => {}
+            Some(HooksState::Partly) => {
                 return weak(
                     say("doctor.agent.claude.partly"),
                     "doctor.agent.claude.install",
                 );
             }
-            Some(Standing::Twice) => {
+            Some(HooksState::Twice) => {
                 return weak(
                     say("doctor.agent.claude.twice"),
                     "doctor.agent.claude.install",
                 );
             }
-            Some(Standing::Lost { program }) => {
+            Some(HooksState::Lost { program }) => {
                 let lost = own(crate::runtime::shown(program));
                 return weak(
                     say("doctor.agent.claude.lost").with("program", lost),
                     "doctor.agent.claude.install",
                 );
             }
-            Some(Standing::Off) => {
+            Some(HooksState::Off) => {
                 return weak(
                     say("doctor.agent.claude.off"),
                     "doctor.agent.claude.off.remedy",
@@ -234,7 +237,7 @@ mod tests {
     use super::*;
     use crate::announce::Phrases;
 
-    fn here(programs: &[&str], agents: Vec<Found>, hooks: Option<Standing>) -> Here {
+    fn here(programs: &[&str], agents: Vec<FoundAgent>, hooks: Option<HooksState>) -> Here {
         let known = startable().unwrap().into_iter().map(|agent| Startable {
             is_here: programs.contains(&agent.name.as_str()),
             ..agent
@@ -270,8 +273,8 @@ mod tests {
         findings.iter().map(|it| it.line(&words)).collect()
     }
 
-    fn runs(speaks: Speaks, word: &str, sign: Sign) -> Found {
-        Found {
+    fn runs(speaks: Speaks, word: &str, sign: Certainty) -> FoundAgent {
+        FoundAgent {
             speaks,
             word: word.to_owned(),
             sign,
@@ -281,7 +284,7 @@ mod tests {
     #[test]
     fn those_that_are_not_here_are_one_line() {
         assert_eq!(
-            lines(&here(&[], vec![], Some(Standing::Absent))),
+            lines(&here(&[], vec![], Some(HooksState::Absent))),
             [
                 "Agents: Not on this machine: opencode, Codex, Claude Code, Gemini CLI, Qwen Code, goose, GitHub Copilot CLI; \
                  hearken run --list says how each is installed.\n",
@@ -294,7 +297,7 @@ mod tests {
     #[test]
     fn each_that_is_here_is_told_with_the_commands_to_type() {
         let programs = ["opencode", "codex", "the other codex", "goose"];
-        let lines = lines(&here(&programs, vec![], Some(Standing::Whole)));
+        let lines = lines(&here(&programs, vec![], Some(HooksState::Whole)));
         let wanted = [
             "Agents: Opencode is here: hearken run opencode starts it; to follow one of its own, start opencode serve --port 4096, \
              then hearken watch opencode:http://127.0.0.1:4096.\n",
@@ -310,15 +313,15 @@ mod tests {
     #[test]
     fn what_runs_is_followed_where_it_is() {
         let agents = vec![
-            runs(Speaks::Aaep, "unix:planner", Sign::Sure),
+            runs(Speaks::Aaep, "unix:planner", Certainty::Sure),
             runs(
                 Speaks::Opencode,
                 "opencode:http://127.0.0.1:4096",
-                Sign::Sure,
+                Certainty::Sure,
             ),
-            runs(Speaks::A2a, "a2a:http://127.0.0.1:9999", Sign::Sure),
+            runs(Speaks::A2a, "a2a:http://127.0.0.1:9999", Certainty::Sure),
         ];
-        let lines = lines(&here(&["opencode"], agents, Some(Standing::Absent))).concat();
+        let lines = lines(&here(&["opencode"], agents, Some(HooksState::Absent))).concat();
         for words in [
             "it runs, and hearken watch opencode:http://127.0.0.1:4096 follows it",
             "An AAEP agent runs, planner: hearken watch unix:planner follows it",
@@ -334,9 +337,9 @@ mod tests {
         let locked = vec![runs(
             Speaks::Opencode,
             "opencode:http://127.0.0.1:4096",
-            Sign::Locked,
+            Certainty::Locked,
         )];
-        let mut opencode = here(&[], locked, Some(Standing::Absent));
+        let mut opencode = here(&[], locked, Some(HooksState::Absent));
         let told = lines(&opencode).concat();
         assert!(
             told.contains("Remedy: Set OPENCODE_SERVER_PASSWORD"),
@@ -348,27 +351,27 @@ mod tests {
             told.contains("with the password of OPENCODE_SERVER_PASSWORD"),
             "{told}"
         );
-        let lost = Standing::Lost {
+        let lost = HooksState::Lost {
             program: PathBuf::from("/gone/hearken"),
         };
         for (hooks, words, remedy) in [
             (
-                Some(Standing::Absent),
+                Some(HooksState::Absent),
                 "can't be heard yet",
                 "hearken hooks install claude",
             ),
             (
-                Some(Standing::Partly),
+                Some(HooksState::Partly),
                 "not all of its hooks",
                 "hearken hooks install claude",
             ),
             (
-                Some(Standing::Twice),
+                Some(HooksState::Twice),
                 "comes twice",
                 "hearken hooks install claude",
             ),
             (Some(lost), "/gone/hearken", "hearken hooks install claude"),
-            (Some(Standing::Off), "disableAllHooks", "/h/settings.json"),
+            (Some(HooksState::Off), "disableAllHooks", "/h/settings.json"),
             (None, "/h/settings.json", "Mend"),
         ] {
             let claude = here(&["the other claude"], vec![], hooks.clone());
@@ -384,7 +387,7 @@ mod tests {
                 "{line}"
             );
         }
-        let mut both = here(&["the other claude"], vec![], Some(Standing::Whole));
+        let mut both = here(&["the other claude"], vec![], Some(HooksState::Whole));
         both.nearby.claude.also = vec![PathBuf::from("/w/.claude/settings.json")];
         let told = lines(&both).concat();
         assert!(told.contains("and in /w/.claude/settings.json"), "{told}");

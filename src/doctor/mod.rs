@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use crate::announce::Phrases;
 use crate::config::{Config, ReaderChoice, SetBy};
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::runtime::{self, Face, Terminals};
 use crate::transport::{LinkSettings, Tls};
 use crate::voice::reader::{Sight, Signs, Survey};
@@ -27,14 +27,14 @@ pub mod sources;
 pub mod terminal;
 pub mod voices;
 
-use report::{Finding, Part, Tally, because, own as name_of};
-use settings::{Origin, Settings};
+use report::{Finding, Surrounding, Tally, because, own as name_of};
+use settings::{Origin, RunSettings};
 use terminal::Terminal;
 use voices::Sentence;
 
 /// What to examine.
 #[derive(Debug, Default)]
-pub struct Request {
+pub struct Examination {
     /// The sources, as `hearken watch` takes them.
     pub sources: Vec<String>,
     /// The settings file named in the call.
@@ -62,7 +62,7 @@ pub struct Request {
 /// `lay` applies the flags' values to the settings; `words` are the person's, available even if the settings can't
 /// be used.
 pub async fn run(
-    request: Request,
+    request: Examination,
     lay: &dyn Fn(&mut Config),
     words: Phrases,
     out: &mut (dyn Write + Send),
@@ -76,7 +76,7 @@ pub async fn run(
     };
     let terminal = Terminal::look().ask();
     report.tell_all(terminal.findings());
-    let settings = Settings::read(
+    let settings = RunSettings::read(
         request.file.as_deref(),
         &request.said,
         runtime::settings::recall,
@@ -109,7 +109,7 @@ pub async fn run(
     match agents::look().await {
         Ok(found) => report.tell_all(found),
         Err(error) => report.tell(Finding::broken(
-            Part::Agent,
+            Surrounding::Agent,
             Phrase::new("doctor.words").with("why", name_of(error)),
             "doctor.words.remedy",
         )),
@@ -172,7 +172,7 @@ impl Report<'_> {
 }
 
 /// Returns whether a screen reader is running, and the findings.
-fn reader(choice: ReaderChoice, settings: &Settings) -> (bool, Vec<Finding>) {
+fn reader(choice: ReaderChoice, settings: &RunSettings) -> (bool, Vec<Finding>) {
     let said = |is: bool| {
         let origin = settings.origins.get("screen.reader");
         let how = origin.map_or(Origin::Default, |(_, origin)| origin.clone());
@@ -182,7 +182,7 @@ fn reader(choice: ReaderChoice, settings: &Settings) -> (bool, Vec<Finding>) {
             "doctor.reader.denied"
         };
         let text = Phrase::new(key).with("how", how.word());
-        vec![Finding::fine(Part::ScreenReader, text)]
+        vec![Finding::fine(Surrounding::ScreenReader, text)]
     };
     match choice {
         ReaderChoice::Yes => (true, said(true)),
@@ -197,7 +197,7 @@ fn reader(choice: ReaderChoice, settings: &Settings) -> (bool, Vec<Finding>) {
 
 /// Returns the findings about the places where screen readers leave signs.
 fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
-    let part = Part::ScreenReader;
+    let part = Surrounding::ScreenReader;
     let first = match survey.present() {
         Some(reader) => Finding::fine(
             part,
@@ -231,7 +231,7 @@ fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
     if !absent.is_empty() {
         found.push(Finding::fine(
             part,
-            Phrase::new("doctor.reader.absent").with("places", Word::Phrases(absent)),
+            Phrase::new("doctor.reader.absent").with("places", PhraseArg::Phrases(absent)),
         ));
     }
     found
@@ -251,14 +251,18 @@ fn face(terminal: &Terminal, config: &Config, sources: &[String], reader: bool) 
         Face::Json => "doctor.face.json",
     };
     if face == Face::Full && !(terminal.input && terminal.output) {
-        return Finding::broken(Part::Face, "doctor.face.impossible", "doctor.face.remedy");
+        return Finding::broken(
+            Surrounding::Face,
+            "doctor.face.impossible",
+            "doctor.face.remedy",
+        );
     }
-    let why = Word::Phrase(Phrase::new(why));
-    Finding::fine(Part::Face, Phrase::new(key).with("why", why))
+    let why = PhraseArg::Phrase(Phrase::new(why));
+    Finding::fine(Surrounding::Face, Phrase::new(key).with("why", why))
 }
 
 /// Returns whether the recording could be written.
-fn recording(request: &Request) -> Vec<Finding> {
+fn recording(request: &Examination) -> Vec<Finding> {
     let Some(path) = &request.record else {
         return Vec::new();
     };
@@ -268,18 +272,18 @@ fn recording(request: &Request) -> Vec<Finding> {
     };
     let finding = if path.exists() {
         Finding::broken(
-            Part::Settings,
+            Surrounding::Settings,
             Phrase::new("doctor.recording.exists").with("path", name_of(path.display())),
             "doctor.recording.exists.remedy",
         )
     } else if folder.is_dir() {
         Finding::fine(
-            Part::Settings,
+            Surrounding::Settings,
             Phrase::new("doctor.recording").with("path", name_of(path.display())),
         )
     } else {
         Finding::broken(
-            Part::Settings,
+            Surrounding::Settings,
             Phrase::new("doctor.recording.nowhere").with("path", name_of(folder.display())),
             "doctor.recording.nowhere.remedy",
         )
@@ -291,7 +295,7 @@ fn recording(request: &Request) -> Vec<Finding> {
 fn sentence(config: &Config) -> Result<Sentence, Box<Finding>> {
     let phrases = Phrases::for_languages(&config.announce.languages).map_err(|error| {
         Box::new(Finding::broken(
-            Part::Settings,
+            Surrounding::Settings,
             Phrase::new("doctor.words").with("why", name_of(error)),
             "doctor.words.remedy",
         ))
@@ -300,14 +304,14 @@ fn sentence(config: &Config) -> Result<Sentence, Box<Finding>> {
 }
 
 /// Returns the settings for reaching sources; `None` after reporting what is missing.
-fn links(request: &Request, config: &Config, report: &mut Report<'_>) -> Option<LinkSettings> {
+fn links(request: &Examination, config: &Config, report: &mut Report<'_>) -> Option<LinkSettings> {
     let token =
         runtime::settings::token(request.token_env.as_deref(), request.token_file.as_deref());
     let token = match token {
         Ok(token) => token,
         Err(error) => {
             report.tell(Finding::broken(
-                Part::Source,
+                Surrounding::Source,
                 Phrase::new("doctor.token").with("why", because(error.reason())),
                 "doctor.token.remedy",
             ));
@@ -318,7 +322,7 @@ fn links(request: &Request, config: &Config, report: &mut Report<'_>) -> Option<
         Ok(tls) => Some(LinkSettings::new(config.links.clone(), token, tls, 0)),
         Err(error) => {
             report.tell(Finding::broken(
-                Part::Source,
+                Surrounding::Source,
                 Phrase::new("doctor.tls").with("why", because(&runtime::of_tls(&error))),
                 "doctor.tls.remedy",
             ));

@@ -6,8 +6,8 @@
 //!
 //! A source's address, its program with the arguments and the token itself are never reported.
 
-use super::report::{Finding, Part, own as name_of};
-use super::settings::{Settings, Value, flatten};
+use super::report::{Finding, Surrounding, own as name_of};
+use super::settings::{RunSettings, Value, flatten};
 use crate::config::SourceConfig;
 use crate::link::Phrase;
 
@@ -47,7 +47,7 @@ const OF_ALL: [(&str, &str); 25] = [
 const UNTOLD: [&str; 3] = ["name", "url", "command"];
 
 /// Returns the findings about the named sources; if none is named, about all sources in the settings.
-pub fn findings(settings: &Settings, words: &[String], all: bool) -> Vec<Finding> {
+pub fn findings(settings: &RunSettings, words: &[String], all: bool) -> Vec<Finding> {
     let meant = settings
         .config
         .source
@@ -56,7 +56,7 @@ pub fn findings(settings: &Settings, words: &[String], all: bool) -> Vec<Finding
     meant.flat_map(|own| of(own, settings, all)).collect()
 }
 
-fn of(own: &SourceConfig, settings: &Settings, all: bool) -> Vec<Finding> {
+fn of(own: &SourceConfig, settings: &RunSettings, all: bool) -> Vec<Finding> {
     let written = toml::Table::try_from(own).unwrap_or_default();
     let mut flat = flatten(&written);
     // A switch that can only be turned on is not worth reporting when off.
@@ -74,7 +74,7 @@ fn of(own: &SourceConfig, settings: &Settings, all: bool) -> Vec<Finding> {
     let mut found: Vec<Finding> = flat
         .iter()
         .map(|(name, value)| tell("doctor.own", name, value))
-        .map(|text| Finding::fine(Part::Settings, text))
+        .map(|text| Finding::fine(Surrounding::Settings, text))
         .collect();
     let as_all = OF_ALL
         .iter()
@@ -83,11 +83,11 @@ fn of(own: &SourceConfig, settings: &Settings, all: bool) -> Vec<Finding> {
     if all {
         found.extend(as_all.map(|(name, (value, origin))| {
             let text = tell("doctor.own.as_all", name, value).with("origin", origin.word());
-            Finding::fine(Part::Settings, text)
+            Finding::fine(Surrounding::Settings, text)
         }));
     } else if found.is_empty() {
         let text = Phrase::new("doctor.own.none").with("source", name_of(&own.name));
-        found.push(Finding::fine(Part::Settings, text));
+        found.push(Finding::fine(Surrounding::Settings, text));
     }
     found
 }
@@ -101,11 +101,11 @@ mod tests {
     use super::*;
     use crate::config::SetBy;
 
-    fn settings(text: &str) -> Settings {
+    fn settings(text: &str) -> RunSettings {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
         let said = [("announce.load".to_owned(), SetBy::Flag("--load".to_owned()))];
-        Settings::read(
+        RunSettings::read(
             Some(file.path()),
             &said,
             |_| Ok(()),
@@ -113,7 +113,7 @@ mod tests {
         )
     }
 
-    fn lines(settings: &Settings, words: &[&str], all: bool) -> Vec<String> {
+    fn lines(settings: &RunSettings, words: &[&str], all: bool) -> Vec<String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         findings(settings, &words, all)
             .iter()

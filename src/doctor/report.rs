@@ -5,12 +5,12 @@
 
 use crate::announce::normalise::clean;
 use crate::announce::{Arg, Detail, Phrases, Reason};
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::runtime::told;
 
 /// The part of the program's surroundings that a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum Surrounding {
     /// Input, output, size, colours, signals.
     Terminal,
     /// The files, and where each value came from.
@@ -27,7 +27,7 @@ pub enum Part {
     Source,
 }
 
-impl Part {
+impl Surrounding {
     /// Returns the phrase key of the label that begins a line.
     pub fn label(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ pub enum Grade {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Its subject.
-    pub part: Part,
+    pub part: Surrounding,
     /// What was found, as a plain sentence without a full stop.
     pub text: Phrase,
     /// How much it matters.
@@ -85,7 +85,7 @@ pub struct Finding {
 
 impl Finding {
     /// Creates a finding that needs no remedy.
-    pub fn fine(part: Part, text: impl Into<Phrase>) -> Self {
+    pub fn fine(part: Surrounding, text: impl Into<Phrase>) -> Self {
         Self {
             part,
             text: text.into(),
@@ -94,7 +94,7 @@ impl Finding {
     }
 
     /// Creates a finding about something that could be better.
-    pub fn weak(part: Part, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
+    pub fn weak(part: Surrounding, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
         Self {
             part,
             text: text.into(),
@@ -105,7 +105,7 @@ impl Finding {
     }
 
     /// Creates a finding about something that prevents work.
-    pub fn broken(part: Part, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
+    pub fn broken(part: Surrounding, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
         Self {
             part,
             text: text.into(),
@@ -151,21 +151,21 @@ impl Finding {
 }
 
 /// Wraps a name, a number or a path for use in a phrase.
-pub(super) fn own(text: impl ToString) -> Word {
-    Word::Own(text.to_string())
+pub(super) fn own(text: impl ToString) -> PhraseArg {
+    PhraseArg::Own(text.to_string())
 }
 
 /// Wraps a reason for use in a phrase.
-pub(super) fn because(reason: &Reason) -> Word {
+pub(super) fn because(reason: &Reason) -> PhraseArg {
     let mut phrase = Phrase::new(reason.key());
     for (name, detail) in reason.details() {
         let word = match detail {
-            Detail::Own(text) => Word::Own(text.clone()),
+            Detail::Own(text) => PhraseArg::Own(text.clone()),
             Detail::Reason(cause) => because(cause),
         };
         phrase = phrase.with(name, word);
     }
-    Word::Phrase(phrase)
+    PhraseArg::Phrase(phrase)
 }
 
 /// Returns a safe sentence: no control characters, an initial capital, one full stop.
@@ -257,13 +257,16 @@ mod tests {
 
     #[test]
     fn a_line_has_the_label_first_and_the_remedy_last() {
-        let fine = Finding::fine(Part::Terminal, words("the size is 80 columns by 24 rows"));
+        let fine = Finding::fine(
+            Surrounding::Terminal,
+            words("the size is 80 columns by 24 rows"),
+        );
         assert_eq!(
             fine.line(&english()),
             "Terminal: The size is 80 columns by 24 rows.\n"
         );
         let weak = Finding::weak(
-            Part::Voice,
+            Surrounding::Voice,
             words("there is no voice"),
             words("install one."),
         );
@@ -271,7 +274,11 @@ mod tests {
             weak.line(&english()),
             "Voice, could be better: There is no voice. Remedy: Install one.\n"
         );
-        let broken = Finding::broken(Part::Source, words("http://a/ is closed"), words("open it"));
+        let broken = Finding::broken(
+            Surrounding::Source,
+            words("http://a/ is closed"),
+            words("open it"),
+        );
         assert_eq!(
             broken.line(&english()),
             "Source, problem: http://a/ is closed. Remedy: Open it.\n"
@@ -286,7 +293,7 @@ mod tests {
     #[test]
     fn nothing_hostile_leaves_a_line() {
         let text = "a\nSource: all is well\u{1b}[2J\u{202e}";
-        let hostile = Finding::broken(Part::Source, words(text), words(text));
+        let hostile = Finding::broken(Surrounding::Source, words(text), words(text));
         let line = hostile.line(&english());
         assert_eq!(line.matches('\n').count(), 1);
         assert!(line.ends_with('\n'), "one line");
@@ -301,16 +308,16 @@ mod tests {
     #[test]
     fn the_tally_decides_by_what_prevents_work() {
         let mut tally = Tally::default();
-        tally.count(&Finding::fine(Part::Face, words("x")));
+        tally.count(&Finding::fine(Surrounding::Face, words("x")));
         assert_eq!(tally.line(&english()), "Result: hearken can work here.\n");
-        tally.count(&Finding::weak(Part::Face, words("x"), words("y")));
+        tally.count(&Finding::weak(Surrounding::Face, words("x"), words("y")));
         assert!(tally.is_well());
         assert!(
             tally
                 .line(&english())
                 .ends_with("; 1 thing could be better.\n")
         );
-        tally.count(&Finding::broken(Part::Face, words("x"), words("y")));
+        tally.count(&Finding::broken(Surrounding::Face, words("x"), words("y")));
         assert!(!tally.is_well());
         assert!(
             tally

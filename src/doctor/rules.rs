@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use super::report::{Finding, Part, own};
+use super::report::{Finding, Surrounding, own};
 use crate::config::{AnswerRule, AnswerWish, Config, PolicyDecision, PolicyRisk, PolicyRule};
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::runtime::settings;
 
 /// Returns the findings about rules that accept something.
@@ -18,7 +18,11 @@ pub fn findings(config: &Config, answers: Option<&Path>) -> Vec<Finding> {
             let why = Phrase::new("doctor.words").with("why", own(format!("{error:#}")));
             (
                 Vec::new(),
-                Some(Finding::broken(Part::Settings, why, "doctor.file.remedy")),
+                Some(Finding::broken(
+                    Surrounding::Settings,
+                    why,
+                    "doctor.file.remedy",
+                )),
             )
         }
         None => (config.answers.clone(), None),
@@ -34,7 +38,7 @@ pub fn findings(config: &Config, answers: Option<&Path>) -> Vec<Finding> {
     let by_answers = by_answers.map(of_answers);
     let words = by_settings.chain(by_answers);
     words
-        .map(|phrase| Finding::fine(Part::Settings, phrase))
+        .map(|phrase| Finding::fine(Surrounding::Settings, phrase))
         .chain(fault)
         .collect()
 }
@@ -56,7 +60,7 @@ fn of_answers(rule: &AnswerRule) -> Phrase {
         .with("whole", own(whole))
         .with("risks", own(risks(&rule.risks)));
     let phrase = match rule.irreversible {
-        true => phrase.with("final", Word::Phrase(Phrase::new("doctor.rule.final"))),
+        true => phrase.with("final", PhraseArg::Phrase(Phrase::new("doctor.rule.final"))),
         false => phrase,
     };
     with_silence(phrase, rule.silence)
@@ -71,7 +75,10 @@ fn named(name: &str, agents: &[String], tools: &[String]) -> Phrase {
 
 fn with_silence(phrase: Phrase, silence: bool) -> Phrase {
     match silence {
-        true => phrase.with("silence", Word::Phrase(Phrase::new("doctor.rule.silence"))),
+        true => phrase.with(
+            "silence",
+            PhraseArg::Phrase(Phrase::new("doctor.rule.silence")),
+        ),
         false => phrase,
     }
 }

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::report::{Finding, Part, because, own};
+use super::report::{Finding, Surrounding, because, own};
 use crate::config::{Config, SetBy};
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::runtime::{self, Failure, settings};
 
 /// The longest value that is shown, in characters: a line is for listening.
@@ -29,7 +29,7 @@ pub enum Origin {
 
 impl Origin {
     /// Returns it as used in a sentence.
-    pub(super) fn word(&self) -> Word {
+    pub(super) fn word(&self) -> PhraseArg {
         let phrase = match self {
             Self::Default => Phrase::new("doctor.origin.default"),
             Self::File => Phrase::new("doctor.origin.file"),
@@ -42,7 +42,7 @@ impl Origin {
             }
             Self::Said(SetBy::Call) => Phrase::new("doctor.origin.call"),
         };
-        Word::Phrase(phrase)
+        PhraseArg::Phrase(phrase)
     }
 }
 
@@ -58,10 +58,10 @@ pub enum Value {
 
 impl Value {
     /// Returns it as used in a sentence, shortened to a length fit for listening.
-    pub(super) fn word(&self) -> Word {
+    pub(super) fn word(&self) -> PhraseArg {
         let text = match self {
             Self::Entries(n) => {
-                return Word::Phrase(Phrase::new("doctor.value.entries").with("n", own(n)));
+                return PhraseArg::Phrase(Phrase::new("doctor.value.entries").with("n", own(n)));
             }
             Self::Text(text) => text,
         };
@@ -69,13 +69,13 @@ impl Value {
             return own(text);
         }
         let start: String = text.chars().take(LONGEST_VALUE).collect();
-        Word::Phrase(Phrase::new("doctor.value.more").with("start", Word::Own(start)))
+        PhraseArg::Phrase(Phrase::new("doctor.value.more").with("start", PhraseArg::Own(start)))
     }
 }
 
 /// The settings of a run, with the origin of each.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct RunSettings {
     /// The settings that a run would have; the defaults if the file can't be read.
     pub config: Config,
     /// Each setting by its dotted name: its value as TOML writes it, and its origin.
@@ -86,7 +86,7 @@ pub struct Settings {
     memory: Option<Finding>,
 }
 
-impl Settings {
+impl RunSettings {
     /// Reads the file, and applies the remembered voice settings and the command line to it.
     ///
     /// `recall` applies the remembered voice settings; `said` names settings with the flag or variable
@@ -119,7 +119,7 @@ impl Settings {
         let mut remembered = base.clone();
         let memory = recall(&mut remembered).err().map(|error| {
             Finding::broken(
-                Part::Settings,
+                Surrounding::Settings,
                 Phrase::new("fault.other").with("reason", because(error.reason())),
                 "doctor.memory.remedy",
             )
@@ -147,7 +147,7 @@ impl Settings {
                 continue;
             }
             found.push(Finding::fine(
-                Part::Settings,
+                Surrounding::Settings,
                 Phrase::new("doctor.setting")
                     .with("name", own(name))
                     .with("value", value.word())
@@ -156,7 +156,7 @@ impl Settings {
         }
         if untold > 0 {
             found.push(Finding::fine(
-                Part::Settings,
+                Surrounding::Settings,
                 Phrase::new("doctor.settings.others").with("n", own(untold)),
             ));
         }
@@ -166,7 +166,7 @@ impl Settings {
 
 fn found(path: &Path) -> Finding {
     let text = Phrase::new("doctor.file").with("path", own(path.display()));
-    Finding::fine(Part::Settings, text)
+    Finding::fine(Surrounding::Settings, text)
 }
 
 fn absent(place: Option<PathBuf>) -> Finding {
@@ -174,12 +174,12 @@ fn absent(place: Option<PathBuf>) -> Finding {
         Some(path) => Phrase::new("doctor.file.none").with("path", own(path.display())),
         None => Phrase::new("doctor.file.nowhere"),
     };
-    Finding::fine(Part::Settings, text)
+    Finding::fine(Surrounding::Settings, text)
 }
 
-fn unreadable(path: &Path, why: Word) -> Finding {
+fn unreadable(path: &Path, why: PhraseArg) -> Finding {
     Finding::broken(
-        Part::Settings,
+        Surrounding::Settings,
         Phrase::new("doctor.file.unusable")
             .with("path", own(path.display()))
             .with("why", why),
@@ -255,7 +255,7 @@ mod tests {
         finding.line(&crate::announce::Phrases::english().unwrap())
     }
 
-    fn origin<'a>(settings: &'a Settings, name: &str) -> &'a Origin {
+    fn origin<'a>(settings: &'a RunSettings, name: &str) -> &'a Origin {
         &settings.origins[name].1
     }
 
@@ -270,7 +270,7 @@ mod tests {
             config.voice.volume = Some(30);
             Ok(())
         };
-        let settings = Settings::read(Some(file.path()), &said, recall, |config| {
+        let settings = RunSettings::read(Some(file.path()), &said, recall, |config| {
             config.announce.verbosity = Verbosity::Detailed;
             config.announce.quiet = true;
         });
@@ -313,7 +313,7 @@ mod tests {
             let why = crate::announce::Reason::new("call.memory.range");
             Err(Failure::new("call.memory").with("path", "x").because(why))
         };
-        let settings = Settings::read(Some(file.path()), &[], recall, |_| {});
+        let settings = RunSettings::read(Some(file.path()), &[], recall, |_| {});
         let found = settings.findings(false);
         assert!(line(&found[1]).contains("remembered"), "{found:?}");
         assert!(matches!(found[1].grade, Grade::Broken { .. }), "{found:?}");
@@ -326,13 +326,13 @@ mod tests {
             ("[voice]\nrate = 500\n", "-100 to 100"),
         ] {
             let file = file(text);
-            let settings = Settings::read(Some(file.path()), &[], |_| Ok(()), |_| {});
+            let settings = RunSettings::read(Some(file.path()), &[], |_| Ok(()), |_| {});
             let first = &settings.findings(false)[0];
             assert!(matches!(first.grade, Grade::Broken { .. }), "{first:?}");
             assert!(line(first).contains(words), "{first:?}");
             assert_eq!(settings.config, Config::default());
         }
-        let nowhere = Settings::read(
+        let nowhere = RunSettings::read(
             Some(Path::new("/nonexistent/config.toml")),
             &[],
             |_| Ok(()),

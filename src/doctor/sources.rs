@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use super::report::{Finding, Part, because, own as name_of};
+use super::report::{Finding, Surrounding, because, own as name_of};
 use crate::announce::Reason;
 use crate::config::{Config, SourceConfig};
-use crate::link::{Fault, LinkEvent, Phrase, Word};
+use crate::link::{Fault, LinkEvent, Phrase, PhraseArg};
 use crate::runtime::settings::{credential, token_of};
 use crate::runtime::sources;
 use crate::transport::{self, LinkSettings, LinkSink, Source, Tls};
@@ -54,7 +54,7 @@ pub async fn look(
         each.map(|word| (word.as_str(), named(word))).collect()
     };
     if meant.is_empty() {
-        return tell(Finding::fine(Part::Source, "doctor.source.none"));
+        return tell(Finding::fine(Surrounding::Source, "doctor.source.none"));
     }
     let alone = meant.len() == 1;
     for (word, own) in meant {
@@ -89,7 +89,7 @@ async fn of_the_settings(
         let text = Phrase::new("doctor.source.program")
             .with("name", name_of(name))
             .with("program", name_of(program));
-        return Finding::fine(Part::Source, text);
+        return Finding::fine(Surrounding::Source, text);
     };
     let links = own.over(&config.links);
     let token = token_of(own, || Ok(settings.token.clone()), alone);
@@ -103,13 +103,13 @@ async fn of_the_settings(
     let token = match token {
         Ok(token) => token,
         Err(error) => {
-            return Finding::broken(Part::Source, failed(error.reason()), remedy);
+            return Finding::broken(Surrounding::Source, failed(error.reason()), remedy);
         }
     };
     match Tls::load(&links) {
         Ok(tls) => attempt(Some(name), url, &LinkSettings::new(links, token, tls, 0)).await,
         Err(error) => Finding::broken(
-            Part::Source,
+            Surrounding::Source,
             failed(&crate::runtime::of_tls(&error)),
             remedy,
         ),
@@ -120,7 +120,7 @@ async fn of_the_settings(
 async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Finding {
     match sources::read(text, &settings.config) {
         Err(error) => refused(&crate::runtime::of_source(&error)),
-        Ok(Source::Stdin) => Finding::fine(Part::Source, "doctor.source.stdin"),
+        Ok(Source::Stdin) => Finding::fine(Surrounding::Source, "doctor.source.stdin"),
         Ok(source) => {
             let dialect = settings.config.dialect;
             let name = name.map_or_else(|| sources::name(&source, dialect), str::to_owned);
@@ -186,7 +186,7 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
 
 fn refused(why: &Reason) -> Finding {
     Finding::broken(
-        Part::Source,
+        Surrounding::Source,
         Phrase::new("fault.other").with("reason", because(why)),
         "doctor.source.refused.remedy",
     )
@@ -195,17 +195,17 @@ fn refused(why: &Reason) -> Finding {
 fn told(name: &str, reached: &Reached) -> Finding {
     let say = |key| Phrase::new(key).with("name", name_of(name));
     match reached {
-        Reached::Open => Finding::fine(Part::Source, say("doctor.source.open")),
-        Reached::Manifest => Finding::fine(Part::Source, say("doctor.source.manifest")),
-        Reached::Ended => Finding::fine(Part::Source, say("doctor.source.ended")),
+        Reached::Open => Finding::fine(Surrounding::Source, say("doctor.source.open")),
+        Reached::Manifest => Finding::fine(Surrounding::Source, say("doctor.source.manifest")),
+        Reached::Ended => Finding::fine(Surrounding::Source, say("doctor.source.ended")),
         Reached::Silent => Finding::weak(
-            Part::Source,
+            Surrounding::Source,
             say("doctor.source.silent").with("n", name_of(LIMIT.as_secs())),
             "doctor.source.silent.remedy",
         ),
         Reached::Failed(fault) => Finding::broken(
-            Part::Source,
-            say("doctor.source.failed").with("why", Word::Fault(fault.clone())),
+            Surrounding::Source,
+            say("doctor.source.failed").with("why", PhraseArg::Fault(fault.clone())),
             remedy(fault),
         ),
     }

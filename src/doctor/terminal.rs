@@ -10,8 +10,8 @@
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use super::report::{Finding, Part, own};
-use crate::link::{Phrase, Word};
+use super::report::{Finding, Surrounding, own};
+use crate::link::{Phrase, PhraseArg};
 use crate::platform::terminal;
 
 /// The smallest pane that shows a question in full, in columns and rows.
@@ -108,9 +108,9 @@ impl Terminal {
     /// Returns whether it confirms that a question is shown.
     fn shows(&self) -> Option<Finding> {
         Some(match self.replies? {
-            true => Finding::fine(Part::Terminal, "doctor.replies.yes"),
+            true => Finding::fine(Surrounding::Terminal, "doctor.replies.yes"),
             false => Finding::weak(
-                Part::Terminal,
+                Surrounding::Terminal,
                 "doctor.replies.no",
                 "doctor.replies.no.remedy",
             ),
@@ -124,7 +124,7 @@ impl Terminal {
             (false, true) => "doctor.ends.output",
             (false, false) => "doctor.ends.none",
         };
-        Finding::fine(Part::Terminal, text)
+        Finding::fine(Surrounding::Terminal, text)
     }
 
     fn size(&self) -> Option<Finding> {
@@ -132,7 +132,7 @@ impl Terminal {
             Some(size) => size,
             None if self.output => {
                 return Some(Finding::weak(
-                    Part::Terminal,
+                    Surrounding::Terminal,
                     "doctor.size.unknown",
                     "doctor.size.unknown.remedy",
                 ));
@@ -145,14 +145,14 @@ impl Terminal {
         Some(if columns < SMALLEST.0 || rows < SMALLEST.1 {
             let (least_columns, least_rows) = SMALLEST;
             Finding::weak(
-                Part::Terminal,
+                Surrounding::Terminal,
                 text,
                 Phrase::new("doctor.size.remedy")
                     .with("columns", own(least_columns))
                     .with("rows", own(least_rows)),
             )
         } else {
-            Finding::fine(Part::Terminal, text)
+            Finding::fine(Surrounding::Terminal, text)
         })
     }
 
@@ -168,17 +168,20 @@ impl Terminal {
                 .with("inside", own(inside))
         };
         if !self.output {
-            return Finding::fine(Part::Terminal, name("doctor.term"));
+            return Finding::fine(Surrounding::Terminal, name("doctor.term"));
         }
         if self.is_dumb() {
             return Finding::weak(
-                Part::Terminal,
+                Surrounding::Terminal,
                 name("doctor.term.dumb"),
                 "doctor.term.dumb.remedy",
             );
         }
         let program = own(&self.program);
-        Finding::fine(Part::Terminal, name("doctor.term").with("program", program))
+        Finding::fine(
+            Surrounding::Terminal,
+            name("doctor.term").with("program", program),
+        )
     }
 
     fn colours(&self) -> Finding {
@@ -196,8 +199,8 @@ impl Terminal {
         } else {
             "doctor.colours"
         };
-        let depth = Word::Phrase(Phrase::new(depth));
-        Finding::fine(Part::Terminal, Phrase::new(key).with("depth", depth))
+        let depth = PhraseArg::Phrase(Phrase::new(depth));
+        Finding::fine(Surrounding::Terminal, Phrase::new(key).with("depth", depth))
     }
 
     fn unicode(&self) -> Finding {
@@ -208,22 +211,23 @@ impl Terminal {
                 .with("value", own(value))
         };
         match &self.locale {
-            Some((name, value)) if is_utf8(value) => {
-                Finding::fine(Part::Terminal, locale("doctor.unicode.on", name, value))
-            }
+            Some((name, value)) if is_utf8(value) => Finding::fine(
+                Surrounding::Terminal,
+                locale("doctor.unicode.on", name, value),
+            ),
             Some((name, value)) => Finding::weak(
-                Part::Terminal,
+                Surrounding::Terminal,
                 locale("doctor.unicode.off", name, value),
                 remedy,
             ),
-            None => Finding::weak(Part::Terminal, "doctor.unicode.unknown", remedy),
+            None => Finding::weak(Surrounding::Terminal, "doctor.unicode.unknown", remedy),
         }
     }
 
     /// Returns `TERM` as named in a sentence.
-    fn shown(&self) -> Word {
+    fn shown(&self) -> PhraseArg {
         if self.term.is_empty() {
-            Word::Phrase(Phrase::new("doctor.term.unset"))
+            PhraseArg::Phrase(Phrase::new("doctor.term.unset"))
         } else {
             own(&self.term)
         }
@@ -232,19 +236,19 @@ impl Terminal {
     /// Returns what is known about bell, title and notifications.
     fn signals(&self) -> Finding {
         if !self.output || self.is_dumb() {
-            return Finding::fine(Part::Terminal, "doctor.signals.none");
+            return Finding::fine(Surrounding::Terminal, "doctor.signals.none");
         }
         if self.tmux || self.screen {
             let by = if self.tmux { "tmux" } else { "GNU screen" };
             let text = Phrase::new("doctor.signals.inside").with("by", own(by));
-            return Finding::fine(Part::Terminal, text);
+            return Finding::fine(Surrounding::Terminal, text);
         }
         let text = match shows_notifications(&self.term, &self.program) {
             Documented::Yes => "doctor.signals.yes",
             Documented::No => "doctor.signals.no",
             Documented::Unsaid => "doctor.signals.unsaid",
         };
-        Finding::fine(Part::Terminal, text)
+        Finding::fine(Surrounding::Terminal, text)
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
-use super::report::{Finding, Part, because, own};
+use super::report::{Finding, Surrounding, because, own};
 use crate::announce::Sound as Manner;
 use crate::announce::{Arg, Class, Mark, Phrases, Reason, Utterance, UtteranceId};
 use crate::config::{VoiceChoice, VoiceConfig};
@@ -146,7 +146,7 @@ pub async fn look(
         } else {
             "doctor.voice.untried"
         };
-        tell(Finding::fine(Part::Voice, why));
+        tell(Finding::fine(Surrounding::Voice, why));
     }
 }
 
@@ -180,20 +180,20 @@ fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Findi
     };
     let say = |key| Phrase::new(key).with("engine", because(engine));
     let mut found = vec![match sound {
-        Sound::NotTried => Finding::fine(Part::Voice, say("doctor.voice.there")),
+        Sound::NotTried => Finding::fine(Surrounding::Voice, say("doctor.voice.there")),
         Sound::Said { took } => Finding::fine(
-            Part::Voice,
+            Surrounding::Voice,
             say("doctor.voice.said").with("n", own(format!("{:.1}", took.as_secs_f64()))),
         ),
         Sound::Failed { reason } => Finding::broken(
-            Part::Voice,
+            Surrounding::Voice,
             say("doctor.voice.failed").with("reason", because(reason)),
             SOUND,
         ),
     }];
     for notice in notices {
         found.push(Finding::weak(
-            Part::Voice,
+            Surrounding::Voice,
             Phrase::new("fault.other").with("reason", because(notice)),
             "doctor.voice.notice.remedy",
         ));
@@ -203,13 +203,13 @@ fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Findi
 
 fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> Finding {
     match choice {
-        VoiceChoice::None => Finding::fine(Part::Voice, "doctor.voice.unwanted"),
+        VoiceChoice::None => Finding::fine(Surrounding::Voice, "doctor.voice.unwanted"),
         VoiceChoice::Auto if reader => Finding::fine(
-            Part::Voice,
+            Surrounding::Voice,
             Phrase::new("doctor.voice.reader").with("voice", own(OWN_VOICE)),
         ),
         VoiceChoice::Auto => Finding::weak(
-            Part::Voice,
+            Surrounding::Voice,
             Phrase::new("doctor.voice.none").with("reason", because(reason)),
             remedy(reason),
         ),
@@ -217,7 +217,7 @@ fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> Finding {
         | VoiceChoice::System
         | VoiceChoice::Nvda(_)
         | VoiceChoice::Command(_) => Finding::broken(
-            Part::Voice,
+            Surrounding::Voice,
             Phrase::new("doctor.voice.unusable").with("reason", because(reason)),
             remedy(reason),
         ),
@@ -244,7 +244,7 @@ fn of_another(name: &str, tried: &Tried) -> Finding {
             Phrase::new("doctor.voice.missing").with("reason", because(reason))
         }
     };
-    Finding::fine(Part::Voice, text.with("name", own(name)))
+    Finding::fine(Surrounding::Voice, text.with("name", own(name)))
 }
 
 fn flag(name: &str) -> String {

@@ -16,7 +16,7 @@ use crate::config::NoVoice;
 
 /// Returns why a call is invalid. `arguments` are those of the call, the program's name first.
 pub fn fault(error: &Error, arguments: &[OsString], words: &Phrases) -> String {
-    let call = Call {
+    let call = CommandCall {
         error,
         more: ("more", Word::Own(more(arguments, words))),
         words,
@@ -35,13 +35,13 @@ fn more(arguments: &[OsString], words: &Phrases) -> String {
     words.text("call.more", &[("command", Word::Own(command))])
 }
 
-struct Call<'a> {
+struct CommandCall<'a> {
     error: &'a Error,
     more: (&'static str, Word),
     words: &'a Phrases,
 }
 
-impl Call<'_> {
+impl CommandCall<'_> {
     fn told(&self) -> String {
         let given = self.first(ContextKind::InvalidArg);
         let value = self.first(ContextKind::InvalidValue);

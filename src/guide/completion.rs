@@ -50,7 +50,7 @@ pub fn completable(
     let shown = command
         .get_subcommands()
         .filter(|command| !command.is_hide_set());
-    let names = Names {
+    let names = CompletionNames {
         scenarios: scenarios.into(),
         commands: shown.map(|command| command.get_name().to_owned()).collect(),
         sources: Arc::new(sources),
@@ -59,13 +59,13 @@ pub fn completable(
 }
 
 /// The names that the command line itself does not contain.
-struct Names {
+struct CompletionNames {
     scenarios: Arc<[(String, String)]>,
     commands: Arc<[String]>,
     sources: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
 }
 
-impl Names {
+impl CompletionNames {
     fn offered(&self, arg: Arg) -> Arg {
         match arg.get_id().as_str() {
             "scenario" => {

@@ -95,32 +95,32 @@ impl Labels {
 
 /// The time of day in words, to the second and to the minute.
 #[derive(Debug)]
-pub(super) struct Clock {
+pub(super) struct ClockWords {
     zone: TimeZone,
     /// The latest second, and its written form.
-    known: Option<(i64, Written)>,
+    known: Option<(i64, WrittenSecond)>,
 }
 
 /// The written form of a second.
 #[derive(Debug, Clone)]
-pub(super) struct Written {
+pub(super) struct WrittenSecond {
     pub(super) second: Arc<str>,
     pub(super) minute: Arc<str>,
 }
 
-impl Clock {
+impl ClockWords {
     pub(super) fn new(zone: TimeZone) -> Self {
         Self { zone, known: None }
     }
 
     /// Returns the written form of the second that contains a time.
-    pub(super) fn of(&mut self, time: Timestamp) -> &Written {
+    pub(super) fn of(&mut self, time: Timestamp) -> &WrittenSecond {
         let second = time.as_microsecond().div_euclid(1_000_000);
         let known = self.known.take().filter(|(of, _)| *of == second);
         let (_, written) = self.known.insert(known.unwrap_or_else(|| {
             let time = time.to_zoned(self.zone.clone());
             let written = |format: &str| Arc::from(time.strftime(format).to_string());
-            let written = Written {
+            let written = WrittenSecond {
                 second: written("%H:%M:%S"),
                 minute: written("%H:%M"),
             };
@@ -132,14 +132,14 @@ impl Clock {
 
 /// Words that only hearken uses, in one language.
 #[derive(Debug, Default)]
-pub(super) struct Ours {
+pub(super) struct OwnWords {
     phrases: Option<Arc<Phrases>>,
-    words: Words,
+    words: WordFinder,
     /// The text under examination: its allocation is reused.
     text: String,
 }
 
-impl Ours {
+impl OwnWords {
     /// Returns whether a row of a text, heard in isolation, could be taken for hearken's: it could begin like a label,
     /// or it contains words that hearken uses around a question.
     pub(super) fn could_be(&mut self, phrases: &Arc<Phrases>, told: &Announcement) -> bool {
@@ -162,7 +162,7 @@ impl Ours {
                 let ours = phrases.text(key, &[("agent", Arg::own(""))]);
                 ours.trim().trim_end_matches(['.', '!']).to_lowercase()
             });
-            self.words = Words::of(words.filter(|ours| !ours.is_empty()));
+            self.words = WordFinder::of(words.filter(|ours| !ours.is_empty()));
             self.phrases = Some(Arc::clone(phrases));
         }
         match text.is_ascii() {
@@ -175,19 +175,19 @@ impl Ours {
 
 /// Finds whether a text contains any of a few words, in one pass over it.
 #[derive(Debug)]
-struct Words {
+struct WordFinder {
     words: Vec<String>,
     /// The bytes they begin with.
     begins: [bool; 256],
 }
 
-impl Default for Words {
+impl Default for WordFinder {
     fn default() -> Self {
         Self::of(std::iter::empty())
     }
 }
 
-impl Words {
+impl WordFinder {
     fn of(words: impl Iterator<Item = String>) -> Self {
         let words: Vec<String> = words.collect();
         let mut begins = [false; 256];
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_word_is_found_wherever_it_stands_and_nowhere_else() {
-        let of = |words: &[&str]| Words::of(words.iter().map(|word| (*word).to_owned()));
+        let of = |words: &[&str]| WordFinder::of(words.iter().map(|word| (*word).to_owned()));
         let words = of(&["hearken", "question", "hohes risiko", "é"]);
         for (text, found) in [
             ("hearken", true),
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_second_is_written_as_itself_whatever_was_written_before() {
-        let mut clock = Clock::new(TimeZone::UTC);
+        let mut clock = ClockWords::new(TimeZone::UTC);
         let mut written = |time: &str| {
             let written = clock.of(time.parse().unwrap());
             (written.second.to_string(), written.minute.to_string())

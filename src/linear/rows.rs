@@ -14,7 +14,7 @@ use crate::announce::normalise::balance;
 use crate::announce::{Mark, Segment, wrap, wrap_exact};
 use crate::protocol::{TextDirection, is_direction_sign};
 
-use super::{Order, Page};
+use super::{Page, VisualOrder};
 
 /// The smallest width in columns at which a time may have a line to itself: anything narrower is a braille display or
 /// large print, where each line costs another move.
@@ -56,14 +56,14 @@ pub(super) fn isolated<'t>(
     text: &'t str,
     segments: &[Segment],
     direction: Option<TextDirection>,
-    order: Order,
+    order: VisualOrder,
 ) -> Cow<'t, str> {
     match order {
-        Order::Isolated if can_reorder(text) => {}
-        Order::Isolated => return text.into(),
+        VisualOrder::Isolated if can_reorder(text) => {}
+        VisualOrder::Isolated => return text.into(),
         // A letter-by-letter reader would spell out the agent's direction marks, too.
-        Order::AsWritten if text.is_ascii() => return text.into(),
-        Order::AsWritten => return text.replace(is_direction_sign, "").into(),
+        VisualOrder::AsWritten if text.is_ascii() => return text.into(),
+        VisualOrder::AsWritten => return text.replace(is_direction_sign, "").into(),
     }
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
@@ -182,12 +182,12 @@ pub(super) fn put(
 }
 
 /// Keeps a label in hearken's word order if it contains an agent's name.
-fn ordered(label: &str, order: Order) -> Cow<'_, str> {
+fn ordered(label: &str, order: VisualOrder) -> Cow<'_, str> {
     match order {
-        Order::Isolated if has_right_to_left(label) => {
+        VisualOrder::Isolated if has_right_to_left(label) => {
             Cow::Owned(format!("{ISOLATE_LEFT}{label}{POP}"))
         }
-        Order::Isolated | Order::AsWritten => Cow::Borrowed(label),
+        VisualOrder::Isolated | VisualOrder::AsWritten => Cow::Borrowed(label),
     }
 }
 
@@ -197,7 +197,7 @@ mod tests {
 
     const EYES: Page = Page {
         width: 0,
-        order: Order::Isolated,
+        order: VisualOrder::Isolated,
     };
 
     fn segment(mark: Mark, text: &str, shown: Option<&str>) -> Segment {
@@ -275,19 +275,19 @@ mod tests {
         let text = "The tool ended. שלום עולם. Done.";
         let told = |direction, order| isolated(text, &segments, direction, order);
         assert_eq!(
-            told(None, Order::Isolated),
+            told(None, VisualOrder::Isolated),
             "The tool ended. \u{2067}שלום עולם\u{2069}. Done."
         );
-        assert_eq!(told(None, Order::AsWritten), text);
+        assert_eq!(told(None, VisualOrder::AsWritten), text);
         assert_eq!(
-            told(Some(TextDirection::Ltr), Order::Isolated),
+            told(Some(TextDirection::Ltr), VisualOrder::Isolated),
             "The tool ended. \u{2066}שלום עולם\u{2069}. Done."
         );
         let plain = isolated(
             "Done.",
             &segments,
             Some(TextDirection::Rtl),
-            Order::Isolated,
+            VisualOrder::Isolated,
         );
         assert_eq!(
             plain, "Done.",
@@ -300,7 +300,7 @@ mod tests {
         let told = |text: &str| {
             let segments = [segment(Mark::Agent, text, None)];
             let text = format!("Note: {text} End");
-            isolated(&text, &segments, None, Order::Isolated).into_owned()
+            isolated(&text, &segments, None, VisualOrder::Isolated).into_owned()
         };
         for (text, shown) in [
             (
@@ -318,7 +318,12 @@ mod tests {
         ] {
             assert_eq!(told(text), shown, "{text:?}");
         }
-        let letters = isolated("a\u{200f} \u{2067}b\u{2069}", &[], None, Order::AsWritten);
+        let letters = isolated(
+            "a\u{200f} \u{2067}b\u{2069}",
+            &[],
+            None,
+            VisualOrder::AsWritten,
+        );
         assert_eq!(letters, "a b");
         // Each row is balanced on its own, however the words are wrapped.
         let text = "one \u{2067}two three \u{2068}four five\u{2069} six seven\u{2069} eight";

@@ -5,11 +5,11 @@ use ratatui::style::Style;
 use crate::announce::{About, Announcement};
 use crate::keys::Mode;
 
-use super::rows::Row;
+use super::rows::PaneRow;
 use super::{View, transcript};
 
 /// Returns its rows; none if everything in it is visible elsewhere.
-pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<Row> {
+pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
     let shown = view.app.shown().map(|(shown, _)| shown.prompt);
     let has_a_place = |told: &Announcement| match told.about {
         // The question itself is visible, and its details appear in its place.

@@ -5,20 +5,20 @@ use crate::announce::Arg;
 use crate::session::Prompt;
 
 use super::View;
-use super::rows::{self, Row};
+use super::rows::{self, PaneRow};
 
 /// Returns the choices under the head and the words of their question, and the row of the focus. At least half
 /// of the space is for the choices.
 pub(super) fn rows(
     view: View<'_>,
     prompt: &Prompt,
-    (mut above, asked): (Vec<Row>, Vec<Row>),
+    (mut above, asked): (Vec<PaneRow>, Vec<PaneRow>),
     width: u16,
     room: usize,
-) -> (Vec<Row>, usize) {
+) -> (Vec<PaneRow>, usize) {
     let (app, look) = (view.app, view.look);
     let focus = app.choice_in_focus();
-    let mut choices: Vec<Row> = Vec::new();
+    let mut choices: Vec<PaneRow> = Vec::new();
     let mut place = (0, 1);
     for (at, label) in app.choice_labels(prompt).iter().enumerate() {
         let focused = focus == Some(at);

@@ -37,7 +37,7 @@ use crate::app::{App, Showing};
 use crate::keys::Mode;
 use crate::protocol::Now;
 
-use rows::Row;
+use rows::PaneRow;
 
 /// The smallest height with headed regions.
 const ROOM_FOR_REGIONS: u16 = 18;
@@ -92,7 +92,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
     if regions {
         let place = take_bottom(&mut area, 1);
         let status = headline::status(app, place.width);
-        rows::draw(frame, &[Row::own(status, look.own())], place);
+        rows::draw(frame, &[PaneRow::own(status, look.own())], place);
         gap_below(&mut area, whole);
     }
     if app.shown().is_some() {
@@ -214,7 +214,7 @@ fn draw_without_question(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect, 
 fn draw_first(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
     let place = take_top(area, 1);
     let first = headline::first(view.app, place.width, !view.regions);
-    rows::draw(frame, &[Row::own(first, view.look.heading())], place);
+    rows::draw(frame, &[PaneRow::own(first, view.look.heading())], place);
 }
 
 /// Draws the keys. On a small screen, a question has a fixed number of rows for them, with its own keys
@@ -278,7 +278,7 @@ fn draw_transcript(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect) -> Opt
             Some(mark) => {
                 let place = take_top(&mut area, 1);
                 let mark = headline::cut(&mark, place.width);
-                rows::draw(frame, &[Row::head(mark, view.look.alert())], place);
+                rows::draw(frame, &[PaneRow::head(mark, view.look.alert())], place);
             }
             None => draw_head(frame, view, "pane.transcript", &mut area),
         }
@@ -289,7 +289,7 @@ fn draw_transcript(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect) -> Opt
 fn draw_head(frame: &mut Frame<'_>, view: View<'_>, key: &str, area: &mut Rect) {
     let place = take_top(area, 1);
     let words = view.app.phrases().text(key, &[]);
-    rows::draw(frame, &[Row::head(words, view.look.region())], place);
+    rows::draw(frame, &[PaneRow::head(words, view.look.region())], place);
 }
 
 /// Leaves an empty row above the remaining area, if there is room.

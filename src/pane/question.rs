@@ -17,7 +17,7 @@ use crate::app::{Drawn, Showing, Shown};
 use crate::keys::Mode;
 use crate::session::{Prompt, Question};
 
-use super::rows::{self, Row};
+use super::rows::{self, PaneRow};
 use super::{View, answers, choices, headline, keys, times};
 
 /// A page ends at the end of a sentence or a part if there is one in this share of its last rows.
@@ -28,7 +28,7 @@ const SET_IN: (u16, u16) = (2, 4);
 
 /// A drawn question.
 pub(super) struct Block {
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<PaneRow>,
     /// How many of the first rows are the head.
     pub(super) head: usize,
     /// The row that has the attention.
@@ -71,7 +71,7 @@ fn second_step(
     view: View<'_>,
     shown: &Shown,
     prompt: &Prompt,
-    mut head: Vec<Row>,
+    mut head: Vec<PaneRow>,
     place: Rect,
 ) -> Block {
     let width = place.width.min(rows::WIDEST);
@@ -185,7 +185,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
 
 /// Returns where each page begins: a page ends with a sentence if that costs few rows, and always with a word,
 /// because rows do.
-fn starts(rows: &[Row], body: usize) -> Vec<usize> {
+fn starts(rows: &[PaneRow], body: usize) -> Vec<usize> {
     let mut starts = vec![0];
     if body == 0 {
         return starts;
@@ -206,7 +206,7 @@ fn starts(rows: &[Row], body: usize) -> Vec<usize> {
 
 /// Returns a number for a text and its division into pages, so that pages of the question, of its details and of
 /// other sizes are not confused. The remaining time changes constantly, and counts only when it moves a row.
-fn cut(prompt: &Prompt, in_full: bool, width: u16, rows: &[Row], starts: &[usize]) -> u64 {
+fn cut(prompt: &Prompt, in_full: bool, width: u16, rows: &[PaneRow], starts: &[usize]) -> u64 {
     let mut cut = DefaultHasher::new();
     (in_full, width, rows.len(), starts).hash(&mut cut);
     (prompt.standing, &prompt.token_use, takes_two_steps(prompt)).hash(&mut cut);
@@ -239,7 +239,7 @@ impl Page {
 
 /// Returns the head: which question of how many, which page, how much time is left, and whose it is. On a narrow
 /// screen it always has two rows, so that nothing below it moves as the time changes.
-fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<Row> {
+fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<PaneRow> {
     let (app, look) = (view.app, view.look);
     let mut answerable = app.waiting_questions();
     if !answerable.iter().any(|other| other.id == prompt.id) {
@@ -298,40 +298,40 @@ fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<
     for (at, key) in keys.iter().enumerate() {
         let text = headline::cut(&app.phrases().text(key, &args), width);
         rows.push(match at {
-            0 => Row::head(text, look.alert()),
-            _ => Row::head(text, look.own()),
+            0 => PaneRow::head(text, look.alert()),
+            _ => PaneRow::head(text, look.own()),
         });
     }
     rows
 }
 
 /// Returns the whole question; the remaining time is in the head alone.
-fn asked(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
+fn asked(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
     let words = announcer.in_full(prompt, view.app.sessions());
     words_of(view, prompt, &words, width)
 }
 
 /// Returns the keys that answer; none on a small screen, where they are below everything.
-fn keys_row(view: View<'_>, width: u16) -> Vec<Row> {
+fn keys_row(view: View<'_>, width: u16) -> Vec<PaneRow> {
     if !view.regions {
         return Vec::new();
     }
     let lead = format!("{} ", view.app.phrases().text("pane.keys", &[]));
     keys::lines(&lead, &keys::of_question(view.app), width)
         .into_iter()
-        .map(|row| Row::own(row, view.look.own()))
+        .map(|row| PaneRow::own(row, view.look.own()))
         .collect()
 }
 
-fn details(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
+fn details(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
     let words = announcer.details_in_sight(prompt, view.app.sessions());
     words_of(view, prompt, &words, width)
 }
 
 /// Returns what a question is about, without its choices.
-fn subject(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
+fn subject(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
     let mut words = announcer.in_full(prompt, view.app.sessions());
     let first = words.iter().position(|part| part.mark == Mark::Agent);
@@ -341,7 +341,7 @@ fn subject(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
 
 /// Breaks the words of a question into rows: hearken's from the edge, the agent's indented below a row that says
 /// whose they are.
-fn words_of(view: View<'_>, prompt: &Prompt, segments: &[Segment], width: u16) -> Vec<Row> {
+fn words_of(view: View<'_>, prompt: &Prompt, segments: &[Segment], width: u16) -> Vec<PaneRow> {
     let look = view.look;
     let by = if width < rows::NARROW {
         SET_IN.0
@@ -396,8 +396,8 @@ mod tests {
 
     #[test]
     fn pages_end_with_a_sentence_where_one_ends_near_and_hold_every_row_once() {
-        let rows = |texts: &[&str]| -> Vec<Row> {
-            let row = |text: &&str| Row::own((*text).to_owned(), Style::new());
+        let rows = |texts: &[&str]| -> Vec<PaneRow> {
+            let row = |text: &&str| PaneRow::own((*text).to_owned(), Style::new());
             texts.iter().map(row).collect()
         };
         let text = rows(&["a", "b", "c", "d.", "e", "f", "g", "h", "i.", "j"]);

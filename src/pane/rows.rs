@@ -24,7 +24,7 @@ use crate::protocol::{TextDirection, is_direction_sign};
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct PaneRow {
     /// The text.
     pub(super) text: String,
     /// How it looks.
@@ -36,7 +36,7 @@ pub(super) struct Row {
     isolated: Option<(u16, u16, char)>,
 }
 
-impl Row {
+impl PaneRow {
     /// Creates a row of the program's own words.
     pub(super) fn own(text: String, style: Style) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Row {
 }
 
 /// Breaks the program's own words into rows.
-pub(super) fn own(text: &str, width: u16, style: Style) -> Vec<Row> {
+pub(super) fn own(text: &str, width: u16, style: Style) -> Vec<PaneRow> {
     mixed("", text, "", None, width, style)
 }
 
@@ -71,7 +71,7 @@ pub(super) fn mixed(
     direction: Option<TextDirection>,
     width: u16,
     style: Style,
-) -> Vec<Row> {
+) -> Vec<PaneRow> {
     let text = balance(text);
     let whole = format!("{before}{text}{after}");
     let rows = balanced(wrap(&whole, usize::from(width)));
@@ -84,7 +84,7 @@ pub(super) fn exact(
     direction: Option<TextDirection>,
     width: u16,
     style: Style,
-) -> Vec<Row> {
+) -> Vec<PaneRow> {
     let text = balance(text);
     let rows = balanced(wrap_exact(&text, usize::from(width)));
     isolated(rows, "", &text, direction, style)
@@ -97,9 +97,12 @@ fn isolated(
     text: &str,
     direction: Option<TextDirection>,
     style: Style,
-) -> Vec<Row> {
+) -> Vec<PaneRow> {
     let Some(begin) = isolate(text, direction) else {
-        return rows.into_iter().map(|row| Row::own(row, style)).collect();
+        return rows
+            .into_iter()
+            .map(|row| PaneRow::own(row, style))
+            .collect();
     };
     // Breaking drops spaces and adds isolates: everything else is counted.
     let counts = |sign: &str| sign != " " && !sign.starts_with(is_direction_sign);
@@ -122,7 +125,7 @@ fn isolated(
                 }
                 counted += 1;
             }
-            Row {
+            PaneRow {
                 text: row,
                 style,
                 whole: false,
@@ -134,10 +137,10 @@ fn isolated(
 
 /// Indents rows, as an agent's words are unless they follow a label: text at the edge is the program's own
 /// or has a label.
-pub(super) fn set_in(rows: Vec<Row>, by: u16) -> Vec<Row> {
+pub(super) fn set_in(rows: Vec<PaneRow>, by: u16) -> Vec<PaneRow> {
     let spaces = " ".repeat(usize::from(by));
     rows.into_iter()
-        .map(|row| Row {
+        .map(|row| PaneRow {
             text: format!("{spaces}{}", row.text),
             isolated: row
                 .isolated
@@ -155,7 +158,7 @@ pub(super) fn hanging(
     direction: Option<TextDirection>,
     width: u16,
     style: Style,
-) -> Vec<Row> {
+) -> Vec<PaneRow> {
     let narrow = width.saturating_sub(HANG).max(1);
     let mut rows = mixed(before, text, after, direction, narrow, style);
     let rest = rows.split_off(rows.len().min(1));
@@ -164,7 +167,7 @@ pub(super) fn hanging(
 }
 
 /// Returns as many rows as fit, and marks the last of them if more follow.
-pub(super) fn fitting(mut rows: Vec<Row>, room: usize, width: u16) -> Vec<Row> {
+pub(super) fn fitting(mut rows: Vec<PaneRow>, room: usize, width: u16) -> Vec<PaneRow> {
     if rows.len() > room {
         rows.truncate(room);
         if let Some(last) = rows.last_mut() {
@@ -193,7 +196,7 @@ pub(super) const NARROW: u16 = 60;
 pub(super) const HANG: u16 = 2;
 
 /// Draws rows from the top of an area; what does not fit is left out.
-pub(super) fn draw(frame: &mut Frame<'_>, rows: &[Row], area: Rect) {
+pub(super) fn draw(frame: &mut Frame<'_>, rows: &[PaneRow], area: Rect) {
     let buffer = frame.buffer_mut();
     for (row, y) in rows.iter().zip(area.y..area.bottom()) {
         if row.whole {
@@ -221,7 +224,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, rows: &[Row], area: Rect) {
 
 /// Writes an agent's own direction marks into the cells next to them, always inside the isolate: a screen
 /// has no place for characters without width.
-fn put_signs(buffer: &mut Buffer, row: &Row, area: Rect, y: u16) {
+fn put_signs(buffer: &mut Buffer, row: &PaneRow, area: Rect, y: u16) {
     if !row.text.contains(is_direction_sign) || row.text.width() > usize::from(area.width) {
         // A row that is cut off shows none: half an isolate would reach beyond it.
         return;
@@ -266,7 +269,7 @@ mod tests {
 
     use super::*;
 
-    fn drawn(rows: &[Row], width: u16) -> Vec<String> {
+    fn drawn(rows: &[PaneRow], width: u16) -> Vec<String> {
         let height = u16::try_from(rows.len()).unwrap();
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         terminal

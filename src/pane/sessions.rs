@@ -12,7 +12,7 @@ use crate::protocol::Now;
 use crate::session::{Session, ToolCall};
 
 use super::View;
-use super::rows::{self, Row};
+use super::rows::{self, PaneRow};
 use super::times;
 
 /// The width of a bar between its brackets, in columns.
@@ -20,10 +20,10 @@ const BAR: usize = 10;
 
 /// Returns the rows of the running sessions, at most `room` of them: if there is more than one, the last
 /// counts those left out. Without times, nothing in them moves.
-pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<Row> {
+pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<PaneRow> {
     let (app, now, look) = (view.app, view.now, view.look);
     let running = app.sessions().iter().filter(|session| !session.is_ended());
-    let mut all: Vec<Row> = Vec::new();
+    let mut all: Vec<PaneRow> = Vec::new();
     for session in running {
         let head = app.session_head(session);
         let mut head = head;
@@ -65,13 +65,13 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
         let words = app
             .phrases()
             .text("pane.more_sessions", &[("n", Arg::own(left))]);
-        all.push(Row::own(words, look.quiet()));
+        all.push(PaneRow::own(words, look.quiet()));
     }
     all
 }
 
 /// Returns a row for a session's current activity, indented below it.
-fn below(text: &str, width: u16, style: Style) -> Vec<Row> {
+fn below(text: &str, width: u16, style: Style) -> Vec<PaneRow> {
     let inside = width.saturating_sub(rows::HANG).max(1);
     let rows = rows::fitting(rows::own(text, inside, style), 1, inside);
     rows::set_in(rows, rows::HANG)

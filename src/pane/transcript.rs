@@ -16,7 +16,7 @@ use crate::announce::{About, Aloud, Announcement, Class, Kind, Mark, Segment};
 use crate::config::TimesChoice;
 use crate::session::PromptId;
 
-use super::rows::{self, Row};
+use super::rows::{self, PaneRow};
 use super::{Look, View};
 
 /// Draws it, and returns the position of the last entry, or of the one under review.
@@ -48,7 +48,7 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     });
     let entries = paragraphs(view, told, room, width);
     let focus = entries.last().map_or(1, Vec::len);
-    let mut all: Vec<Row> = entries.into_iter().flatten().collect();
+    let mut all: Vec<PaneRow> = entries.into_iter().flatten().collect();
     if held {
         let words = app.phrases().text("pane.held", &[]);
         all.extend(rows::own(&words, width, view.look.quiet()));
@@ -66,8 +66,8 @@ fn paragraphs<'a>(
     told: impl Iterator<Item = &'a std::sync::Arc<Announcement>>,
     room: usize,
     width: u16,
-) -> Vec<Vec<Row>> {
-    let mut entries: Vec<Vec<Row>> = Vec::new();
+) -> Vec<Vec<PaneRow>> {
+    let mut entries: Vec<Vec<PaneRow>> = Vec::new();
     let mut count = 0;
     let mut paragraph: Vec<&Announcement> = Vec::new();
     let mut length = 0;
@@ -102,7 +102,7 @@ fn lay_out(
     paragraph: &mut Vec<&Announcement>,
     before: Option<&Announcement>,
     width: u16,
-) -> Vec<Row> {
+) -> Vec<PaneRow> {
     paragraph.reverse();
     let parts = std::mem::take(paragraph);
     let Some(first) = parts.first() else {
@@ -171,9 +171,9 @@ fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
         let page = turned.rem_euclid(pages);
         let start = usize::try_from(page).unwrap_or(0) * body;
         let last = start + body >= all.len();
-        let mut page: Vec<Row> = all.into_iter().skip(start).take(body).collect();
+        let mut page: Vec<PaneRow> = all.into_iter().skip(start).take(body).collect();
         if !last && room > 1 {
-            page.push(Row::own(more, view.look.quiet()));
+            page.push(PaneRow::own(more, view.look.quiet()));
         }
         rows::draw(frame, &page, area);
         return Position::new(area.x, area.y);
@@ -185,7 +185,7 @@ fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
         all.truncate(room.max(length));
     }
     let left = room - all.len().min(room);
-    let mut earlier: Vec<Row> = Vec::new();
+    let mut earlier: Vec<PaneRow> = Vec::new();
     if left > 0 {
         let shown = before.filter(|told| is_shown(view, told));
         earlier = paragraphs(view, shown, left, width)
@@ -259,7 +259,7 @@ pub(super) fn entry(
     after: &str,
     width: u16,
     style: Style,
-) -> Vec<Row> {
+) -> Vec<PaneRow> {
     several(view, &[told], after, width, style)
 }
 
@@ -269,7 +269,7 @@ fn several(
     after: &str,
     width: u16,
     style: Style,
-) -> Vec<Row> {
+) -> Vec<PaneRow> {
     let Some(told) = parts.first() else {
         return Vec::new();
     };
@@ -319,7 +319,7 @@ fn by_speaker(
     after: &str,
     width: u16,
     style: Style,
-) -> Vec<Row> {
+) -> Vec<PaneRow> {
     let mut all = Vec::new();
     let segments: Vec<&Segment> = segments
         .iter()

@@ -70,7 +70,7 @@ pub struct Wanted {
 
 /// An agent that can be started.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct StartableAgent {
     /// The display name, for a known agent.
     pub(super) title: Option<String>,
     /// The program and its arguments.
@@ -183,7 +183,7 @@ pub fn agents(words: &Phrases) -> anyhow::Result<String> {
 ///
 /// # Errors
 /// When the agent is not known or not installed, or its folder or prompt can't be used.
-pub(super) fn find(wanted: Wanted) -> anyhow::Result<Found> {
+pub(super) fn find(wanted: Wanted) -> anyhow::Result<StartableAgent> {
     let folder = folder(wanted.folder.as_deref())?;
     let prompt = prompt(wanted.prompt, wanted.prompt_file.as_deref())?;
     let (title, command) = match &wanted.agent {
@@ -212,7 +212,7 @@ pub(super) fn find(wanted: Wanted) -> anyhow::Result<Found> {
             (Some(agent.title), command)
         }
     };
-    Ok(Found {
+    Ok(StartableAgent {
         title,
         command,
         folder,

@@ -39,7 +39,7 @@ struct Before {
 }
 
 /// Reads keys from a terminal as lines.
-pub(super) struct Desk {
+pub(super) struct KeyLines {
     keys: Keyboard,
     typing: Typing,
     /// The scan keys: they go to the app as keys while no line is open.
@@ -58,7 +58,7 @@ pub(super) fn fits() -> bool {
     edits && !emacs
 }
 
-impl Desk {
+impl KeyLines {
     /// Takes over the terminal. Keys that arrive less than `quiet` apart belong to one burst.
     ///
     /// # Errors
@@ -220,7 +220,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for KeyLines {
     fn drop(&mut self) {
         restore();
     }

@@ -22,7 +22,7 @@ use crate::voice::words;
 
 use super::failure::Failure;
 use super::input::Inputs;
-use super::output::Output;
+use super::output::FaceOutput;
 use super::shown;
 
 /// How long the editor may take to close when this program ends.
@@ -46,7 +46,7 @@ impl Editor {
         text: &str,
         most: usize,
         inputs: &mut Inputs,
-        output: &mut Output,
+        output: &mut FaceOutput,
     ) -> Result<Self, Reason> {
         let line = named().ok_or_else(|| Reason::new("prompt.editor.none"))?;
         let mut words = words::split(&line)

@@ -10,12 +10,12 @@ use tokio::task::JoinHandle;
 use crate::app::Input;
 use crate::dialect;
 use crate::hooks::door::Door;
-use crate::link::{Call, Cause, Fault, LastWords, LinkEvent, LinkId, Stream, Way};
+use crate::link::{Cause, Fault, HttpCall, LastWords, LinkEvent, LinkId, Stream, Way};
 use crate::transport::file;
 use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Listening, Source};
 
 use super::look::shown;
-use super::{Open, hooked, sources};
+use super::{OpenSource, hooked, sources};
 
 /// The most events of one source that wait for the loop, in addition to the bound on their bytes; beyond that, the
 /// source and its server wait.
@@ -44,7 +44,7 @@ pub enum Feed {
 /// The open sources.
 #[derive(Default)]
 pub(super) struct Feeds {
-    open: Vec<Open>,
+    open: Vec<OpenSource>,
     turn: usize,
     /// The channels of connections that another way has replaced; they still report the outcome of replies sent over
     /// them.
@@ -81,7 +81,7 @@ impl Feeds {
                     None
                 }
             };
-            open.push(Open {
+            open.push(OpenSource {
                 id: LinkId(at),
                 news,
                 handle,
@@ -217,7 +217,7 @@ impl Feeds {
     }
 
     /// Makes a request alongside a stream.
-    pub(super) fn call(&self, link: LinkId, request: u64, call: Call) {
+    pub(super) fn call(&self, link: LinkId, request: u64, call: HttpCall) {
         if let Some(handle) = self.handle(link) {
             handle.call(request, call);
         }
@@ -322,7 +322,7 @@ mod tests {
         let mut feeds = Feeds::default();
         let sinks = [0, 1].map(|at| {
             let (sink, news) = LinkSink::channel(at, WAITING);
-            feeds.open.push(Open {
+            feeds.open.push(OpenSource {
                 id: LinkId(at),
                 news,
                 handle: None,

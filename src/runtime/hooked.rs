@@ -12,7 +12,7 @@ use crate::app::Exit;
 use crate::cli::{HookAction, HookedAgent};
 use crate::hooks::door::{Door, NoDoor};
 use crate::hooks::settings::{Change, Unchanged, Wanted};
-use crate::hooks::standing::{Standing, standing};
+use crate::hooks::standing::{HooksState, standing};
 use crate::platform::files;
 
 use super::failure::Failure;
@@ -149,7 +149,7 @@ pub(super) fn also_in(other_than: &Path) -> Vec<PathBuf> {
         let is_new = !seen.contains(&real(&path));
         seen.push(real(&path));
         let stands = standing(&path, &program);
-        if is_new && stands.is_ok_and(|stands| stands != Standing::Absent) {
+        if is_new && stands.is_ok_and(|stands| stands != HooksState::Absent) {
             also.push(path);
         }
     }

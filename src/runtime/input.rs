@@ -12,7 +12,7 @@ use crate::platform::keyboard::Keyboard;
 use crate::platform::signals::{self, GoingOn, Leave, Leaving, Resizing};
 use crate::platform::terminal;
 
-use super::desk::Desk;
+use super::desk::KeyLines;
 use super::facing::Face;
 
 /// The most lines that wait for the loop; beyond that, their writer waits.
@@ -25,7 +25,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 pub(super) struct Inputs {
     keys: Option<Keyboard>,
     lines: Option<mpsc::Receiver<Input>>,
-    desk: Option<Desk>,
+    desk: Option<KeyLines>,
     leaving: Leaving,
     resumed: GoingOn,
     resized: Resizing,
@@ -65,7 +65,7 @@ impl Inputs {
                 Some(LineSource::Editor) | None => None,
             },
             desk: match lines {
-                Some(LineSource::Editor) => Some(Desk::open(started, arm, scan)?),
+                Some(LineSource::Editor) => Some(KeyLines::open(started, arm, scan)?),
                 Some(LineSource::Pipe | LineSource::Terminal) | None => None,
             },
             leaving: Leaving::listen()?,
@@ -137,7 +137,10 @@ impl Inputs {
 
     /// Returns the echo of what was typed.
     pub(super) fn take_echo(&mut self) -> Vec<String> {
-        self.desk.as_mut().map(Desk::take_echo).unwrap_or_default()
+        self.desk
+            .as_mut()
+            .map(KeyLines::take_echo)
+            .unwrap_or_default()
     }
 
     /// Drops a line that is being typed.
@@ -222,7 +225,7 @@ async fn next_stroke(keys: &mut Option<Keyboard>) -> Option<Stroke> {
     }
 }
 
-async fn next_typed(desk: &mut Option<Desk>) -> Input {
+async fn next_typed(desk: &mut Option<KeyLines>) -> Input {
     match desk {
         Some(desk) => desk.next().await,
         None => std::future::pending().await,

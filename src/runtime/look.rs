@@ -48,7 +48,7 @@ pub(super) fn check(
     };
     let result = each_line(file, |line| {
         let items = match line {
-            Line::Text { text, whole } => {
+            LookedAtLine::Text { text, whole } => {
                 let mut items = if whole {
                     Vec::new()
                 } else {
@@ -57,7 +57,7 @@ pub(super) fn check(
                 items.append(&mut checker.line(text));
                 items
             }
-            Line::TooLong => checker.unreadable(StreamRule::TooLong),
+            LookedAtLine::TooLong => checker.unreadable(StreamRule::TooLong),
         };
         report.put(items).map_err(Stop::Write)
     });
@@ -173,8 +173,8 @@ pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Resu
     let mut tracer = Tracer::of_recording(answers(file)).with_links(links(file));
     listens(each_line(file, |line| {
         match line {
-            Line::Text { text, .. } => tracer.line(text),
-            Line::TooLong => tracer.unreadable(),
+            LookedAtLine::Text { text, .. } => tracer.line(text),
+            LookedAtLine::TooLong => tracer.unreadable(),
         }
         Ok(())
     }))?;
@@ -260,14 +260,17 @@ fn listens(result: Result<(), Stop>) -> anyhow::Result<bool> {
 }
 
 /// One line, without its end.
-enum Line<'a> {
+enum LookedAtLine<'a> {
     /// A line; `whole` is false if invalid UTF-8 was replaced.
     Text { text: &'a str, whole: bool },
     /// A line over the limit, skipped to its end.
     TooLong,
 }
 
-fn each_line(file: &Path, take: impl FnMut(Line<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
+fn each_line(
+    file: &Path,
+    take: impl FnMut(LookedAtLine<'_>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
     let failed = |error| Stop::Read(error, shown(file));
     if file == Path::new("-") {
         return lines(io::stdin().lock(), failed, take);
@@ -279,7 +282,7 @@ fn each_line(file: &Path, take: impl FnMut(Line<'_>) -> Result<(), Stop>) -> Res
 fn lines(
     mut source: impl BufRead,
     failed: impl Fn(io::Error) -> Stop,
-    mut take: impl FnMut(Line<'_>) -> Result<(), Stop>,
+    mut take: impl FnMut(LookedAtLine<'_>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     // The beginning of a line whose end has not arrived yet.
     let mut begun = Vec::new();
@@ -305,8 +308,8 @@ fn lines(
             let text = readable(line.strip_suffix(b"\r").unwrap_or(line));
             let whole = matches!(text, Cow::Borrowed(_));
             take(match too_long {
-                true => Line::TooLong,
-                false => Line::Text { text: &text, whole },
+                true => LookedAtLine::TooLong,
+                false => LookedAtLine::Text { text: &text, whole },
             })?;
             begun.clear();
             too_long = false;
@@ -330,8 +333,10 @@ mod tests {
         let failed = |error| Stop::Read(error, String::new());
         let result = lines(source, failed, |line| {
             all.push(match line {
-                Line::Text { text, whole } => format!("{text}{}", if whole { "" } else { "?" }),
-                Line::TooLong => "too long".to_owned(),
+                LookedAtLine::Text { text, whole } => {
+                    format!("{text}{}", if whole { "" } else { "?" })
+                }
+                LookedAtLine::TooLong => "too long".to_owned(),
             });
             Ok(())
         });

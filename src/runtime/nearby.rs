@@ -18,7 +18,7 @@ use futures_util::StreamExt as _;
 use crate::config::{Dialect, LinkConfig};
 use crate::dialect::{self, a2a_card, opencode_events};
 use crate::hooks::door;
-pub(crate) use crate::hooks::standing::Standing;
+pub(crate) use crate::hooks::standing::HooksState;
 use crate::hooks::standing::standing;
 use crate::link::{Fault, LinkEvent};
 use crate::platform::{processes, sockets};
@@ -68,7 +68,7 @@ impl Speaks {
 
 /// How certain it is that an agent is of the presumed kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum Certainty {
     /// It said so itself.
     Sure,
     /// It has events in the expected place, but has sent nothing yet.
@@ -79,21 +79,21 @@ pub(crate) enum Sign {
 
 /// An agent that runs here, or may.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundAgent {
     /// What it speaks.
     pub(crate) speaks: Speaks,
     /// The SOURCE to follow it by.
     pub(crate) word: String,
     /// How certain that is.
-    pub(crate) sign: Sign,
+    pub(crate) sign: Certainty,
 }
 
-impl Found {
+impl FoundAgent {
     pub(super) fn of(speaks: Speaks, word: String) -> Self {
         Self {
             speaks,
             word,
-            sign: Sign::Probable,
+            sign: Certainty::Probable,
         }
     }
 
@@ -114,7 +114,7 @@ pub(crate) struct Claude {
     /// Whether it runs; `None` if this system does not list processes.
     pub(crate) runs: Option<bool>,
     /// The state of our hooks in its settings; `None` if these can't be read.
-    pub(crate) hooks: Option<Standing>,
+    pub(crate) hooks: Option<HooksState>,
     /// The settings file in question.
     pub(crate) file: Option<PathBuf>,
     /// Whether these are this folder's settings.
@@ -129,7 +129,7 @@ pub(crate) struct Claude {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Nearby {
     /// The agents that run and can be followed, in the order of the search.
-    pub(crate) agents: Vec<Found>,
+    pub(crate) agents: Vec<FoundAgent>,
     /// How many were not probed, because there are too many.
     pub(crate) left_out: usize,
     /// Claude Code, which is not followed: it calls us.
@@ -148,13 +148,13 @@ pub(crate) async fn look() -> Nearby {
 }
 
 /// Returns what to probe, and how many more there would be.
-fn candidates(calls: &[Vec<String>]) -> (Vec<Found>, usize) {
+fn candidates(calls: &[Vec<String>]) -> (Vec<FoundAgent>, usize) {
     let mut all = Vec::new();
     let mut left_out = 0;
     let mut take = |speaks, words: Vec<String>, most: usize| {
         left_out += words.len().saturating_sub(most);
         let words = words.into_iter().take(most);
-        all.extend(words.map(|word| Found::of(speaks, word)));
+        all.extend(words.map(|word| FoundAgent::of(speaks, word)));
     };
     if sockets::THERE {
         let names = transport::socket_agents(&transport::socket_folders());
@@ -178,14 +178,14 @@ fn candidates(calls: &[Vec<String>]) -> (Vec<Found>, usize) {
 }
 
 /// Probes the candidates a few at a time, and returns those that are of the presumed kind.
-async fn asked(candidates: Vec<Found>) -> Vec<Found> {
+async fn asked(candidates: Vec<FoundAgent>) -> Vec<FoundAgent> {
     let answers = candidates.into_iter().map(ask);
     let answers = futures_util::stream::iter(answers).buffered(AT_ONCE);
     answers.filter_map(std::future::ready).collect().await
 }
 
 /// Probes one candidate.
-async fn ask(candidate: Found) -> Option<Found> {
+async fn ask(candidate: FoundAgent) -> Option<FoundAgent> {
     let config = LinkConfig {
         dialect: candidate.speaks.dialect(),
         retries: Some(0),
@@ -210,7 +210,7 @@ async fn ask(candidate: Found) -> Option<Found> {
     };
     let sign = tokio::time::timeout(LIMIT, known).await.ok().flatten();
     handle.close();
-    Some(Found {
+    Some(FoundAgent {
         sign: sign?,
         ..candidate
     })
@@ -223,7 +223,7 @@ enum Judged {
     /// It is not of the presumed kind, or nothing listens there.
     No,
     /// It is of the presumed kind.
-    Is(Sign),
+    Is(Certainty),
 }
 
 /// Judges an event of a probed candidate, and sends the probe's request.
@@ -242,23 +242,23 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
             Judged::Asks
         }
         LinkEvent::Connected => match speaks {
-            Speaks::Aaep if matches!(source, Source::Http(_)) => Judged::Is(Sign::Probable),
-            Speaks::Aaep => Judged::Is(Sign::Sure),
-            Speaks::Codex => Judged::Is(Sign::Sure),
+            Speaks::Aaep if matches!(source, Source::Http(_)) => Judged::Is(Certainty::Probable),
+            Speaks::Aaep => Judged::Is(Certainty::Sure),
+            Speaks::Codex => Judged::Is(Certainty::Sure),
             Speaks::Opencode | Speaks::A2a => Judged::Asks,
         },
         LinkEvent::Frame(frame) => match speaks {
             Speaks::Opencode | Speaks::A2a => {
                 let recognised = dialect::recognise(&frame.text);
                 match recognised.is_some_and(|row| row.dialect == speaks.dialect()) {
-                    true => Judged::Is(Sign::Sure),
+                    true => Judged::Is(Certainty::Sure),
                     false => Judged::No,
                 }
             }
-            Speaks::Aaep | Speaks::Codex => Judged::Is(Sign::Sure),
+            Speaks::Aaep | Speaks::Codex => Judged::Is(Certainty::Sure),
         },
         LinkEvent::Answered { outcome, .. } => match outcome {
-            Ok(answer) if Manifest::read(&answer.body).is_some() => Judged::Is(Sign::Sure),
+            Ok(answer) if Manifest::read(&answer.body).is_some() => Judged::Is(Certainty::Sure),
             // Most producers have no manifest, only their events.
             Ok(answer) if answer.status == 404 => {
                 handle.follow(sources::addresses(source).plain());
@@ -267,7 +267,7 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
             Ok(_) | Err(_) => Judged::No,
         },
         LinkEvent::Lost { fault, .. } | LinkEvent::Failed { fault } => match (speaks, fault) {
-            (Speaks::Opencode, Fault::Status { status: 401, .. }) => Judged::Is(Sign::Locked),
+            (Speaks::Opencode, Fault::Status { status: 401, .. }) => Judged::Is(Certainty::Locked),
             (Speaks::Aaep | Speaks::Opencode | Speaks::Codex | Speaks::A2a, _) => Judged::No,
         },
         LinkEvent::Ended => Judged::No,
@@ -289,14 +289,14 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
 fn claude(calls: Option<&[Vec<String>]>) -> Claude {
     let own = hooks(false);
     let of_folder = match own {
-        (_, Some(Standing::Absent)) => Some(hooks(true)),
+        (_, Some(HooksState::Absent)) => Some(hooks(true)),
         (_, Some(_) | None) => None,
     };
-    let of_folder = of_folder.filter(|(_, hooks)| *hooks != Some(Standing::Absent));
+    let of_folder = of_folder.filter(|(_, hooks)| *hooks != Some(HooksState::Absent));
     let project = of_folder.is_some();
     let (file, hooks) = of_folder.unwrap_or(own);
     let also = match (&file, &hooks) {
-        (Some(file), Some(Standing::Whole | Standing::Partly | Standing::Twice)) => {
+        (Some(file), Some(HooksState::Whole | HooksState::Partly | HooksState::Twice)) => {
             hooked::also_in(file)
         }
         (Some(_) | None, Some(_) | None) => Vec::new(),
@@ -312,7 +312,7 @@ fn claude(calls: Option<&[Vec<String>]>) -> Claude {
 }
 
 /// Returns the path and the state of the hooks of one settings file.
-fn hooks(project: bool) -> (Option<PathBuf>, Option<Standing>) {
+fn hooks(project: bool) -> (Option<PathBuf>, Option<HooksState>) {
     let Ok(file) = hooked::file(project) else {
         return (None, None);
     };
@@ -368,14 +368,14 @@ mod tests {
         \"version\":\"1\",\"description\":\"\",\"defaultInputModes\":[],\"defaultOutputModes\":[]}";
 
     /// Probes one server for everything that it may be, and returns what it is found to be.
-    async fn found(answer: &'static str) -> (Vec<(Speaks, Sign)>, Vec<String>) {
+    async fn found(answer: &'static str) -> (Vec<(Speaks, Certainty)>, Vec<String>) {
         let (port, requests) = server(answer);
         let at = format!("http://127.0.0.1:{port}");
         let all = vec![
-            Found::of(Speaks::Aaep, at.clone()),
-            Found::of(Speaks::Opencode, format!("opencode:{at}")),
-            Found::of(Speaks::A2a, format!("a2a:{at}")),
-            Found::of(Speaks::Codex, format!("codex:ws://127.0.0.1:{port}")),
+            FoundAgent::of(Speaks::Aaep, at.clone()),
+            FoundAgent::of(Speaks::Opencode, format!("opencode:{at}")),
+            FoundAgent::of(Speaks::A2a, format!("a2a:{at}")),
+            FoundAgent::of(Speaks::Codex, format!("codex:ws://127.0.0.1:{port}")),
         ];
         let found = asked(all).await;
         let found = found.into_iter().map(|one| (one.speaks, one.sign));
@@ -385,13 +385,13 @@ mod tests {
     #[tokio::test]
     async fn an_agent_is_known_by_its_own_answer_and_nothing_else_is_taken_for_one() {
         for (answer, wanted) in [
-            (OPENCODE, vec![(Speaks::Opencode, Sign::Sure)]),
+            (OPENCODE, vec![(Speaks::Opencode, Certainty::Sure)]),
             (OTHER_EVENTS, vec![]),
-            (LOCKED, vec![(Speaks::Opencode, Sign::Locked)]),
+            (LOCKED, vec![(Speaks::Opencode, Certainty::Locked)]),
             (PAGE, vec![]),
-            (PLAIN, vec![(Speaks::Aaep, Sign::Probable)]),
-            (MANIFEST, vec![(Speaks::Aaep, Sign::Sure)]),
-            (CARD, vec![(Speaks::A2a, Sign::Sure)]),
+            (PLAIN, vec![(Speaks::Aaep, Certainty::Probable)]),
+            (MANIFEST, vec![(Speaks::Aaep, Certainty::Sure)]),
+            (CARD, vec![(Speaks::A2a, Certainty::Sure)]),
         ] {
             let (found, requests) = found(answer).await;
             assert_eq!(found, wanted, "{answer}");
@@ -415,7 +415,7 @@ mod tests {
         drop(gone);
         let all = [port, nobody].map(|port| {
             let word = format!("opencode:http://127.0.0.1:{port}");
-            Found::of(Speaks::Opencode, word)
+            FoundAgent::of(Speaks::Opencode, word)
         });
         let found = tokio::time::timeout(LIMIT * 2, asked(all.to_vec())).await;
         assert_eq!(found.unwrap(), []);

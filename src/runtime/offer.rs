@@ -23,7 +23,7 @@ use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
 use super::agents::startable;
 use super::facing::{reader_present, wish};
 use super::failure::Failure;
-use super::nearby::{self, Claude, Found, Nearby, Sign, Speaks, Standing};
+use super::nearby::{self, Certainty, Claude, FoundAgent, HooksState, Nearby, Speaks};
 use super::settings::has_opencode_password;
 use super::{Unwritten, plan};
 
@@ -57,7 +57,7 @@ pub async fn offered(
         return Ok(Offered::Follow(sources));
     }
     let found = nearby::look().await;
-    let offer = Offer::of(&found);
+    let offer = SourceOffer::of(&found);
     if offer.choices.is_empty() {
         anyhow::bail!(nothing(&found, &offer)?);
     }
@@ -70,12 +70,12 @@ pub async fn offered(
 }
 
 /// Returns the command that follows a choice.
-fn command(choice: &Choice) -> String {
+fn command(choice: &OfferedSource) -> String {
     format!("hearken watch {}", choice.word)
 }
 
 /// Returns the failure that there is nothing to follow, with what could be started.
-fn nothing(found: &Nearby, offer: &Offer) -> anyhow::Result<Failure> {
+fn nothing(found: &Nearby, offer: &SourceOffer) -> anyhow::Result<Failure> {
     if let Some((key, at)) = offer.remarks.first()
         && !lacks_hooks(&found.claude)
     {
@@ -95,12 +95,12 @@ fn nothing(found: &Nearby, offer: &Offer) -> anyhow::Result<Failure> {
 
 /// Returns whether Claude Code runs but can't be heard, because its hooks are not installed.
 fn lacks_hooks(claude: &Claude) -> bool {
-    claude.runs == Some(true) && claude.hooks == Some(Standing::Absent)
+    claude.runs == Some(true) && claude.hooks == Some(HooksState::Absent)
 }
 
 /// A source on offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Choice {
+struct OfferedSource {
     /// The SOURCE.
     word: String,
     /// The phrase that describes it.
@@ -111,13 +111,13 @@ struct Choice {
 
 /// The numbered choices, and remarks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Offer {
-    choices: Vec<Choice>,
+struct SourceOffer {
+    choices: Vec<OfferedSource>,
     /// Remarks on what can't be chosen: a phrase and an address each.
     remarks: Vec<(&'static str, String)>,
 }
 
-impl Offer {
+impl SourceOffer {
     fn of(found: &Nearby) -> Self {
         let mut offer = Self::default();
         for one in &found.agents {
@@ -131,30 +131,30 @@ impl Offer {
         offer
     }
 
-    fn take(&mut self, one: &Found, has_password: bool) {
+    fn take(&mut self, one: &FoundAgent, has_password: bool) {
         let at = one.at().to_owned();
         let key = match (one.speaks, one.sign) {
-            (Speaks::Opencode, Sign::Locked) if !has_password => {
+            (Speaks::Opencode, Certainty::Locked) if !has_password => {
                 return self.remarks.push(("offer.locked", at));
             }
             (Speaks::Opencode, _) => "offer.opencode",
             (Speaks::Codex, _) => "offer.codex",
             (Speaks::A2a, _) => "offer.a2a",
-            (Speaks::Aaep, Sign::Probable) => "offer.aaep.probable",
-            (Speaks::Aaep, Sign::Sure | Sign::Locked) => "offer.aaep",
+            (Speaks::Aaep, Certainty::Probable) => "offer.aaep.probable",
+            (Speaks::Aaep, Certainty::Sure | Certainty::Locked) => "offer.aaep",
         };
         let word = one.word.clone();
-        self.choices.push(Choice { word, key, at });
+        self.choices.push(OfferedSource { word, key, at });
     }
 
     fn take_claude(&mut self, claude: &Claude) {
         let at = String::new();
         let runs = claude.runs == Some(true);
         match &claude.hooks {
-            Some(Standing::Whole | Standing::Twice) if claude.heard => {
+            Some(HooksState::Whole | HooksState::Twice) if claude.heard => {
                 self.remarks.push(("offer.claude.heard", at))
             }
-            Some(Standing::Whole | Standing::Twice) => self.choices.push(Choice {
+            Some(HooksState::Whole | HooksState::Twice) => self.choices.push(OfferedSource {
                 word: "claude".to_owned(),
                 key: match runs {
                     true => "offer.claude.runs",
@@ -162,11 +162,11 @@ impl Offer {
                 },
                 at,
             }),
-            Some(Standing::Absent) if runs => self.remarks.push(("offer.claude.hooks", at)),
-            Some(Standing::Partly | Standing::Lost { .. } | Standing::Off) => {
+            Some(HooksState::Absent) if runs => self.remarks.push(("offer.claude.hooks", at)),
+            Some(HooksState::Partly | HooksState::Lost { .. } | HooksState::Off) => {
                 self.remarks.push(("offer.claude.broken", at));
             }
-            Some(Standing::Absent) | None => {}
+            Some(HooksState::Absent) | None => {}
         }
     }
 
@@ -214,7 +214,7 @@ impl Offer {
         terminal::flush_input();
         let lines = self.lines(&words);
         print(&lines.join("\n"))?;
-        let mut speech = Speech::open(config, &words);
+        let mut speech = OfferSpeech::open(config, &words);
         speech.say(&lines.join(" "));
         let mut line = Box::pin(typed());
         let offered = loop {
@@ -264,7 +264,7 @@ async fn typed() -> Option<String> {
 }
 
 /// Speaks the offer to a person who can't see it, if hearken itself speaks.
-struct Speech<'a> {
+struct OfferSpeech<'a> {
     voice: Option<VoiceHandle>,
     events: mpsc::Receiver<VoiceEvent>,
     said: u64,
@@ -272,7 +272,7 @@ struct Speech<'a> {
     words: &'a Phrases,
 }
 
-impl<'a> Speech<'a> {
+impl<'a> OfferSpeech<'a> {
     fn open(config: &'a Config, words: &'a Phrases) -> Self {
         let reader = reader_present(config.screen.reader);
         let (sink, events) = VoiceSink::channel();
@@ -324,7 +324,7 @@ mod tests {
 
     use super::*;
 
-    fn claude(runs: Option<bool>, hooks: Option<Standing>, heard: bool) -> Claude {
+    fn claude(runs: Option<bool>, hooks: Option<HooksState>, heard: bool) -> Claude {
         Claude {
             runs,
             hooks,
@@ -335,8 +335,8 @@ mod tests {
         }
     }
 
-    fn found(speaks: Speaks, word: &str, sign: Sign) -> Found {
-        Found {
+    fn found(speaks: Speaks, word: &str, sign: Certainty) -> FoundAgent {
+        FoundAgent {
             speaks,
             word: word.to_owned(),
             sign,
@@ -346,23 +346,23 @@ mod tests {
     fn nearby() -> Nearby {
         Nearby {
             agents: vec![
-                found(Speaks::Aaep, "unix:planner", Sign::Sure),
+                found(Speaks::Aaep, "unix:planner", Certainty::Sure),
                 found(
                     Speaks::Opencode,
                     "opencode:http://127.0.0.1:4096",
-                    Sign::Sure,
+                    Certainty::Sure,
                 ),
-                found(Speaks::Codex, "codex:ws://127.0.0.1:8765", Sign::Sure),
-                found(Speaks::A2a, "a2a:http://127.0.0.1:9999", Sign::Sure),
+                found(Speaks::Codex, "codex:ws://127.0.0.1:8765", Certainty::Sure),
+                found(Speaks::A2a, "a2a:http://127.0.0.1:9999", Certainty::Sure),
             ],
             left_out: 2,
-            claude: claude(Some(true), Some(Standing::Whole), false),
+            claude: claude(Some(true), Some(HooksState::Whole), false),
         }
     }
 
     #[test]
     fn each_has_a_number_and_what_can_not_be_chosen_is_said_behind_them() {
-        let offer = Offer::of(&nearby());
+        let offer = SourceOffer::of(&nearby());
         let english = Phrases::english().unwrap();
         assert_eq!(
             offer.lines(&english),
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn only_a_choice_is_followed() {
-        let offer = Offer::of(&nearby());
+        let offer = SourceOffer::of(&nearby());
         let follow = |words: &[&str]| {
             let words = words.iter().map(|word| (*word).to_owned());
             Some(Offered::Follow(words.collect()))
@@ -415,19 +415,19 @@ mod tests {
 
     #[test]
     fn what_would_not_work_is_no_choice_and_says_what_helps() {
-        let mut offer = Offer::default();
+        let mut offer = SourceOffer::default();
         let locked = found(
             Speaks::Opencode,
             "opencode:http://127.0.0.1:4096",
-            Sign::Locked,
+            Certainty::Locked,
         );
         offer.take(&locked, false);
-        let lost = Standing::Lost {
+        let lost = HooksState::Lost {
             program: PathBuf::from("/gone/hearken"),
         };
         for (hooks, heard) in [
-            (Standing::Whole, true),
-            (Standing::Absent, false),
+            (HooksState::Whole, true),
+            (HooksState::Absent, false),
             (lost, false),
         ] {
             offer.take_claude(&claude(Some(true), Some(hooks), heard));
@@ -453,16 +453,16 @@ mod tests {
         found.left_out = 0;
         let english = Phrases::english().unwrap();
         for runs in [None, Some(false), Some(true)] {
-            found.claude = claude(runs, Some(Standing::Absent), false);
-            let told = english.because(nothing(&found, &Offer::of(&found)).unwrap().reason());
+            found.claude = claude(runs, Some(HooksState::Absent), false);
+            let told = english.because(nothing(&found, &SourceOffer::of(&found)).unwrap().reason());
             assert!(told.starts_with("there is nothing to watch"), "{told}");
             assert!(told.matches(". ").count() < 3, "{told}");
             let hooks = told.contains("hearken hooks install claude");
             assert_eq!(hooks, runs == Some(true), "{told}");
         }
         // What runs but can't be followed is still mentioned.
-        found.claude = claude(Some(true), Some(Standing::Whole), true);
-        let told = nothing(&found, &Offer::of(&found)).unwrap();
+        found.claude = claude(Some(true), Some(HooksState::Whole), true);
+        let told = nothing(&found, &SourceOffer::of(&found)).unwrap();
         let told = english.because(told.reason());
         assert_eq!(
             told,

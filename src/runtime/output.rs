@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use crate::announce::Announcement;
 use crate::app::{App, Input, Notice, Noticed, Showing};
 use crate::config::{ScreenConfig, ThemeChoice};
-use crate::linear::{self, Lines, Order, Page};
+use crate::linear::{self, LineWriter, Page, VisualOrder};
 use crate::pane::{self, Look};
 use crate::platform::{terminal, zone};
 use crate::protocol::Now;
@@ -40,12 +40,12 @@ pub(super) enum Shows {
 }
 
 /// Writes one face's output.
-pub(super) struct Output {
+pub(super) struct FaceOutput {
     face: Face,
     writer: Writer<Shows>,
     zone: TimeZone,
     look: Look,
-    lines: Lines,
+    lines: LineWriter,
     signs: Signs,
     screen: Option<Screen>,
     started: Instant,
@@ -63,7 +63,7 @@ pub(super) struct Output {
     farewell: Vec<String>,
 }
 
-impl Output {
+impl FaceOutput {
     /// Opens the output of a face. `reader` says whether a screen reader is running.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Output {
         Ok(Self {
             face,
             look: Look { theme },
-            lines: Lines::new(page, zone.clone()),
+            lines: LineWriter::new(page, zone.clone()),
             zone,
             writer: Writer::new(own),
             signs,
@@ -389,7 +389,7 @@ impl Output {
 
 /// Returns how right-to-left words are ordered on this output. Direction marks are for sighted reading only, on
 /// terminals that accept UTF-8 and may know them; the Linux console would display a sign for each.
-fn order(for_eyes: bool, env: impl Fn(&str) -> Option<String>) -> Order {
+fn order(for_eyes: bool, env: impl Fn(&str) -> Option<String>) -> VisualOrder {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
     let utf8 = locale.is_some_and(|locale| {
@@ -397,13 +397,13 @@ fn order(for_eyes: bool, env: impl Fn(&str) -> Option<String>) -> Order {
         locale.contains("utf-8") || locale.contains("utf8")
     });
     match env("TERM").as_deref() {
-        None | Some("" | "dumb" | "linux") => Order::AsWritten,
-        Some(_) if for_eyes && utf8 => Order::Isolated,
-        Some(_) => Order::AsWritten,
+        None | Some("" | "dumb" | "linux") => VisualOrder::AsWritten,
+        Some(_) if for_eyes && utf8 => VisualOrder::Isolated,
+        Some(_) => VisualOrder::AsWritten,
     }
 }
 
-impl Drop for Output {
+impl Drop for FaceOutput {
     fn drop(&mut self) {
         self.close();
     }
@@ -422,8 +422,8 @@ mod tests {
             })
         };
         let vte = [("TERM", "xterm-256color"), ("LANG", "he_IL.UTF-8")];
-        assert_eq!(told(true, &vte), Order::Isolated);
-        assert_eq!(told(false, &vte), Order::AsWritten);
+        assert_eq!(told(true, &vte), VisualOrder::Isolated);
+        assert_eq!(told(false, &vte), VisualOrder::AsWritten);
         for other in [
             &[("TERM", "linux"), ("LANG", "he_IL.UTF-8")][..],
             &[("TERM", "dumb"), ("LANG", "he_IL.UTF-8")],
@@ -432,9 +432,9 @@ mod tests {
             &[("TERM", "xterm"), ("LC_ALL", "C"), ("LANG", "he_IL.UTF-8")],
             &[("TERM", "xterm")],
         ] {
-            assert_eq!(told(true, other), Order::AsWritten, "{other:?}");
+            assert_eq!(told(true, other), VisualOrder::AsWritten, "{other:?}");
         }
         let empty = [("TERM", "foot"), ("LC_ALL", ""), ("LC_CTYPE", "C.utf8")];
-        assert_eq!(told(true, &empty), Order::Isolated);
+        assert_eq!(told(true, &empty), VisualOrder::Isolated);
     }
 }

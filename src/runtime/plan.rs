@@ -289,7 +289,7 @@ pub async fn demo(
     if let Some(script) = demo::script(scenario) {
         return Ok((scripted(script, config, options)?, None));
     }
-    let running = demo::serve("127.0.0.1:0", demo::Settings::live(seed()?))
+    let running = demo::serve("127.0.0.1:0", demo::ProducerSettings::live(seed()?))
         .await
         .map_err(|error| Failure::new("call.demo").because(Reason::of_system(&error)))?;
     let source = sources::read(&running.url(), &config.links)?;

@@ -28,7 +28,7 @@ use crate::dialect::{AgentListener, Cx, Decided, Out, Words};
 use crate::platform::processes::leave_terminal;
 use crate::platform::sockets;
 use crate::protocol::{Now, Reply};
-use crate::proxy::{self, Call, Note, Notes, Side, Trouble, Verdict, Wish};
+use crate::proxy::{self, DecisionOutcome, Note, Notes, Programs, Side, Trouble, Wish};
 use crate::transport;
 
 use super::failure::Failure;
@@ -86,7 +86,7 @@ pub fn acp_proxy(wanted: Proxied) -> anyhow::Result<u8> {
     ];
     listener.push(name.into());
     listener.extend(wanted.speaking.arguments());
-    let call = Call {
+    let call = Programs {
         program: program.clone(),
         arguments: arguments.to_vec(),
         listener,
@@ -98,7 +98,7 @@ pub fn acp_proxy(wanted: Proxied) -> anyhow::Result<u8> {
             return;
         };
         let text = match trouble {
-            Trouble::NoListener(error) => {
+            Trouble::PipeListener(error) => {
                 let failure = Failure::new("proxy.no_listener").because(Reason::of_system(&error));
                 fault(&failure.into(), &words)
             }
@@ -153,7 +153,7 @@ pub async fn acp_listen(name: &str, speaking: Speaking) -> anyhow::Result<Exit> 
         false => speaking.language.clone(),
     };
     let sentences = Words::new(EveryLanguage::best_for(&languages));
-    let mut listener = Listener {
+    let mut listener = ListenerState {
         along: AgentListener::new(name, sentences, seed),
         started: Instant::now(),
         requests: 0,
@@ -215,7 +215,7 @@ async fn serve(
     answers: mpsc::Sender<Reply>,
     there: watch::Sender<usize>,
 ) -> anyhow::Result<(Running, String)> {
-    let mut settings = demo::Settings::live(seed);
+    let mut settings = demo::ProducerSettings::live(seed);
     settings.host = Some(Host {
         id: name.to_owned(),
         name: name.to_owned(),
@@ -258,7 +258,7 @@ async fn serve(
 }
 
 /// The state of the listener.
-struct Listener {
+struct ListenerState {
     along: AgentListener,
     started: Instant,
     /// How many answers have arrived so far.
@@ -267,7 +267,7 @@ struct Listener {
     speaker: Speaker,
 }
 
-impl Listener {
+impl ListenerState {
     fn now(&self) -> Now {
         Now {
             monotonic: self.started.elapsed(),
@@ -292,9 +292,9 @@ impl Listener {
             Note::Withheld(_, chose) => along.withheld(*chose, cx),
             Note::Became(request, verdict) => {
                 let how = match verdict {
-                    Verdict::Decides => Decided::Here,
-                    Verdict::TooLate => Decided::There,
-                    Verdict::Full | Verdict::Unwritable => Decided::NotNow,
+                    DecisionOutcome::Decides => Decided::Here,
+                    DecisionOutcome::TooLate => Decided::There,
+                    DecisionOutcome::Full | DecisionOutcome::Unwritable => Decided::NotNow,
                 };
                 along.became(*request, how, cx);
             }

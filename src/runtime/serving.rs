@@ -11,7 +11,7 @@ use std::sync::mpsc;
 
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
-use crate::demo::{self, Answer, DemoEvent, Entrance, Signer, Verdict};
+use crate::demo::{self, AnswerKind, DemoEvent, Entrance, PostVerdict, Signer};
 use crate::platform::signals::{Leave, Leaving};
 use crate::platform::{files, pipes, sockets};
 use crate::transport::{self, PipeName};
@@ -49,7 +49,7 @@ pub async fn serve(
     }
     if let Some(script) = serving.scenario.as_deref().and_then(demo::script) {
         anyhow::ensure!(serving.places == ["-"], Failure::new("call.scenario.pipes"));
-        let settings = demo::Settings::live(super::plan::seed()?);
+        let settings = demo::ProducerSettings::live(super::plan::seed()?);
         let input = tokio::io::BufReader::new(tokio::io::stdin());
         script
             .play(&settings.clock, 1.0, input, tokio::io::stdout())
@@ -70,7 +70,7 @@ pub async fn serve(
     );
     // Before the announcement: its reader may interrupt immediately.
     let mut leaving = Leaving::listen_without_terminal()?;
-    let mut settings = demo::Settings::live(super::plan::seed()?);
+    let mut settings = demo::ProducerSettings::live(super::plan::seed()?);
     if let Some(file) = &serving.sign {
         let signer = Signer::generate()?;
         std::fs::write(file, signer.public_pem())
@@ -192,19 +192,19 @@ fn told(words: &Phrases, news: &DemoEvent) -> String {
         }
         DemoEvent::Answered { answer, verdict } => {
             let answer = match answer {
-                Answer::Accept => "answer.accept",
-                Answer::Reject => "answer.reject",
-                Answer::Response => "serve.answer.response",
-                Answer::Unknown => "serve.answer.unknown",
+                AnswerKind::Accept => "answer.accept",
+                AnswerKind::Reject => "answer.reject",
+                AnswerKind::Response => "serve.answer.response",
+                AnswerKind::Unknown => "serve.answer.unknown",
             };
             let became = match verdict {
-                Verdict::Taken => "serve.taken",
-                Verdict::UnknownToken => "serve.unasked",
-                Verdict::UsedToken => "serve.settled",
-                Verdict::TooLate => "serve.late",
-                Verdict::WrongKind => "serve.wrong_kind",
-                Verdict::NotAllowed => "serve.not_allowed",
-                Verdict::Malformed(_) => "serve.malformed",
+                PostVerdict::Taken => "serve.taken",
+                PostVerdict::UnknownToken => "serve.unasked",
+                PostVerdict::UsedToken => "serve.settled",
+                PostVerdict::TooLate => "serve.late",
+                PostVerdict::WrongKind => "serve.wrong_kind",
+                PostVerdict::NotAllowed => "serve.not_allowed",
+                PostVerdict::Malformed(_) => "serve.malformed",
             };
             let args = [("answer", phrase(answer)), ("became", phrase(became))];
             words.text("serve.answered", &args)

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::announce::normalise::clean;
 use crate::config::{Config, Dialect, LinkConfig, SourceConfig, closest};
 use crate::dialect::{
-    Addresses, Carrier, Credential, DIALECTS, Descriptor, Naming, Place, WEBSOCKET,
+    Addresses, Carrier, Credential, DIALECTS, Descriptor, FramesAt, Naming, WEBSOCKET,
 };
 use crate::link::Stream;
 use crate::platform::files;
@@ -64,7 +64,7 @@ pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceErro
     let source = Source::parse(text, config)?;
     let dialect = named.map_or(config.dialect, |row| row.dialect);
     if let (Some(row), Source::WebSocket(_)) = (named, &source)
-        && let (Place::Posted, Naming::Prefix(prefix)) = (row.place, row.named)
+        && let (FramesAt::Posted, Naming::Prefix(prefix)) = (row.place, row.named)
     {
         return Err(SourceError::UnknownScheme {
             scheme: format!("{prefix}ws"),
@@ -165,8 +165,8 @@ pub(crate) fn path(source: &Source) -> &str {
 /// Returns the stream of a source whose protocol has its own place for it.
 pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
     match Descriptor::of(dialect)?.place {
-        Place::Own(stream) => Some(stream(path(source))),
-        Place::Negotiated | Place::AsGiven | Place::Posted => None,
+        FramesAt::Own(stream) => Some(stream(path(source))),
+        FramesAt::Negotiated | FramesAt::AsGiven | FramesAt::Posted => None,
     }
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn carrier(source: &Source) -> Carrier {
 /// Returns whether a source is approached by AAEP's rules; otherwise its frames are at the address itself, and nothing
 /// is added.
 fn is_met_in_aaep(dialect: Dialect) -> bool {
-    Descriptor::of(dialect).is_none_or(|row| matches!(row.place, Place::Negotiated))
+    Descriptor::of(dialect).is_none_or(|row| matches!(row.place, FramesAt::Negotiated))
 }
 
 /// Returns the name of a source; for a network server, the place of its frames.

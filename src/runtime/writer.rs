@@ -29,16 +29,16 @@ const AT_ONCE: Duration = Duration::from_millis(500);
 /// The handle of the writing thread; `T` is what a piece of text shows.
 #[derive(Debug)]
 pub(super) struct Writer<T> {
-    lines: Option<Sender<Piece<T>>>,
+    lines: Option<Sender<SingleWrite<T>>>,
     /// The text gathered for a single write, while gathering.
-    gathered: RefCell<Option<Piece<T>>>,
+    gathered: RefCell<Option<SingleWrite<T>>>,
     thread: Option<JoinHandle<()>>,
-    state: Arc<State<T>>,
+    state: Arc<WriterState<T>>,
 }
 
 /// A single write, with what it shows.
 #[derive(Debug)]
-struct Piece<T> {
+struct SingleWrite<T> {
     text: String,
     shows: Vec<T>,
 }
@@ -63,15 +63,15 @@ impl Broken {
 }
 
 #[derive(Debug)]
-struct State<T> {
+struct WriterState<T> {
     waiting: AtomicUsize,
     broken: Mutex<Option<Broken>>,
     changed: Notify,
     /// Completed writes not yet collected: never more than had been waiting.
-    written: Mutex<Vec<Written<T>>>,
+    written: Mutex<Vec<CompletedWrite<T>>>,
 }
 
-impl<T> State<T> {
+impl<T> WriterState<T> {
     /// Returns what broke; a poisoned lock still holds a valid value.
     fn lock(&self) -> MutexGuard<'_, Option<Broken>> {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner)
@@ -80,7 +80,7 @@ impl<T> State<T> {
 
 /// A completed write.
 #[derive(Debug)]
-pub(super) struct Written<T> {
+pub(super) struct CompletedWrite<T> {
     /// What it shows.
     pub(super) shows: T,
     /// When the write began.
@@ -92,8 +92,8 @@ pub(super) struct Written<T> {
 impl<T: Send + 'static> Writer<T> {
     /// Starts the thread that writes to `out`.
     pub(super) fn new(mut out: impl Write + Send + 'static) -> Self {
-        let (lines, taken) = channel::<Piece<T>>();
-        let state = Arc::new(State {
+        let (lines, taken) = channel::<SingleWrite<T>>();
+        let state = Arc::new(WriterState {
             waiting: AtomicUsize::new(0),
             broken: Mutex::new(None),
             changed: Notify::new(),
@@ -101,14 +101,14 @@ impl<T: Send + 'static> Writer<T> {
         });
         let shared = Arc::clone(&state);
         let thread = std::thread::spawn(move || {
-            for Piece { text, shows } in taken {
+            for SingleWrite { text, shows } in taken {
                 let begun = Instant::now();
                 let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
                 if let (Ok(()), false, Ok(mut told)) =
                     (&written, shows.is_empty(), shared.written.lock())
                 {
                     let returned = Instant::now();
-                    told.extend(shows.into_iter().map(|shows| Written {
+                    told.extend(shows.into_iter().map(|shows| CompletedWrite {
                         shows,
                         begun,
                         returned,
@@ -151,14 +151,14 @@ impl<T: Send + 'static> Writer<T> {
                 piece.text.push_str(&text);
                 piece.shows.extend(shows);
             }
-            None => self.send(Piece {
+            None => self.send(SingleWrite {
                 text,
                 shows: shows.into_iter().collect(),
             }),
         }
     }
 
-    fn send(&self, piece: Piece<T>) {
+    fn send(&self, piece: SingleWrite<T>) {
         if let Some(lines) = &self.lines {
             // This fails only if the thread is gone, which `broken` reports.
             let _ = lines.send(piece);
@@ -167,10 +167,12 @@ impl<T: Send + 'static> Writer<T> {
 
     /// Gathers queued text from now on, for a single write by [`Writer::put_out`].
     pub(super) fn gather(&self) {
-        self.gathered.borrow_mut().get_or_insert_with(|| Piece {
-            text: String::new(),
-            shows: Vec::new(),
-        });
+        self.gathered
+            .borrow_mut()
+            .get_or_insert_with(|| SingleWrite {
+                text: String::new(),
+                shows: Vec::new(),
+            });
     }
 
     /// Writes the gathered text, and stops gathering.
@@ -184,7 +186,7 @@ impl<T: Send + 'static> Writer<T> {
     }
 
     /// Returns what was written since the last call, in order.
-    pub(super) fn take_written(&self) -> Vec<Written<T>> {
+    pub(super) fn take_written(&self) -> Vec<CompletedWrite<T>> {
         let mut written = self.state.written.lock();
         written
             .as_mut()

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use hearken::demo::{Producer, Scenario, Settings, serve};
+use hearken::demo::{Producer, ProducerSettings, Scenario, serve};
 
 use super::{PATIENCE, RATE, Recorder, Rig, is_loud, until};
 
@@ -201,7 +201,7 @@ fn ten_questions() -> (Vec<Option<usize>>, Vec<Duration>) {
         .unwrap();
     let rig = Rig::new();
     let running = runtime
-        .block_on(serve("127.0.0.1:0", Settings::stepped(1)))
+        .block_on(serve("127.0.0.1:0", ProducerSettings::stepped(1)))
         .unwrap();
     let producer = running.producer().clone();
     let recorder = rig.record();

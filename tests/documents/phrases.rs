@@ -397,8 +397,8 @@ fn every_finding_has_its_words() {
         .cloned()
         .collect();
     let names = Problem::NAMES.iter().map(|name| format!("finding.{name}"));
-    let kinds = Kind::ALL.map(|kind| format!("finding.kind.{}", kind.name()));
-    let forms = Form::ALL.map(|form| format!("finding.form.{}", form.name()));
+    let kinds = JsonKind::ALL.map(|kind| format!("finding.kind.{}", kind.name()));
+    let forms = TextForm::ALL.map(|form| format!("finding.form.{}", form.name()));
     let own = ["finding.event", "finding.or"].map(str::to_owned);
     let wanted = names.chain(kinds).chain(forms).chain(own).collect();
     assert_eq!(there, wanted);

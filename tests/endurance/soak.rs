@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use hearken::bench::Flood;
 use serde_json::{Value, json};
 
-use super::support::ssip::{FakeSsip, Kind, address};
+use super::support::ssip::{FakeSsip, LineKind, address};
 use super::support::terminal::Terminal;
 use super::{Agents, PATIENCE, binary, request};
 
@@ -181,7 +181,7 @@ impl Voice {
     fn says(&self, from: usize, words: &str) {
         self.server.wait(words, |lines, _| {
             let mut later = lines.iter().skip(from);
-            let says = later.any(|line| line.kind == Kind::Text && line.text.contains(words));
+            let says = later.any(|line| line.kind == LineKind::Text && line.text.contains(words));
             says.then_some(())
         });
     }

@@ -8,7 +8,7 @@ mod fake_ssip;
 #[path = "../../crates/hearken-io/src/voice/tests/folder.rs"]
 mod folder;
 
-pub use fake_ssip::{Answer, FakeSsip, Kind, Speech};
+pub use fake_ssip::{CommandAnswer, FakeSsip, LineKind, WordsFate};
 pub use folder::Folder;
 
 /// How long the server waits for what a test expects.

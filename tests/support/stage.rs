@@ -34,7 +34,7 @@ pub struct Stage {
     pub told: Vec<Arc<Announcement>>,
     pub lines: Vec<String>,
     /// The writer of the lines.
-    pub written: linear::Lines,
+    pub written: linear::LineWriter,
     pub sent: Vec<(u64, String)>,
     /// The output of the JSON face.
     pub objects: Vec<String>,
@@ -139,7 +139,7 @@ impl Stage {
             script: Vec::new(),
             told: Vec::new(),
             lines: Vec::new(),
-            written: linear::Lines::new(linear::Page::plain(0), TimeZone::UTC),
+            written: linear::LineWriter::new(linear::Page::plain(0), TimeZone::UTC),
             sent: Vec::new(),
             objects: Vec::new(),
             handed: Vec::new(),

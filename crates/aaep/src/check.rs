@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::finding::{Finding, Findings, Rule};
 use super::form::is_id;
 use super::payload::LONGEST_TIMEOUT;
-use super::problem::{Kind, Problem};
+use super::problem::{JsonKind, Problem};
 use super::relations::{get, relations, text};
 use super::schema::{CoreType, ENVELOPE, MOST_LANGUAGES, PRODUCER, SUMMARIES};
 use super::shape;
@@ -116,11 +116,11 @@ fn kinds(map: &Map<String, Value>, findings: &mut Findings) {
         let Some(value) = map.get(name) else { continue };
         let wanted = match name {
             "@context" if value.is_string() || value.is_array() => None,
-            "@context" => Some(Kind::StringOrStrings),
+            "@context" => Some(JsonKind::StringOrStrings),
             "producer" if value.is_object() => None,
-            "producer" => Some(Kind::Object),
+            "producer" => Some(JsonKind::Object),
             _ if value.is_string() => None,
-            _ => Some(Kind::String),
+            _ => Some(JsonKind::String),
         };
         match wanted {
             Some(wanted) if value.is_null() => {
@@ -132,7 +132,7 @@ fn kinds(map: &Map<String, Value>, findings: &mut Findings) {
                 name,
                 Problem::WrongKind {
                     wanted,
-                    found: Kind::of(value),
+                    found: JsonKind::of(value),
                 },
             ),
             None => {}
@@ -207,10 +207,10 @@ fn formats(map: &Map<String, Value>, findings: &mut Findings) {
         return;
     };
     let (rule, problem) = match stamp::judge(stamp) {
-        stamp::Verdict::Good => return,
-        stamp::Verdict::NoTime => (Rule::BadForm, Problem::NoTime),
-        stamp::Verdict::Fraction => (Rule::BadForm, Problem::FractionDigits),
-        stamp::Verdict::Placeholder => (Rule::Placeholder, Problem::Placeholder),
+        stamp::StampVerdict::Good => return,
+        stamp::StampVerdict::NoTime => (Rule::BadForm, Problem::NoTime),
+        stamp::StampVerdict::Fraction => (Rule::BadForm, Problem::FractionDigits),
+        stamp::StampVerdict::Placeholder => (Rule::Placeholder, Problem::Placeholder),
     };
     findings.find(rule, "3.2.5", "timestamp", problem);
 }
@@ -263,8 +263,8 @@ fn top_level(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut F
                     "11.5.1",
                     name,
                     Problem::WrongKind {
-                        wanted: Kind::String,
-                        found: Kind::of(value),
+                        wanted: JsonKind::String,
+                        found: JsonKind::of(value),
                     },
                 );
             }
@@ -275,8 +275,8 @@ fn top_level(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut F
                     "11.5.1",
                     name,
                     Problem::WrongKind {
-                        wanted: Kind::Array,
-                        found: Kind::of(value),
+                        wanted: JsonKind::Array,
+                        found: JsonKind::of(value),
                     },
                 );
             }
@@ -354,8 +354,8 @@ fn extensions(map: &Map<String, Value>, findings: &mut Findings) {
                 "3.4.3",
                 &field,
                 Problem::WrongKind {
-                    wanted: Kind::Object,
-                    found: Kind::of(value),
+                    wanted: JsonKind::Object,
+                    found: JsonKind::of(value),
                 },
             );
         }

@@ -22,7 +22,7 @@ use super::language::TextDirection;
 use super::mend::{Marks, mend};
 use super::parse::{Parsed, parse};
 use super::payload::payload;
-use super::problem::{Kind, Problem};
+use super::problem::{JsonKind, Problem};
 use super::recent::Recent;
 use super::schema::{self, CoreType, MOST_LANGUAGES};
 use super::stamp;
@@ -43,7 +43,7 @@ pub enum DecodeError {
     /// The text is nested so deeply that reading it could use up the stack.
     TooDeep,
     /// The text is JSON but not an object.
-    NotAnObject(Kind),
+    NotAnObject(JsonKind),
     /// The object names no type, so nothing says what it means.
     NoType,
 }
@@ -103,7 +103,7 @@ pub(super) fn decode_step_by_step(text: &str) -> Result<Box<Decoded>, DecodeErro
     })?;
     // Step 1.
     let Value::Object(map) = carried(&parsed.value) else {
-        return Err(DecodeError::NotAnObject(Kind::of(&parsed.value)));
+        return Err(DecodeError::NotAnObject(JsonKind::of(&parsed.value)));
     };
     let type_name = match map.get("type") {
         Some(Value::String(name)) if !name.is_empty() => name,

@@ -110,7 +110,10 @@ fn a_declared_extension_is_fine() {
 #[test]
 fn only_what_cannot_be_understood_is_refused() {
     assert!(matches!(decode("{"), Err(DecodeError::Json { .. })));
-    assert_eq!(decode("[1]"), Err(DecodeError::NotAnObject(Kind::Array)));
+    assert_eq!(
+        decode("[1]"),
+        Err(DecodeError::NotAnObject(JsonKind::Array))
+    );
     assert_eq!(decode("{}"), Err(DecodeError::NoType));
     assert_eq!(decode(r#"{"type":7}"#), Err(DecodeError::NoType));
     let bare = decode(r#"{"type":"aaep:agent.state.changed"}"#).unwrap();

@@ -28,7 +28,7 @@ use super::event::{
     Event, Level, OutputStreaming, RiskLevel, SessionStarted, StateChanged, Summary, ToolCompleted,
     ToolInvoked, ToolStatus,
 };
-use super::form::{Form, is_id};
+use super::form::{TextForm, is_id};
 use super::ids::{AgentId, EventId, ToolCallId};
 use super::language::TextDirection;
 use super::recent::Recent;
@@ -135,7 +135,7 @@ fn producer(text: &str) -> Option<Producer> {
 /// Reads the language hints of an event.
 fn hints(text: &str) -> Option<Localization> {
     let Object(hints): Object<Hints<'_>> = serde_json::from_str(text).ok()?;
-    if !Form::Language.fits(&hints.primary_language.0) {
+    if !TextForm::Language.fits(&hints.primary_language.0) {
         return None;
     }
     Some(Localization {
@@ -248,7 +248,7 @@ impl Fields<'_> {
         };
         let output_id = match self.output_id.take() {
             None => None,
-            Some(id) => Some(recent.output(&id.0, |id| Form::OutputId.fits(id))?),
+            Some(id) => Some(recent.output(&id.0, |id| TextForm::OutputId.fits(id))?),
         };
         Some(OutputStreaming {
             chunk: owned(self.chunk.take())?,
@@ -261,9 +261,9 @@ impl Fields<'_> {
                 Some(usual) if let Some(usual) = known(usual, &CONTENT_TYPES) => {
                     Some(Cow::Borrowed(usual))
                 }
-                Some(_) => formed(self.content_type.take(), Form::ContentType)?.map(Cow::Owned),
+                Some(_) => formed(self.content_type.take(), TextForm::ContentType)?.map(Cow::Owned),
             },
-            language: formed(self.language.take(), Form::Language)?.map(Arc::from),
+            language: formed(self.language.take(), TextForm::Language)?.map(Arc::from),
         })
     }
 
@@ -291,7 +291,7 @@ impl Fields<'_> {
         let summary = self.summary()?;
         summary.normal.as_ref()?;
         Some(ToolInvoked {
-            tool: formed(self.tool.take(), Form::Tool)??,
+            tool: formed(self.tool.take(), TextForm::Tool)??,
             summary,
             description: short(self.description.take())?,
             args_summary: args_summary.filter(|text| !text.is_empty()),
@@ -304,7 +304,7 @@ impl Fields<'_> {
                 Some(_) => return None,
             },
             irreversible: self.irreversible,
-            tool_call_id: formed(self.tool_call_id.take(), Form::CallId)?.map(ToolCallId::from),
+            tool_call_id: formed(self.tool_call_id.take(), TextForm::CallId)?.map(ToolCallId::from),
         })
     }
 
@@ -314,10 +314,10 @@ impl Fields<'_> {
             return None;
         }
         Some(ToolCompleted {
-            tool: formed(self.tool.take(), Form::Tool)??,
+            tool: formed(self.tool.take(), TextForm::Tool)??,
             summary: self.summary()?,
             status: ToolStatus::Success,
-            tool_call_id: formed(self.tool_call_id.take(), Form::CallId)?.map(ToolCallId::from),
+            tool_call_id: formed(self.tool_call_id.take(), TextForm::CallId)?.map(ToolCallId::from),
             duration_ms: duration(self.duration_ms)?,
             error_message: None,
         })
@@ -389,7 +389,7 @@ fn says(text: Option<&Text<'_>>) -> bool {
 }
 
 /// Returns a text if it is absent or has the form; the outer `None` means that it has another.
-fn formed(text: Option<Text<'_>>, form: Form) -> Option<Option<String>> {
+fn formed(text: Option<Text<'_>>, form: TextForm) -> Option<Option<String>> {
     let text = owned(text);
     text.as_ref()
         .is_none_or(|text| form.fits(text))

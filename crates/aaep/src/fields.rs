@@ -9,7 +9,7 @@ use super::event::{Level, Summary};
 use super::finding::{Findings, Rule};
 use super::language::Variant;
 use super::problem::Problem;
-use super::variants::{Part, tag_of, variants};
+use super::variants::{QuestionText, tag_of, variants};
 
 /// The longest name that is kept whole, in bytes; the chapters allow 69 for an id.
 const LONGEST_NAME: usize = 256;
@@ -170,7 +170,7 @@ impl<'a, 'f> Fields<'a, 'f> {
     }
 
     /// Reads the variants of a question's text in other languages (11.5.1).
-    pub(super) fn variants(&self, part: Part) -> Vec<Variant> {
+    pub(super) fn variants(&self, part: QuestionText) -> Vec<Variant> {
         variants(self.map, part.field())
     }
 

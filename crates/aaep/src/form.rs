@@ -4,7 +4,7 @@
 
 /// The form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum TextForm {
     /// `rpl_` and 1 to 64 letters or digits (6.2.1).
     ReplyToken,
     /// `call_` and 1 to 64 letters or digits.
@@ -27,7 +27,7 @@ pub enum Form {
     Version,
 }
 
-impl Form {
+impl TextForm {
     /// Every form.
     pub const ALL: [Self; 10] = [
         Self::ReplyToken,

@@ -59,7 +59,7 @@ pub use event::{
     ToolCompleted, ToolInvoked, ToolStatus, Undoing, UnknownEvent,
 };
 pub use finding::{Finding, Rule, Severity};
-pub use form::Form;
+pub use form::TextForm;
 pub use handshake::{
     Accepted, Capabilities, EventFilters, HandshakeMessage, Rejected, RejectionCode,
     SubscriptionRequest, close as subscription_close, is_understood, read_handshake, renegotiate,
@@ -70,11 +70,11 @@ pub use machine::{
     Machine, Named, StateObserver, Transition, TransitionError, Unobserved, Watcher,
 };
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
-pub use problem::{Datum, Kind, Problem};
+pub use problem::{Datum, JsonKind, Problem};
 pub use recent::Recent;
 pub use reply::{Answer, LONGEST_RATIONALE, RecordedReply, Reply, Response, user_message};
 pub use same::{are_one, are_same};
 pub use texts::{Texts, bare};
 pub use translated::{NO_END, NOT_STATED, OWN_CONTEXT, TRANSLATED};
-pub use variants::{Part, UNDETERMINED, Wanted, direction_of};
+pub use variants::{QuestionText, UNDETERMINED, Wanted, direction_of};
 pub use version::{AAEP_VERSION, CORE_CONTEXT};

@@ -203,12 +203,12 @@ pub enum KeyError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TrustedKey {
     kid: Option<String>,
-    kind: Kind,
+    kind: FaultKind,
     bytes: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FaultKind {
     P256,
     Rsa,
 }
@@ -279,8 +279,8 @@ impl KeyRing {
         };
         let header = json(head)?;
         let kind = match header.get("alg").and_then(Value::as_str) {
-            Some("ES256") => Kind::P256,
-            Some("RS256") => Kind::Rsa,
+            Some("ES256") => FaultKind::P256,
+            Some("RS256") => FaultKind::Rsa,
             Some(_) | None => return Err(SignatureFault::Algorithm),
         };
         // A critical header extension (RFC 7515, 4.1.11); none is understood here.
@@ -314,8 +314,8 @@ impl KeyRing {
 impl TrustedKey {
     fn signed(&self, message: &[u8], signature: &[u8]) -> bool {
         let algorithm: &dyn signature::VerificationAlgorithm = match self.kind {
-            Kind::P256 => &signature::ECDSA_P256_SHA256_FIXED,
-            Kind::Rsa => &signature::RSA_PKCS1_2048_8192_SHA256,
+            FaultKind::P256 => &signature::ECDSA_P256_SHA256_FIXED,
+            FaultKind::Rsa => &signature::RSA_PKCS1_2048_8192_SHA256,
         };
         UnparsedPublicKey::new(algorithm, &self.bytes)
             .verify(message, signature)
@@ -324,7 +324,7 @@ impl TrustedKey {
 }
 
 /// Reads a SubjectPublicKeyInfo (RFC 5280, 4.1.2.7) from PEM.
-fn public_key(pem: &str) -> Result<(Kind, Vec<u8>), KeyError> {
+fn public_key(pem: &str) -> Result<(FaultKind, Vec<u8>), KeyError> {
     if pem.contains("PRIVATE KEY-----") {
         return Err(KeyError::Private);
     }
@@ -339,8 +339,8 @@ fn public_key(pem: &str) -> Result<(Kind, Vec<u8>), KeyError> {
     let (algorithm, rest) = element(info, 0x30).ok_or(KeyError::NotPem)?;
     let (bits, _) = element(rest, 0x03).ok_or(KeyError::NotPem)?;
     let kind = match algorithm {
-        EC_P256 => Kind::P256,
-        RSA => Kind::Rsa,
+        EC_P256 => FaultKind::P256,
+        RSA => FaultKind::Rsa,
         _ => return Err(KeyError::OtherKind),
     };
     // The first byte counts unused bits; a key has none.

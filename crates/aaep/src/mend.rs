@@ -55,7 +55,7 @@ pub(super) fn mend(text: &str) -> Option<Mended> {
 
 /// An open object or list.
 #[derive(Debug, Clone, Copy)]
-enum Open {
+enum OpenBracket {
     List,
     /// An object, before a member's name.
     Object,
@@ -71,7 +71,7 @@ struct Pass<'a> {
     at: usize,
     /// The end of what has been copied or left out.
     kept: usize,
-    open: Vec<Open>,
+    open: Vec<OpenBracket>,
     mended: Mended,
 }
 
@@ -87,14 +87,14 @@ impl Pass<'_> {
                     continue;
                 }
                 b'{' | b'[' if self.open.len() >= DEEPEST => return,
-                b'{' => self.open.push(Open::Object),
-                b'[' => self.open.push(Open::List),
+                b'{' => self.open.push(OpenBracket::Object),
+                b'[' => self.open.push(OpenBracket::List),
                 b'}' | b']' => {
                     self.open.pop();
                 }
                 b',' => {
-                    if let Some(open @ Open::Member { .. }) = self.open.last_mut() {
-                        *open = Open::Object;
+                    if let Some(open @ OpenBracket::Member { .. }) = self.open.last_mut() {
+                        *open = OpenBracket::Object;
                     }
                 }
                 b'N' | b'I' | b'-' => {
@@ -112,8 +112,8 @@ impl Pass<'_> {
     /// Notes the start of a member's name, if one is due.
     fn name(&mut self) {
         let there = self.mended.text.len() + self.at - self.kept;
-        if let Some(open @ Open::Object) = self.open.last_mut() {
-            *open = Open::Member {
+        if let Some(open @ OpenBracket::Object) = self.open.last_mut() {
+            *open = OpenBracket::Member {
                 there,
                 here: self.at,
             };
@@ -171,11 +171,11 @@ impl Pass<'_> {
     /// Leaves out a member whose value is not a number; in a list, a null takes its place.
     fn leave_out(&mut self, length: usize) {
         let field = match self.open.last() {
-            Some(Open::List) => {
+            Some(OpenBracket::List) => {
                 self.put("null", length);
                 String::new()
             }
-            Some(Open::Member { there, here }) => {
+            Some(OpenBracket::Member { there, here }) => {
                 let (there, here) = (*there, *here);
                 let name = &self.text[here + 1..self.at];
                 let name = name[..name.find('"').unwrap_or(0)].to_owned();
@@ -185,7 +185,7 @@ impl Pass<'_> {
                 name
             }
             // Alone, or in the place of a name: it can't be repaired.
-            Some(Open::Object) | None => {
+            Some(OpenBracket::Object) | None => {
                 self.at += length;
                 return;
             }
@@ -201,7 +201,7 @@ impl Pass<'_> {
         if after.starts_with(',') {
             self.at += 1;
             if let Some(open) = self.open.last_mut() {
-                *open = Open::Object;
+                *open = OpenBracket::Object;
             }
         } else {
             let before = self.mended.text.trim_ascii_end().len();

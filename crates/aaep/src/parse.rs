@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
     let once = |text: &str| {
         let mut repeated = None;
         let mut reader = serde_json::Deserializer::from_str(text);
-        let top = Reader {
+        let top = ValueReader {
             repeated: &mut repeated,
             is_top: true,
         };
@@ -52,22 +52,22 @@ pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
 }
 
 /// A reader of one value that remembers the first repeated name.
-struct Reader<'a> {
+struct ValueReader<'a> {
     repeated: &'a mut Option<String>,
     /// Whether it is the whole text and not a part of it.
     is_top: bool,
 }
 
-impl Reader<'_> {
-    fn inside(&mut self) -> Reader<'_> {
-        Reader {
+impl ValueReader<'_> {
+    fn inside(&mut self) -> ValueReader<'_> {
+        ValueReader {
             repeated: self.repeated,
             is_top: false,
         }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Reader<'_> {
+impl<'de> DeserializeSeed<'de> for ValueReader<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -75,7 +75,7 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Reader<'_> {
+impl<'de> Visitor<'de> for ValueReader<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,7 +14,7 @@ use super::finding::Findings;
 use super::ids::{OutputId, ReplyToken, ToolCallId};
 use super::language::Variant;
 use super::schema::CoreType;
-use super::variants::{Part, variants};
+use super::variants::{QuestionText, variants};
 
 /// The most allowed replies that are kept, as many as the schema allows; more is a finding
 /// (`schema`).
@@ -222,10 +222,10 @@ fn confirmation(fields: &mut Fields<'_, '_>) -> AwaitingConfirmation {
         tool_call_id: fields.name("tool_call_id").map(ToolCallId::from),
         tool: fields.name("tool"),
         actions: match fields.has("action") {
-            true => fields.variants(Part::Action),
+            true => fields.variants(QuestionText::Action),
             false => summary.at(Level::Normal),
         },
-        consequences: fields.variants(Part::Consequence),
+        consequences: fields.variants(QuestionText::Consequence),
         consequence_in: None,
         why_in: None,
         more_in: None,
@@ -262,8 +262,8 @@ fn clarification(fields: &mut Fields<'_, '_>) -> AwaitingClarification {
         takes_several: fields.boolean("multi_select") == Some(true),
         context: fields.text("context"),
         default_response: fields.text("default_response"),
-        questions: fields.variants(Part::Question),
-        contexts: fields.variants(Part::Context),
+        questions: fields.variants(QuestionText::Question),
+        contexts: fields.variants(QuestionText::Context),
         why_in: None,
     }
 }

@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
-use super::form::Form;
+use super::form::TextForm;
 
 /// A kind of JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     /// Null.
     Null,
     /// True or false.
@@ -32,7 +32,7 @@ pub enum Kind {
     Strings,
 }
 
-impl Kind {
+impl JsonKind {
     /// Every kind.
     pub const ALL: [Self; 10] = [
         Self::Null,
@@ -82,9 +82,9 @@ pub enum Datum<'a> {
     /// A number, or the prefix that a name must have.
     Plain(String),
     /// A kind of value.
-    Kind(Kind),
+    Kind(JsonKind),
     /// A form.
-    Form(Form),
+    Form(TextForm),
     /// One of these words.
     OneOf(&'a [&'static str]),
 }
@@ -122,14 +122,14 @@ macro_rules! problems {
     };
 }
 
-impl From<&Kind> for Datum<'_> {
-    fn from(kind: &Kind) -> Self {
+impl From<&JsonKind> for Datum<'_> {
+    fn from(kind: &JsonKind) -> Self {
         Self::Kind(*kind)
     }
 }
 
-impl From<&Form> for Datum<'_> {
-    fn from(form: &Form) -> Self {
+impl From<&TextForm> for Datum<'_> {
+    fn from(form: &TextForm) -> Self {
         Self::Form(*form)
     }
 }
@@ -219,16 +219,16 @@ problems! {
     NotStated = "not_stated";
     }
     with {
-    Null { wanted: Kind } = "null";
-    NullOrAbsent { wanted: Kind } = "null_or_absent";
-    WrongKind { wanted: Kind, found: Kind } = "wrong_kind";
-    WrongEntries { wanted: Kind, found: Kind } = "wrong_entries";
+    Null { wanted: JsonKind } = "null";
+    NullOrAbsent { wanted: JsonKind } = "null_or_absent";
+    WrongKind { wanted: JsonKind, found: JsonKind } = "wrong_kind";
+    WrongEntries { wanted: JsonKind, found: JsonKind } = "wrong_entries";
     Range { least: String, most: String } = "range";
     AtLeast { least: u64 } = "at_least";
     LongerThan { most: usize } = "longer_than";
     FewEntries { least: usize } = "few_entries";
     ManyEntries { most: usize } = "many_entries";
-    BadForm { form: Form } = "bad_form";
+    BadForm { form: TextForm } = "bad_form";
     OneOf { words: &'static [&'static str] } = "one_of";
     BadId { prefix: &'static str } = "bad_id";
     NameShortened { most: usize } = "name_shortened";

@@ -26,18 +26,18 @@ pub(super) struct Raw<'a> {
 
 /// Remembers which field followed which, by their numbers.
 #[derive(Debug, Clone)]
-pub(super) struct Order([u8; MOST_FIELDS]);
+pub(super) struct FieldOrder([u8; MOST_FIELDS]);
 
 /// How many fields are remembered; what follows any other field is looked up each time.
 const MOST_FIELDS: usize = 64;
 
-impl Default for Order {
+impl Default for FieldOrder {
     fn default() -> Self {
         Self([u8::MAX; MOST_FIELDS])
     }
 }
 
-impl Order {
+impl FieldOrder {
     /// Returns the field that last followed this one, or a number that no field has if none did.
     #[inline]
     pub(super) fn behind(&self, before: usize) -> usize {
@@ -70,14 +70,14 @@ pub struct Recent {
     extensions: Made<Map<String, Value>>,
     session: Option<SessionId>,
     output: Option<OutputId>,
-    order: Order,
+    order: FieldOrder,
     minute: Minute,
 }
 
 impl Recent {
     /// Returns the texts of the objects that were read last, in the order of their indices and always whole, and the
     /// order of the fields.
-    pub(super) fn before(&mut self) -> ([Option<&str>; 3], &mut Order) {
+    pub(super) fn before(&mut self) -> ([Option<&str>; 3], &mut FieldOrder) {
         let objects = [
             self.producer.as_ref().map(|(text, _)| &**text),
             self.hints.as_ref().map(|(text, _)| &**text),

@@ -7,8 +7,8 @@
 //! Where prose and schema differ, the prose counts: a text of more than 16 KiB only exceeds a limit (3.7), and
 //! `irreversible` of a confirmation, which only the schema and 6.4.1 define, is not an unknown field.
 
-use super::form::Form;
-use super::shape::{Field, Shape, may, must};
+use super::form::TextForm;
+use super::shape::{Field, FieldShape, may, must};
 
 /// The longest duration in milliseconds: a day.
 const DAY_MS: u64 = 86_400_000;
@@ -17,28 +17,28 @@ const DAY_S: u64 = 86_400;
 /// The largest number of a field that has no bound of its own.
 const ANY: u64 = u64::MAX;
 
-const DURATION: Shape = Shape::Integer {
+const DURATION: FieldShape = FieldShape::Integer {
     least: 0,
     most: DAY_MS,
 };
-const RISK: Shape = Shape::OneOf(&["low", "medium", "high"]);
-const TOOL: Shape = Shape::Form(Form::Tool);
-const CALL: Shape = Shape::Form(Form::CallId);
-const TOKEN: Shape = Shape::Form(Form::ReplyToken);
-const TIMEOUT: Shape = Shape::Integer {
+const RISK: FieldShape = FieldShape::OneOf(&["low", "medium", "high"]);
+const TOOL: FieldShape = FieldShape::Form(TextForm::Tool);
+const CALL: FieldShape = FieldShape::Form(TextForm::CallId);
+const TOKEN: FieldShape = FieldShape::Form(TextForm::ReplyToken);
+const TIMEOUT: FieldShape = FieldShape::Integer {
     least: 1,
     most: DAY_S,
 };
 /// A text that must not be empty and is bounded only by 3.7.
-const UNBOUNDED: Shape = Shape::Text { most: 0 };
+const UNBOUNDED: FieldShape = FieldShape::Text { most: 0 };
 /// A text that must not be empty.
-const TEXT: Shape = Shape::Text { most: LONG };
+const TEXT: FieldShape = FieldShape::Text { most: LONG };
 /// A short text that must not be empty.
-const SHORT: Shape = Shape::Text { most: 4096 };
+const SHORT: FieldShape = FieldShape::Text { most: 4096 };
 /// A text that may be empty.
-const FREE: Shape = Shape::Free { most: LONG };
+const FREE: FieldShape = FieldShape::Free { most: LONG };
 /// A text that may be empty and is bounded only by 3.7.
-const FREE_UNBOUNDED: Shape = Shape::Free { most: 0 };
+const FREE_UNBOUNDED: FieldShape = FieldShape::Free { most: 0 };
 /// The most characters of a long text.
 pub(super) const LONG: usize = 16 * 1024;
 
@@ -63,70 +63,74 @@ pub(super) struct CoreType {
 
 /// The optional fields of the envelope (3.3, 3.4); steps 2 to 6 check the others.
 pub(super) const ENVELOPE: &[Field] = &[
-    may("verbosity", Shape::OneOf(&["terse", "normal", "detailed"])).section("3.3.1"),
+    may(
+        "verbosity",
+        FieldShape::OneOf(&["terse", "normal", "detailed"]),
+    )
+    .section("3.3.1"),
     may(
         "urgency",
-        Shape::OneOf(&["background", "normal", "critical"]),
+        FieldShape::OneOf(&["background", "normal", "critical"]),
     )
     .section("3.3.2"),
-    may("localization_hints", Shape::Inner(LOCALIZATION)).section("11.1.1"),
+    may("localization_hints", FieldShape::Inner(LOCALIZATION)).section("11.1.1"),
     may(
         "sequence_number",
-        Shape::Integer {
+        FieldShape::Integer {
             least: 0,
             most: ANY,
         },
     )
     .section("3.4.1"),
     may("correlation_id", FREE_UNBOUNDED).section("3.4.2"),
-    may("extensions", Shape::Object).section("3.4.3"),
-    may("aaep_version", Shape::Form(Form::Version)).section("3.4.4"),
+    may("extensions", FieldShape::Object).section("3.4.3"),
+    may("aaep_version", FieldShape::Form(TextForm::Version)).section("3.4.4"),
 ];
 
 /// The fields of `producer` (3.2.6).
 pub(super) const PRODUCER: &[Field] = &[
     must("agent_id", UNBOUNDED).section("3.2.6.1"),
-    may("agent_version", Shape::Said).section("3.2.6.2"),
-    may("agent_name", Shape::Said).section("3.2.6.3"),
-    may("model", Shape::Said).section("3.2.6.4"),
-    may("manifest_uri", Shape::Uri).section("3.2.6.5"),
+    may("agent_version", FieldShape::Said).section("3.2.6.2"),
+    may("agent_name", FieldShape::Said).section("3.2.6.3"),
+    may("model", FieldShape::Said).section("3.2.6.4"),
+    may("manifest_uri", FieldShape::Uri).section("3.2.6.5"),
 ];
 
 /// The most languages that 3.7 recommends.
 pub(super) const MOST_LANGUAGES: usize = 32;
 
 const LOCALIZATION: &[Field] = &[
-    may("primary_language", Shape::Form(Form::Language)).section("11.1.2"),
-    may("text_direction", Shape::OneOf(&["ltr", "rtl", "auto"])).section("11.1.1"),
+    may("primary_language", FieldShape::Form(TextForm::Language)).section("11.1.2"),
+    may("text_direction", FieldShape::OneOf(&["ltr", "rtl", "auto"])).section("11.1.1"),
     // Its bound is the one of 3.7.
     may(
         "available_languages",
-        Shape::Forms(Form::Language, 0, usize::MAX),
+        FieldShape::Forms(TextForm::Language, 0, usize::MAX),
     )
     .section("11.1.2"),
-    may("fallback_chain", Shape::Chain(Form::Language, 16)).section("11.1.2"),
-    may("script", Shape::Form(Form::Script)).section("11.1.1"),
+    may("fallback_chain", FieldShape::Chain(TextForm::Language, 16)).section("11.1.2"),
+    may("script", FieldShape::Form(TextForm::Script)).section("11.1.1"),
     may("calendar", FREE_UNBOUNDED).section("11.1.1"),
 ];
 
 const PROGRESS: &[Field] = &[
     may(
         "percent",
-        Shape::Number {
+        FieldShape::Number {
             least: 0.0,
             most: 100.0,
         },
     ),
     may(
         "step",
-        Shape::Integer {
+        FieldShape::Integer {
             least: 1,
             most: ANY,
         },
     ),
     may(
         "total_steps",
-        Shape::Integer {
+        FieldShape::Integer {
             least: 1,
             most: ANY,
         },
@@ -135,8 +139,8 @@ const PROGRESS: &[Field] = &[
 ];
 
 const CHOICE: &[Field] = &[
-    must("value", Shape::Text { most: 256 }),
-    must("label", Shape::Text { most: 1024 }),
+    must("value", FieldShape::Text { most: 256 }),
+    must("label", FieldShape::Text { most: 1024 }),
 ];
 
 /// Every core type (chapter 4).
@@ -149,11 +153,11 @@ pub(super) const CORE: [CoreType; 12] = [
             TERSE,
             DETAILED,
             may("expected_duration_ms", DURATION),
-            may("requested_by", Shape::Text { most: 256 }),
+            may("requested_by", FieldShape::Text { most: 256 }),
             may("request_text", FREE),
             may(
                 "tools_available",
-                Shape::Texts {
+                FieldShape::Texts {
                     each: 256,
                     most: 256,
                 },
@@ -172,13 +176,13 @@ pub(super) const CORE: [CoreType; 12] = [
             may("duration_ms", DURATION),
             may(
                 "tool_invocations_count",
-                Shape::Integer {
+                FieldShape::Integer {
                     least: 0,
                     most: ANY,
                 },
             ),
             may("output_summary", FREE),
-            may("result_uri", Shape::Uri),
+            may("result_uri", FieldShape::Uri),
         ],
         wild: &[],
         critical: false,
@@ -189,14 +193,14 @@ pub(super) const CORE: [CoreType; 12] = [
         fields: &[
             must(
                 "error_category",
-                Shape::OneOf(&["transient", "permanent", "requires_user", "unknown"]),
+                FieldShape::OneOf(&["transient", "permanent", "requires_user", "unknown"]),
             ),
             NORMAL_MUST,
             TERSE,
             DETAILED,
-            may("error_code", Shape::Form(Form::ErrorCode)),
-            may("error_uri", Shape::Uri),
-            may("recoverable", Shape::Boolean),
+            may("error_code", FieldShape::Form(TextForm::ErrorCode)),
+            may("error_uri", FieldShape::Uri),
+            may("recoverable", FieldShape::Boolean),
             may("remediation_hint", SHORT),
         ],
         wild: &["error_message"],
@@ -208,12 +212,15 @@ pub(super) const CORE: [CoreType; 12] = [
         fields: &[
             must(
                 "cancelled_by",
-                Shape::OneOf(&["user", "producer", "timeout", "system"]),
+                FieldShape::OneOf(&["user", "producer", "timeout", "system"]),
             ),
             NORMAL_MUST,
             TERSE,
             DETAILED,
-            may("cancellation_reason", Shape::Form(Form::ReasonCode)),
+            may(
+                "cancellation_reason",
+                FieldShape::Form(TextForm::ReasonCode),
+            ),
             may("partial_result", FREE),
         ],
         wild: &[],
@@ -223,8 +230,8 @@ pub(super) const CORE: [CoreType; 12] = [
         name: "agent.state.changed",
         section: "4.2.1",
         fields: &[
-            must("from_state", Shape::Text { most: 64 }),
-            must("to_state", Shape::Text { most: 64 }),
+            must("from_state", FieldShape::Text { most: 64 }),
+            must("to_state", FieldShape::Text { most: 64 }),
             TERSE,
             NORMAL,
             DETAILED,
@@ -237,7 +244,7 @@ pub(super) const CORE: [CoreType; 12] = [
         name: "agent.progress.updated",
         section: "4.2.2",
         fields: &[
-            must("progress", Shape::Inner(PROGRESS)),
+            must("progress", FieldShape::Inner(PROGRESS)),
             TERSE,
             NORMAL,
             DETAILED,
@@ -262,7 +269,7 @@ pub(super) const CORE: [CoreType; 12] = [
             may("args_summary", FREE),
             may("expected_duration_ms", DURATION),
             may("risk_level", RISK),
-            may("irreversible", Shape::Boolean),
+            may("irreversible", FieldShape::Boolean),
             may("tool_call_id", CALL),
         ],
         wild: &["reversibility"],
@@ -273,7 +280,10 @@ pub(super) const CORE: [CoreType; 12] = [
         section: "4.3.2",
         fields: &[
             must("tool", TOOL),
-            must("status", Shape::OneOf(&["success", "error", "timeout"])),
+            must(
+                "status",
+                FieldShape::OneOf(&["success", "error", "timeout"]),
+            ),
             TERSE,
             NORMAL,
             DETAILED,
@@ -291,19 +301,19 @@ pub(super) const CORE: [CoreType; 12] = [
             must("chunk", FREE),
             must(
                 "position",
-                Shape::Integer {
+                FieldShape::Integer {
                     least: 0,
                     most: ANY,
                 },
             ),
-            must("complete", Shape::Boolean),
+            must("complete", FieldShape::Boolean),
             may(
                 "coalesce_hint",
-                Shape::OneOf(&["none", "word", "sentence", "paragraph", "completion"]),
+                FieldShape::OneOf(&["none", "word", "sentence", "paragraph", "completion"]),
             ),
-            may("output_id", Shape::Form(Form::OutputId)),
-            may("content_type", Shape::Form(Form::ContentType)),
-            may("language", Shape::Form(Form::Language)),
+            may("output_id", FieldShape::Form(TextForm::OutputId)),
+            may("content_type", FieldShape::Form(TextForm::ContentType)),
+            may("language", FieldShape::Form(TextForm::Language)),
         ],
         wild: &[],
         critical: false,
@@ -316,18 +326,18 @@ pub(super) const CORE: [CoreType; 12] = [
             must("consequence", TEXT),
             must("reply_token", TOKEN).section("6.2.1"),
             must("timeout_seconds", TIMEOUT),
-            must("default_decision", Shape::OneOf(&["accept", "reject"])),
+            must("default_decision", FieldShape::OneOf(&["accept", "reject"])),
             TERSE,
             NORMAL,
             DETAILED,
             may("risk_level", RISK),
-            may("irreversible", Shape::Boolean).section("6.4.1"),
+            may("irreversible", FieldShape::Boolean).section("6.4.1"),
             may(
                 "reversibility",
-                Shape::OneOf(&["reversible", "reversible_with_effort", "irreversible"]),
+                FieldShape::OneOf(&["reversible", "reversible_with_effort", "irreversible"]),
             ),
-            may("allowed_replies", Shape::Words { least: 1, most: 32 }),
-            may("extra_context", Shape::Object),
+            may("allowed_replies", FieldShape::Words { least: 1, most: 32 }),
+            may("extra_context", FieldShape::Object),
         ],
         wild: &["tool", "tool_call_id"],
         critical: true,
@@ -344,18 +354,18 @@ pub(super) const CORE: [CoreType; 12] = [
             DETAILED,
             may(
                 "accepted_response_kinds",
-                Shape::Kinds(&["freetext", "yes_no", "multiple_choice", "numeric"]),
+                FieldShape::Kinds(&["freetext", "yes_no", "multiple_choice", "numeric"]),
             ),
             may(
                 "choices",
-                Shape::Objects {
+                FieldShape::Objects {
                     each: CHOICE,
                     least: 2,
                     most: 32,
                 },
             ),
             may("context", SHORT),
-            may("default_response", Shape::Free { most: 4096 }),
+            may("default_response", FieldShape::Free { most: 4096 }),
         ],
         wild: &["options", "multi_select", "free_form_allowed"],
         critical: true,
@@ -367,13 +377,13 @@ pub(super) const CORE: [CoreType; 12] = [
             must("reason", TEXT),
             must(
                 "target_kind",
-                Shape::OneOf(&["human", "specialist_agent", "escalation_queue"]),
+                FieldShape::OneOf(&["human", "specialist_agent", "escalation_queue"]),
             ),
             TERSE,
             NORMAL,
             DETAILED,
-            may("target_uri", Shape::Uri),
-            may("packaged_context", Shape::Object),
+            may("target_uri", FieldShape::Uri),
+            may("packaged_context", FieldShape::Object),
             may("urgency_for_handoff", RISK),
         ],
         wild: &["handoff_target", "context_summary"],

@@ -6,20 +6,20 @@
 use serde_json::{Map, Value};
 
 use super::finding::{Findings, Rule};
-use super::form::Form;
-use super::problem::{Kind, Problem};
+use super::form::TextForm;
+use super::problem::{JsonKind, Problem};
 
 /// One field of a table.
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: &'static str,
     required: bool,
-    shape: Shape,
+    shape: FieldShape,
     section: Option<&'static str>,
 }
 
 /// Returns a required field.
-pub(super) const fn must(name: &'static str, shape: Shape) -> Field {
+pub(super) const fn must(name: &'static str, shape: FieldShape) -> Field {
     Field {
         name,
         required: true,
@@ -29,7 +29,7 @@ pub(super) const fn must(name: &'static str, shape: Shape) -> Field {
 }
 
 /// Returns an optional field.
-pub(super) const fn may(name: &'static str, shape: Shape) -> Field {
+pub(super) const fn may(name: &'static str, shape: FieldShape) -> Field {
     Field {
         name,
         required: false,
@@ -48,7 +48,7 @@ impl Field {
 
 /// The values that a field may hold. A `most` of 0 characters means that only 3.7 bounds it.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(super) enum FieldShape {
     /// A text that must not be empty.
     Text { most: usize },
     /// A text that may be empty.
@@ -56,7 +56,7 @@ pub(super) enum Shape {
     /// A text that should not be empty, according to the prose alone.
     Said,
     /// A text of a certain form.
-    Form(Form),
+    Form(TextForm),
     /// One of these texts.
     OneOf(&'static [&'static str]),
     /// A text that should be a URI; the schemas only annotate this.
@@ -76,9 +76,9 @@ pub(super) enum Shape {
     /// Distinct texts of any kind.
     Words { least: usize, most: usize },
     /// Distinct texts of a form.
-    Forms(Form, usize, usize),
+    Forms(TextForm, usize, usize),
     /// Texts of a form, repeats allowed.
-    Chain(Form, usize),
+    Chain(TextForm, usize),
     /// Distinct texts from this list, at least one.
     Kinds(&'static [&'static str]),
     /// Distinct objects with these fields only.
@@ -182,7 +182,7 @@ impl Walk<'_> {
         self.findings.find(rule, self.section, self.path, problem);
     }
 
-    fn wrong_type(&mut self, wanted: Kind, value: &Value) {
+    fn wrong_type(&mut self, wanted: JsonKind, value: &Value) {
         if value.is_null() {
             self.find(Rule::Null, Problem::NullOrAbsent { wanted });
         } else {
@@ -190,25 +190,25 @@ impl Walk<'_> {
                 Rule::WrongType,
                 Problem::WrongKind {
                     wanted,
-                    found: Kind::of(value),
+                    found: JsonKind::of(value),
                 },
             );
         }
     }
 
-    fn value(&mut self, value: &Value, shape: &Shape) {
+    fn value(&mut self, value: &Value, shape: &FieldShape) {
         match shape {
-            Shape::Text { .. }
-            | Shape::Free { .. }
-            | Shape::Said
-            | Shape::Form(_)
-            | Shape::OneOf(_)
-            | Shape::Uri => match value {
+            FieldShape::Text { .. }
+            | FieldShape::Free { .. }
+            | FieldShape::Said
+            | FieldShape::Form(_)
+            | FieldShape::OneOf(_)
+            | FieldShape::Uri => match value {
                 Value::String(text) => self.text(text, shape),
-                other => self.wrong_type(Kind::String, other),
+                other => self.wrong_type(JsonKind::String, other),
             },
-            Shape::Integer { least, most } => self.integer(value, *least, *most),
-            Shape::Number { least, most } => match value.as_f64() {
+            FieldShape::Integer { least, most } => self.integer(value, *least, *most),
+            FieldShape::Number { least, most } => match value.as_f64() {
                 Some(number) if (*least..=*most).contains(&number) => {}
                 Some(_) => self.find(
                     Rule::OutOfRange,
@@ -217,76 +217,76 @@ impl Walk<'_> {
                         most: most.to_string(),
                     },
                 ),
-                None => self.wrong_type(Kind::Number, value),
+                None => self.wrong_type(JsonKind::Number, value),
             },
-            Shape::Boolean => {
+            FieldShape::Boolean => {
                 if !value.is_boolean() {
-                    self.wrong_type(Kind::Boolean, value);
+                    self.wrong_type(JsonKind::Boolean, value);
                 }
             }
-            Shape::Object => {
+            FieldShape::Object => {
                 if !value.is_object() {
-                    self.wrong_type(Kind::Object, value);
+                    self.wrong_type(JsonKind::Object, value);
                 }
             }
-            Shape::Inner(fields) => match value {
+            FieldShape::Inner(fields) => match value {
                 Value::Object(map) => {
                     check_closed(map, self.path, self.section, fields, self.findings);
                 }
-                other => self.wrong_type(Kind::Object, other),
+                other => self.wrong_type(JsonKind::Object, other),
             },
-            Shape::Texts { .. }
-            | Shape::Words { .. }
-            | Shape::Forms(..)
-            | Shape::Chain(..)
-            | Shape::Kinds(_)
-            | Shape::Objects { .. } => match value {
+            FieldShape::Texts { .. }
+            | FieldShape::Words { .. }
+            | FieldShape::Forms(..)
+            | FieldShape::Chain(..)
+            | FieldShape::Kinds(_)
+            | FieldShape::Objects { .. } => match value {
                 Value::Array(values) => self.list(values, shape),
-                other => self.wrong_type(Kind::Array, other),
+                other => self.wrong_type(JsonKind::Array, other),
             },
         }
     }
 
-    fn text(&mut self, text: &str, shape: &Shape) {
+    fn text(&mut self, text: &str, shape: &FieldShape) {
         match shape {
-            Shape::Text { most } => {
+            FieldShape::Text { most } => {
                 if text.is_empty() {
                     self.find(Rule::Empty, Problem::Empty);
                 }
                 self.length(text, *most);
             }
-            Shape::Free { most } => self.length(text, *most),
-            Shape::Said => {
+            FieldShape::Free { most } => self.length(text, *most),
+            FieldShape::Said => {
                 if text.is_empty() {
                     self.find(Rule::EmptyText, Problem::ThereAndEmpty);
                 }
             }
-            Shape::Form(form) => {
+            FieldShape::Form(form) => {
                 if !form.fits(text) {
                     self.find(Rule::BadForm, Problem::BadForm { form: *form });
                 }
             }
-            Shape::OneOf(words) => {
+            FieldShape::OneOf(words) => {
                 if !words.contains(&text) {
                     self.find(Rule::UndefinedValue, Problem::OneOf { words });
                 }
             }
-            Shape::Uri => {
+            FieldShape::Uri => {
                 if !is_uri(text) {
                     self.find(Rule::NoUri, Problem::NoUri);
                 }
             }
-            Shape::Integer { .. }
-            | Shape::Number { .. }
-            | Shape::Boolean
-            | Shape::Object
-            | Shape::Inner(_)
-            | Shape::Texts { .. }
-            | Shape::Words { .. }
-            | Shape::Forms(..)
-            | Shape::Chain(..)
-            | Shape::Kinds(_)
-            | Shape::Objects { .. } => {}
+            FieldShape::Integer { .. }
+            | FieldShape::Number { .. }
+            | FieldShape::Boolean
+            | FieldShape::Object
+            | FieldShape::Inner(_)
+            | FieldShape::Texts { .. }
+            | FieldShape::Words { .. }
+            | FieldShape::Forms(..)
+            | FieldShape::Chain(..)
+            | FieldShape::Kinds(_)
+            | FieldShape::Objects { .. } => {}
         }
     }
 
@@ -348,30 +348,30 @@ impl Walk<'_> {
                 Ok(_) | Err(_) => self.find(Rule::WrongType, Problem::WholeInText),
             },
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-                self.wrong_type(Kind::WholeNumber, value);
+                self.wrong_type(JsonKind::WholeNumber, value);
             }
         }
     }
 
-    fn list(&mut self, values: &[Value], shape: &Shape) {
+    fn list(&mut self, values: &[Value], shape: &FieldShape) {
         let (least, most, different) = match shape {
-            Shape::Texts { most, .. } => (0, *most, true),
-            Shape::Words { least, most } => (*least, *most, true),
-            Shape::Forms(_, least, most) => (*least, *most, true),
-            Shape::Chain(_, most) => (0, *most, false),
-            Shape::Kinds(words) => (1, words.len(), true),
-            Shape::Objects { least, most, .. } => (*least, *most, true),
-            Shape::Text { .. }
-            | Shape::Free { .. }
-            | Shape::Said
-            | Shape::Form(_)
-            | Shape::OneOf(_)
-            | Shape::Uri
-            | Shape::Integer { .. }
-            | Shape::Number { .. }
-            | Shape::Boolean
-            | Shape::Object
-            | Shape::Inner(_) => return,
+            FieldShape::Texts { most, .. } => (0, *most, true),
+            FieldShape::Words { least, most } => (*least, *most, true),
+            FieldShape::Forms(_, least, most) => (*least, *most, true),
+            FieldShape::Chain(_, most) => (0, *most, false),
+            FieldShape::Kinds(words) => (1, words.len(), true),
+            FieldShape::Objects { least, most, .. } => (*least, *most, true),
+            FieldShape::Text { .. }
+            | FieldShape::Free { .. }
+            | FieldShape::Said
+            | FieldShape::Form(_)
+            | FieldShape::OneOf(_)
+            | FieldShape::Uri
+            | FieldShape::Integer { .. }
+            | FieldShape::Number { .. }
+            | FieldShape::Boolean
+            | FieldShape::Object
+            | FieldShape::Inner(_) => return,
         };
         if values.len() < least {
             self.find(Rule::TooFew, Problem::FewEntries { least });
@@ -390,30 +390,32 @@ impl Walk<'_> {
         }
     }
 
-    fn entry(&mut self, value: &Value, shape: &Shape) {
+    fn entry(&mut self, value: &Value, shape: &FieldShape) {
         match (shape, value) {
-            (Shape::Texts { each, .. }, Value::String(text)) => {
-                self.text(text, &Shape::Text { most: *each });
+            (FieldShape::Texts { each, .. }, Value::String(text)) => {
+                self.text(text, &FieldShape::Text { most: *each });
             }
-            (Shape::Forms(form, ..) | Shape::Chain(form, _), Value::String(text)) => {
-                self.text(text, &Shape::Form(*form));
+            (FieldShape::Forms(form, ..) | FieldShape::Chain(form, _), Value::String(text)) => {
+                self.text(text, &FieldShape::Form(*form));
             }
-            (Shape::Kinds(words), Value::String(text)) => self.text(text, &Shape::OneOf(words)),
-            (Shape::Words { .. }, Value::String(_)) => {}
-            (Shape::Objects { each, .. }, Value::Object(map)) => {
+            (FieldShape::Kinds(words), Value::String(text)) => {
+                self.text(text, &FieldShape::OneOf(words))
+            }
+            (FieldShape::Words { .. }, Value::String(_)) => {}
+            (FieldShape::Objects { each, .. }, Value::Object(map)) => {
                 check_closed(map, self.path, self.section, each, self.findings);
             }
-            (Shape::Objects { .. }, other) => self.entry_type(Kind::Objects, other),
-            (_, other) => self.entry_type(Kind::Strings, other),
+            (FieldShape::Objects { .. }, other) => self.entry_type(JsonKind::Objects, other),
+            (_, other) => self.entry_type(JsonKind::Strings, other),
         }
     }
 
-    fn entry_type(&mut self, wanted: Kind, value: &Value) {
+    fn entry_type(&mut self, wanted: JsonKind, value: &Value) {
         self.find(
             Rule::WrongType,
             Problem::WrongEntries {
                 wanted,
-                found: Kind::of(value),
+                found: JsonKind::of(value),
             },
         );
     }

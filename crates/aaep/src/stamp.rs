@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 /// How well a text conforms to 3.2.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum StampVerdict {
     /// It conforms.
     Good,
     /// It is not a time of that form.
@@ -62,24 +62,24 @@ fn within(rest: &[u8]) -> Option<i64> {
 }
 
 /// Judges whether a text conforms to 3.2.5.
-pub(super) fn judge(text: &str) -> Verdict {
+pub(super) fn judge(text: &str) -> StampVerdict {
     match examine(text) {
-        Ok(_) => Verdict::Good,
+        Ok(_) => StampVerdict::Good,
         Err(verdict) => verdict,
     }
 }
 
 /// Returns the time of a text that conforms to 3.2.5, or else what is wrong with it.
-fn examine(text: &str) -> Result<Timestamp, Verdict> {
-    let digits = fraction(text).ok_or(Verdict::NoTime)?;
-    let time = (plain(text, digits).or_else(|| read(text))).ok_or(Verdict::NoTime)?;
+fn examine(text: &str) -> Result<Timestamp, StampVerdict> {
+    let digits = fraction(text).ok_or(StampVerdict::NoTime)?;
+    let time = (plain(text, digits).or_else(|| read(text))).ok_or(StampVerdict::NoTime)?;
     if !matches!(digits, 0 | 3 | 6) {
-        return Err(Verdict::Fraction);
+        return Err(StampVerdict::Fraction);
     }
     // The Unix epoch, the first years and the last.
     let year = &text[..4];
     if time == Timestamp::UNIX_EPOCH || year == "0001" || year == "0000" || year == "9999" {
-        return Err(Verdict::Placeholder);
+        return Err(StampVerdict::Placeholder);
     }
     Ok(time)
 }
@@ -167,7 +167,7 @@ mod tests {
             "2026-05-24T15:22:11.342+01:00",
             "2026-05-24T15:22:11-05:30",
         ] {
-            assert_eq!(judge(text), Verdict::Good, "{text}");
+            assert_eq!(judge(text), StampVerdict::Good, "{text}");
         }
         for text in [
             "",
@@ -186,17 +186,17 @@ mod tests {
             "2026-05-24T14:22:1é",
             "1779632531",
         ] {
-            assert_eq!(judge(text), Verdict::NoTime, "{text}");
+            assert_eq!(judge(text), StampVerdict::NoTime, "{text}");
         }
         for text in [
             "2026-05-24T14:22:11.3Z",
             "2026-05-24T14:22:11.34Z",
             "2026-05-24T14:22:11.123456789Z",
         ] {
-            assert_eq!(judge(text), Verdict::Fraction, "{text}");
+            assert_eq!(judge(text), StampVerdict::Fraction, "{text}");
         }
         for text in ["1970-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"] {
-            assert_eq!(judge(text), Verdict::Placeholder, "{text}");
+            assert_eq!(judge(text), StampVerdict::Placeholder, "{text}");
         }
     }
 

@@ -20,7 +20,7 @@ pub const UNDETERMINED: &str = "und";
 
 /// A text of a question that can have variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum QuestionText {
     /// `action`.
     Action,
     /// `consequence`.
@@ -31,7 +31,7 @@ pub enum Part {
     Context,
 }
 
-impl Part {
+impl QuestionText {
     /// Returns the name of the text's field.
     pub fn field(self) -> &'static str {
         match self {

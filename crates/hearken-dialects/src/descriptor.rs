@@ -6,7 +6,7 @@
 
 use crate::config;
 use crate::link::{Stream, WebSocketTerms};
-use crate::recognise::{Sign, Undecided};
+use crate::recognise::{Recognised, Undecided};
 use crate::{Dialect, Start, a2a, aaep, acp, agui, asp, claude, codex, opencode, sage};
 
 /// What is the same for every source of one dialect.
@@ -19,14 +19,14 @@ pub struct Descriptor {
     /// How a SOURCE on the command line names it, apart from `--dialect`.
     pub named: Naming,
     /// Where its frames are.
-    pub place: Place,
+    pub place: FramesAt,
     /// What a WebSocket of it requires.
     pub websocket: WebSocketTerms,
     /// What the token of a source is.
     pub credential: Credential,
     /// What a person can do there besides listening.
     pub abilities: Abilities,
-    pub(crate) recognise: fn(&str) -> Sign,
+    pub(crate) recognise: fn(&str) -> Recognised,
     machine: fn(Start) -> Box<dyn Dialect>,
     #[cfg(test)]
     pub(crate) messages: &'static [&'static str],
@@ -45,7 +45,7 @@ pub enum Naming {
 
 /// Where the frames of a server are.
 #[derive(Debug, Clone, Copy)]
-pub enum Place {
+pub enum FramesAt {
     /// Where the rules of AAEP say.
     Negotiated,
     /// At the address that the person gave, over any carrier.
@@ -111,7 +111,7 @@ pub const DIALECTS: &[Descriptor] = &[
         dialect: config::Dialect::Aaep,
         title: "Agent Accessibility Event Protocol",
         named: Naming::Nothing,
-        place: Place::Negotiated,
+        place: FramesAt::Negotiated,
         websocket: aaep::WEBSOCKET,
         credential: Credential::Token,
         abilities: Abilities {
@@ -127,7 +127,7 @@ pub const DIALECTS: &[Descriptor] = &[
         dialect: config::Dialect::Asp,
         title: "Agent Session Protocol",
         named: Naming::Nothing,
-        place: Place::AsGiven,
+        place: FramesAt::AsGiven,
         websocket: asp::WEBSOCKET,
         credential: Credential::Token,
         abilities: Abilities {
@@ -143,7 +143,7 @@ pub const DIALECTS: &[Descriptor] = &[
         dialect: config::Dialect::Sage,
         title: "Sage",
         named: Naming::Nothing,
-        place: Place::AsGiven,
+        place: FramesAt::AsGiven,
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ANSWERED,
@@ -156,7 +156,7 @@ pub const DIALECTS: &[Descriptor] = &[
         dialect: config::Dialect::Acp,
         title: "Agent Client Protocol",
         named: Naming::Nothing,
-        place: Place::AsGiven,
+        place: FramesAt::AsGiven,
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,
@@ -169,7 +169,7 @@ pub const DIALECTS: &[Descriptor] = &[
         dialect: config::Dialect::Opencode,
         title: "opencode",
         named: Naming::Prefix("opencode:"),
-        place: Place::Own(opencode::events),
+        place: FramesAt::Own(opencode::events),
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Password {
             variable: "OPENCODE_SERVER_PASSWORD",
@@ -186,7 +186,7 @@ pub const DIALECTS: &[Descriptor] = &[
         dialect: config::Dialect::Codex,
         title: "Codex",
         named: Naming::Prefix("codex:"),
-        place: Place::AsGiven,
+        place: FramesAt::AsGiven,
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,
@@ -199,7 +199,7 @@ pub const DIALECTS: &[Descriptor] = &[
         dialect: config::Dialect::Claude,
         title: "Claude Code",
         named: Naming::Word("claude"),
-        place: Place::AsGiven,
+        place: FramesAt::AsGiven,
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ANSWERED,
@@ -212,7 +212,7 @@ pub const DIALECTS: &[Descriptor] = &[
         dialect: config::Dialect::Agui,
         title: "AG-UI",
         named: Naming::Prefix("agui:"),
-        place: Place::Posted,
+        place: FramesAt::Posted,
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,
@@ -225,7 +225,7 @@ pub const DIALECTS: &[Descriptor] = &[
         dialect: config::Dialect::A2a,
         title: "Agent2Agent",
         named: Naming::Prefix("a2a:"),
-        place: Place::AsGiven,
+        place: FramesAt::AsGiven,
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,

@@ -6,7 +6,7 @@
 use hearken_core::app::EveryLanguage as Words;
 use hearken_core::dialect::Wording as _;
 
-use crate::{Said, Wording};
+use crate::{WordedSentence, Wording};
 
 /// Words phrases in every language that is built in.
 #[derive(Debug)]
@@ -19,9 +19,9 @@ impl EveryLanguage {
 }
 
 impl Wording for EveryLanguage {
-    fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<Said> {
+    fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<WordedSentence> {
         let said = self.0.say(key, args).into_iter();
-        said.map(|said| Said {
+        said.map(|said| WordedSentence {
             language: said.language,
             terse: said.terse,
             normal: said.normal,

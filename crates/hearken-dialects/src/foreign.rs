@@ -66,7 +66,7 @@ pub enum Foreign {
 
 /// The phrases for what an agent keeps or prints of its conversations, with the way in which that agent is heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptFormat {
     /// The sentence about a source.
     pub source: &'static str,
     /// The failure of a command.
@@ -119,37 +119,37 @@ impl Foreign {
     }
 
     /// Returns the phrases for it, if it is what an agent keeps or prints of its conversations.
-    pub fn kept(self) -> Option<Kept> {
+    pub fn kept(self) -> Option<KeptFormat> {
         match self {
-            Self::CodexRollout | Self::CodexStream => Some(Kept {
+            Self::CodexRollout | Self::CodexStream => Some(KeptFormat {
                 source: "link.kept.codex",
                 call: "call.kept.codex",
             }),
-            Self::ClaudeTranscript | Self::ClaudeStream => Some(Kept {
+            Self::ClaudeTranscript | Self::ClaudeStream => Some(KeptFormat {
                 source: "link.kept.claude",
                 call: "call.kept.claude",
             }),
-            Self::OpencodeExport | Self::OpencodeStream => Some(Kept {
+            Self::OpencodeExport | Self::OpencodeStream => Some(KeptFormat {
                 source: "link.kept.opencode",
                 call: "call.kept.opencode",
             }),
-            Self::GeminiChat | Self::GeminiCheckpoint => Some(Kept {
+            Self::GeminiChat | Self::GeminiCheckpoint => Some(KeptFormat {
                 source: "link.kept.gemini",
                 call: "call.kept.gemini",
             }),
-            Self::QwenChat => Some(Kept {
+            Self::QwenChat => Some(KeptFormat {
                 source: "link.kept.qwen",
                 call: "call.kept.qwen",
             }),
-            Self::CopilotSession => Some(Kept {
+            Self::CopilotSession => Some(KeptFormat {
                 source: "link.kept.copilot",
                 call: "call.kept.copilot",
             }),
-            Self::GooseSession => Some(Kept {
+            Self::GooseSession => Some(KeptFormat {
                 source: "link.kept.goose",
                 call: "call.kept.goose",
             }),
-            Self::AiderChat => Some(Kept {
+            Self::AiderChat => Some(KeptFormat {
                 source: "link.kept.aider",
                 call: "call.kept.aider",
             }),

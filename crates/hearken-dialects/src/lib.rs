@@ -50,15 +50,15 @@ pub use aaep::{Addresses, WEBSOCKET};
 pub use acp::{AgentListener, Decided};
 pub use asp::{BadKey, Identity, tables as asp_tables};
 pub use connection::{Connection, Offered, WhenLeft};
-pub use descriptor::{Credential, DIALECTS, Descriptor, Naming, Place, open};
-pub use foreign::{Foreign, Kept};
+pub use descriptor::{Credential, DIALECTS, Descriptor, FramesAt, Naming, open};
+pub use foreign::{Foreign, KeptFormat};
 pub use kit::numbers::Numbers;
-pub use kit::wording::{Said, Wording, Words};
+pub use kit::wording::{WordedSentence, Wording, Words};
 pub use kit::{changes, rpc, written};
 pub use opencode::events as opencode_events;
-pub use out::{Out, Over, Standing, Stepped};
+pub use out::{Out, Over, QuestionsStanding, Stepped};
 pub use read::{NoEvent, read, read_after};
-pub use recognise::{Sign, recognise};
+pub use recognise::{Recognised, recognise};
 pub use start::{Carrier, Earlier, Start};
 pub use token::Token;
 pub use wish::{Terms, Wish};
@@ -69,7 +69,7 @@ use std::time::Duration;
 use ::aaep as protocol;
 use hearken_link::{config, link};
 
-use crate::link::{Fault, Frame, HttpAnswer, LinkEvent, Receipt, Request, Undelivered};
+use crate::link::{Fault, Frame, HttpAnswer, IncomingRequest, LinkEvent, Receipt, Undelivered};
 use crate::protocol::{Now, Reply};
 pub use crate::protocol::{Texts, bare, recordable};
 
@@ -157,7 +157,7 @@ pub trait Dialect: Debug + Send {
     fn on_piece(&mut self, _request: u64, _text: &str, _cx: &mut Cx<'_>) {}
 
     /// Handles an incoming request.
-    fn on_request(&mut self, _id: u64, _request: &Request, _cx: &mut Cx<'_>) {}
+    fn on_request(&mut self, _id: u64, _request: &IncomingRequest, _cx: &mut Cx<'_>) {}
 
     /// Handles an incoming request whose sender no longer waits for an answer.
     fn on_lapsed(&mut self, _id: u64, _cx: &mut Cx<'_>) {}

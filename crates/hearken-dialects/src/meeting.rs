@@ -14,7 +14,7 @@
 //! `ws://127.0.0.1:9000/session` accepts a WebSocket but does not choose `aaep.v1`. AAEP asks for the manifest; the
 //! server has none. The WebSocket is opened again, without a subprotocol, and the first frame is an ASP message.
 
-use crate::link::{Address, Cause, Fault, LinkEvent, NoWebSocket, Phrase, Stream, Way, Word};
+use crate::link::{Address, Cause, Fault, LinkEvent, NoWebSocket, Phrase, PhraseArg, Stream, Way};
 
 use super::aaep::{WEBSOCKET, is_of_the_way};
 use super::{Carrier, Out, Start, a2a, opencode};
@@ -157,7 +157,7 @@ impl Meeting {
             }
             LinkEvent::Connected => {
                 if !std::mem::replace(told, true) {
-                    let reason = Word::Fault(because.clone());
+                    let reason = PhraseArg::Fault(because.clone());
                     let key = match beside {
                         None => "link.as_given",
                         Some(stream) if stream.every.is_some() => "link.card",

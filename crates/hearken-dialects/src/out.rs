@@ -3,7 +3,7 @@
 //! Responsibilities: the outputs of a dialect ([`Out`]), and the steps of its own state machines. Not here: carrying
 //! them out (`app`).
 
-use crate::link::{Call, Fault, LastWords, Phrase, Receipt, Stream, Undelivered, Way};
+use crate::link::{Fault, HttpCall, LastWords, Phrase, Receipt, Stream, Undelivered, Way};
 use crate::protocol::{Machine, Named, RecordedReply, TransitionError, Watcher};
 
 use super::NoEvent;
@@ -38,7 +38,7 @@ pub enum Out {
         /// The app's number of a reply, or one of the dialect's own [`Numbers`](super::Numbers).
         request: u64,
         /// The request to make.
-        call: Call,
+        call: HttpCall,
     },
     /// Answer an incoming request (`LinkEvent::Request`). If the answer is the person's, the outcome is reported as
     /// `LinkEvent::Replied` with their number.
@@ -70,7 +70,7 @@ pub enum Out {
         outcome: Result<Receipt, Undelivered>,
     },
     /// What became of the open questions.
-    Standing(Standing),
+    Standing(QuestionsStanding),
     /// The question under this token is decided. For the only open question of a session, the session's change of state
     /// already shows that; if others are open, the session keeps its state, and only this output reports it.
     Decided {
@@ -161,7 +161,7 @@ impl Watcher for Note<'_> {
 
 /// What became of a link's open questions, if no event states it, or not as exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum QuestionsStanding {
     /// After a loss: the same agent that asked is back, so they can be answered.
     Back,
     /// After a loss: an agent resumed where the stream broke off, so answers may still reach the one that asked.

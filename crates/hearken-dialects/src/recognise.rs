@@ -50,7 +50,7 @@ const COURTESY: Duration = Duration::from_millis(500);
 
 /// Whether a text belongs to a dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign {
+pub enum Recognised {
     /// Nothing else looks like this.
     Surely,
     /// Its sources send such texts, but so do others.
@@ -68,7 +68,7 @@ pub fn recognise(text: &str) -> Option<&'static Descriptor> {
     let surely = |text: &str| {
         DIALECTS
             .iter()
-            .find(|row| (row.recognise)(text) == Sign::Surely)
+            .find(|row| (row.recognise)(text) == Recognised::Surely)
     };
     let text = bare(text);
     let mut texts = Texts::default();
@@ -92,12 +92,12 @@ pub(crate) struct Undecided {
     /// The machine in use: AAEP's until another dialect is recognised.
     machine: Box<dyn Dialect>,
     /// What is kept until a dialect is recognised; `None` afterwards.
-    open: Option<Open>,
+    open: Option<Unrecognised>,
 }
 
 /// The state of a source that may still be of any dialect.
 #[derive(Debug)]
-struct Open {
+struct Unrecognised {
     start: Start,
     kept: Vec<Frame>,
     bytes: usize,
@@ -115,7 +115,7 @@ struct Open {
 
 impl Undecided {
     pub(crate) fn new(start: Start) -> Self {
-        let open = Open {
+        let open = Unrecognised {
             start: start.clone(),
             kept: Vec::new(),
             bytes: 0,
@@ -153,7 +153,7 @@ impl Undecided {
         let text = first_text(&frame.text);
         let perhaps = DIALECTS
             .iter()
-            .any(|row| (row.recognise)(text) == Sign::Perhaps);
+            .any(|row| (row.recognise)(text) == Recognised::Perhaps);
         if perhaps {
             open.until.get_or_insert(cx.now.monotonic + PATIENCE);
         } else {
@@ -321,11 +321,12 @@ impl Dialect for Undecided {
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
-        let due = |open: &Open| open.until.is_some_and(|until| cx.now.monotonic >= until);
+        let due = |open: &Unrecognised| open.until.is_some_and(|until| cx.now.monotonic >= until);
         if self.open.as_ref().is_some_and(due) {
             self.judge_kept(cx);
         }
-        let polite = |open: &Open| open.courtesy.is_some_and(|until| cx.now.monotonic >= until);
+        let polite =
+            |open: &Unrecognised| open.courtesy.is_some_and(|until| cx.now.monotonic >= until);
         if self.open.as_ref().is_some_and(polite) {
             self.speak(cx);
         }
@@ -341,7 +342,7 @@ impl Dialect for Undecided {
     }
 
     fn connection(&self) -> Connection {
-        let silent = |open: &Open| open.courtesy.is_some() || open.meeting.is_as_given();
+        let silent = |open: &Unrecognised| open.courtesy.is_some() || open.meeting.is_as_given();
         match self.open.as_ref().is_some_and(silent) {
             // It is not known yet how to speak with it.
             true => Connection::default(),

@@ -33,7 +33,7 @@ pub use windows::{
 /// A sign of a screen reader that the system itself reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "each system has signs of its own")]
-pub enum Sign {
+pub enum ReaderSign {
     /// NVDA has a window.
     Nvda,
     /// JAWS has a window.
@@ -50,7 +50,7 @@ pub enum Sign {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// The sign.
-    pub sign: Sign,
+    pub sign: ReaderSign,
     /// Whether it was seen, or why it could not be checked.
     pub seen: Result<bool, io::ErrorKind>,
 }

@@ -5,10 +5,10 @@
 
 use std::io::{BufRead, Write};
 
-use hearken_shell::{Place, read};
+use hearken_shell::{Folders, read};
 
 fn main() -> std::io::Result<()> {
-    let place = Place {
+    let place = Folders {
         folder: std::env::args().nth(1),
         start: None,
     };

@@ -6,8 +6,8 @@ use crate::flow::{insert_input, output_of};
 use crate::languages::{self, Code};
 use crate::lists::lists;
 use crate::place::{Reach, host, is_like, is_loopback, remote};
-use crate::program::{Family, Kind, find};
-use crate::state::{Flow, State};
+use crate::program::{Family, WordKind, find};
+use crate::state::{Flow, ShellState};
 use crate::walk::Walk;
 use crate::windows;
 use crate::word::Value;
@@ -18,7 +18,7 @@ impl Walk<'_> {
         &mut self,
         first: &Value,
         rest: &[Value],
-        state: &mut State,
+        state: &mut ShellState,
         input: Flow,
     ) -> Flow {
         let Some(name) = first.literal() else {
@@ -47,17 +47,17 @@ impl Walk<'_> {
         };
         let uses = uses(&row, rest);
         self.apply(name, &uses, state, input.clone());
-        let downloads = uses.words.iter().any(|(kind, _)| *kind == Kind::Url);
+        let downloads = uses.words.iter().any(|(kind, _)| *kind == WordKind::Url);
         let output = output_of(name, rest, input);
         match downloads {
             true => {
                 let saved: Vec<_> = uses
                     .words
                     .iter()
-                    .filter(|(kind, _)| *kind == Kind::Replace)
+                    .filter(|(kind, _)| *kind == WordKind::Replace)
                     .collect();
                 if saved.is_empty() {
-                    let urls = uses.words.iter().filter(|(kind, _)| *kind == Kind::Url);
+                    let urls = uses.words.iter().filter(|(kind, _)| *kind == WordKind::Url);
                     for (_, url) in urls {
                         let file = url.text.rsplit('/').next().unwrap_or_default();
                         state.note_written(file, &Flow::Downloaded, false);
@@ -73,7 +73,7 @@ impl Walk<'_> {
     }
 
     /// Judges each word of a program by its kind, and the acts of the program.
-    pub(crate) fn apply(&mut self, name: &str, uses: &Uses, state: &mut State, input: Flow) {
+    pub(crate) fn apply(&mut self, name: &str, uses: &Uses, state: &mut ShellState, input: Flow) {
         for text in &uses.unlisted {
             let path = [
                 &[name.to_owned()],
@@ -93,19 +93,19 @@ impl Walk<'_> {
             let hosts = uses
                 .words
                 .iter()
-                .filter(|(kind, _)| matches!(kind, Kind::Host | Kind::Url));
+                .filter(|(kind, _)| matches!(kind, WordKind::Host | WordKind::Url));
             let mut hosts = hosts
                 .map(|(_, word)| is_loopback(&host(&word.text)))
                 .peekable();
             hosts.peek().is_some() && hosts.all(|is_local| is_local)
         };
         let is_upload = sends_input
-            || uses.words.iter().any(|(kind, _)| *kind == Kind::Upload)
+            || uses.words.iter().any(|(kind, _)| *kind == WordKind::Upload)
             || uses.acts.iter().any(|(act, _)| *act == Act::Send);
         let mut code = Vec::new();
         for (kind, word) in &uses.words {
             match kind {
-                Kind::Text | Kind::Name | Kind::Package => {
+                WordKind::Text | WordKind::Name | WordKind::Package => {
                     let speaks = uses.sends || leaves(uses);
                     if speaks && !is_local && word.text.contains("://") {
                         self.contact(Act::Contact, &host(&word.text));
@@ -113,28 +113,28 @@ impl Walk<'_> {
                         self.collector.unknown(&word.text);
                     }
                 }
-                Kind::Read
-                | Kind::Make
-                | Kind::Append
-                | Kind::Edit
-                | Kind::Replace
-                | Kind::Move
-                | Kind::Delete
-                | Kind::Tree
-                | Kind::Permit
-                | Kind::Unpack => self.collector.path(*kind, word, &folders),
-                Kind::Host | Kind::Url => {
+                WordKind::Read
+                | WordKind::Make
+                | WordKind::Append
+                | WordKind::Edit
+                | WordKind::Replace
+                | WordKind::Move
+                | WordKind::Delete
+                | WordKind::Tree
+                | WordKind::Permit
+                | WordKind::Unpack => self.collector.path(*kind, word, &folders),
+                WordKind::Host | WordKind::Url => {
                     if !word.is_certain {
                         self.collector.unknown(&word.text);
                     }
                     let act = match (is_upload, kind) {
                         (true, _) => Act::Send,
-                        (false, Kind::Url) => Act::Download,
+                        (false, WordKind::Url) => Act::Download,
                         (false, _) => Act::Contact,
                     };
                     self.contact(act, &host(&word.text));
                 }
-                Kind::Upload => {
+                WordKind::Upload => {
                     if !is_local {
                         self.collector.add(Act::Send, &[]);
                     }
@@ -153,25 +153,29 @@ impl Walk<'_> {
                             text: file.to_owned(),
                             ..word.clone()
                         };
-                        self.collector.path(Kind::Read, &value, &folders);
+                        self.collector.path(WordKind::Read, &value, &folders);
                     }
                 }
-                Kind::From | Kind::To | Kind::Source => match (remote(&word.text), kind) {
-                    (Some(host), Kind::To) => self.contact(Act::Send, &host),
-                    (Some(host), _) => self.contact(Act::Download, &host),
-                    (None, Kind::To) => self.collector.path(Kind::Replace, word, &folders),
-                    (None, _) => self.collector.path(Kind::Read, word, &folders),
-                },
-                Kind::Assign => {
+                WordKind::From | WordKind::To | WordKind::Source => {
+                    match (remote(&word.text), kind) {
+                        (Some(host), WordKind::To) => self.contact(Act::Send, &host),
+                        (Some(host), _) => self.contact(Act::Download, &host),
+                        (None, WordKind::To) => {
+                            self.collector.path(WordKind::Replace, word, &folders)
+                        }
+                        (None, _) => self.collector.path(WordKind::Read, word, &folders),
+                    }
+                }
+                WordKind::Assign => {
                     let variable = word.text.split('=').next().unwrap_or_default();
                     let value = word.behind(variable.len() + 1);
                     self.variable(variable, Some(&[value]), state);
                 }
                 // `tar --checkpoint-action=exec=COMMAND`
-                Kind::Command if word.text.starts_with("exec=") => {
+                WordKind::Command if word.text.starts_with("exec=") => {
                     self.text(&word.behind("exec=".len()), state, input.clone());
                 }
-                Kind::Command => match windows::shell(name) {
+                WordKind::Command => match windows::shell(name) {
                     Some(family) => {
                         if !word.is_certain {
                             self.collector.add(Act::Generated, &[]);
@@ -188,8 +192,8 @@ impl Walk<'_> {
                         self.text(word, state, input);
                     }
                 },
-                Kind::Config => self.setting(&word.text, state),
-                Kind::Refspec => {
+                WordKind::Config => self.setting(&word.text, state),
+                WordKind::Refspec => {
                     if word.text.starts_with('+') {
                         self.collector
                             .add(Act::History, &[word.text.trim_start_matches('+')]);
@@ -201,43 +205,46 @@ impl Walk<'_> {
                         self.collector.unknown(&word.text);
                     }
                 }
-                Kind::Rev => {
+                WordKind::Rev => {
                     if is_rev(&word.text) {
                         self.collector.add(Act::History, &[&word.text]);
                     } else if !word.is_certain {
                         self.collector.unknown(&word.text);
                     }
                 }
-                Kind::Branch => {
+                WordKind::Branch => {
                     // It is a branch, or a file whose changes are discarded; a dot suggests a file.
-                    let others = uses.words.iter().any(|(kind, _)| *kind == Kind::Discards);
+                    let others = uses
+                        .words
+                        .iter()
+                        .any(|(kind, _)| *kind == WordKind::Discards);
                     if word.text.contains('.') && !others {
                         self.collector.add(Act::Discard, &[&word.text]);
                     } else if !others {
                         self.collector.unknown(&word.text);
                     }
                 }
-                Kind::Discards => self.collector.add(Act::Discard, &[&word.text]),
-                Kind::Module => self.module(name, word, uses, state, input.clone()),
-                Kind::Input => {}
-                Kind::Script if word.text == "-" => self.piped(name, state, &input),
-                Kind::Script => self.run_file(word, state),
-                Kind::Code => {
+                WordKind::Discards => self.collector.add(Act::Discard, &[&word.text]),
+                WordKind::Module => self.module(name, word, uses, state, input.clone()),
+                WordKind::Input => {}
+                WordKind::Script if word.text == "-" => self.piped(name, state, &input),
+                WordKind::Script => self.run_file(word, state),
+                WordKind::Code => {
                     code.push(languages::code(name, &word.text));
                     self.collector.add(Act::Code, &[language_of(name)]);
                     self.collector.unknown(name);
                 }
-                Kind::Sed => code.push(languages::sed(&word.text)),
-                Kind::Awk => code.push(languages::awk(&word.text)),
-                Kind::Sql => code.push(languages::sql(&word.text)),
-                Kind::Variable => {
+                WordKind::Sed => code.push(languages::sed(&word.text)),
+                WordKind::Awk => code.push(languages::awk(&word.text)),
+                WordKind::Sql => code.push(languages::sql(&word.text)),
+                WordKind::Variable => {
                     if !state.forget(&word.text) || !word.is_certain {
                         self.collector.unknown(&format!("{}=", word.text));
                     }
                 }
-                Kind::Rest | Kind::Exec => {}
+                WordKind::Rest | WordKind::Exec => {}
             }
-            let is_code = matches!(kind, Kind::Sed | Kind::Awk | Kind::Sql);
+            let is_code = matches!(kind, WordKind::Sed | WordKind::Awk | WordKind::Sql);
             if is_code && !word.is_certain {
                 self.collector.unknown(&word.text);
             }
@@ -245,7 +252,7 @@ impl Walk<'_> {
         let runs_own = uses
             .words
             .iter()
-            .any(|(kind, _)| matches!(kind, Kind::Code | Kind::Script));
+            .any(|(kind, _)| matches!(kind, WordKind::Code | WordKind::Script));
         if !runs_own && lists().flows.commands.iter().any(|it| it == name) {
             match &input {
                 Flow::Nothing => {}
@@ -276,7 +283,7 @@ impl Walk<'_> {
             self.code(name, &code, state);
         }
         self.acts(uses, is_local);
-        let is_module = uses.words.iter().any(|(kind, _)| *kind == Kind::Module);
+        let is_module = uses.words.iter().any(|(kind, _)| *kind == WordKind::Module);
         if let Some(rest) = uses.rest.as_ref().filter(|_| !is_module) {
             let mut words = rest.clone();
             let hands_on = lists().flows.hands_on.iter().any(|it| it == name);
@@ -310,10 +317,12 @@ impl Walk<'_> {
     }
 
     fn acts(&mut self, uses: &Uses, is_local: bool) {
-        let runs_given = uses
-            .words
-            .iter()
-            .any(|(kind, _)| matches!(kind, Kind::Command | Kind::Script | Kind::Code | Kind::Sql));
+        let runs_given = uses.words.iter().any(|(kind, _)| {
+            matches!(
+                kind,
+                WordKind::Command | WordKind::Script | WordKind::Code | WordKind::Sql
+            )
+        });
         for (act, words) in &uses.acts {
             if *act == Act::Opens && runs_given {
                 // It runs what it is given, and does not wait for a person.
@@ -356,17 +365,18 @@ impl Walk<'_> {
         self.collector.add(act, &[host]);
     }
 
-    fn code(&mut self, name: &str, code: &Code, state: &mut State) {
+    fn code(&mut self, name: &str, code: &Code, state: &mut ShellState) {
         let folders = state.folders.clone();
         for (act, what) in &code.acts {
             match act {
                 Act::Replace if !what.is_empty() => {
                     self.collector
-                        .path(Kind::Replace, &Value::certain(what), &folders)
+                        .path(WordKind::Replace, &Value::certain(what), &folders)
                 }
-                Act::Outside => self
-                    .collector
-                    .path(Kind::Read, &Value::certain(what), &folders),
+                Act::Outside => {
+                    self.collector
+                        .path(WordKind::Read, &Value::certain(what), &folders)
+                }
                 _ => self.collector.add(*act, &[what]),
             }
         }
@@ -386,7 +396,7 @@ impl Walk<'_> {
             Flow::Text(text) => {
                 for file in text.lines() {
                     self.collector
-                        .path(Kind::Read, &Value::certain(file), folders);
+                        .path(WordKind::Read, &Value::certain(file), folders);
                 }
             }
             Flow::Data | Flow::Downloaded | Flow::Decoded => self.collector.unknown(name),
@@ -394,7 +404,7 @@ impl Walk<'_> {
     }
 
     /// Judges a setting of the form `name=value`.
-    fn setting(&mut self, setting: &str, state: &mut State) {
+    fn setting(&mut self, setting: &str, state: &mut ShellState) {
         let (name, value) = setting.split_once(['=', ' ']).unwrap_or((setting, ""));
         let name = name.trim().to_lowercase();
         let settings = &lists().settings;
@@ -414,7 +424,14 @@ impl Walk<'_> {
     }
 
     /// Judges a module that is run, which may be listed as a program (`python -m pytest`).
-    fn module(&mut self, name: &str, module: &Value, uses: &Uses, state: &mut State, input: Flow) {
+    fn module(
+        &mut self,
+        name: &str,
+        module: &Value,
+        uses: &Uses,
+        state: &mut ShellState,
+        input: Flow,
+    ) {
         let rest = uses.rest.as_deref().unwrap_or_default();
         let listed = module
             .literal()
@@ -433,7 +450,7 @@ impl Walk<'_> {
     }
 
     /// Judges a program that runs what comes through a pipe, or what a person types.
-    fn piped(&mut self, name: &str, state: &mut State, input: &Flow) {
+    fn piped(&mut self, name: &str, state: &mut ShellState, input: &Flow) {
         let is_shell = is_shell(name) && !lists().languages.contains_key(name);
         match input {
             Flow::Text(text) if is_shell => {
@@ -454,7 +471,7 @@ impl Walk<'_> {
     }
 
     /// Judges a file that is run.
-    pub(crate) fn run_file(&mut self, file: &Value, state: &mut State) {
+    pub(crate) fn run_file(&mut self, file: &Value, state: &mut ShellState) {
         let path = file.text.as_str();
         let process =
             path.starts_with("<(") || path.starts_with("/dev/fd/") || path == "/dev/stdin";
@@ -479,7 +496,7 @@ impl Walk<'_> {
             return;
         }
         let folders = state.folders.clone();
-        self.collector.path(Kind::Read, file, &folders);
+        self.collector.path(WordKind::Read, file, &folders);
         let base = self.collector.base().clone();
         let inside = |folder: &String| base.reach(path, folder) == Reach::Inside;
         match !folders.is_empty() && folders.iter().all(inside) {
@@ -489,7 +506,7 @@ impl Walk<'_> {
     }
 
     /// Judges the words of a program that is not listed, if they are plainly paths or addresses.
-    fn unlisted_words(&mut self, words: &[Value], state: &State) {
+    fn unlisted_words(&mut self, words: &[Value], state: &ShellState) {
         for word in words {
             let text = match word.text.split_once('=') {
                 Some((name, value)) if name.starts_with('-') => value,
@@ -516,7 +533,7 @@ impl Walk<'_> {
                         .any(|it| text.starts_with(it.as_str())));
             if is_path && word.is_certain && !text.contains(char::is_whitespace) {
                 self.collector
-                    .path(Kind::Read, &Value::certain(text), &state.folders);
+                    .path(WordKind::Read, &Value::certain(text), &state.folders);
             }
         }
     }
@@ -538,7 +555,7 @@ fn is_shell(name: &str) -> bool {
     operands
         .into_iter()
         .flatten()
-        .any(|operand| operand.kind == Kind::Script)
+        .any(|operand| operand.kind == WordKind::Script)
 }
 
 fn leaves(uses: &Uses) -> bool {

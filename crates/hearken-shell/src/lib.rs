@@ -41,5 +41,5 @@ mod word;
 
 pub use act::{Act, Rank};
 pub use program::{TableError, check_table, is_program};
-pub use report::{Finding, Part, Place, Reading, Touch, touches};
+pub use report::{CommandReport, ExplainedPart, Finding, Folders, Touch, touches};
 pub use walk::read;

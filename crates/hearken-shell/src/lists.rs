@@ -44,7 +44,7 @@ pub(crate) struct Language {
 pub(crate) struct Lists {
     pub(crate) files: Files,
     pub(crate) variables: Variables,
-    pub(crate) settings: Settings,
+    pub(crate) settings: SettingPatterns,
     pub(crate) languages: HashMap<String, Language>,
     pub(crate) flows: Flows,
 }
@@ -86,7 +86,7 @@ pub(crate) struct Variables {
 /// Settings in the form `name=value`, by what programs do with them. `*` in an entry stands for any characters.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Settings {
+pub(crate) struct SettingPatterns {
     /// They change nothing that matters.
     pub(crate) harmless: Vec<String>,
     /// Their value is run as a command.

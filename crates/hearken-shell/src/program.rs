@@ -14,7 +14,7 @@ use crate::act::Act;
 
 /// What a word of a command means to its program (`docs/commands.md` describes each kind).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum WordKind {
     Text,
     Name,
     Read,
@@ -53,7 +53,7 @@ pub(crate) enum Kind {
     Discards,
 }
 
-impl Kind {
+impl WordKind {
     const NAMES: &[(Self, &str)] = &[
         (Self::Text, "text"),
         (Self::Name, "name"),
@@ -151,13 +151,13 @@ pub(crate) enum Effect {
     /// It changes nothing that matters.
     Flag,
     /// It has a value of this kind.
-    Value(Kind),
+    Value(WordKind),
     /// It performs this act.
     Does(Act),
     /// It performs this act on its value.
     DoesTo(Act),
     /// It turns path operands into this kind.
-    Turns(Kind),
+    Turns(WordKind),
     /// With it, nothing is done.
     Dry,
 }
@@ -173,18 +173,18 @@ pub(crate) struct Opt {
 /// The kind of an operand, and whether it may be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operand {
-    pub(crate) kind: Kind,
+    pub(crate) kind: WordKind,
     pub(crate) many: bool,
 }
 
 /// A program, a subcommand, or a mode that an option selects.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Row {
+pub(crate) struct ProgramRow {
     pub(crate) options: HashMap<String, Opt>,
     pub(crate) operands: Option<Vec<Operand>>,
     pub(crate) act: Option<Act>,
-    pub(crate) modes: Vec<(Vec<String>, Arc<Row>)>,
-    pub(crate) subcommands: HashMap<String, Arc<Row>>,
+    pub(crate) modes: Vec<(Vec<String>, Arc<ProgramRow>)>,
+    pub(crate) subcommands: HashMap<String, Arc<ProgramRow>>,
     pub(crate) style: Option<Style>,
     pub(crate) stops: bool,
     pub(crate) open: bool,
@@ -193,13 +193,13 @@ pub(crate) struct Row {
     pub(crate) ignores_case: bool,
 }
 
-impl Row {
+impl ProgramRow {
     /// Returns whether a file name that looks like an option could make the program do something.
     pub(crate) fn has_grave_options(&self) -> bool {
         let grave = |opt: &Opt| match opt.effect {
-            Effect::Flag | Effect::Dry | Effect::Value(Kind::Text | Kind::Name | Kind::Read) => {
-                false
-            }
+            Effect::Flag
+            | Effect::Dry
+            | Effect::Value(WordKind::Text | WordKind::Name | WordKind::Read) => false,
             Effect::Value(_) | Effect::Does(_) | Effect::DoesTo(_) | Effect::Turns(_) => true,
         };
         self.options.values().any(grave)
@@ -268,16 +268,21 @@ pub enum TableError {
     Open(String),
 }
 
-fn row(name: &str, written: RawRow, act: Option<Act>, family: Family) -> Result<Row, TableError> {
+fn row(
+    name: &str,
+    written: RawRow,
+    act: Option<Act>,
+    family: Family,
+) -> Result<ProgramRow, TableError> {
     let ignores_case = family != Family::Unix;
     let no_name = |what: &str| TableError::Name(name.to_owned(), what.to_owned());
-    let mut row = Row {
+    let mut row = ProgramRow {
         style: written.style,
         stops: written.stops,
         open: written.open,
         sends: written.sends,
         ignores_case,
-        ..Row::default()
+        ..ProgramRow::default()
     };
     let mut add = |options: &str, effect: Effect| {
         for option in options.split_whitespace() {
@@ -300,10 +305,10 @@ fn row(name: &str, written: RawRow, act: Option<Act>, family: Family) -> Result<
         Ok(())
     };
     add(&written.flags, Effect::Flag)?;
-    add(&written.values, Effect::Value(Kind::Text))?;
+    add(&written.values, Effect::Value(WordKind::Text))?;
     add(&written.dry, Effect::Dry)?;
     for (what, options) in &written.takes {
-        let effect = match (Kind::named(what), Act::named(what)) {
+        let effect = match (WordKind::named(what), Act::named(what)) {
             (Some(kind), _) => Effect::Value(kind),
             (None, Some(act)) => Effect::DoesTo(act),
             (None, None) => return Err(no_name(what)),
@@ -319,7 +324,7 @@ fn row(name: &str, written: RawRow, act: Option<Act>, family: Family) -> Result<
     for (what, options) in &written.turns {
         add(
             options,
-            Effect::Turns(Kind::named(what).ok_or_else(|| no_name(what))?),
+            Effect::Turns(WordKind::named(what).ok_or_else(|| no_name(what))?),
         )?;
     }
     row.act = match &written.act {
@@ -333,7 +338,7 @@ fn row(name: &str, written: RawRow, act: Option<Act>, family: Family) -> Result<
     row.operands = match written.operands {
         None => None,
         Some(Operands::One(kind)) => Some(vec![Operand {
-            kind: Kind::named(kind.trim_end_matches('*')).ok_or_else(|| no_name(&kind))?,
+            kind: WordKind::named(kind.trim_end_matches('*')).ok_or_else(|| no_name(&kind))?,
             many: true,
         }]),
         Some(Operands::Several(kinds)) => {
@@ -341,7 +346,7 @@ fn row(name: &str, written: RawRow, act: Option<Act>, family: Family) -> Result<
             for kind in &kinds {
                 let plain = kind.trim_end_matches('*');
                 operands.push(Operand {
-                    kind: Kind::named(plain).ok_or_else(|| no_name(kind))?,
+                    kind: WordKind::named(plain).ok_or_else(|| no_name(kind))?,
                     many: plain.len() < kind.len(),
                 });
             }
@@ -385,7 +390,7 @@ const FILES: &[&str] = &[
 /// The text of each program's row by family and name, and the rows that are already parsed.
 struct Index {
     rows: HashMap<(Family, &'static str), &'static str>,
-    read: Mutex<HashMap<&'static str, Arc<Row>>>,
+    read: Mutex<HashMap<&'static str, Arc<ProgramRow>>>,
 }
 
 static INDEX: LazyLock<Index> = LazyLock::new(|| Index {
@@ -441,7 +446,7 @@ fn rows(file: &str) -> Vec<((Family, &str), &str)> {
 }
 
 /// Returns the row of a program.
-pub(crate) fn find(family: Family, name: &str) -> Option<Arc<Row>> {
+pub(crate) fn find(family: Family, name: &str) -> Option<Arc<ProgramRow>> {
     let text = *INDEX.rows.get(&(family, name))?;
     let mut read = match INDEX.read.lock() {
         Ok(read) => read,
@@ -462,7 +467,7 @@ pub fn is_program(name: &str) -> bool {
 }
 
 /// Parses one table of a file, and returns its names and its row.
-fn parse_table(text: &str) -> Result<(String, Row), TableError> {
+fn parse_table(text: &str) -> Result<(String, ProgramRow), TableError> {
     let parsed: BTreeMap<String, RawRow> = toml::from_str(text).map_err(|error| {
         let name = text.lines().next().unwrap_or_default();
         TableError::Row(name.to_owned(), error.message().to_owned())

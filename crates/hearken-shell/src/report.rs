@@ -3,7 +3,7 @@
 use crate::act::Act;
 use crate::lists::lists;
 use crate::place::{Base, Reach, is_listed, normal};
-use crate::program::Kind;
+use crate::program::WordKind;
 use crate::word::Value;
 
 /// The most things that a finding names; the rest are counted.
@@ -26,7 +26,7 @@ pub struct Finding {
 
 /// One part of a command, for an explanation part by part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ExplainedPart {
     /// The part as written.
     pub text: String,
     /// What it can do.
@@ -37,16 +37,16 @@ pub struct Part {
 
 /// The report on a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Reading {
+pub struct CommandReport {
     /// What it can do, gravest first.
     pub findings: Vec<Finding>,
     /// Its parts, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ExplainedPart>,
     /// What in it is not known, as written; empty if all of it was read.
     pub unknown: Vec<String>,
 }
 
-impl Reading {
+impl CommandReport {
     /// Returns whether all of it was read, and nothing was found but `allowed`.
     pub fn is_cleared(&self, allowed: Option<Act>) -> bool {
         let allowed = |finding: &Finding| Some(finding.act) == allowed;
@@ -67,7 +67,7 @@ pub enum Touch {
 
 /// The folders by which a command is judged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct Folders {
     /// The working directory as an absolute path, if known. Paths are reported if they lead outside it.
     pub folder: Option<String>,
     /// The folder in which the command starts, if that is a different one.
@@ -81,14 +81,14 @@ pub(crate) struct Collector {
     start: String,
     found: Vec<(Act, Vec<String>)>,
     unknown: Vec<String>,
-    parts: Vec<Part>,
+    parts: Vec<ExplainedPart>,
     /// The findings of the current part.
     part: Vec<(Act, Vec<String>)>,
     part_unknown: Vec<String>,
 }
 
 impl Collector {
-    pub(crate) fn new(place: &Place) -> Self {
+    pub(crate) fn new(place: &Folders) -> Self {
         let base = Base::new(place.folder.as_deref());
         let start = match place.start.as_deref() {
             Some(start) => normal(start, base.folder()),
@@ -169,7 +169,7 @@ impl Collector {
         let holds_others = self.parts.len() > outer.parts;
         let says_nothing = found.is_empty() && unknown.is_empty();
         if self.parts.len() < MOST_PARTS && !(holds_others && says_nothing) {
-            self.parts.push(Part {
+            self.parts.push(ExplainedPart {
                 text: text.to_owned(),
                 findings: findings(found),
                 unknown,
@@ -178,18 +178,18 @@ impl Collector {
     }
 
     /// Judges a path from each folder that the command may be in.
-    pub(crate) fn path(&mut self, kind: Kind, word: &Value, folders: &[String]) {
+    pub(crate) fn path(&mut self, kind: WordKind, word: &Value, folders: &[String]) {
         let act = match kind {
-            Kind::Edit | Kind::Append => Some(Act::Edit),
-            Kind::Replace => Some(Act::Replace),
-            Kind::Move => Some(Act::Move),
-            Kind::Delete => Some(Act::Delete),
-            Kind::Tree => Some(Act::Tree),
-            Kind::Permit => Some(Act::Permit),
-            Kind::Unpack => Some(Act::Unpack),
+            WordKind::Edit | WordKind::Append => Some(Act::Edit),
+            WordKind::Replace => Some(Act::Replace),
+            WordKind::Move => Some(Act::Move),
+            WordKind::Delete => Some(Act::Delete),
+            WordKind::Tree => Some(Act::Tree),
+            WordKind::Permit => Some(Act::Permit),
+            WordKind::Unpack => Some(Act::Unpack),
             _ => None,
         };
-        let deletes = matches!(kind, Kind::Delete | Kind::Tree);
+        let deletes = matches!(kind, WordKind::Delete | WordKind::Tree);
         if word.stands_for_many {
             match (deletes, act) {
                 (true, _) => self.add(Act::DeleteFound, &[]),
@@ -211,7 +211,7 @@ impl Collector {
         // Writing to these devices loses nothing; deleting or moving them does.
         let passes = matches!(
             kind,
-            Kind::Read | Kind::Append | Kind::Replace | Kind::Edit | Kind::Make
+            WordKind::Read | WordKind::Append | WordKind::Replace | WordKind::Edit | WordKind::Make
         );
         let is_harmless = passes && is_listed(path, &lists().files.harmless);
         if is_process || path.is_empty() || path == "-" || is_harmless {
@@ -236,7 +236,7 @@ impl Collector {
                 &[host],
             );
         }
-        let writes = act.is_some() || kind == Kind::Make;
+        let writes = act.is_some() || kind == WordKind::Make;
         if writes && path.starts_with("/proc/sysrq") {
             return self.add(Act::Power, &[path]);
         }
@@ -283,7 +283,7 @@ impl Collector {
     }
 
     /// Judges a file by its name.
-    fn file(&mut self, path: &str, writes: bool, kind: Kind, folders: &[String]) {
+    fn file(&mut self, path: &str, writes: bool, kind: WordKind, folders: &[String]) {
         let files = &lists().files;
         let whole = folders
             .first()
@@ -301,8 +301,10 @@ impl Collector {
                 self.unknown(path);
             }
         }
-        if matches!(kind, Kind::Read | Kind::Upload | Kind::From | Kind::Move)
-            && is(&files.secrets)
+        if matches!(
+            kind,
+            WordKind::Read | WordKind::Upload | WordKind::From | WordKind::Move
+        ) && is(&files.secrets)
             && !is(&files.not_secrets)
         {
             self.add(Act::Secrets, &[path]);
@@ -310,10 +312,10 @@ impl Collector {
     }
 
     /// Returns the report.
-    pub(crate) fn finish(self) -> Reading {
+    pub(crate) fn finish(self) -> CommandReport {
         let mut findings = findings(self.found);
         findings.sort_by_key(|finding| (finding.act.rank(), finding.act));
-        Reading {
+        CommandReport {
             findings,
             parts: self.parts,
             unknown: self.unknown,
@@ -361,14 +363,14 @@ fn findings(found: Vec<(Act, Vec<String>)>) -> Vec<Finding> {
 }
 
 /// Judges a file that a tool reads, edits or deletes without a command.
-pub fn touches(path: &str, touch: Touch, place: &Place) -> Reading {
+pub fn touches(path: &str, touch: Touch, place: &Folders) -> CommandReport {
     let mut collector = Collector::new(place);
     let folders = [collector.start().to_owned()];
     let kind = match touch {
-        Touch::Read => Kind::Read,
+        Touch::Read => WordKind::Read,
         // The question already says that the file is edited; only the consequences are reported.
-        Touch::Edit => Kind::Make,
-        Touch::Delete => Kind::Delete,
+        Touch::Edit => WordKind::Make,
+        Touch::Delete => WordKind::Delete,
     };
     collector.path(kind, &Value::certain(path), &folders);
     collector.finish()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::report::Collector;
-use crate::syntax::Step;
+use crate::syntax::CommandStep;
 use crate::word::{Value, is_pattern};
 
 /// The most values of a variable, or folders, that are followed.
@@ -26,19 +26,19 @@ pub(crate) enum Flow {
 
 /// The state of a shell at one step of a command.
 #[derive(Debug, Clone)]
-pub(crate) struct State {
+pub(crate) struct ShellState {
     /// The folders that it may be in; empty if not known.
     pub(crate) folders: Vec<String>,
     /// The possible values of each variable; absent if not known.
     pub(crate) variables: HashMap<String, Vec<Value>>,
-    pub(crate) functions: HashMap<String, Vec<Step>>,
+    pub(crate) functions: HashMap<String, Vec<CommandStep>>,
     /// The files that were downloaded.
     pub(crate) downloaded: Vec<String>,
     /// The files that were written, with their text if the command shows it.
     pub(crate) written: HashMap<String, Option<String>>,
 }
 
-impl State {
+impl ShellState {
     pub(crate) fn begin(collector: &Collector) -> Self {
         let known = |text: &str| vec![Value::certain(text)];
         Self {
@@ -79,7 +79,7 @@ impl State {
     }
 }
 
-impl State {
+impl ShellState {
     /// Records what was written to a file.
     pub(crate) fn note_written(&mut self, file: &str, content: &Flow, appends: bool) {
         let file = file.strip_prefix("./").unwrap_or(file).to_owned();

@@ -6,12 +6,14 @@
 use crate::act::Act;
 use crate::lists::lists;
 use crate::place::{is_like, normal};
-use crate::program::Kind;
-use crate::report::{Collector, Place, Reading};
-use crate::state::{Flow, MOST_VALUES, State, is_own};
-use crate::syntax::{Assignment, Direction, ListOperator, Redirect, Script, Simple, Step, parse};
+use crate::program::WordKind;
+use crate::report::{Collector, CommandReport, Folders};
+use crate::state::{Flow, MOST_VALUES, ShellState, is_own};
+use crate::syntax::{
+    Assignment, CommandStep, Direction, ListOperator, Redirect, Script, Simple, parse,
+};
 use crate::windows;
-use crate::word::{Piece, Value, Word, is_pattern};
+use crate::word::{ShellWord, Value, WordPiece, is_pattern};
 
 /// How deeply commands may start each other.
 const DEEPEST: usize = 24;
@@ -19,7 +21,7 @@ const DEEPEST: usize = 24;
 const MOST_STEPS: usize = 2000;
 
 /// Reads a command and returns what it can do.
-pub fn read(command: &str, place: &Place) -> Reading {
+pub fn read(command: &str, place: &Folders) -> CommandReport {
     let mut collector = Collector::new(place);
     match windows::family(command) {
         Some(family) => {
@@ -37,7 +39,7 @@ pub fn read(command: &str, place: &Place) -> Reading {
 }
 
 fn read_as_unix(command: &str, collector: &mut Collector) {
-    let mut state = State::begin(collector);
+    let mut state = ShellState::begin(collector);
     let script = parse(command);
     Walk {
         collector,
@@ -55,14 +57,14 @@ pub(crate) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    pub(crate) fn script(&mut self, script: &Script, state: &mut State, input: Flow) -> Flow {
+    pub(crate) fn script(&mut self, script: &Script, state: &mut ShellState, input: Flow) -> Flow {
         for text in &script.unread {
             self.collector.unknown(text);
         }
         self.walk_all(&script.steps, state, input)
     }
 
-    fn walk_all(&mut self, steps: &[Step], state: &mut State, input: Flow) -> Flow {
+    fn walk_all(&mut self, steps: &[CommandStep], state: &mut ShellState, input: Flow) -> Flow {
         let mut output = Flow::Nothing;
         for step in steps {
             let before = state.clone();
@@ -80,7 +82,7 @@ impl Walk<'_> {
         output
     }
 
-    pub(crate) fn step(&mut self, step: &Step, state: &mut State, input: Flow) -> Flow {
+    pub(crate) fn step(&mut self, step: &CommandStep, state: &mut ShellState, input: Flow) -> Flow {
         self.steps += 1;
         if self.steps > MOST_STEPS || self.depth > DEEPEST {
             self.collector.unknown("the rest of the command");
@@ -92,10 +94,10 @@ impl Walk<'_> {
         output
     }
 
-    fn walk_step(&mut self, step: &Step, state: &mut State, input: Flow) -> Flow {
+    fn walk_step(&mut self, step: &CommandStep, state: &mut ShellState, input: Flow) -> Flow {
         match step {
-            Step::Simple(simple) => self.simple(simple, state, input),
-            Step::Pipeline(steps) => {
+            CommandStep::Simple(simple) => self.simple(simple, state, input),
+            CommandStep::Pipeline(steps) => {
                 let mut flow = input;
                 for step in steps {
                     // Each runs in a subshell.
@@ -103,7 +105,7 @@ impl Walk<'_> {
                 }
                 flow
             }
-            Step::List(first, rest) => {
+            CommandStep::List(first, rest) => {
                 let mut output = self.step(first, state, input.clone());
                 for (operator, step) in rest {
                     let before = state.clone();
@@ -119,7 +121,7 @@ impl Walk<'_> {
                 }
                 output
             }
-            Step::Group {
+            CommandStep::Group {
                 body,
                 redirects,
                 subshell,
@@ -130,7 +132,7 @@ impl Walk<'_> {
                 }
                 self.walk_all(body, state, input)
             }
-            Step::For {
+            CommandStep::For {
                 variable,
                 words,
                 body,
@@ -150,15 +152,15 @@ impl Walk<'_> {
                 state.variables.remove(variable);
                 Flow::Data
             }
-            Step::Branches(branches) => {
+            CommandStep::Branches(branches) => {
                 self.branches(branches, state, input);
                 Flow::Data
             }
-            Step::Function { name, body } => {
+            CommandStep::Function { name, body } => {
                 state.functions.insert(name.clone(), body.clone());
                 Flow::Nothing
             }
-            Step::Test {
+            CommandStep::Test {
                 words,
                 computes,
                 text,
@@ -169,7 +171,7 @@ impl Walk<'_> {
                 }
                 Flow::Nothing
             }
-            Step::Declare {
+            CommandStep::Declare {
                 assignments,
                 options,
                 text,
@@ -177,8 +179,9 @@ impl Walk<'_> {
             } => {
                 let outer = self.collector.begin_part();
                 self.inner(options, state);
-                let plain =
-                    |word: &Word| matches!(word.source.as_str(), "-x" | "-r" | "-a" | "-A" | "-g");
+                let plain = |word: &ShellWord| {
+                    matches!(word.source.as_str(), "-x" | "-r" | "-a" | "-A" | "-g")
+                };
                 if !options.iter().all(plain) {
                     self.collector.unknown(text);
                 }
@@ -186,11 +189,11 @@ impl Walk<'_> {
                 self.collector.end_part(text, outer);
                 Flow::Nothing
             }
-            Step::Unread(_) => Flow::Data,
+            CommandStep::Unread(_) => Flow::Data,
         }
     }
 
-    fn branches(&mut self, branches: &[Vec<Step>], state: &mut State, input: Flow) {
+    fn branches(&mut self, branches: &[Vec<CommandStep>], state: &mut ShellState, input: Flow) {
         for branch in branches {
             let mut inside = state.clone();
             self.walk_all(branch, &mut inside, input.clone());
@@ -199,15 +202,15 @@ impl Walk<'_> {
     }
 
     /// Walks through the commands inside words, and returns the output of the last.
-    fn inner(&mut self, words: &[Word], state: &State) -> Flow {
+    fn inner(&mut self, words: &[ShellWord], state: &ShellState) -> Flow {
         let mut inner_output = Flow::Nothing;
-        for script in words.iter().flat_map(Word::scripts) {
+        for script in words.iter().flat_map(ShellWord::scripts) {
             inner_output = self.script(script, &mut state.clone(), Flow::Nothing);
         }
         inner_output
     }
 
-    fn assign(&mut self, assignments: &[Assignment], state: &mut State) {
+    fn assign(&mut self, assignments: &[Assignment], state: &mut ShellState) {
         for assignment in assignments {
             self.inner(&assignment.words, state);
             let value = assignment
@@ -223,7 +226,7 @@ impl Walk<'_> {
     }
 
     /// Judges a variable that is set.
-    pub(crate) fn variable(&mut self, name: &str, values: Option<&[Value]>, state: &State) {
+    pub(crate) fn variable(&mut self, name: &str, values: Option<&[Value]>, state: &ShellState) {
         let variables = &lists().variables;
         let is = |list: &[String]| list.iter().any(|entry| is_like(name, entry));
         if is_own(name) || is(&variables.harmless) {
@@ -240,7 +243,7 @@ impl Walk<'_> {
         }
     }
 
-    fn redirects(&mut self, redirects: &[Redirect], state: &mut State, input: Flow) -> Flow {
+    fn redirects(&mut self, redirects: &[Redirect], state: &mut ShellState, input: Flow) -> Flow {
         let mut input = input;
         for redirect in redirects {
             let inner_output = self.inner(std::slice::from_ref(&redirect.target), state);
@@ -261,10 +264,10 @@ impl Walk<'_> {
                 }
                 Direction::Read => {
                     input = Flow::Data;
-                    Kind::Read
+                    WordKind::Read
                 }
-                Direction::Write => Kind::Replace,
-                Direction::Append => Kind::Append,
+                Direction::Write => WordKind::Replace,
+                Direction::Append => WordKind::Append,
             };
             let folders = state.folders.clone();
             for mut value in values {
@@ -278,7 +281,7 @@ impl Walk<'_> {
         input
     }
 
-    fn simple(&mut self, simple: &Simple, state: &mut State, input: Flow) -> Flow {
+    fn simple(&mut self, simple: &Simple, state: &mut ShellState, input: Flow) -> Flow {
         let outer = self.collector.begin_part();
         let inner_output = self.inner(&simple.words, state);
         let input = self.redirects(&simple.redirects, state, input);
@@ -325,27 +328,27 @@ impl Walk<'_> {
     }
 
     /// Returns the possible values of a word after expansion; `None` if there are too many.
-    fn values(&self, word: &Word, state: &State) -> Option<Vec<Value>> {
+    fn values(&self, word: &ShellWord, state: &ShellState) -> Option<Vec<Value>> {
         let mut all = Vec::new();
         for word in word.braces()? {
             let mut values = vec![Value::certain("")];
             for (at, piece) in word.pieces.iter().enumerate() {
                 let next: Vec<Value> = match piece {
-                    Piece::Text(text) => vec![Value {
+                    WordPiece::Text(text) => vec![Value {
                         is_pattern: is_pattern(text),
                         ..Value::certain(text)
                     }],
-                    Piece::Quoted(text) => vec![Value::certain(text)],
-                    Piece::Variable { name, quoted } => match number(name) {
+                    WordPiece::Quoted(text) => vec![Value::certain(text)],
+                    WordPiece::Variable { name, quoted } => match number(name) {
                         Some(text) => vec![Value::certain(text)],
                         None => state.variable(name, *quoted),
                     },
                     // A process substitution expands to the name of an open file.
-                    Piece::Command { source, .. } if source.starts_with(['<', '>']) => {
+                    WordPiece::Command { source, .. } if source.starts_with(['<', '>']) => {
                         vec![Value::certain(source)]
                     }
-                    Piece::Command { source, quoted, .. }
-                    | Piece::Computed { source, quoted, .. } => {
+                    WordPiece::Command { source, quoted, .. }
+                    | WordPiece::Computed { source, quoted, .. } => {
                         vec![Value {
                             may_split: !quoted,
                             ..Value::uncertain(source)
@@ -377,7 +380,7 @@ impl Walk<'_> {
     }
 
     /// Walks through text that a shell would run.
-    pub(crate) fn text(&mut self, text: &Value, state: &mut State, input: Flow) -> Flow {
+    pub(crate) fn text(&mut self, text: &Value, state: &mut ShellState, input: Flow) -> Flow {
         if !text.is_certain {
             self.collector.add(Act::Generated, &[]);
             self.collector.unknown(&text.text);
@@ -394,7 +397,7 @@ impl Walk<'_> {
     }
 
     /// Walks through a command: a function, a builtin or a program.
-    pub(crate) fn command(&mut self, words: &[Value], state: &mut State, input: Flow) -> Flow {
+    pub(crate) fn command(&mut self, words: &[Value], state: &mut ShellState, input: Flow) -> Flow {
         let Some((first, rest)) = words.split_first() else {
             return Flow::Nothing;
         };
@@ -413,7 +416,7 @@ impl Walk<'_> {
         &mut self,
         first: &Value,
         rest: &[Value],
-        state: &mut State,
+        state: &mut ShellState,
         input: Flow,
     ) -> Flow {
         if let Some(body) = first
@@ -520,7 +523,7 @@ impl Walk<'_> {
         }
     }
 
-    fn change_folder(&mut self, words: &[Value], state: &mut State) {
+    fn change_folder(&mut self, words: &[Value], state: &mut ShellState) {
         let words: Vec<&Value> = words
             .iter()
             .filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "--"))
@@ -537,7 +540,7 @@ impl Walk<'_> {
             state.folders.clear();
             return;
         }
-        self.collector.path(Kind::Read, &target, &folders);
+        self.collector.path(WordKind::Read, &target, &folders);
         state.folders = match text.starts_with('~') {
             true => Vec::new(),
             false => folders.iter().map(|folder| normal(text, folder)).collect(),
@@ -556,20 +559,20 @@ fn number(name: &str) -> Option<&'static str> {
 }
 
 /// Returns whether a step may change the folder, but does not if it fails.
-fn may_stay(step: &Step) -> bool {
+fn may_stay(step: &CommandStep) -> bool {
     let changes = |simple: &Simple| {
         let first = simple.words.first().map(|word| word.source.as_str());
         matches!(first, Some("cd" | "pushd" | "popd"))
     };
     match step {
-        Step::Simple(simple) => changes(simple),
-        Step::List(..) | Step::Group { .. } => true,
-        Step::Pipeline(_)
-        | Step::For { .. }
-        | Step::Branches(_)
-        | Step::Function { .. }
-        | Step::Test { .. }
-        | Step::Declare { .. }
-        | Step::Unread(_) => false,
+        CommandStep::Simple(simple) => changes(simple),
+        CommandStep::List(..) | CommandStep::Group { .. } => true,
+        CommandStep::Pipeline(_)
+        | CommandStep::For { .. }
+        | CommandStep::Branches(_)
+        | CommandStep::Function { .. }
+        | CommandStep::Test { .. }
+        | CommandStep::Declare { .. }
+        | CommandStep::Unread(_) => false,
     }
 }

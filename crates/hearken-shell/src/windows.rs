@@ -5,9 +5,9 @@
 
 use crate::act::Act;
 use crate::arguments::uses;
-use crate::program::{Effect, Family, Kind, Row, find};
+use crate::program::{Effect, Family, ProgramRow, WordKind, find};
 use crate::report::Collector;
-use crate::state::{Flow, State};
+use crate::state::{Flow, ShellState};
 use crate::walk::Walk;
 use crate::word::Value;
 
@@ -24,7 +24,7 @@ pub(crate) fn family(command: &str) -> Option<Family> {
     family_of(&parse(command, Family::PowerShell))
 }
 
-fn family_of(pipes: &[Vec<Part>]) -> Option<Family> {
+fn family_of(pipes: &[Vec<PipelinePart>]) -> Option<Family> {
     pipes.iter().flatten().find_map(|part| {
         let inner = || {
             part.words
@@ -36,7 +36,7 @@ fn family_of(pipes: &[Vec<Part>]) -> Option<Family> {
     })
 }
 
-fn family_of_part(part: &Part) -> Option<Family> {
+fn family_of_part(part: &PipelinePart) -> Option<Family> {
     let listed = |family: Family, name: &str| find(family, &name.to_lowercase()).is_some();
     let words: Vec<&str> = part
         .words
@@ -90,7 +90,7 @@ pub(crate) fn shell(name: &str) -> Option<Family> {
 
 /// Reports what a command plainly does.
 pub(crate) fn read(command: &str, family: Family, collector: &mut Collector) {
-    let mut state = State::begin(collector);
+    let mut state = ShellState::begin(collector);
     let mut walk = Walk {
         collector,
         steps: 0,
@@ -100,7 +100,7 @@ pub(crate) fn read(command: &str, family: Family, collector: &mut Collector) {
 }
 
 /// Reads text that a Windows shell would run.
-pub(crate) fn text(command: &str, family: Family, walk: &mut Walk<'_>, state: &mut State) {
+pub(crate) fn text(command: &str, family: Family, walk: &mut Walk<'_>, state: &mut ShellState) {
     if command.len() > LONGEST {
         walk.collector.unknown("the end of a very long command");
         return;
@@ -114,7 +114,12 @@ pub(crate) fn text(command: &str, family: Family, walk: &mut Walk<'_>, state: &m
     walk.depth -= 1;
 }
 
-fn pipes(all: &[Vec<Part>], family: Family, walk: &mut Walk<'_>, state: &mut State) -> Flow {
+fn pipes(
+    all: &[Vec<PipelinePart>],
+    family: Family,
+    walk: &mut Walk<'_>,
+    state: &mut ShellState,
+) -> Flow {
     let mut last = Flow::Nothing;
     for pipe in all {
         last = Flow::Nothing;
@@ -125,7 +130,13 @@ fn pipes(all: &[Vec<Part>], family: Family, walk: &mut Walk<'_>, state: &mut Sta
     last
 }
 
-fn run(part: &Part, family: Family, walk: &mut Walk<'_>, state: &mut State, input: Flow) -> Flow {
+fn run(
+    part: &PipelinePart,
+    family: Family,
+    walk: &mut Walk<'_>,
+    state: &mut ShellState,
+    input: Flow,
+) -> Flow {
     let mut inner = Flow::Nothing;
     for group in part.words.iter().flat_map(|word| &word.groups) {
         inner = pipes(group, family, walk, state);
@@ -154,7 +165,7 @@ fn command(
     rest: &[Value],
     family: Family,
     walk: &mut Walk<'_>,
-    state: &mut State,
+    state: &mut ShellState,
     input: Flow,
     inner: &Flow,
 ) -> Flow {
@@ -175,8 +186,11 @@ fn command(
     };
     let uses = uses(&row, rest);
     walk.apply(&name, &uses, state, input.clone());
-    if takes(&row, Kind::Command) {
-        let runs_text = uses.words.iter().any(|(kind, _)| *kind == Kind::Command);
+    if takes(&row, WordKind::Command) {
+        let runs_text = uses
+            .words
+            .iter()
+            .any(|(kind, _)| *kind == WordKind::Command);
         match (runs_text, &input) {
             (true, _) if *inner == Flow::Downloaded => walk.collector.add(Act::Downloaded, &[]),
             (false, Flow::Downloaded) => walk.collector.add(Act::Downloaded, &[]),
@@ -187,17 +201,20 @@ fn command(
         }
     }
     let names_none = !uses.words.iter().any(|(kind, _)| kind.writes());
-    if input != Flow::Nothing && names_none && takes(&row, Kind::Delete) {
+    if input != Flow::Nothing && names_none && takes(&row, WordKind::Delete) {
         walk.collector.add(Act::DeleteFound, &[]);
     }
     walk.collector.unknown(&first.text);
-    match (uses.words.iter().any(|(kind, _)| *kind == Kind::Url), input) {
+    match (
+        uses.words.iter().any(|(kind, _)| *kind == WordKind::Url),
+        input,
+    ) {
         (true, _) | (false, Flow::Downloaded) => Flow::Downloaded,
         (false, _) => Flow::Data,
     }
 }
 
-fn takes(row: &Row, kind: Kind) -> bool {
+fn takes(row: &ProgramRow, kind: WordKind) -> bool {
     let as_value = row
         .options
         .values()
@@ -248,21 +265,21 @@ fn strip_keywords(mut words: Vec<Value>) -> Vec<Value> {
 
 /// One word, with the commands in its brackets.
 #[derive(Debug, Clone, PartialEq)]
-struct Word {
+struct WindowsWord {
     value: Value,
-    groups: Vec<Vec<Vec<Part>>>,
+    groups: Vec<Vec<Vec<PipelinePart>>>,
 }
 
 /// One command of a pipe.
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Part {
-    words: Vec<Word>,
-    redirects: Vec<(Kind, Value)>,
+struct PipelinePart {
+    words: Vec<WindowsWord>,
+    redirects: Vec<(WordKind, Value)>,
     text: String,
 }
 
 /// Splits a text into pipes, and each pipe into its commands.
-fn parse(text: &str, family: Family) -> Vec<Vec<Part>> {
+fn parse(text: &str, family: Family) -> Vec<Vec<PipelinePart>> {
     let mut splitter = Splitter {
         text,
         at: 0,
@@ -290,11 +307,11 @@ impl Splitter<'_> {
         Some(c)
     }
 
-    fn pipes(&mut self, closing: Option<char>, depth: usize) -> Vec<Vec<Part>> {
-        let mut pipes: Vec<Vec<Part>> = vec![Vec::new()];
-        let mut part = Part::default();
+    fn pipes(&mut self, closing: Option<char>, depth: usize) -> Vec<Vec<PipelinePart>> {
+        let mut pipes: Vec<Vec<PipelinePart>> = vec![Vec::new()];
+        let mut part = PipelinePart::default();
         let mut begin = self.at;
-        let end = |part: &mut Part, pipes: &mut Vec<Vec<Part>>, text: &str| {
+        let end = |part: &mut PipelinePart, pipes: &mut Vec<Vec<PipelinePart>>, text: &str| {
             let mut part = std::mem::take(part);
             if !part.words.is_empty() || !part.redirects.is_empty() {
                 text.trim().clone_into(&mut part.text);
@@ -357,7 +374,7 @@ impl Splitter<'_> {
         }
     }
 
-    fn redirect(&mut self, part: &mut Part, depth: usize) {
+    fn redirect(&mut self, part: &mut PipelinePart, depth: usize) {
         self.next();
         let appends = self.peek() == Some('>');
         if appends {
@@ -382,13 +399,19 @@ impl Splitter<'_> {
         let target = self.word(depth).value;
         let nothing = matches!(target.text.to_lowercase().as_str(), "nul" | "$null" | "");
         if !nothing {
-            part.redirects
-                .push((if appends { Kind::Append } else { Kind::Replace }, target));
+            part.redirects.push((
+                if appends {
+                    WordKind::Append
+                } else {
+                    WordKind::Replace
+                },
+                target,
+            ));
         }
     }
 
     /// Reads one word, up to a blank or another character that ends it.
-    fn word(&mut self, depth: usize) -> Word {
+    fn word(&mut self, depth: usize) -> WindowsWord {
         let begin = self.at;
         let mut text = String::new();
         let mut groups = Vec::new();
@@ -445,17 +468,17 @@ impl Splitter<'_> {
             self.next();
         }
         value.text = text.replace('\\', "/");
-        Word { value, groups }
+        WindowsWord { value, groups }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Place;
+    use crate::report::Folders;
 
     fn acts(command: &str) -> Vec<Act> {
-        let reading = crate::read(command, &Place::default());
+        let reading = crate::read(command, &Folders::default());
         assert!(!reading.unknown.is_empty(), "{command} counts as read");
         reading.findings.iter().map(|finding| finding.act).collect()
     }

@@ -4,7 +4,7 @@ use crate::syntax::Script;
 
 /// One piece of a word.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Piece {
+pub(crate) enum WordPiece {
     /// Unquoted text, in which `*`, `?`, `[` and braces are special.
     Text(String),
     /// Literal text.
@@ -31,8 +31,8 @@ pub(crate) enum Piece {
 
 /// One word of a command, before the shell expands it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Word {
-    pub(crate) pieces: Vec<Piece>,
+pub(crate) struct ShellWord {
+    pub(crate) pieces: Vec<WordPiece>,
     /// The word as written.
     pub(crate) source: String,
 }
@@ -107,11 +107,11 @@ impl Value {
     }
 }
 
-impl Word {
+impl ShellWord {
     /// Returns a word of literal text.
     pub(crate) fn certain(text: &str) -> Self {
         Self {
-            pieces: vec![Piece::Quoted(text.to_owned())],
+            pieces: vec![WordPiece::Quoted(text.to_owned())],
             source: text.to_owned(),
         }
     }
@@ -119,29 +119,29 @@ impl Word {
     /// Returns the commands inside the word.
     pub(crate) fn scripts(&self) -> impl Iterator<Item = &Script> {
         self.pieces.iter().flat_map(|piece| match piece {
-            Piece::Command { script, .. } => std::slice::from_ref(script),
-            Piece::Computed { scripts, .. } => scripts.as_slice(),
-            Piece::Text(_) | Piece::Quoted(_) | Piece::Variable { .. } => &[],
+            WordPiece::Command { script, .. } => std::slice::from_ref(script),
+            WordPiece::Computed { scripts, .. } => scripts.as_slice(),
+            WordPiece::Text(_) | WordPiece::Quoted(_) | WordPiece::Variable { .. } => &[],
         })
     }
 
     /// Expands braces, as the shell does before anything else; returns `None` if that makes too many words.
-    pub(crate) fn braces(&self) -> Option<Vec<Word>> {
+    pub(crate) fn braces(&self) -> Option<Vec<ShellWord>> {
         let has = self
             .pieces
             .iter()
-            .any(|piece| matches!(piece, Piece::Text(text) if text.contains('{')));
+            .any(|piece| matches!(piece, WordPiece::Text(text) if text.contains('{')));
         if !has {
             return Some(vec![self.clone()]);
         }
         let mut tokens = Vec::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => tokens.extend(text.chars().map(Token::Char)),
-                Piece::Quoted(_)
-                | Piece::Variable { .. }
-                | Piece::Command { .. }
-                | Piece::Computed { .. } => tokens.push(Token::Whole(piece)),
+                WordPiece::Text(text) => tokens.extend(text.chars().map(Token::Char)),
+                WordPiece::Quoted(_)
+                | WordPiece::Variable { .. }
+                | WordPiece::Command { .. }
+                | WordPiece::Computed { .. } => tokens.push(Token::Whole(piece)),
             }
         }
         let all = expand(&tokens, 0)?;
@@ -157,7 +157,7 @@ const DEEPEST: usize = 8;
 #[derive(Debug, Clone, Copy)]
 enum Token<'a> {
     Char(char),
-    Whole(&'a Piece),
+    Whole(&'a WordPiece),
 }
 
 impl Token<'_> {
@@ -217,22 +217,24 @@ fn first_braces(tokens: &[Token<'_>]) -> Option<(usize, usize, Vec<usize>)> {
     None
 }
 
-fn joined(tokens: &[Token<'_>]) -> Word {
-    let mut word = Word::default();
+fn joined(tokens: &[Token<'_>]) -> ShellWord {
+    let mut word = ShellWord::default();
     for token in tokens {
         match token {
             Token::Char(c) => {
                 word.source.push(*c);
                 match word.pieces.last_mut() {
-                    Some(Piece::Text(text)) => text.push(*c),
-                    Some(_) | None => word.pieces.push(Piece::Text(c.to_string())),
+                    Some(WordPiece::Text(text)) => text.push(*c),
+                    Some(_) | None => word.pieces.push(WordPiece::Text(c.to_string())),
                 }
             }
             Token::Whole(piece) => {
                 word.source.push_str(match piece {
-                    Piece::Text(text) | Piece::Quoted(text) => text,
-                    Piece::Variable { name, .. } => name,
-                    Piece::Command { source, .. } | Piece::Computed { source, .. } => source,
+                    WordPiece::Text(text) | WordPiece::Quoted(text) => text,
+                    WordPiece::Variable { name, .. } => name,
+                    WordPiece::Command { source, .. } | WordPiece::Computed { source, .. } => {
+                        source
+                    }
                 });
                 word.pieces.push((*piece).clone());
             }
@@ -252,8 +254,8 @@ mod tests {
     use super::*;
 
     fn sources(text: &str) -> Option<Vec<String>> {
-        let word = Word {
-            pieces: vec![Piece::Text(text.to_owned())],
+        let word = ShellWord {
+            pieces: vec![WordPiece::Text(text.to_owned())],
             source: text.to_owned(),
         };
         let words = word.braces()?;

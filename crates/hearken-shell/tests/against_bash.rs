@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hearken_shell::{Place, read};
+use hearken_shell::{Folders, read};
 
 const PIECES: &[&str] = &[
     "rm",
@@ -237,7 +237,7 @@ fn what_is_cleared_changes_no_file() {
         std::fs::write(folder.join(name), "a\nb\n").unwrap();
     }
     let before = snapshot(&root);
-    let place = Place {
+    let place = Folders {
         folder: Some(folder.display().to_string()),
         start: None,
     };

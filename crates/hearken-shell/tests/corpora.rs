@@ -6,7 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hearken_shell::{Place, Rank, Reading, read};
+use hearken_shell::{CommandReport, Folders, Rank, read};
 
 fn rows(text: &str) -> Vec<(String, String)> {
     let plain = |line: &str| {
@@ -20,15 +20,15 @@ fn rows(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-fn judge(command: &str) -> Reading {
-    let place = Place {
+fn judge(command: &str) -> CommandReport {
+    let place = Folders {
         folder: Some("/work/app".to_owned()),
         start: None,
     };
     read(command, &place)
 }
 
-fn names(reading: &Reading) -> Vec<&'static str> {
+fn names(reading: &CommandReport) -> Vec<&'static str> {
     reading
         .findings
         .iter()

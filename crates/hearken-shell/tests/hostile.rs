@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use hearken_shell::{Place, Touch, read, touches};
+use hearken_shell::{Folders, Touch, read, touches};
 use proptest::prelude::*;
 
 /// Far more than these need on a busy machine; without bounds in the reader they would take hours.
@@ -64,22 +64,25 @@ fn a_huge_command_is_read_in_time() {
         "@",
     ] {
         for count in [10, 1000, 30_000] {
-            let _ = read(&piece.repeat(count), &Place::default());
-            let _ = read(&format!("echo {}", piece.repeat(count)), &Place::default());
+            let _ = read(&piece.repeat(count), &Folders::default());
+            let _ = read(
+                &format!("echo {}", piece.repeat(count)),
+                &Folders::default(),
+            );
         }
     }
     // What loops multiply is bounded too.
     let _ = read(
         "for a in 1 2 3 4; do for b in 1 2 3 4; do for c in 1 2 3 4; do for d in 1 2 3 4; do rm $a$b$c$d; done; done; done; done",
-        &Place::default(),
+        &Folders::default(),
     );
-    let _ = read(&"f() { f; f; f; f; }; ".repeat(200), &Place::default());
+    let _ = read(&"f() { f; f; f; f; }; ".repeat(200), &Folders::default());
     let _ = read(
         &format!(
             "{} f",
             "f() { g; g; g; g; }; g() { h; h; h; h; }; h() { f; f; f; }; ".repeat(20)
         ),
-        &Place::default(),
+        &Folders::default(),
     );
     assert!(begin.elapsed() < MOST, "{:?}", begin.elapsed());
 }
@@ -87,7 +90,7 @@ fn a_huge_command_is_read_in_time() {
 proptest! {
     #[test]
     fn any_text_is_read_without_a_panic(text in "\\PC{0,60}", folder in proptest::option::of("\\PC{0,20}")) {
-        let place = Place { folder, start: None };
+        let place = Folders { folder, start: None };
         let reading = read(&text, &place);
         prop_assert!(reading.findings.len() < 100);
         for touch in [Touch::Read, Touch::Edit, Touch::Delete] {
@@ -97,7 +100,7 @@ proptest! {
 
     #[test]
     fn shell_syntax_is_read_without_a_panic(text in "[a-c $(){}\\[\\]<>|&;'\"`\\\\\n=*?!~#0-9.,/-]{0,80}") {
-        let place = Place::default();
+        let place = Folders::default();
         // The same text always gives the same report.
         prop_assert_eq!(read(&text, &place), read(&text, &place));
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::client::{Stream, post, request, server, within};
-use crate::demo::{Running, Settings};
+use crate::demo::{ProducerSettings, Running};
 
 fn asking(capabilities: Value) -> Value {
     json!({"type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": "test",
@@ -29,7 +29,7 @@ pub(super) async fn stream(running: &Running, consent: &Value) -> Stream {
 
 #[tokio::test]
 async fn a_request_is_answered_as_chapter_5_writes_it() {
-    let running = server(Settings::stepped(1)).await;
+    let running = server(ProducerSettings::stepped(1)).await;
     let consent = agreed(
         &running,
         json!({"max_events_per_second": 3, "languages": ["yo", "en-US"],
@@ -55,7 +55,7 @@ async fn a_request_is_answered_as_chapter_5_writes_it() {
 
 #[tokio::test]
 async fn what_can_not_be_kept_is_rejected_with_its_reason() {
-    let running = server(Settings::stepped(1)).await;
+    let running = server(ProducerSettings::stepped(1)).await;
     let mut strange = asking(json!({}));
     strange["aaep_version"] = json!("2.0.0");
     for (message, status, code) in [
@@ -91,7 +91,7 @@ async fn what_can_not_be_kept_is_rejected_with_its_reason() {
 
 #[tokio::test]
 async fn two_subscribers_with_other_terms_get_other_streams() {
-    let running = server(Settings::stepped(3)).await;
+    let running = server(ProducerSettings::stepped(3)).await;
     let all = agreed(&running, json!({})).await;
     let few = agreed(
         &running,
@@ -109,7 +109,7 @@ async fn two_subscribers_with_other_terms_get_other_streams() {
 
 #[tokio::test]
 async fn a_budget_is_kept_but_for_what_is_urgent_and_can_be_changed() {
-    let running = server(Settings::stepped(4)).await;
+    let running = server(ProducerSettings::stepped(4)).await;
     let terms = json!({"max_events_per_second": 1, "supports_confirmation_reply": true});
     let consent = agreed(&running, terms).await;
     let mut slow = stream(&running, &consent).await;
@@ -135,7 +135,7 @@ async fn a_budget_is_kept_but_for_what_is_urgent_and_can_be_changed() {
 
 #[tokio::test]
 async fn the_last_to_leave_takes_the_defaults_along() {
-    let running = server(Settings::stepped(5)).await;
+    let running = server(ProducerSettings::stepped(5)).await;
     let answering = json!({"supports_confirmation_reply": true});
     let consent = agreed(&running, answering).await;
     let deaf = agreed(&running, json!({})).await;

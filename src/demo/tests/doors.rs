@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use super::client::{post, server, within};
-use crate::demo::{Running, Settings, Signer};
+use crate::demo::{ProducerSettings, Running, Signer};
 use crate::protocol::KeyRing;
 
 fn asking(capabilities: Value) -> Value {
@@ -47,7 +47,7 @@ async fn say(socket: &mut WebSocketStream<TcpStream>, message: &Value) {
 
 #[tokio::test]
 async fn a_websocket_carries_the_handshake_events_replies_and_the_end() {
-    let running = server(Settings::stepped(1)).await;
+    let running = server(ProducerSettings::stepped(1)).await;
     assert!(socket(&running, "chat").await.is_none(), "another protocol");
     let mut socket = socket(&running, "aaep.v1").await.unwrap();
     say(
@@ -96,7 +96,7 @@ async fn a_websocket_carries_the_handshake_events_replies_and_the_end() {
 
 #[tokio::test]
 async fn a_refusal_and_what_is_no_message_close_with_their_codes() {
-    let running = server(Settings::stepped(1)).await;
+    let running = server(ProducerSettings::stepped(1)).await;
     let mut refused = socket(&running, "aaep.v1").await.unwrap();
     say(&mut refused, &asking(json!({"pace_wpm": 1}))).await;
     assert_eq!(told(&mut refused).await["type"], "subscription.rejected");
@@ -109,7 +109,7 @@ async fn a_refusal_and_what_is_no_message_close_with_their_codes() {
 
 #[tokio::test]
 async fn a_stop_tells_every_subscriber() {
-    let running = server(Settings::stepped(1)).await;
+    let running = server(ProducerSettings::stepped(1)).await;
     let mut socket = socket(&running, "aaep.v1").await.unwrap();
     say(
         &mut socket,
@@ -132,7 +132,7 @@ async fn a_unix_socket_takes_either_framing_and_goes_with_its_server() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("aaep/demo.sock");
     let place = Entrance::Socket(path.clone());
-    let running = serve_at(std::slice::from_ref(&place), Settings::stepped(1))
+    let running = serve_at(std::slice::from_ref(&place), ProducerSettings::stepped(1))
         .await
         .unwrap();
     let text = asking(json!({"supports_confirmation_reply": true})).to_string();
@@ -158,7 +158,7 @@ async fn a_unix_socket_takes_either_framing_and_goes_with_its_server() {
     drop(lines);
     within(running.producer().until_subscribers_are(1)).await;
     assert_eq!(running.producer().agreed(), 1);
-    let taken = serve_at(&[place], Settings::stepped(1)).await;
+    let taken = serve_at(&[place], ProducerSettings::stepped(1)).await;
     assert!(taken.is_err(), "somebody listens there");
     running.stop().await;
     assert!(!path.exists());
@@ -170,9 +170,9 @@ async fn a_signed_manifest_proves_the_demo_and_lists_its_doors() {
     let mut keys = KeyRing::default();
     keys.add("hearken-demo", None, &signer.public_pem())
         .unwrap();
-    let settings = Settings {
+    let settings = ProducerSettings {
         signer: Some(Arc::new(signer)),
-        ..Settings::stepped(1)
+        ..ProducerSettings::stepped(1)
     };
     let running = server(settings).await;
     let wanted = asking(json!({"accept_signed_manifests_only": true}));

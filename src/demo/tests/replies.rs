@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::client::{Stream, decision, post, request, response, server, within};
-use crate::demo::{Malformed, Pace, Running, Settings, Timeouts, Verdict};
+use crate::demo::{Malformed, Pace, PostVerdict, ProducerSettings, Running, Timeouts};
 
 /// Starts a scenario and reads up to its question.
 async fn asked(running: &Running, name: &str) -> (Stream, Value) {
@@ -19,7 +19,7 @@ async fn asked(running: &Running, name: &str) -> (Stream, Value) {
     (stream, question)
 }
 
-fn verdicts(running: &Running) -> Vec<Verdict> {
+fn verdicts(running: &Running) -> Vec<PostVerdict> {
     let replies = running.producer().replies();
     replies.into_iter().map(|reply| reply.verdict).collect()
 }
@@ -31,7 +31,7 @@ fn with(mut message: Value, name: &str, value: Value) -> Value {
 
 #[tokio::test]
 async fn what_is_ignored_gets_the_same_answer_as_what_is_taken() {
-    let running = server(Settings::stepped(1)).await;
+    let running = server(ProducerSettings::stepped(1)).await;
     let (mut stream, question) = asked(&running, "email").await;
     let accept = decision(&question, "accept");
     let ignored = [
@@ -56,12 +56,12 @@ async fn what_is_ignored_gets_the_same_answer_as_what_is_taken() {
     assert_eq!(
         verdicts(&running),
         [
-            Verdict::UnknownToken,
-            Verdict::NotAllowed,
-            Verdict::WrongKind,
-            Verdict::WrongKind,
-            Verdict::Taken,
-            Verdict::UsedToken,
+            PostVerdict::UnknownToken,
+            PostVerdict::NotAllowed,
+            PostVerdict::WrongKind,
+            PostVerdict::WrongKind,
+            PostVerdict::Taken,
+            PostVerdict::UsedToken,
         ]
     );
     let events = stream.until("session.completed").await;
@@ -75,7 +75,7 @@ async fn what_is_ignored_gets_the_same_answer_as_what_is_taken() {
 
 #[tokio::test]
 async fn what_is_malformed_is_refused_with_a_reason_and_changes_nothing() {
-    let running = server(Settings::stepped(2)).await;
+    let running = server(ProducerSettings::stepped(2)).await;
     let (_stream, question) = asked(&running, "email").await;
     let accept = decision(&question, "accept");
     let mut faults = vec![
@@ -114,7 +114,10 @@ async fn what_is_malformed_is_refused_with_a_reason_and_changes_nothing() {
         assert_eq!(answer["error"], *code, "{message}");
         let words = answer["message"].as_str().unwrap();
         assert!(!words.contains("rpl_"), "{words}");
-        assert_eq!(verdicts(&running).last(), Some(&Verdict::Malformed(*fault)));
+        assert_eq!(
+            verdicts(&running).last(),
+            Some(&PostVerdict::Malformed(*fault))
+        );
     }
     let (status, _, body) = request(running.addr(), "POST", "/messages", "{not json").await;
     assert_eq!(status, 400);
@@ -126,7 +129,7 @@ async fn what_is_malformed_is_refused_with_a_reason_and_changes_nothing() {
 
 #[tokio::test]
 async fn a_clarification_takes_what_its_kinds_say_and_waits_on_after_the_rest() {
-    let running = server(Settings::stepped(3)).await;
+    let running = server(ProducerSettings::stepped(3)).await;
     let (mut stream, question) = asked(&running, "clarification").await;
     for answer in [json!(7), json!(true)] {
         post(running.addr(), "/messages", &response(&question, answer)).await;
@@ -147,10 +150,10 @@ async fn a_clarification_takes_what_its_kinds_say_and_waits_on_after_the_rest() 
     assert_eq!(
         verdicts(&running),
         [
-            Verdict::NotAllowed,
-            Verdict::NotAllowed,
-            Verdict::WrongKind,
-            Verdict::Taken
+            PostVerdict::NotAllowed,
+            PostVerdict::NotAllowed,
+            PostVerdict::WrongKind,
+            PostVerdict::Taken
         ]
     );
     running.stop().await;
@@ -158,7 +161,7 @@ async fn a_clarification_takes_what_its_kinds_say_and_waits_on_after_the_rest() 
 
 #[tokio::test]
 async fn a_hostile_answer_is_tamed_before_it_is_repeated() {
-    let running = server(Settings::stepped(4)).await;
+    let running = server(ProducerSettings::stepped(4)).await;
     let (mut stream, question) = asked(&running, "clarification").await;
     let hostile = format!("\u{1b}]0;x\u{7}\r\ndata: {{}}\n\n{}", "z".repeat(10_000));
     post(
@@ -177,7 +180,7 @@ async fn a_hostile_answer_is_tamed_before_it_is_repeated() {
 
 #[tokio::test]
 async fn a_modified_action_counts_as_a_rejection() {
-    let running = server(Settings::stepped(5)).await;
+    let running = server(ProducerSettings::stepped(5)).await;
     let (mut stream, question) = asked(&running, "transfer").await;
     let modified = with(
         decision(&question, "accept"),
@@ -187,18 +190,18 @@ async fn a_modified_action_counts_as_a_rejection() {
     post(running.addr(), "/messages", &modified).await;
     let events = stream.until("session.completed").await;
     assert!(events.iter().all(|event| event["tool"] != "transfer_funds"));
-    assert_eq!(verdicts(&running), [Verdict::Taken]);
+    assert_eq!(verdicts(&running), [PostVerdict::Taken]);
     running.stop().await;
 }
 
 #[tokio::test]
 async fn a_decision_after_the_timeout_is_late_even_if_the_question_still_stands() {
     // The clock stands still, so only the producer's own timer could end the question.
-    let running = server(Settings {
+    let running = server(ProducerSettings {
         pace: Pace::Stepped,
         timeouts: Timeouts::AsWritten,
         clock: std::sync::Arc::new(|| "2026-01-01T00:00:00Z".parse().unwrap()),
-        ..Settings::stepped(6)
+        ..ProducerSettings::stepped(6)
     })
     .await;
     let (_stream, question) = asked(&running, "question").await;
@@ -208,24 +211,24 @@ async fn a_decision_after_the_timeout_is_late_even_if_the_question_still_stands(
         json!("2026-01-01T00:01:00Z"),
     );
     post(running.addr(), "/messages", &late).await;
-    assert_eq!(verdicts(&running), [Verdict::TooLate]);
+    assert_eq!(verdicts(&running), [PostVerdict::TooLate]);
     let timely = with(
         decision(&question, "accept"),
         "timestamp",
         json!("2026-01-01T00:00:59.999Z"),
     );
     post(running.addr(), "/messages", &timely).await;
-    assert_eq!(verdicts(&running)[1], Verdict::Taken);
+    assert_eq!(verdicts(&running)[1], PostVerdict::Taken);
     running.stop().await;
 }
 
 #[tokio::test]
 async fn a_token_is_spent_when_its_question_has_timed_out() {
-    let running = server(Settings::stepped(7)).await;
+    let running = server(ProducerSettings::stepped(7)).await;
     let (mut stream, question) = asked(&running, "question").await;
     assert_eq!(running.producer().expire_questions(), 1);
     stream.until("session.completed").await;
     post(running.addr(), "/messages", &decision(&question, "accept")).await;
-    assert_eq!(verdicts(&running), [Verdict::UsedToken]);
+    assert_eq!(verdicts(&running), [PostVerdict::UsedToken]);
     running.stop().await;
 }

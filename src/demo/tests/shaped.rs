@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::agreed::{agreed, stream};
 use super::client::{Stream, decision, post, server};
-use crate::demo::Settings;
+use crate::demo::ProducerSettings;
 
 const ANSWERS: [&str; 2] = [
     "supports_confirmation_reply",
@@ -36,7 +36,7 @@ async fn who_can_not_answer_is_not_asked_and_the_default_happens_at_once() {
             json!({"supports_confirmation_reply": true}),
         ),
     ] {
-        let running = server(Settings::stepped(11)).await;
+        let running = server(ProducerSettings::stepped(11)).await;
         let consent = agreed(&running, declared.clone()).await;
         let notes = consent["negotiation_notes"].as_str().unwrap();
         for key in ANSWERS {
@@ -65,7 +65,7 @@ async fn who_can_not_answer_is_not_asked_and_the_default_happens_at_once() {
 
 #[tokio::test]
 async fn a_question_goes_to_who_can_answer_and_to_nobody_else() {
-    let running = server(Settings::stepped(12)).await;
+    let running = server(ProducerSettings::stepped(12)).await;
     let able = json!({"supports_confirmation_reply": true, "supports_clarification_reply": true});
     let able = agreed(&running, able).await;
     assert!(able.get("negotiation_notes").is_none(), "{able}");
@@ -94,7 +94,7 @@ async fn a_question_goes_to_who_can_answer_and_to_nobody_else() {
 
 #[tokio::test]
 async fn who_can_not_answer_any_more_lets_the_default_happen() {
-    let running = server(Settings::stepped(13)).await;
+    let running = server(ProducerSettings::stepped(13)).await;
     let consent = agreed(&running, json!({"supports_confirmation_reply": true})).await;
     let mut events = stream(&running, &consent).await;
     running.producer().start("question").unwrap();
@@ -127,7 +127,7 @@ fn chunks(events: &[Value]) -> Vec<(u64, &str, Option<&str>, bool)> {
 #[tokio::test]
 async fn text_that_waits_grows_together_at_its_right_place_and_loses_nothing() {
     for scenario in ["answer", "email"] {
-        let running = server(Settings::stepped(14)).await;
+        let running = server(ProducerSettings::stepped(14)).await;
         let able = |rate: u64| {
             json!({"supports_confirmation_reply": true, "max_events_per_second": rate,
                 "coalesce_boundaries": ["sentence", "completion"]})
@@ -197,7 +197,7 @@ async fn text_that_waits_grows_together_at_its_right_place_and_loses_nothing() {
 
 #[tokio::test]
 async fn who_comes_back_gets_what_was_overtaken_too() {
-    let running = server(Settings::stepped(15)).await;
+    let running = server(ProducerSettings::stepped(15)).await;
     let terms = json!({"supports_confirmation_reply": true, "max_events_per_second": 2});
     let consent = agreed(&running, terms).await;
     let mut first = stream(&running, &consent).await;

@@ -10,14 +10,14 @@ use tokio::net::TcpStream;
 use super::client::{Stream, decision, post, request, server, within};
 use super::rules::faults;
 use crate::demo::body::EventBody;
-use crate::demo::hub::Listener;
-use crate::demo::{Running, Scenario, Settings, serve};
+use crate::demo::hub::Subscriber;
+use crate::demo::{ProducerSettings, Running, Scenario, serve};
 
 const CONFIRMATION: &str = "aaep:agent.awaiting.confirmation";
 
 #[tokio::test]
 async fn an_event_is_named_numbered_and_greeted() {
-    let running = server(Settings::stepped(1)).await;
+    let running = server(ProducerSettings::stepped(1)).await;
     let mut stream = Stream::greeted(running.addr(), None).await;
     assert!(stream.head.contains("content-type: text/event-stream"));
     assert!(stream.head.contains("cache-control: no-cache"));
@@ -32,7 +32,7 @@ async fn an_event_is_named_numbered_and_greeted() {
 
 #[tokio::test]
 async fn who_was_cut_off_resumes_without_loss_and_without_repetition() {
-    let running = server(Settings::stepped(2)).await;
+    let running = server(ProducerSettings::stepped(2)).await;
     let producer = running.producer();
     let mut stream = Stream::greeted(running.addr(), None).await;
     producer.hold_before("aaep:agent.tool.completed");
@@ -56,10 +56,10 @@ async fn who_was_cut_off_resumes_without_loss_and_without_repetition() {
 
 #[tokio::test]
 async fn a_silent_stream_beats() {
-    let running = server(Settings::stepped(11)).await;
+    let running = server(ProducerSettings::stepped(11)).await;
     let subscription = running
         .producer()
-        .subscribe(None, Listener::Plain)
+        .subscribe(None, Subscriber::Plain)
         .ok()
         .unwrap();
     let mut body = EventBody::new(subscription, None, Duration::from_millis(1));
@@ -72,7 +72,7 @@ async fn a_silent_stream_beats() {
 
 #[tokio::test]
 async fn who_reads_too_slowly_loses_what_is_old_and_it_is_counted() {
-    let running = server(Settings::stepped(12)).await;
+    let running = server(ProducerSettings::stepped(12)).await;
     let producer = running.producer();
     let mut stream = Stream::greeted(running.addr(), None).await;
     // Nothing else runs until the first wait, so the connection removes nothing meanwhile.
@@ -88,7 +88,7 @@ async fn who_reads_too_slowly_loses_what_is_old_and_it_is_counted() {
 
 #[tokio::test]
 async fn nothing_is_replayed_to_who_does_not_ask() {
-    let running = server(Settings::stepped(3)).await;
+    let running = server(ProducerSettings::stepped(3)).await;
     within(running.producer().start("tool").unwrap().until_ended()).await;
     let mut stream = Stream::greeted(running.addr(), None).await;
     running.producer().inject("marker");
@@ -98,7 +98,7 @@ async fn nothing_is_replayed_to_who_does_not_ask() {
 
 #[tokio::test]
 async fn who_missed_too_much_gets_the_open_question_again_and_the_state_of_the_rest() {
-    let running = server(Settings::stepped(4)).await;
+    let running = server(ProducerSettings::stepped(4)).await;
     let producer = running.producer();
     let mut first = Stream::greeted(running.addr(), None).await;
     let asking = producer.start("email").unwrap();
@@ -125,7 +125,7 @@ async fn who_missed_too_much_gets_the_open_question_again_and_the_state_of_the_r
 
 #[tokio::test]
 async fn one_subscriber_too_many_is_told_to_come_back() {
-    let running = server(Settings::stepped(5)).await;
+    let running = server(ProducerSettings::stepped(5)).await;
     let mut streams = Vec::new();
     for _ in 0..32 {
         streams.push(Stream::greeted(running.addr(), None).await);
@@ -145,7 +145,7 @@ async fn one_subscriber_too_many_is_told_to_come_back() {
 
 #[tokio::test]
 async fn an_agent_is_held_exactly_where_a_test_wants_it() {
-    let running = server(Settings::stepped(6)).await;
+    let running = server(ProducerSettings::stepped(6)).await;
     let producer = running.producer();
     let mut stream = Stream::greeted(running.addr(), None).await;
     within(producer.until_subscribed(1)).await;
@@ -181,7 +181,7 @@ async fn raw(running: &Running, count: usize) -> (TcpStream, Vec<u8>) {
 
 #[tokio::test]
 async fn stopping_cancels_sessions_ends_streams_and_frees_the_port() {
-    let running = server(Settings::stepped(7)).await;
+    let running = server(ProducerSettings::stepped(7)).await;
     let addr = running.addr();
     let producer = running.producer().clone();
     let mut stream = Stream::greeted(addr, None).await;
@@ -205,7 +205,7 @@ async fn stopping_cancels_sessions_ends_streams_and_frees_the_port() {
     assert!(TcpStream::connect(addr).await.is_err());
     assert!(producer.start("tool").is_err());
     assert_eq!(producer.open_sessions(), 0);
-    let again = serve(&addr.to_string(), Settings::stepped(8))
+    let again = serve(&addr.to_string(), ProducerSettings::stepped(8))
         .await
         .unwrap();
     again.stop().await;
@@ -213,7 +213,7 @@ async fn stopping_cancels_sessions_ends_streams_and_frees_the_port() {
 
 #[tokio::test]
 async fn a_crash_ends_everything_without_a_word() {
-    let running = server(Settings::stepped(9)).await;
+    let running = server(ProducerSettings::stepped(9)).await;
     let producer = running.producer().clone();
     let (mut tcp, mut bytes) = raw(&running, 1).await;
     producer.start("question").unwrap();
@@ -229,7 +229,7 @@ async fn a_crash_ends_everything_without_a_word() {
 
 #[tokio::test]
 async fn a_scenario_that_leaves_its_session_open_is_brought_to_an_end() {
-    let running = server(Settings::stepped(10)).await;
+    let running = server(ProducerSettings::stepped(10)).await;
     let mut stream = Stream::greeted(running.addr(), None).await;
     let text = [
         r#"{"scenario":"x","title":"X","description":"Y.","language":"en-US","agents":[{"agent_id":"a","agent_name":"A"}]}"#,

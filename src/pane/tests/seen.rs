@@ -18,14 +18,14 @@ impl Dice {
 }
 
 /// A person at a screen, and what they have seen on it.
-struct Reader {
+struct ScreenPerson {
     app: App,
     now: Now,
     size: (u16, u16),
     seen: String,
 }
 
-impl Reader {
+impl ScreenPerson {
     fn wait(&mut self, millis: u64) {
         self.now.monotonic += Duration::from_millis(millis);
         self.app.update(Input::Deadline, self.now);
@@ -82,12 +82,12 @@ impl Reader {
     }
 }
 
-fn reader(words: usize, size: (u16, u16)) -> Reader {
+fn reader(words: usize, size: (u16, u16)) -> ScreenPerson {
     let (mut app, now) = app();
     let action: Vec<String> = (0..words).map(|at| format!("w{at:03}.")).collect();
     ask(&mut app, now, &action.join(" "));
     let seen = String::new();
-    let mut reader = Reader {
+    let mut reader = ScreenPerson {
         app,
         now,
         size,
@@ -204,7 +204,7 @@ fn choices_that_are_drawn_again_are_in_sight_again() {
         "timeout_seconds": 60, "urgency": "critical", "choices": choices,
         "accepted_response_kinds": ["multiple_choice"]});
     event(&mut app, now, asks);
-    let mut reader = Reader {
+    let mut reader = ScreenPerson {
         app,
         now,
         size: (80, 24),

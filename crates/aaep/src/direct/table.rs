@@ -8,7 +8,7 @@
 //! present, so a field that is repeated, or that the type does not have, is found by comparing numbers.
 
 use super::scan::{Context, Scan, Text, Value, Written};
-use crate::recent::{Order, Raw};
+use crate::recent::{FieldOrder, Raw};
 use crate::same::are_same;
 
 /// The type of an event; each is one bit, so that a number can hold several.
@@ -63,7 +63,7 @@ macro_rules! table {
                 &mut self,
                 text: &'a str,
                 known: [Option<&str>; 3],
-                order: &mut Order,
+                order: &mut FieldOrder,
             ) -> Option<()> {
                 let mut scan = Scan::open(text, known)?;
                 let mut before = TABLE.len();
@@ -164,7 +164,7 @@ impl Place {
     /// Consumes the name of the next field. It tries the expected name first: most producers write their fields in a
     /// fixed order.
     #[inline]
-    fn next(before: usize, scan: &mut Scan<'_, '_>, order: &mut Order) -> Option<Self> {
+    fn next(before: usize, scan: &mut Scan<'_, '_>, order: &mut FieldOrder) -> Option<Self> {
         if let Some((_, written, place, _)) = TABLE.get(order.behind(before))
             && scan.passes(written)
         {

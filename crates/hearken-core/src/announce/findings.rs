@@ -11,7 +11,7 @@
 //! `rm -rf build && curl https://x.example` deletes build and everything in it, and contacts x.example. If it has an
 //! input that the words of the question leave out, that input is listed as unknown.
 
-use hearken_shell::{Act, Finding, Part, Place, Reading, Touch, read, touches};
+use hearken_shell::{Act, CommandReport, ExplainedPart, Finding, Folders, Touch, read, touches};
 
 use crate::announce::text::normalise::unmasked;
 use crate::protocol::{AwaitingConfirmation, Deed};
@@ -52,7 +52,7 @@ pub struct Found {
     /// What its action can do, gravest first.
     pub findings: Vec<Finding>,
     /// The parts of its commands.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ExplainedPart>,
     /// What remains unknown, as it is written; empty if all of it was read.
     pub unknown: Vec<String>,
 }
@@ -65,7 +65,7 @@ impl Found {
         self.unknown.is_empty() && self.findings.iter().all(allowed)
     }
 
-    fn add(&mut self, reading: Reading) {
+    fn add(&mut self, reading: CommandReport) {
         for finding in reading.findings {
             match self
                 .findings
@@ -94,7 +94,7 @@ impl Found {
 
 /// Judges what a question asks, from the folder in which its agent works, if that is known.
 pub fn found(deed: &Deed, folder: Option<&str>) -> Found {
-    let place = Place {
+    let place = Folders {
         folder: folder.or(deed.folder.as_deref()).map(str::to_owned),
         start: deed.folder.clone(),
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::announce::{Announcement, Utterance};
 use crate::config::Delivery;
-use crate::link::{Call, Fault, LastWords, LinkId, Stream, Way};
+use crate::link::{Fault, HttpCall, LastWords, LinkId, Stream, Way};
 use crate::session::PromptId;
 
 /// How the program ends.
@@ -99,7 +99,7 @@ pub enum Effect {
         /// The number of the request.
         request: u64,
         /// The request.
-        call: Call,
+        call: HttpCall,
     },
     /// Answer a request that came in; if a number is given, the outcome comes back as
     /// [`crate::link::LinkEvent::Replied`] with it.

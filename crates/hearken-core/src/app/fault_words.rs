@@ -4,7 +4,7 @@
 //! announcing it (`links`, `doctor`).
 
 use crate::announce::{Arg, Phrases, Reason};
-use crate::link::{Detail, Fault, Phrase, Word};
+use crate::link::{Detail, Fault, Phrase, PhraseArg};
 
 /// Returns a phrase in words.
 pub fn told(phrases: &Phrases, phrase: &Phrase) -> String {
@@ -19,22 +19,22 @@ pub(super) fn all_told(phrases: &Phrases, all: &[Phrase]) -> String {
 
 /// Returns the arguments of a phrase in words.
 pub(super) fn args_of(phrases: &Phrases, phrase: &Phrase) -> Vec<(&'static str, Arg)> {
-    let arg = |(name, word): &(&'static str, Word)| (*name, arg_of(phrases, word));
+    let arg = |(name, word): &(&'static str, PhraseArg)| (*name, arg_of(phrases, word));
     phrase.args.iter().map(arg).collect()
 }
 
-fn arg_of(phrases: &Phrases, word: &Word) -> Arg {
+fn arg_of(phrases: &Phrases, word: &PhraseArg) -> Arg {
     match word {
-        Word::Own(text) => Arg::own(text),
-        Word::Name(name) => Arg::Name(name.clone()),
-        Word::Names(names) => {
+        PhraseArg::Own(text) => Arg::own(text),
+        PhraseArg::Name(name) => Arg::Name(name.clone()),
+        PhraseArg::Names(names) => {
             let names: Vec<_> = names.iter().map(|one| phrases.name_of(one)).collect();
             Arg::Own(names.join(", "))
         }
-        Word::Agent(text) => Arg::Agent(text.clone(), None),
-        Word::Phrase(phrase) => Arg::Own(told(phrases, phrase)),
-        Word::Phrases(all) => Arg::Own(all_told(phrases, all)),
-        Word::Fault(fault) => Arg::Own(fault_told(phrases, fault)),
+        PhraseArg::Agent(text) => Arg::Agent(text.clone(), None),
+        PhraseArg::Phrase(phrase) => Arg::Own(told(phrases, phrase)),
+        PhraseArg::Phrases(all) => Arg::Own(all_told(phrases, all)),
+        PhraseArg::Fault(fault) => Arg::Own(fault_told(phrases, fault)),
     }
 }
 

@@ -79,7 +79,7 @@ struct Stage {
     bells: usize,
     copied: Vec<String>,
     edits: Vec<String>,
-    calls: Vec<(u64, crate::link::Call)>,
+    calls: Vec<(u64, crate::link::HttpCall)>,
     notices: Vec<Notice>,
     withdrawn: Vec<Noticed>,
     farewells: Vec<String>,

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::announce::{Arg, BUILT_IN, Phrases, join};
 use crate::config::Verbosity;
-use crate::dialect::{Said, Wording};
+use crate::dialect::{WordedSentence, Wording};
 
 /// Phrases in all built-in languages.
 #[derive(Debug, Clone)]
@@ -42,13 +42,13 @@ impl EveryLanguage {
 }
 
 impl Wording for EveryLanguage {
-    fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<Said> {
+    fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<WordedSentence> {
         let args: Vec<(&str, Arg)> = args
             .iter()
             .map(|(name, text)| (*name, Arg::own(text)))
             .collect();
         let words = |phrases: &Phrases, level| join(&phrases.say(key, level, &args));
-        let said = self.phrases().iter().map(|phrases| Said {
+        let said = self.phrases().iter().map(|phrases| WordedSentence {
             language: phrases.language().to_owned(),
             terse: words(phrases, Verbosity::Terse),
             normal: words(phrases, Verbosity::Normal),

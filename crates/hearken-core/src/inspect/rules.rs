@@ -2,7 +2,7 @@
 //! in `protocol` and `session`.
 
 use crate::dialect::Foreign;
-use crate::protocol::{Kind, Severity};
+use crate::protocol::{JsonKind, Severity};
 
 use super::wording::Wording;
 
@@ -105,7 +105,7 @@ pub type KindName = &'static str;
 
 impl Fact {
     /// Returns the fact that a line is a JSON value but not an object.
-    pub(super) fn no_object(kind: Kind) -> Self {
+    pub(super) fn no_object(kind: JsonKind) -> Self {
         Self::NoObject(kind.name())
     }
 

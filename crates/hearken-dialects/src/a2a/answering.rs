@@ -15,8 +15,8 @@ use crate::{Cx, Out};
 
 use super::client::{A2a, RequestPurpose, refusal};
 use super::following::NO_TASK;
-use super::read::{self, Answer};
-use super::wire::Message;
+use super::read::{self, RequestAnswer};
+use super::wire::OutgoingMessage;
 
 impl A2a {
     /// Sends an answer of the person.
@@ -57,7 +57,7 @@ impl A2a {
             reason: None,
         });
         let name = self.message_id();
-        let message = Message {
+        let message = OutgoingMessage {
             id: &name,
             task: &id,
             // A context that the server did not name is ours.
@@ -80,15 +80,15 @@ impl A2a {
         let mut is_gone = false;
         let outcome = match delivered(outcome) {
             Ok(taken) => match outcome.as_ref().map(|answer| read::answer(&answer.body)) {
-                Ok(Answer::Result(result)) => {
+                Ok(RequestAnswer::Result(result)) => {
                     whole = read::news(&result);
                     Ok(taken)
                 }
-                Ok(Answer::Refused(code, words)) => {
+                Ok(RequestAnswer::Refused(code, words)) => {
                     is_gone = code == NO_TASK;
                     Err(Undelivered::Refused(refusal(&words)))
                 }
-                Ok(Answer::Unread) | Err(_) => Err(Undelivered::Unknown(Fault::Closed)),
+                Ok(RequestAnswer::Unread) | Err(_) => Err(Undelivered::Unknown(Fault::Closed)),
             },
             Err(undelivered) => Err(undelivered),
         };

@@ -18,7 +18,7 @@ use crate::protocol::{AwaitingClarification, HandoffRequested, ResponseKind};
 use crate::rpc::Id;
 use crate::written::{self, cut, stated};
 
-use super::read::{Content, Message};
+use super::read::{Content, TaskMessage};
 
 /// The longest question, in characters; the rest is read on demand.
 const LONGEST: usize = 3600;
@@ -26,7 +26,7 @@ const LONGEST: usize = 3600;
 const DEEPEST: usize = 6;
 
 /// Builds the question that asks for an answer in words.
-pub fn question(name: &str, message: Option<&Message>, words: &Words) -> Permission {
+pub fn question(name: &str, message: Option<&TaskMessage>, words: &Words) -> Permission {
     let content = message.map(|message| &message.content);
     let text = content.map_or("", |content| content.text.trim());
     let asked = match text.is_empty() {
@@ -62,7 +62,7 @@ fn clarification(name: &str, question: &str, context: &str) -> Permission {
 /// Builds the handoff for a sign-in, and the question whether it is done.
 pub fn sign_in(
     name: &str,
-    message: Option<&Message>,
+    message: Option<&TaskMessage>,
     words: &Words,
 ) -> (HandoffRequested, Permission) {
     let content = message.map(|message| &message.content);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::kit::members::text;
-use crate::link::{Address, Phrase, Stream, Word};
+use crate::link::{Address, Phrase, PhraseArg, Stream};
 use crate::protocol::object;
 use crate::written::cut;
 
@@ -122,7 +122,7 @@ pub fn read(written: &str, origin: Option<&str>) -> Result<Card, Phrase> {
     });
     let Some((path, version, tenant)) = here else {
         let host = cut(host(first.0), LONGEST_NAME);
-        return Err(Phrase::new("a2a.elsewhere").with("host", Word::Name(host)));
+        return Err(Phrase::new("a2a.elsewhere").with("host", PhraseArg::Name(host)));
     };
     if tenant.len() > LONGEST_TENANT {
         return Err(Phrase::new("a2a.no_interface"));

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::kit::directory::mixed;
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::turn::{EventContext, LeftCalls, Turn};
-use crate::link::{Call, Cause, Fault, Frame, HttpAnswer, Phrase, Word};
+use crate::link::{Cause, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg};
 use crate::protocol::Reply;
 use crate::written::{self, Agent, Writer, cut};
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
 use super::card::{self, Card};
 use super::following::Listing;
 use super::prompting::{Prompted, Talk};
-use super::read::{self, Answer, ServerReport};
+use super::read::{self, RequestAnswer, ServerReport};
 use super::task::Task;
 
 /// The name of this dialect, and of an agent whose card names none.
@@ -154,7 +154,7 @@ impl A2a {
         &mut self,
         request: u64,
         what: RequestPurpose,
-        call: Call,
+        call: HttpCall,
         out: &mut Vec<Out>,
     ) {
         self.asked.insert(request, what);
@@ -177,7 +177,7 @@ impl A2a {
             }
             if self.tasks.len() >= MOST_TASKS {
                 if !std::mem::replace(&mut self.told_full, true) {
-                    let n = Word::Own(MOST_TASKS.to_string());
+                    let n = PhraseArg::Own(MOST_TASKS.to_string());
                     out.push(Out::Tell(Phrase::new("a2a.too_many").with("n", n)));
                 }
                 return None;
@@ -228,7 +228,7 @@ impl A2a {
                     .as_ref()
                     .is_none_or(|known| known.name != card.name);
                 if is_new && !self.listens {
-                    let name = Word::Name(card.name.clone());
+                    let name = PhraseArg::Name(card.name.clone());
                     cx.out
                         .push(Out::Tell(Phrase::new("a2a.attached").with("name", name)));
                 }
@@ -256,8 +256,8 @@ impl A2a {
     /// Handles a text that was recorded elsewhere.
     fn overheard(&mut self, text: &str, cx: &mut Cx<'_>) {
         let news = match read::answer(text) {
-            Answer::Result(result) => read::news(&result),
-            Answer::Refused(..) | Answer::Unread => None,
+            RequestAnswer::Result(result) => read::news(&result),
+            RequestAnswer::Refused(..) | RequestAnswer::Unread => None,
         };
         match news {
             Some(news) => {
@@ -310,14 +310,14 @@ impl A2a {
             return;
         };
         match read::answer(text) {
-            Answer::Result(result) => match read::news(&result) {
+            RequestAnswer::Result(result) => match read::news(&result) {
                 Some(news) => self.streamed(request, asked, news, cx),
                 None => cx
                     .out
                     .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
             },
             // A server may open a stream before it refuses the request.
-            Answer::Refused(..) => {
+            RequestAnswer::Refused(..) => {
                 self.asked.remove(&request);
                 let answer = HttpAnswer {
                     status: 200,
@@ -327,7 +327,7 @@ impl A2a {
                 };
                 self.carried_out(request, asked, &Ok(answer), cx);
             }
-            Answer::Unread => cx
+            RequestAnswer::Unread => cx
                 .out
                 .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
         }
@@ -402,13 +402,13 @@ impl A2a {
         self.is_over = true;
         self.is_up = false;
         for task in self.tasks.values_mut() {
-            task.end(End::Gone, cx);
+            task.end(TurnEnd::Gone, cx);
         }
         self.tasks.clear();
         let held = self.talks.values_mut();
         let unsent: usize = held.map(|talk| std::mem::take(&mut talk.held).len()).sum();
         if unsent > 0 {
-            let n = Word::Own(unsent.to_string());
+            let n = PhraseArg::Own(unsent.to_string());
             cx.out
                 .push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
         }
@@ -418,7 +418,7 @@ impl A2a {
 /// Returns the fault for a request refused with these words.
 pub(super) fn refusal(words: &str) -> Fault {
     Fault::Rejected {
-        reason: Phrase::new("a2a.refused").with("words", Word::Agent(cut(words, 400))),
+        reason: Phrase::new("a2a.refused").with("words", PhraseArg::Agent(cut(words, 400))),
         retry_after: None,
         again: false,
     }

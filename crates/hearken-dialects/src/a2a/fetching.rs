@@ -14,13 +14,13 @@
 
 use std::time::Duration;
 
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::link::{Fault, HttpAnswer, Phrase};
 use crate::protocol::Now;
 use crate::{Cx, Out};
 
 use super::client::{A2a, RequestPurpose};
-use super::read::{self, Answer, ServerReport};
+use super::read::{self, RequestAnswer, ServerReport};
 
 /// How long an end waits at most.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -31,9 +31,9 @@ const MOST_FETCHES: u32 = 2;
 
 /// An end that waits until what the task has was fetched.
 #[derive(Debug)]
-pub(super) struct Ending {
+pub(super) struct PendingEnd {
     /// How the task ended.
-    pub end: End,
+    pub end: TurnEnd,
     /// When it is announced at the latest.
     until: Duration,
     /// When the task is fetched next; `None` while a request is pending.
@@ -41,9 +41,9 @@ pub(super) struct Ending {
     fetches: u32,
 }
 
-impl Ending {
+impl PendingEnd {
     /// Creates the record of an end that waits from now on.
-    pub(super) fn new(end: End, now: Now) -> Self {
+    pub(super) fn new(end: TurnEnd, now: Now) -> Self {
         Self {
             end,
             until: now.monotonic + PATIENCE,
@@ -109,8 +109,8 @@ impl A2a {
             return;
         };
         let next = cx.now.monotonic + AGAIN;
-        let again = |ending: &mut Option<Ending>| {
-            let may = |it: &&mut Ending| it.fetches < MOST_FETCHES;
+        let again = |ending: &mut Option<PendingEnd>| {
+            let may = |it: &&mut PendingEnd| it.fetches < MOST_FETCHES;
             match ending.as_mut().filter(may) {
                 Some(ending) => {
                     ending.next = Some(next);
@@ -129,7 +129,7 @@ impl A2a {
             }
         };
         match answer {
-            Answer::Result(result) => {
+            RequestAnswer::Result(result) => {
                 if let Some(ServerReport::Task(whole)) = read::news(&result) {
                     task.completes(whole, cx);
                 }
@@ -141,7 +141,7 @@ impl A2a {
                     false => self.end_fetched(id, cx),
                 }
             }
-            Answer::Refused(..) | Answer::Unread => self.end_unfetched(id, cx),
+            RequestAnswer::Refused(..) | RequestAnswer::Unread => self.end_unfetched(id, cx),
         }
     }
 
@@ -153,7 +153,7 @@ impl A2a {
 
     fn end_fetched(&mut self, id: &str, cx: &mut Cx<'_>) {
         if let Some(task) = self.tasks.get_mut(id)
-            && let Some(Ending { end, .. }) = task.ending.take()
+            && let Some(PendingEnd { end, .. }) = task.ending.take()
         {
             task.end(end, cx);
         }

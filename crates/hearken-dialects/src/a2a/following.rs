@@ -17,13 +17,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::link::{Fault, HttpAnswer, Phrase};
 use crate::protocol::Now;
-use crate::{Cx, Out, Standing};
+use crate::{Cx, Out, QuestionsStanding};
 
 use super::client::{A2a, RequestPurpose};
-use super::read::{self, Answer, ServerReport};
+use super::read::{self, RequestAnswer, ServerReport};
 
 /// How often the list is requested.
 const LIST: Duration = Duration::from_secs(4);
@@ -150,19 +150,19 @@ impl A2a {
             Err(fault) => return self.doubt(fault, cx.out),
         };
         let (tasks, next) = match read::answer(&answer.body) {
-            Answer::Result(result) => match read::page(&result) {
+            RequestAnswer::Result(result) => match read::page(&result) {
                 Some(page) => page,
                 None => return self.has_no_list(cx.out),
             },
             // Servers without a list refuse in different ways; one refusal is enough.
-            Answer::Refused(..) => {
+            RequestAnswer::Refused(..) => {
                 self.listing.next = None;
                 return self.has_no_list(cx.out);
             }
-            Answer::Unread if (400..500).contains(&answer.status) => {
+            RequestAnswer::Unread if (400..500).contains(&answer.status) => {
                 return self.has_no_list(cx.out);
             }
-            Answer::Unread => return,
+            RequestAnswer::Unread => return,
         };
         let mut begun = Vec::new();
         for task in tasks {
@@ -304,7 +304,7 @@ impl A2a {
             Err(fault) => return self.doubt(fault, cx.out),
         };
         match read::answer(&answer.body) {
-            Answer::Result(result) => {
+            RequestAnswer::Result(result) => {
                 let is_news = task.look.stirs == stirs && task.look.stream.is_none();
                 if let Some(news @ ServerReport::Task(_)) = read::news(&result).filter(|_| is_news)
                 {
@@ -312,8 +312,8 @@ impl A2a {
                     self.tells(news, cx);
                 }
             }
-            Answer::Refused(NO_TASK, _) => self.is_not_there(id, cx),
-            Answer::Refused(..) | Answer::Unread => {
+            RequestAnswer::Refused(NO_TASK, _) => self.is_not_there(id, cx),
+            RequestAnswer::Refused(..) | RequestAnswer::Unread => {
                 task.look.fails = task.look.fails.saturating_add(1);
             }
         }
@@ -328,7 +328,7 @@ impl A2a {
         if task.turn.is_none() && self.only.as_deref() == Some(id) {
             cx.out.push(Out::Tell(Phrase::new("a2a.no_task")));
         }
-        task.end(End::Gone, cx);
+        task.end(TurnEnd::Gone, cx);
         self.rests(id, cx.out);
     }
 
@@ -389,7 +389,7 @@ impl A2a {
         self.was_lost = false;
         let mut turns = self.tasks.values().filter_map(|task| task.turn.as_ref());
         if turns.any(|turn| turn.asks()) {
-            out.push(Out::Standing(Standing::Back));
+            out.push(Out::Standing(QuestionsStanding::Back));
         }
     }
 }

@@ -36,12 +36,12 @@ pub use client::A2a;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Sign;
+use super::Recognised;
 
 /// Returns whether a text is an agent's card, or reports on a task.
-pub fn recognise(text: &str) -> Sign {
+pub fn recognise(text: &str) -> Recognised {
     match card::is_card(text) || read::is_news(text) {
-        true => Sign::Surely,
-        false => Sign::No,
+        true => Recognised::Surely,
+        false => Recognised::No,
     }
 }

@@ -6,14 +6,14 @@
 use std::collections::VecDeque;
 
 use crate::kit::delivery::delivered;
-use crate::kit::ending::{self, ABANDONED, End};
-use crate::link::{Fault, HttpAnswer, Phrase, Undelivered, Word};
+use crate::kit::ending::{self, ABANDONED, TurnEnd};
+use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, Undelivered};
 use crate::protocol::AgentId;
 use crate::{Cx, Out, Wish};
 
 use super::client::{A2a, RequestPurpose, agent, refusal};
-use super::read::{self, Answer, ServerReport};
-use super::wire::Message;
+use super::read::{self, RequestAnswer, ServerReport};
+use super::wire::OutgoingMessage;
 
 /// How many prompts may wait; a person writing ahead writes a few.
 const MOST_HELD: usize = 16;
@@ -145,7 +145,7 @@ impl A2a {
         let streams = card.streams && can_stream;
         let is_unnamed = talk.is_unnamed;
         let name = self.message_id();
-        let message = Message {
+        let message = OutgoingMessage {
             id: &name,
             task: "",
             context: if is_unnamed { "" } else { context },
@@ -219,7 +219,7 @@ impl A2a {
             if let Some(task) = self.task(&name, &context, false, cx.out) {
                 task.began_with(&prompted.words);
                 task.replies(&message, cx);
-                task.end(End::Done, cx);
+                task.end(TurnEnd::Done, cx);
             }
             self.rests(&name, cx.out);
             return None;
@@ -266,7 +266,7 @@ impl A2a {
         }
         let undelivered = match delivered(outcome) {
             Ok(_) => match outcome.as_ref().map(|answer| read::answer(&answer.body)) {
-                Ok(Answer::Result(result)) => match read::news(&result) {
+                Ok(RequestAnswer::Result(result)) => match read::news(&result) {
                     Some(news) => {
                         if let Some(id) = self.began(&prompted, news, cx)
                             && let Some(task) = self.tasks.get_mut(&id)
@@ -277,8 +277,8 @@ impl A2a {
                     }
                     None => Undelivered::Unknown(Fault::Closed),
                 },
-                Ok(Answer::Refused(_, words)) => Undelivered::Refused(refusal(&words)),
-                Ok(Answer::Unread) | Err(_) => Undelivered::Unknown(Fault::Closed),
+                Ok(RequestAnswer::Refused(_, words)) => Undelivered::Refused(refusal(&words)),
+                Ok(RequestAnswer::Unread) | Err(_) => Undelivered::Unknown(Fault::Closed),
             },
             Err(undelivered) => undelivered,
         };
@@ -286,7 +286,7 @@ impl A2a {
             Undelivered::Kept(_) | Undelivered::Refused(_) => "prompt.not_taken",
             Undelivered::Unknown(_) => "prompt.perhaps_taken",
         };
-        let reason = Word::Fault(undelivered.fault().clone());
+        let reason = PhraseArg::Fault(undelivered.fault().clone());
         cx.out
             .push(Out::Tell(Phrase::new(key).with("reason", reason)));
         self.sent(&prompted, "");
@@ -399,7 +399,7 @@ impl A2a {
         };
         let fault = match delivered(outcome) {
             Ok(_) => match outcome.as_ref().map(|answer| read::answer(&answer.body)) {
-                Ok(Answer::Result(result)) => {
+                Ok(RequestAnswer::Result(result)) => {
                     // A task with a stream reports it there, in order.
                     let alone = task.look.stream.is_none();
                     if let Some(news) = read::news(&result).filter(|_| alone) {
@@ -407,15 +407,15 @@ impl A2a {
                     }
                     return;
                 }
-                Ok(Answer::Refused(_, words)) => refusal(&words),
-                Ok(Answer::Unread) | Err(_) => Fault::Closed,
+                Ok(RequestAnswer::Refused(_, words)) => refusal(&words),
+                Ok(RequestAnswer::Unread) | Err(_) => Fault::Closed,
             },
             Err(undelivered) => undelivered.fault().clone(),
         };
         if let Some(turn) = &mut task.turn {
             turn.stopping = false;
         }
-        let reason = Word::Fault(fault.clone());
+        let reason = PhraseArg::Fault(fault.clone());
         cx.out.push(Out::Tell(
             Phrase::new("a2a.stop_failed").with("reason", reason),
         ));

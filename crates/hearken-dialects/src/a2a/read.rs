@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::kit::members::text;
 use crate::protocol::object;
-use crate::rpc::{self, Message as Rpc, Text};
+use crate::rpc::{self, RpcMessage as Rpc, Text};
 use crate::written::cut;
 
 /// The longest name of a task, a context, a message or an artifact, in bytes; usually a UUID.
@@ -26,7 +26,7 @@ const LONGEST_WORDS: usize = 1000;
 
 /// The state of a task (A2A 1.0, 4.1.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum TaskState {
     /// The server accepted the task.
     Submitted,
     /// The agent is working.
@@ -47,7 +47,7 @@ pub enum State {
     Unknown,
 }
 
-impl State {
+impl TaskState {
     fn read(written: &str) -> Self {
         let name = written.strip_prefix("TASK_STATE_").unwrap_or(written);
         match name.to_ascii_lowercase().replace('_', "-").as_str() {
@@ -91,7 +91,7 @@ pub struct Content {
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Message {
+pub struct TaskMessage {
     /// Its name.
     pub id: String,
     /// Whether a person wrote it, or a client on the person's behalf.
@@ -104,9 +104,9 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     /// The state.
-    pub state: State,
+    pub state: TaskState,
     /// What the agent says about the state.
-    pub message: Option<Message>,
+    pub message: Option<TaskMessage>,
     /// Since when, as the server wrote it.
     pub at: String,
 }
@@ -134,7 +134,7 @@ pub struct Task {
     /// The results so far.
     pub artifacts: Vec<Artifact>,
     /// The messages of the task.
-    pub history: Vec<Message>,
+    pub history: Vec<TaskMessage>,
 }
 
 /// A report from a server.
@@ -167,13 +167,13 @@ pub enum ServerReport {
         /// The conversation.
         context: String,
         /// The message.
-        message: Message,
+        message: TaskMessage,
     },
 }
 
 /// An answer to a request.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum RequestAnswer {
     /// The result of a request that was carried out.
     Result(Map<String, Value>),
     /// A refusal, with its code and its reason.
@@ -183,18 +183,18 @@ pub enum Answer {
 }
 
 /// Reads an answer.
-pub fn answer(body: &str) -> Answer {
+pub fn answer(body: &str) -> RequestAnswer {
     match rpc::read(body) {
         Text::Rpc(Rpc::Result { result, .. }) => match object(&result) {
-            Some(result) => Answer::Result(result),
-            None => Answer::Unread,
+            Some(result) => RequestAnswer::Result(result),
+            None => RequestAnswer::Unread,
         },
         Text::Rpc(Rpc::Error { code, message, .. }) => {
-            Answer::Refused(code, cut(message.trim(), LONGEST_WORDS))
+            RequestAnswer::Refused(code, cut(message.trim(), LONGEST_WORDS))
         }
         Text::Rpc(Rpc::Request { .. } | Rpc::Notification { .. } | Rpc::Nothing)
         | Text::Object
-        | Text::Other => Answer::Unread,
+        | Text::Other => RequestAnswer::Unread,
     }
 }
 
@@ -203,14 +203,14 @@ pub fn is_news(body: &str) -> bool {
     let named = ["statusUpdate", "artifactUpdate", "\"task\"", "-update\""];
     named.iter().any(|name| body.contains(name))
         && match answer(body) {
-            Answer::Result(result) => news(&result).is_some_and(|news| match news {
+            RequestAnswer::Result(result) => news(&result).is_some_and(|news| match news {
                 ServerReport::Task(_)
                 | ServerReport::Status { .. }
                 | ServerReport::Artifact { .. } => true,
                 // Many protocols have messages.
                 ServerReport::Message { .. } => false,
             }),
-            Answer::Refused(..) | Answer::Unread => false,
+            RequestAnswer::Refused(..) | RequestAnswer::Unread => false,
         }
 }
 
@@ -287,7 +287,7 @@ fn task(map: &Map<String, Value>) -> Option<Task> {
 fn status(map: &Map<String, Value>) -> Status {
     let said = map.get("message").and_then(Value::as_object);
     Status {
-        state: State::read(text(map, "state").unwrap_or_default()),
+        state: TaskState::read(text(map, "state").unwrap_or_default()),
         message: said
             .map(message)
             .filter(|it| it.content != Content::default()),
@@ -330,9 +330,9 @@ fn artifact(map: &Map<String, Value>) -> Option<Artifact> {
     })
 }
 
-fn message(map: &Map<String, Value>) -> Message {
+fn message(map: &Map<String, Value>) -> TaskMessage {
     let role = text(map, "role").unwrap_or_default();
-    Message {
+    TaskMessage {
         id: name(map, "messageId").unwrap_or_default(),
         is_persons: matches!(role, "ROLE_USER" | "user"),
         content: content(map),

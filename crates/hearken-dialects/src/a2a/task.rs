@@ -10,20 +10,20 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::parts::Parts;
 use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::Update;
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Event;
 use crate::written;
 use crate::{Cx, Out, Over};
 
 use super::asking;
-use super::fetching::Ending;
+use super::fetching::PendingEnd;
 use super::following::Look;
 use super::heard::Heard;
-use super::read::{self, Artifact, Content, Message, State, Status};
+use super::read::{self, Artifact, Content, Status, TaskMessage, TaskState};
 
 /// How many messages and non-text parts are remembered, so that none is announced twice.
 const MOST: usize = 256;
@@ -31,16 +31,16 @@ const MOST: usize = 256;
 const MOST_NAMED: usize = 8;
 
 /// The key that distinguishes one question of a task from another: its state, its message, and since when.
-type Asking = (State, String, String);
+type Asking = (TaskState, String, String);
 
 /// Whether an answer came: an artifact, or a message with the end.
 #[derive(Debug, Clone, Copy, Default)]
-struct Answers {
+struct AnswerArrival {
     ever: bool,
     since_question: bool,
 }
 
-impl Answers {
+impl AnswerArrival {
     /// Records an answer, unless it is empty.
     fn note(&mut self, content: &Content) {
         if !content.text.trim().is_empty() || !content.others.is_empty() {
@@ -68,7 +68,7 @@ pub struct Task {
     /// Whether the task has ended.
     pub is_over: bool,
     /// Its end, while what the task has is fetched.
-    pub(super) ending: Option<Ending>,
+    pub(super) ending: Option<PendingEnd>,
     /// When the task was last heard of, as a position in the order of reports.
     pub heard: u64,
     /// How the task is being followed.
@@ -83,7 +83,7 @@ pub struct Task {
     /// The artifacts of which something is missing.
     missing: BTreeSet<String>,
     /// Whether an answer came at any time, and since the last question.
-    answers: Answers,
+    answers: AnswerArrival,
     /// What the last question was about, while its state lasts.
     asks: Option<Asking>,
     /// The name of the open question.
@@ -110,7 +110,7 @@ impl Task {
             shown: VecDeque::new(),
             said: Heard::default(),
             missing: BTreeSet::new(),
-            answers: Answers::default(),
+            answers: AnswerArrival::default(),
             asks: None,
             open: None,
             questions: 0,
@@ -174,7 +174,7 @@ impl Task {
             remember(&mut self.known, &message.id);
         }
         // The current activity comes before the results so far; the final message comes after them.
-        let works = matches!(task.status.state, State::Submitted | State::Working);
+        let works = matches!(task.status.state, TaskState::Submitted | TaskState::Working);
         if let Some(message) = task.status.message.as_ref().filter(|_| works) {
             self.says(message, cx);
         }
@@ -185,9 +185,9 @@ impl Task {
     }
 
     /// Announces the agent's messages after the last known one, except the final message.
-    fn missed(&mut self, history: &[Message], status: &Status, cx: &mut Cx<'_>) {
+    fn missed(&mut self, history: &[TaskMessage], status: &Status, cx: &mut Cx<'_>) {
         let is_known =
-            |message: &Message| !message.id.is_empty() && self.known.contains(&message.id);
+            |message: &TaskMessage| !message.id.is_empty() && self.known.contains(&message.id);
         let Some(at) = history.iter().rposition(is_known) else {
             return;
         };
@@ -247,12 +247,12 @@ impl Task {
         remember(&mut self.shown, &given(&content.others));
         let names = content.others.iter().take(MOST_NAMED).cloned().collect();
         out.push(Out::Tell(
-            Phrase::new("a2a.gives").with("what", Word::Names(names)),
+            Phrase::new("a2a.gives").with("what", PhraseArg::Names(names)),
         ));
     }
 
     /// Announces a message of the agent, once.
-    fn says(&mut self, message: &Message, cx: &mut Cx<'_>) {
+    fn says(&mut self, message: &TaskMessage, cx: &mut Cx<'_>) {
         let id = said_id(message);
         let text = self.parts.whole(&id, &message.content.text).to_owned();
         remember(&mut self.known, &message.id);
@@ -270,7 +270,7 @@ impl Task {
         if let Some(message) = &message {
             remember(&mut self.known, &message.id);
         }
-        if matches!(state, State::InputRequired | State::AuthRequired) {
+        if matches!(state, TaskState::InputRequired | TaskState::AuthRequired) {
             let asking = (state, message.as_ref().map(said_id).unwrap_or_default(), at);
             if self.asks.as_ref() != Some(&asking) {
                 self.leave_question(cx);
@@ -279,60 +279,66 @@ impl Task {
             }
             return;
         }
-        if state == State::Unknown {
+        if state == TaskState::Unknown {
             return cx.out.push(Out::Detail(Phrase::new("a2a.state")));
         }
         self.asks = None;
         // A task that failed, was rejected or was cancelled got no answer from another client.
-        if !matches!(state, State::Failed | State::Rejected | State::Canceled) {
+        if !matches!(
+            state,
+            TaskState::Failed | TaskState::Rejected | TaskState::Canceled
+        ) {
             self.leave_question(cx);
         }
         let words = message.as_ref().map(|it| it.content.text.trim().to_owned());
         let words = words.unwrap_or_default();
         let end = match state {
-            State::Failed => End::Failed(words),
-            State::Rejected => End::Refused(words),
-            State::Completed | State::Canceled | State::Submitted | State::Working => {
+            TaskState::Failed => TurnEnd::Failed(words),
+            TaskState::Rejected => TurnEnd::Refused(words),
+            TaskState::Completed
+            | TaskState::Canceled
+            | TaskState::Submitted
+            | TaskState::Working => {
                 if let Some(message) = &message {
                     self.says(message, cx);
-                    if state == State::Completed {
+                    if state == TaskState::Completed {
                         self.answers.note(&message.content);
                     }
                 }
                 let wanted = self.turn.as_ref().is_some_and(|turn| turn.stopping);
                 match state {
-                    State::Completed => End::Done,
-                    State::Canceled => End::Stopped { wanted },
-                    State::Submitted
-                    | State::Working
-                    | State::Failed
-                    | State::Rejected
-                    | State::InputRequired
-                    | State::AuthRequired
-                    | State::Unknown => return,
+                    TaskState::Completed => TurnEnd::Done,
+                    TaskState::Canceled => TurnEnd::Stopped { wanted },
+                    TaskState::Submitted
+                    | TaskState::Working
+                    | TaskState::Failed
+                    | TaskState::Rejected
+                    | TaskState::InputRequired
+                    | TaskState::AuthRequired
+                    | TaskState::Unknown => return,
                 }
             }
-            State::InputRequired | State::AuthRequired | State::Unknown => return,
+            TaskState::InputRequired | TaskState::AuthRequired | TaskState::Unknown => return,
         };
         let lacks = match &end {
-            End::Done => !self.answers.since_question || self.lacks_a_part(),
+            TurnEnd::Done => !self.answers.since_question || self.lacks_a_part(),
             // A person who stopped it does not wait for the rest.
-            End::Stopped { wanted: true } => false,
-            End::Short(_)
-            | End::Stopped { wanted: false }
-            | End::Failed(_)
-            | End::Refused(_)
-            | End::Gone
-            | End::Left(_)
-            | End::Lost(_) => self.lacks_a_part(),
+            TurnEnd::Stopped { wanted: true } => false,
+            TurnEnd::Short(_)
+            | TurnEnd::Stopped { wanted: false }
+            | TurnEnd::Failed(_)
+            | TurnEnd::Refused(_)
+            | TurnEnd::Gone
+            | TurnEnd::Left(_)
+            | TurnEnd::Lost(_) => self.lacks_a_part(),
         };
         match lacks && self.teller.answerable {
-            true => self.ending = Some(Ending::new(end, cx.now)),
+            true => self.ending = Some(PendingEnd::new(end, cx.now)),
             false => self.end(end, cx),
         }
     }
 
-    fn ask(&mut self, state: State, message: Option<&Message>, cx: &mut Cx<'_>) {
+    fn ask(&mut self, state: TaskState, message: Option<&TaskMessage>, cx: &mut Cx<'_>) {
         self.questions += 1;
         self.answers.since_question = false;
         let name = format!("{} {}", self.id, self.questions);
@@ -345,25 +351,25 @@ impl Task {
         self.open = Some(name.clone());
         let (turn, teller) = self.turn(cx);
         let question = match state {
-            State::AuthRequired => {
+            TaskState::AuthRequired => {
                 let (handoff, question) = asking::sign_in(&name, message, &words);
                 turn.worded(Event::HandoffRequested(handoff), teller, cx);
                 question
             }
-            State::InputRequired
-            | State::Submitted
-            | State::Working
-            | State::Completed
-            | State::Failed
-            | State::Canceled
-            | State::Rejected
-            | State::Unknown => asking::question(&name, message, &words),
+            TaskState::InputRequired
+            | TaskState::Submitted
+            | TaskState::Working
+            | TaskState::Completed
+            | TaskState::Failed
+            | TaskState::Canceled
+            | TaskState::Rejected
+            | TaskState::Unknown => asking::question(&name, message, &words),
         };
         turn.clarify(question, false, teller, cx);
     }
 
     /// Announces an answer that is complete in itself.
-    pub fn replies(&mut self, message: &Message, cx: &mut Cx<'_>) {
+    pub fn replies(&mut self, message: &TaskMessage, cx: &mut Cx<'_>) {
         self.turn(cx);
         self.says(message, cx);
     }
@@ -411,7 +417,7 @@ impl Task {
     }
 
     /// Ends the task and closes its open questions.
-    pub fn end(&mut self, end: End, cx: &mut Cx<'_>) {
+    pub fn end(&mut self, end: TurnEnd, cx: &mut Cx<'_>) {
         // How it ended is known already if its end waits.
         let end = self.ending.take().map_or(end, |ending| ending.end);
         self.is_over = true;
@@ -488,7 +494,7 @@ impl Task {
 }
 
 /// Returns a name for the text of a message, distinct from artifact names.
-fn said_id(message: &Message) -> String {
+fn said_id(message: &TaskMessage) -> String {
     match message.id.is_empty() {
         true => written::id("said ", &message.content.text),
         false => format!("said {}", message.id),

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::link::{Body, Call};
+use crate::link::{Body, HttpCall};
 
 use super::card::Card;
 
@@ -54,7 +54,7 @@ impl Version {
 
 /// A message of the person to the agent, or to one of its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message<'a> {
+pub struct OutgoingMessage<'a> {
     /// Our name for the message.
     pub id: &'a str,
     /// The task it is for; empty if it starts one.
@@ -66,21 +66,21 @@ pub struct Message<'a> {
 }
 
 impl Card {
-    fn call(&self, number: u64, (v1, v0_3): (&str, &str), mut params: Value) -> Call {
+    fn call(&self, number: u64, (v1, v0_3): (&str, &str), mut params: Value) -> HttpCall {
         if !self.tenant.is_empty() {
             params["tenant"] = self.tenant.as_str().into();
         }
         let method = self.version.of(v1, v0_3);
         let body = json!({"jsonrpc": "2.0", "id": number, "method": method, "params": params});
-        Call {
+        HttpCall {
             version: Some(("a2a-version", self.version.header())),
             most: MOST_BYTES,
-            ..Call::post(self.path.clone(), Body::json(body.to_string()))
+            ..HttpCall::post(self.path.clone(), Body::json(body.to_string()))
         }
     }
 
-    fn streamed(&self, number: u64, methods: (&str, &str), params: Value) -> Call {
-        Call {
+    fn streamed(&self, number: u64, methods: (&str, &str), params: Value) -> HttpCall {
+        HttpCall {
             streams: true,
             accept: "text/event-stream, application/json",
             ..self.call(number, methods, params)
@@ -89,7 +89,7 @@ impl Card {
 
     /// Returns the request that sends a message; the answer is the stream of its task if `streams`, else its current
     /// state.
-    pub fn send(&self, number: u64, message: &Message<'_>, streams: bool) -> Call {
+    pub fn send(&self, number: u64, message: &OutgoingMessage<'_>, streams: bool) -> HttpCall {
         let version = self.version;
         let mut written = json!({
             "messageId": message.id,
@@ -116,7 +116,7 @@ impl Card {
     }
 
     /// Returns the request for a page of the task list; `None` for 0.3, which has no list.
-    pub fn list(&self, number: u64, page: &str) -> Option<Call> {
+    pub fn list(&self, number: u64, page: &str) -> Option<HttpCall> {
         let mut params = json!({"pageSize": PAGE, "historyLength": 0, "includeArtifacts": false});
         if !page.is_empty() {
             params["pageToken"] = page.into();
@@ -126,19 +126,19 @@ impl Card {
     }
 
     /// Returns the request for the current state of a task.
-    pub fn get(&self, number: u64, task: &str) -> Call {
+    pub fn get(&self, number: u64, task: &str) -> HttpCall {
         let params = json!({"id": task, "historyLength": HISTORY});
         self.call(number, ("GetTask", "tasks/get"), params)
     }
 
     /// Returns the request for the stream of a task.
-    pub fn subscribe(&self, number: u64, task: &str) -> Call {
+    pub fn subscribe(&self, number: u64, task: &str) -> HttpCall {
         let methods = ("SubscribeToTask", "tasks/resubscribe");
         self.streamed(number, methods, json!({"id": task}))
     }
 
     /// Returns the request to cancel a task.
-    pub fn cancel(&self, number: u64, task: &str) -> Call {
+    pub fn cancel(&self, number: u64, task: &str) -> HttpCall {
         self.call(number, ("CancelTask", "tasks/cancel"), json!({"id": task}))
     }
 }

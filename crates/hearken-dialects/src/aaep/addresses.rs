@@ -18,7 +18,7 @@
 use super::ways::Route;
 use crate::Carrier;
 use crate::link;
-use crate::link::{Address, Body, Call, Stream, Subprotocol, WebSocketTerms};
+use crate::link::{Address, Body, HttpCall, Stream, Subprotocol, WebSocketTerms};
 
 /// The path prefix of the handshake (B.1.1).
 const PREFIX: &str = "/aaep/v1";
@@ -154,19 +154,22 @@ impl Addresses {
     }
 
     /// Returns the request for the manifest.
-    pub fn manifest(&self) -> Call {
-        of_the_handshake(Call::get(MANIFEST))
+    pub fn manifest(&self) -> HttpCall {
+        of_the_handshake(HttpCall::get(MANIFEST))
     }
 
     /// Returns the request for a subscription with this message.
-    pub(super) fn subscribe(&self, message: String) -> Call {
+    pub(super) fn subscribe(&self, message: String) -> HttpCall {
         let path = self.handshake("subscriptions");
-        of_the_handshake(Call::post(path, Body::json(message)))
+        of_the_handshake(HttpCall::post(path, Body::json(message)))
     }
 
     /// Returns the request that sends a message to the subscription.
-    pub(super) fn tell(&self, message: String) -> Call {
-        of_the_handshake(Call::post(self.handshake("replies"), Body::json(message)))
+    pub(super) fn tell(&self, message: String) -> HttpCall {
+        of_the_handshake(HttpCall::post(
+            self.handshake("replies"),
+            Body::json(message),
+        ))
     }
 
     /// Returns the stream of the plain pair.
@@ -201,8 +204,8 @@ impl Addresses {
 }
 
 /// Sets what every request of the handshake accepts.
-fn of_the_handshake(call: Call) -> Call {
-    Call {
+fn of_the_handshake(call: HttpCall) -> HttpCall {
+    HttpCall {
         accept: ACCEPT,
         most: ANSWER_BYTES,
         ..call

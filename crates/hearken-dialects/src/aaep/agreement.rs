@@ -8,11 +8,11 @@ use crate::Cx;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::link::{Fault, Phrase, Word};
+use crate::link::{Fault, Phrase, PhraseArg};
 use crate::protocol::{Capabilities, EventFilters, object, renegotiate};
 
 use super::terms::{self, Difference};
-use super::{Aaep, Handshake, Handshakes, Out, Standing, tell};
+use super::{Aaep, Handshake, Handshakes, Out, QuestionsStanding, tell};
 
 /// The period over which arrivals are counted against the agreed rate.
 const RATE_WINDOW: Duration = Duration::from_secs(5);
@@ -110,7 +110,7 @@ impl Aaep {
         let Some(rate) = agreed.outrun(cx.now.monotonic) else {
             return;
         };
-        let rate = Word::Own(rate.to_string());
+        let rate = PhraseArg::Own(rate.to_string());
         cx.out
             .push(Out::Tell(tell("link.outrun").with("rate", rate)));
         self.renew_terms(cx.out);
@@ -187,20 +187,20 @@ impl Aaep {
 
     pub(super) fn change_failed(&mut self, fault: Fault, out: &mut Vec<Out>) {
         if matches!(fault, Fault::Status { .. }) {
-            self.change_refused(Word::Fault(fault), out);
+            self.change_refused(PhraseArg::Fault(fault), out);
             return;
         }
         if let Handshake::Agreed(agreed) = &mut self.handshake {
             // The change did not arrive, so the next one includes it.
             agreed.changing = None;
         }
-        Self::tell_unchanged(Word::Fault(fault), out);
+        Self::tell_unchanged(PhraseArg::Fault(fault), out);
     }
 
     /// Handles a rejected change, which ends the subscription (5.7): its open questions are decided by their defaults
     /// (5.8.2), and a new one is requested on the terms that were agreed before. Beside a stream that happens when the
     /// server ends the stream. The rejected change is not requested again.
-    pub(super) fn change_ended(&mut self, reason: Word, cx: &mut Cx<'_>) {
+    pub(super) fn change_ended(&mut self, reason: PhraseArg, cx: &mut Cx<'_>) {
         let Handshake::Agreed(agreed) = &mut self.handshake else {
             return;
         };
@@ -213,12 +213,12 @@ impl Aaep {
         self.last_words(None, cx.out);
         let told = tell("link.change_ended").with("reason", reason);
         cx.out.push(Out::Tell(told));
-        cx.out.push(Out::Standing(Standing::Decided));
+        cx.out.push(Out::Standing(QuestionsStanding::Decided));
         self.shake_hands_inside(cx.out);
     }
 
     /// Handles a change that was not taken: the agreement stays, and the same change is not requested again.
-    fn change_refused(&mut self, reason: Word, out: &mut Vec<Out>) {
+    fn change_refused(&mut self, reason: PhraseArg, out: &mut Vec<Out>) {
         if let Handshake::Agreed(agreed) = &mut self.handshake
             && let Some((_, change)) = agreed.changing.take()
         {
@@ -241,8 +241,8 @@ impl Aaep {
             "link.closed"
         };
         cx.out
-            .push(Out::Tell(tell(key).with("text", Word::Agent(reason))));
-        cx.out.push(Out::Standing(Standing::Decided));
+            .push(Out::Tell(tell(key).with("text", PhraseArg::Agent(reason))));
+        cx.out.push(Out::Standing(QuestionsStanding::Decided));
         if inside && lasted {
             self.shake_hands_inside(cx.out);
         } else if inside {
@@ -252,7 +252,7 @@ impl Aaep {
     }
 
     /// Announces that terms could not be changed.
-    fn tell_unchanged(reason: Word, out: &mut Vec<Out>) {
+    fn tell_unchanged(reason: PhraseArg, out: &mut Vec<Out>) {
         out.push(Out::Tell(tell("link.change_failed").with("reason", reason)));
     }
 
@@ -276,14 +276,14 @@ impl Aaep {
         };
         let phrases = told.iter().map(Difference::phrase).collect();
         self.terms_told = told;
-        let terms = tell(key).with("terms", Word::Phrases(phrases));
+        let terms = tell(key).with("terms", PhraseArg::Phrases(phrases));
         out.push(if unasked {
             Out::Tell(terms)
         } else {
             Out::Detail(terms)
         });
         if let Some(notes) = notes {
-            let notes = tell("link.notes").with("text", Word::Agent(notes));
+            let notes = tell("link.notes").with("text", PhraseArg::Agent(notes));
             out.push(Out::Detail(notes));
         }
     }

@@ -4,7 +4,7 @@
 //! (`agreement`), refusals (`refusal`), proof (`proof`), choosing the next way (`ways`).
 
 use crate::Cx;
-use crate::link::{Cause, Fault, HttpAnswer, Word};
+use crate::link::{Cause, Fault, HttpAnswer, PhraseArg};
 use crate::protocol::{
     AAEP_VERSION, Accepted, HandshakeMessage, Manifest, RejectionCode, SignatureFault,
     SubscriptionRequest, is_understood, read_handshake, subscription_close,
@@ -270,9 +270,9 @@ impl Aaep {
         let other = accepted.version.filter(|version| !is_understood(version));
         let unusable = match (believed, other) {
             (Err(fault), _) => Some(super::proof::phrase(fault)),
-            (Ok(_), Some(version)) => {
-                Some(Phrase::new("rejected.other_version").with("version", Word::Name(version)))
-            }
+            (Ok(_), Some(version)) => Some(
+                Phrase::new("rejected.other_version").with("version", PhraseArg::Name(version)),
+            ),
             (Ok(_), None) => None,
         };
         if let Some(reason) = unusable {
@@ -308,7 +308,7 @@ impl Aaep {
             cx.out.push(Out::Follow(stream));
         }
         if let Some(agent) = self.proven.clone() {
-            let told = tell("link.proven").with("agent", Word::Name(agent));
+            let told = tell("link.proven").with("agent", PhraseArg::Name(agent));
             cx.out.push(Out::Detail(told));
         }
         self.tell_terms(accepted.notes, cx.out);
@@ -395,7 +395,7 @@ impl Aaep {
             (HandshakeMessage::Rejected(rejected), Handshake::Agreed(agreed)) => {
                 // Without a pending change, this is not about a request of ours.
                 if agreed.changing.is_some() {
-                    let reason = Word::Phrase(Phrase::new(rejection(rejected.code)));
+                    let reason = PhraseArg::Phrase(Phrase::new(rejection(rejected.code)));
                     self.change_ended(reason, cx);
                 }
             }

@@ -20,11 +20,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::Foreign;
-use crate::rpc::{self, Message, NO_SUCH_METHOD, PendingRequests, Text};
+use crate::rpc::{self, NO_SUCH_METHOD, PendingRequests, RpcMessage, Text};
 
 /// The content of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum ProgramLine {
     /// A message, as it arrived.
     Message(String),
     /// The line that answers this one.
@@ -39,7 +39,7 @@ pub(super) enum Line {
 
 /// How a program writes its messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Speech {
+enum MessageStyle {
     /// It has written nothing yet.
     #[default]
     Silent,
@@ -49,83 +49,87 @@ enum Speech {
     Bare,
 }
 
-/// The pending requests to a program.
+/// A request to a program that waits for its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Request {
+enum AskedProgram {
     Subscribe,
     Renegotiate,
 }
 
 /// How a program writes, as far as known.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
-    speech: Speech,
-    asked: PendingRequests<Request>,
+pub(super) struct WritingStyle {
+    speech: MessageStyle,
+    asked: PendingRequests<AskedProgram>,
 }
 
-impl Lines {
+impl WritingStyle {
     /// Reads a line.
-    pub(super) fn read(&mut self, line: &str) -> Line {
+    pub(super) fn read(&mut self, line: &str) -> ProgramLine {
         let message = match rpc::read(line) {
             Text::Rpc(message) => message,
             Text::Object => {
-                if self.speech == Speech::Silent {
-                    self.speech = Speech::Bare;
+                if self.speech == MessageStyle::Silent {
+                    self.speech = MessageStyle::Bare;
                 }
-                return Line::Message(line.to_owned());
+                return ProgramLine::Message(line.to_owned());
             }
             // A greeting for people does not show how the program speaks to us.
-            Text::Other => return Line::Message(line.to_owned()),
+            Text::Other => return ProgramLine::Message(line.to_owned()),
         };
-        self.speech = Speech::Rpc;
+        self.speech = MessageStyle::Rpc;
         match message {
-            Message::Notification { method, params } => match method.as_str() {
-                "aaep.event" | "aaep.close" => params.map_or(Line::Nothing, Line::Message),
+            RpcMessage::Notification { method, params } => match method.as_str() {
+                "aaep.event" | "aaep.close" => {
+                    params.map_or(ProgramLine::Nothing, ProgramLine::Message)
+                }
                 // A notification of another method is not for us; an unknown event is.
-                _ => Line::Nothing,
+                _ => ProgramLine::Nothing,
             },
-            Message::Request { id, method, params } => match method.as_str() {
-                "aaep.event" => params.map_or(Line::Nothing, Line::Message),
-                "aaep.ping" => Line::Answer(rpc::result(&id, "{}")),
+            RpcMessage::Request { id, method, params } => match method.as_str() {
+                "aaep.event" => params.map_or(ProgramLine::Nothing, ProgramLine::Message),
+                "aaep.ping" => ProgramLine::Answer(rpc::result(&id, "{}")),
                 method => match Foreign::of_method(method) {
                     // Reporting the method as missing could be taken for the person's answer.
-                    Foreign::Acp => Line::NotMine(Foreign::Acp),
-                    _ => Line::Answer(rpc::error(
+                    Foreign::Acp => ProgramLine::NotMine(Foreign::Acp),
+                    _ => ProgramLine::Answer(rpc::error(
                         &id,
                         NO_SUCH_METHOD,
                         "a subscriber does not know this method",
                     )),
                 },
             },
-            Message::Result { id, result } => {
+            RpcMessage::Result { id, result } => {
                 self.asked.answered(id.as_ref());
-                Line::Message(result)
+                ProgramLine::Message(result)
             }
-            Message::Error { id, code, message } => {
+            RpcMessage::Error { id, code, message } => {
                 let ours = self.asked.gave(id.as_ref());
                 match self.asked.answered(id.as_ref()) {
-                    Some(Request::Subscribe) if code == NO_SUCH_METHOD => Line::NoSubscriptions,
-                    Some(Request::Subscribe | Request::Renegotiate) => {
-                        Line::Message(refusal(code, &message))
+                    Some(AskedProgram::Subscribe) if code == NO_SUCH_METHOD => {
+                        ProgramLine::NoSubscriptions
                     }
-                    None if ours => Line::Message(refusal(code, &message)),
+                    Some(AskedProgram::Subscribe | AskedProgram::Renegotiate) => {
+                        ProgramLine::Message(refusal(code, &message))
+                    }
+                    None if ours => ProgramLine::Message(refusal(code, &message)),
                     // It answers no request of ours, and ends nothing.
-                    None => Line::Nothing,
+                    None => ProgramLine::Nothing,
                 }
             }
-            Message::Nothing => Line::Nothing,
+            RpcMessage::Nothing => ProgramLine::Nothing,
         }
     }
 
     /// Wraps a message into a line, without the line's end.
     pub(super) fn wrap(&mut self, message: &str) -> String {
         let message = one_line(message);
-        if self.speech == Speech::Bare {
+        if self.speech == MessageStyle::Bare {
             return message;
         }
         let (request, method) = match kind(&message).as_str() {
-            "subscription.request" => (Request::Subscribe, "aaep.subscribe"),
-            "subscription.renegotiate" => (Request::Renegotiate, "aaep.renegotiate"),
+            "subscription.request" => (AskedProgram::Subscribe, "aaep.subscribe"),
+            "subscription.renegotiate" => (AskedProgram::Renegotiate, "aaep.renegotiate"),
             "subscription.close" => return rpc::notification("aaep.close", &message),
             _ => return rpc::notification("aaep.reply", &message),
         };

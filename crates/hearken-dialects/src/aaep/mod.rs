@@ -35,20 +35,20 @@ use std::time::Duration;
 pub(crate) use tests::MESSAGES;
 
 use crate::config::HandshakeConfig;
-use crate::link::{Fault, Frame, HttpAnswer, LastWords, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Fault, Frame, HttpAnswer, LastWords, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{
     Capabilities, KeyRing, Manifest, RecordedReply, Reply, SignatureFault, object,
 };
 
-use super::rpc::{self, Message, Text};
+use super::rpc::{self, RpcMessage, Text};
 use super::{
-    Carrier, Connection, Dialect, Foreign, Numbers, Out, Sign, Standing, Start, Terms, WhenLeft,
-    Wish, bare,
+    Carrier, Connection, Dialect, Foreign, Numbers, Out, QuestionsStanding, Recognised, Start,
+    Terms, WhenLeft, Wish, bare,
 };
 pub use addresses::{Addresses, WEBSOCKET};
 
 use agreement::Agreement;
-use lines::{Line, Lines};
+use lines::{ProgramLine, WritingStyle};
 use prompts::Prompts;
 use returning::Returning;
 use terms::Difference;
@@ -111,7 +111,7 @@ pub(super) struct Aaep {
     subscription: String,
     ways: Search,
     /// The reader of a program's lines; `None` on any other carrier.
-    lines: Option<Lines>,
+    lines: Option<WritingStyle>,
     /// What the settings ask of the producer.
     asks: HandshakeConfig,
     /// What the person wants now.
@@ -182,7 +182,7 @@ impl Aaep {
             addresses: Addresses::given(carrier, &path),
             subscription: format!("sub_{:016x}{:016x}", random(&mut seed), random(&mut seed)),
             ways: Search::new(way),
-            lines: (carrier == Carrier::Lines).then(Lines::default),
+            lines: (carrier == Carrier::Lines).then(WritingStyle::default),
             asks: handshake,
             wanted: terms,
             keys,
@@ -239,17 +239,19 @@ impl Aaep {
             return self.message(text, cx);
         };
         match lines.read(text) {
-            Line::Message(text) => self.message(&text, cx),
-            Line::NoSubscriptions => self.no_subscriptions(cx.out),
-            Line::Answer(frame) => {
+            ProgramLine::Message(text) => self.message(&text, cx),
+            ProgramLine::NoSubscriptions => self.no_subscriptions(cx.out),
+            ProgramLine::Answer(frame) => {
                 if self.answers.len() < MOST_ANSWERS {
                     let request = self.numbers.fresh();
                     self.answers.insert(request);
                     cx.out.push(Out::Send { request, frame });
                 }
             }
-            Line::NotMine(what) => cx.out.push(Out::Unread(super::NoEvent::Foreign(what), 1)),
-            Line::Nothing => {}
+            ProgramLine::NotMine(what) => {
+                cx.out.push(Out::Unread(super::NoEvent::Foreign(what), 1))
+            }
+            ProgramLine::Nothing => {}
         }
     }
 
@@ -309,7 +311,7 @@ impl Dialect for Aaep {
         if let Handshake::Agreed(agreed) = &self.handshake
             && agreed.followed_again
         {
-            cx.out.push(Out::Standing(Standing::Back));
+            cx.out.push(Out::Standing(QuestionsStanding::Back));
         }
         self.reached_plain(cx.out);
         // Includes what the person changed while the connection was down.
@@ -320,7 +322,7 @@ impl Dialect for Aaep {
         match self.handshake {
             // Without a subscription, nothing else shows that this producer asked the question.
             Handshake::Idle | Handshake::Plain => {
-                cx.out.push(Out::Standing(Standing::PerhapsBack));
+                cx.out.push(Out::Standing(QuestionsStanding::PerhapsBack));
             }
             // Following a subscription again proves more; a new one proves that the old one was forgotten.
             Handshake::Manifest { .. } | Handshake::Asked(_) | Handshake::Agreed(_) => {}
@@ -393,11 +395,11 @@ impl Dialect for Aaep {
         let agrees = matches!(self.handshake, Handshake::Agreed(_));
         let proven = self.proven.clone().filter(|_| agrees).map(|agent| {
             let phrase = Phrase::new("status.proven");
-            phrase.with("agent", Word::Name(agent))
+            phrase.with("agent", PhraseArg::Name(agent))
         });
         let notes = self.notes.clone().filter(|_| agrees).map(|text| {
             let phrase = Phrase::new("status.notes");
-            phrase.with("text", Word::Agent(text))
+            phrase.with("text", PhraseArg::Agent(text))
         });
         Connection {
             how,
@@ -429,17 +431,21 @@ fn random(state: &mut u64) -> u64 {
 }
 
 /// Returns whether a text is AAEP's: by its context or its type, bare or in a JSON-RPC envelope.
-pub(super) fn recognise(text: &str) -> Sign {
+pub(super) fn recognise(text: &str) -> Recognised {
     let is_ours = |text: &str| object(text).is_some_and(|map| Foreign::of_object(&map).is_none());
     let surely = match rpc::read(text) {
-        Text::Rpc(Message::Request { method, .. } | Message::Notification { method, .. }) => {
+        Text::Rpc(RpcMessage::Request { method, .. } | RpcMessage::Notification { method, .. }) => {
             method.starts_with("aaep.")
         }
-        Text::Rpc(Message::Result { result, .. }) => is_ours(&result),
-        Text::Rpc(Message::Error { .. } | Message::Nothing) | Text::Other => false,
+        Text::Rpc(RpcMessage::Result { result, .. }) => is_ours(&result),
+        Text::Rpc(RpcMessage::Error { .. } | RpcMessage::Nothing) | Text::Other => false,
         Text::Object => is_ours(text),
     };
-    if surely { Sign::Surely } else { Sign::No }
+    if surely {
+        Recognised::Surely
+    } else {
+        Recognised::No
+    }
 }
 
 /// Returns a phrase without arguments.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::link::{Body, Call, Fault, HttpAnswer, Phrase, Word};
+use crate::link::{Body, Fault, HttpAnswer, HttpCall, Phrase, PhraseArg};
 use crate::protocol::user_message;
 use crate::{Numbers, Out};
 
@@ -47,9 +47,9 @@ impl Prompts {
         }
         let request = numbers.fresh();
         self.under_way.insert(request);
-        let call = Call {
+        let call = HttpCall {
             most: ANSWER_BYTES,
-            ..Call::post(path.as_str(), Body::json(user_message(text)))
+            ..HttpCall::post(path.as_str(), Body::json(user_message(text)))
         };
         out.push(Out::Call { request, call });
     }
@@ -80,7 +80,7 @@ impl Prompts {
             false => "prompt.perhaps_taken",
         };
         out.push(Out::Tell(
-            Phrase::new(key).with("reason", Word::Fault(fault)),
+            Phrase::new(key).with("reason", PhraseArg::Fault(fault)),
         ));
         true
     }

@@ -3,7 +3,7 @@
 //! Responsibilities: each reason with its remedy as a phrase, when to ask again, ending the attempt. Not here: the
 //! requests (`handshake`), proof (`proof`).
 
-use crate::link::{Fault, Phrase, Word};
+use crate::link::{Fault, Phrase, PhraseArg};
 use crate::protocol::{Rejected, RejectionCode, SignatureFault, subscription_close};
 
 use super::ways::Failing;
@@ -64,7 +64,7 @@ impl Aaep {
         let again = retry_after.is_some() || rejected.code == RejectionCode::RateLimit;
         let explained = !rejected.message.trim().is_empty();
         if explained {
-            let text = Word::Agent(rejected.message.clone());
+            let text = PhraseArg::Agent(rejected.message.clone());
             out.push(Out::Tell(tell("link.notes").with("text", text)));
         }
         let reason = Phrase::new(match rejected.code {
@@ -103,7 +103,7 @@ impl Aaep {
         let Some(one) = asked.iter().skip(1).rfind(named).or(asked.last()).cloned() else {
             return false;
         };
-        let told = tell("link.extension_left_out").with("extension", Word::Own(one.clone()));
+        let told = tell("link.extension_left_out").with("extension", PhraseArg::Own(one.clone()));
         out.push(Out::Tell(told));
         self.left_out.push(one);
         true

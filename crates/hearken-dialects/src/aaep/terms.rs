@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::config::{HandshakeConfig, Load, Verbosity};
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{Capabilities, EventFilters, Level};
 
 use super::Terms;
@@ -115,11 +115,11 @@ impl Term {
         }
     }
 
-    fn word(&self) -> Word {
-        let phrase = |key| Word::Phrase(Phrase::new(key));
+    fn word(&self) -> PhraseArg {
+        let phrase = |key| PhraseArg::Phrase(Phrase::new(key));
         match self {
-            Self::Told => Word::Own(String::new()),
-            Self::Number(number) => Word::Own(number.to_string()),
+            Self::Told => PhraseArg::Own(String::new()),
+            Self::Number(number) => PhraseArg::Own(number.to_string()),
             Self::Level(Level::Terse) => phrase("verbosity.terse"),
             Self::Level(Level::Normal) => phrase("verbosity.normal"),
             Self::Level(Level::Detailed) => phrase("verbosity.detailed"),
@@ -127,10 +127,10 @@ impl Term {
                 "low" => phrase("load.low"),
                 "medium" => phrase("load.medium"),
                 "high" => phrase("load.high"),
-                _ => Word::Name(load.clone()),
+                _ => PhraseArg::Name(load.clone()),
             },
             Self::List(list) if list.is_empty() => phrase("terms.none"),
-            Self::List(list) => Word::Names(list.clone()),
+            Self::List(list) => PhraseArg::Names(list.clone()),
         }
     }
 }
@@ -293,9 +293,9 @@ mod tests {
             keys,
             ["terms.rate", "terms.languages", "terms.confirmation"]
         );
-        assert_eq!(told[0].args[1], ("honored", Word::Own("2".into())));
+        assert_eq!(told[0].args[1], ("honored", PhraseArg::Own("2".into())));
         // A stranger's words stay marked as such until they are put into a sentence.
-        let strange = Word::Names(vec!["de\u{1b}[2J".into()]);
+        let strange = PhraseArg::Names(vec!["de\u{1b}[2J".into()]);
         assert_eq!(told[1].args[1], ("honored", strange));
     }
 }

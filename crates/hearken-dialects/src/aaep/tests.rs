@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::config::{Load, Verbosity};
-use crate::link::{Call, Fault, Frame, HttpAnswer, LinkEvent, Receipt, Stream};
+use crate::link::{Fault, Frame, HttpAnswer, HttpCall, LinkEvent, Receipt, Stream};
 use crate::protocol::Now;
 use crate::protocol::{Answer, Decision, ReplyToken, Response};
 
@@ -17,12 +17,12 @@ pub(crate) const MESSAGES: &[&str] = &[
 ];
 
 /// Drives a machine, and keeps its wishes.
-struct Bench {
+struct AaepBench {
     machine: Aaep,
     now: Now,
 }
 
-impl Bench {
+impl AaepBench {
     fn new(carrier: Carrier) -> Self {
         Self::of(start(carrier))
     }
@@ -92,7 +92,7 @@ fn start(carrier: Carrier) -> Start {
 /// The path of the manifest.
 const MANIFEST: &str = "/.well-known/aaep-manifest.json";
 
-fn call(out: &[Out]) -> (u64, Call) {
+fn call(out: &[Out]) -> (u64, HttpCall) {
     let mut calls = out.iter().filter_map(|wish| match wish {
         Out::Call { request, call } => Some((*request, call.clone())),
         _ => None,
@@ -124,7 +124,7 @@ const EVENT: &str = r#"{"type":"aaep:agent.state.changed"}"#;
 #[test]
 fn the_same_facts_give_the_same_wishes() {
     let run = || {
-        let mut bench = Bench::new(Carrier::EventStream);
+        let mut bench = AaepBench::new(Carrier::EventStream);
         let mut all = bench.news(LinkEvent::Connecting { attempt: 1 });
         let (request, _) = call(&all);
         all.extend(bench.answer(request, 404, &json!({})));
@@ -139,7 +139,7 @@ fn the_same_facts_give_the_same_wishes() {
 
 #[test]
 fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
-    let mut bench = Bench::new(Carrier::EventStream);
+    let mut bench = AaepBench::new(Carrier::EventStream);
     let out = bench.news(LinkEvent::Connecting { attempt: 1 });
     let (request, ask) = call(&out);
     assert_eq!(ask.path, MANIFEST);
@@ -160,7 +160,7 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
     assert!(
         !bench
             .news(LinkEvent::Connected)
-            .contains(&Out::Standing(Standing::Back))
+            .contains(&Out::Standing(QuestionsStanding::Back))
     );
     bench.news(lost());
     let out = bench.news(LinkEvent::Connecting { attempt: 1 });
@@ -175,13 +175,13 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
     assert!(
         bench
             .news(LinkEvent::Connected)
-            .contains(&Out::Standing(Standing::Back))
+            .contains(&Out::Standing(QuestionsStanding::Back))
     );
 }
 
 #[test]
 fn an_answer_keeps_its_number_and_goes_to_the_subscription_that_is() {
-    let mut bench = Bench::new(Carrier::Socket);
+    let mut bench = AaepBench::new(Carrier::Socket);
     let out = bench.news(LinkEvent::Connected);
     let Some(Out::Send { request: asked, .. }) = out.first() else {
         panic!("{out:?}");
@@ -219,7 +219,7 @@ fn an_answer_keeps_its_number_and_goes_to_the_subscription_that_is() {
 
 #[test]
 fn a_program_hears_and_says_lines_and_its_checks_are_answered_within_a_bound() {
-    let mut bench = Bench::new(Carrier::Lines);
+    let mut bench = AaepBench::new(Carrier::Lines);
     let out = bench.news(LinkEvent::Connected);
     assert!(matches!(&out[0], Out::Send { frame, .. } if frame.contains("aaep.subscribe")));
     let event = format!(r#"{{"jsonrpc":"2.0","method":"aaep.event","params":{EVENT}}}"#);
@@ -257,7 +257,7 @@ fn where_hands_are_shaken_is_a_matter_of_the_carrier_and_of_the_person() {
         (Carrier::WebSocket, true, false),
         (Carrier::Lines, true, false),
     ] {
-        let mut bench = Bench::of(Start {
+        let mut bench = AaepBench::of(Start {
             plain,
             ..start(carrier)
         });
@@ -273,32 +273,32 @@ fn where_hands_are_shaken_is_a_matter_of_the_carrier_and_of_the_person() {
 #[test]
 fn aaep_is_known_by_its_context_or_type_and_never_by_a_mere_type() {
     for (text, sign) in [
-        (EVENT, Sign::Surely),
+        (EVENT, Recognised::Surely),
         (
             r#"{"@context":"https://aaep-protocol.org/context/v1","type":"x"}"#,
-            Sign::Surely,
+            Recognised::Surely,
         ),
-        (r#"{"type":"subscription.accepted"}"#, Sign::Surely),
+        (r#"{"type":"subscription.accepted"}"#, Recognised::Surely),
         (
             r#"{"jsonrpc":"2.0","method":"aaep.event","params":{}}"#,
-            Sign::Surely,
+            Recognised::Surely,
         ),
         (
             r#"{"jsonrpc":"2.0","id":1,"result":{"type":"subscription.accepted"}}"#,
-            Sign::Surely,
+            Recognised::Surely,
         ),
         (
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"?"}}"#,
-            Sign::No,
+            Recognised::No,
         ),
         (
             r#"{"jsonrpc":"2.0","method":"session/update","params":{}}"#,
-            Sign::No,
+            Recognised::No,
         ),
-        (r#"{"type":"result","session_id":"s"}"#, Sign::No),
-        (r#"{"type":"agent.state.changed"}"#, Sign::No),
-        ("Loading the model", Sign::No),
-        ("<html>", Sign::No),
+        (r#"{"type":"result","session_id":"s"}"#, Recognised::No),
+        (r#"{"type":"agent.state.changed"}"#, Recognised::No),
+        ("Loading the model", Recognised::No),
+        ("<html>", Recognised::No),
     ] {
         assert_eq!(recognise(text), sign, "{text}");
     }
@@ -306,7 +306,7 @@ fn aaep_is_known_by_its_context_or_type_and_never_by_a_mere_type() {
 
 #[test]
 fn the_plain_pair_is_followed_at_every_attempt_where_the_person_wants_it() {
-    let mut bench = Bench::of(Start {
+    let mut bench = AaepBench::of(Start {
         plain: true,
         path: "/x".to_owned(),
         ..start(Carrier::EventStream)
@@ -323,7 +323,7 @@ fn the_plain_pair_is_followed_at_every_attempt_where_the_person_wants_it() {
 #[test]
 fn a_server_that_is_busy_still_knows_whom_it_agreed_with_and_one_that_does_not_know_does_not() {
     for (status, known) in [(429, true), (408, true), (404, false), (410, false)] {
-        let mut bench = Bench::new(Carrier::EventStream);
+        let mut bench = AaepBench::new(Carrier::EventStream);
         let (request, _) = call(&bench.news(LinkEvent::Connecting { attempt: 1 }));
         let (request, _) = call(&bench.answer(request, 404, &json!({})));
         bench.answer(request, 201, &consent());
@@ -350,14 +350,14 @@ fn what_is_said_at_the_end_goes_the_way_that_the_subscription_does() {
         });
         words.next().unwrap()
     };
-    let mut bench = Bench::new(Carrier::EventStream);
+    let mut bench = AaepBench::new(Carrier::EventStream);
     let (request, _) = call(&bench.news(LinkEvent::Connecting { attempt: 1 }));
     let (request, _) = call(&bench.answer(request, 404, &json!({})));
     let LastWords::Call(told) = closing(&bench.answer(request, 201, &consent())) else {
         panic!("no request");
     };
     assert_eq!(told.path, "/aaep/v1/replies");
-    let mut bench = Bench::new(Carrier::Socket);
+    let mut bench = AaepBench::new(Carrier::Socket);
     bench.news(LinkEvent::Connected);
     let LastWords::Message(told) = closing(&bench.frame(consent().to_string())) else {
         panic!("no message");
@@ -368,7 +368,7 @@ fn what_is_said_at_the_end_goes_the_way_that_the_subscription_does() {
 #[test]
 fn a_reply_is_an_answer_in_a_capture_and_nowhere_else() {
     let reply = r#"{"type":"clarification.reply","reply_token":"rpl_1","response":true}"#;
-    let mut capture = Bench::new(Carrier::OneWay);
+    let mut capture = AaepBench::new(Carrier::OneWay);
     assert!(!capture.machine.passes(reply));
     match capture.frame(reply).as_slice() {
         [Out::Answered(answered)] => {
@@ -377,21 +377,21 @@ fn a_reply_is_an_answer_in_a_capture_and_nowhere_else() {
         }
         other => panic!("{other:?}"),
     }
-    let mut live = Bench::new(Carrier::Socket);
+    let mut live = AaepBench::new(Carrier::Socket);
     let out = live.frame(reply);
     assert!(!out.iter().any(|out| matches!(out, Out::Answered(_))));
 }
 
 #[test]
 fn what_the_producer_notes_about_the_terms_is_known_of_the_connection() {
-    let mut bench = Bench::new(Carrier::Socket);
+    let mut bench = AaepBench::new(Carrier::Socket);
     bench.news(LinkEvent::Connected);
     let consent = json!({"type": "subscription.accepted", "subscription_id": "sub_1",
         "aaep_version": "1.0.0", "producer": {"agent_id": "planner"}, "honored_capabilities": {},
         "negotiation_notes": "No progress events here."});
     bench.frame(consent.to_string());
     let known = bench.machine.connection().known;
-    let wanted =
-        Phrase::new("status.notes").with("text", Word::Agent("No progress events here.".into()));
+    let wanted = Phrase::new("status.notes")
+        .with("text", PhraseArg::Agent("No progress events here.".into()));
     assert_eq!(known, [wanted]);
 }

@@ -23,7 +23,7 @@
 //! - A server that fails on alternating ways is tried again and again: [`MOST_CHANGES`] is too high.
 //! - After days, a source is given up although another way would work: it is too low.
 
-use crate::link::{Fault, Phrase, Word};
+use crate::link::{Fault, Phrase, PhraseArg};
 use crate::protocol::{Manifest, SignatureFault};
 
 use super::{Aaep, Handshake, Handshakes, Out, tell};
@@ -310,12 +310,13 @@ impl Aaep {
         };
         let reason = match failing {
             Failing::NotListed => None,
-            Failing::NoHandshake { status } => Some(Word::Phrase(
-                Phrase::new("fault.no_subscriptions").with("status", Word::Own(status.to_string())),
+            Failing::NoHandshake { status } => Some(PhraseArg::Phrase(
+                Phrase::new("fault.no_subscriptions")
+                    .with("status", PhraseArg::Own(status.to_string())),
             )),
-            Failing::Unavailable => Some(Word::Phrase(Phrase::new("fault.way_unavailable"))),
-            Failing::Redirected => Some(Word::Phrase(Phrase::new("fault.way_redirected"))),
-            Failing::Fault(fault) => Some(Word::Fault(fault)),
+            Failing::Unavailable => Some(PhraseArg::Phrase(Phrase::new("fault.way_unavailable"))),
+            Failing::Redirected => Some(PhraseArg::Phrase(Phrase::new("fault.way_redirected"))),
+            Failing::Fault(fault) => Some(PhraseArg::Fault(fault)),
         };
         let from = match (from, &reason) {
             (Route::EventStream | Route::PlainPair, None) => "way.none.event_stream",
@@ -333,9 +334,9 @@ impl Aaep {
             None => "link.way_left_out",
         };
         let told = tell(key)
-            .with("from", Word::Phrase(Phrase::new(from)))
-            .with("to", Word::Phrase(Phrase::new(to)))
-            .with("reason", reason.unwrap_or(Word::Own(String::new())));
+            .with("from", PhraseArg::Phrase(Phrase::new(from)))
+            .with("to", PhraseArg::Phrase(Phrase::new(to)))
+            .with("reason", reason.unwrap_or(PhraseArg::Own(String::new())));
         out.push(Out::Tell(told));
     }
 }

@@ -19,14 +19,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::rpc::{self, Id, Message, Text};
+use crate::rpc::{self, Id, RpcMessage, Text};
 use crate::written::{self, Content, Writer};
 use crate::{Cx, Out, Words};
 
 use super::agent::Greeting;
 use super::client::NAME;
 use super::read::{self};
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::members::text;
 use crate::kit::turn::{EventContext, LeftCalls, Turn};
 use crate::kit::update::Update;
@@ -67,7 +67,7 @@ impl Theirs {
 
 /// One conversation.
 #[derive(Debug, Default)]
-struct Conversation {
+struct FollowedConversation {
     folder: String,
     turn: Option<Turn>,
     /// Whether the editor asked to stop the turn.
@@ -76,7 +76,7 @@ struct Conversation {
 
 /// A question that the person may answer.
 #[derive(Debug, Clone)]
-struct Question {
+struct ForwardedQuestion {
     conversation: String,
     /// The agent's own id of the question.
     id: Id,
@@ -86,12 +86,12 @@ struct Question {
 
 /// A notice of ours: a phrase key and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Notice {
+struct OwnNotice {
     key: &'static str,
     args: Vec<(&'static str, String)>,
 }
 
-impl From<&'static str> for Notice {
+impl From<&'static str> for OwnNotice {
     fn from(key: &'static str) -> Self {
         Self {
             key,
@@ -100,7 +100,7 @@ impl From<&'static str> for Notice {
     }
 }
 
-impl Notice {
+impl OwnNotice {
     fn with(mut self, name: &'static str, text: String) -> Self {
         self.args.push((name, text));
         self
@@ -123,11 +123,11 @@ pub enum Decided {
 pub struct AgentListener {
     teller: EventContext,
     asked: BTreeMap<Id, Theirs>,
-    conversations: BTreeMap<String, Conversation>,
+    conversations: BTreeMap<String, FollowedConversation>,
     loading: BTreeSet<String>,
-    questions: BTreeMap<u64, Question>,
+    questions: BTreeMap<u64, ForwardedQuestion>,
     /// The notices to announce as soon as there is a turn to announce them in.
-    notices: VecDeque<Notice>,
+    notices: VecDeque<OwnNotice>,
     /// Whether it was announced that there are too many conversations.
     is_crowded: bool,
 }
@@ -160,10 +160,12 @@ impl AgentListener {
     /// Handles a message from the editor.
     pub fn editor(&mut self, line: &str, cx: &mut Cx<'_>) {
         match rpc::read(line) {
-            Text::Rpc(Message::Request { id, method, params }) => {
+            Text::Rpc(RpcMessage::Request { id, method, params }) => {
                 self.wanted(id, &method, &rpc::members(params.as_deref()), cx);
             }
-            Text::Rpc(Message::Notification { method, params }) if method == "session/cancel" => {
+            Text::Rpc(RpcMessage::Notification { method, params })
+                if method == "session/cancel" =>
+            {
                 let params = rpc::members(params.as_deref());
                 let conversation = text(&params, "sessionId").unwrap_or_default();
                 if let Some(conversation) = self.conversations.get_mut(conversation) {
@@ -213,7 +215,7 @@ impl AgentListener {
     }
 
     /// Returns a conversation, adding it if there is room.
-    fn conversation(&mut self, name: &str) -> Option<&mut Conversation> {
+    fn conversation(&mut self, name: &str) -> Option<&mut FollowedConversation> {
         if !self.conversations.contains_key(name) && self.conversations.len() >= MOST_CONVERSATIONS
         {
             let idle = self.conversations.iter().find(|(_, it)| it.turn.is_none());
@@ -223,7 +225,7 @@ impl AgentListener {
                 None => {
                     if !std::mem::replace(&mut self.is_crowded, true) {
                         let n = MOST_CONVERSATIONS.to_string();
-                        self.notice(Notice::from("acp.along.crowded").with("n", n));
+                        self.notice(OwnNotice::from("acp.along.crowded").with("n", n));
                     }
                     return None;
                 }
@@ -257,7 +259,7 @@ impl AgentListener {
             }
             before => {
                 if let Some(mut before) = before {
-                    before.end(End::Short("acp.along.end.unheard"));
+                    before.end(TurnEnd::Short("acp.along.end.unheard"));
                     close(before, &mut self.teller, cx);
                 }
                 Turn::begin(name, Some(prompt), &mut self.teller, cx)
@@ -272,27 +274,29 @@ impl AgentListener {
     /// Handles a message from the agent that asks the person nothing.
     pub fn agent(&mut self, line: &str, cx: &mut Cx<'_>) {
         match rpc::read(line) {
-            Text::Rpc(Message::Notification { method, params }) if method == "session/update" => {
+            Text::Rpc(RpcMessage::Notification { method, params })
+                if method == "session/update" =>
+            {
                 self.updated(&rpc::members(params.as_deref()), cx);
             }
-            Text::Rpc(Message::Request { method, .. }) if method == "elicitation/create" => {
+            Text::Rpc(RpcMessage::Request { method, .. }) if method == "elicitation/create" => {
                 self.notice("acp.along.form".into());
                 self.tell_notices(cx);
             }
-            Text::Rpc(Message::Request { method, .. })
+            Text::Rpc(RpcMessage::Request { method, .. })
                 if method == "session/request_permission" =>
             {
                 self.notice("acp.along.editors".into());
                 self.tell_notices(cx);
             }
-            Text::Rpc(Message::Result { id, result }) => {
+            Text::Rpc(RpcMessage::Result { id, result }) => {
                 let theirs = id.and_then(|id| self.asked.remove(&id));
                 self.granted(theirs, &rpc::members(Some(&result)), cx);
             }
-            Text::Rpc(Message::Error { id, message, .. }) => {
+            Text::Rpc(RpcMessage::Error { id, message, .. }) => {
                 match id.and_then(|id| self.asked.remove(&id)) {
                     Some(Theirs::Prompt { conversation }) => {
-                        self.ends(&conversation, |_| End::Failed(message), cx);
+                        self.ends(&conversation, |_| TurnEnd::Failed(message), cx);
                     }
                     Some(Theirs::Loading { conversation }) => {
                         self.loading.remove(&conversation);
@@ -302,7 +306,7 @@ impl AgentListener {
             }
             // Its requests to the editor alone, and everything that does not concern us.
             Text::Rpc(
-                Message::Notification { .. } | Message::Request { .. } | Message::Nothing,
+                RpcMessage::Notification { .. } | RpcMessage::Request { .. } | RpcMessage::Nothing,
             )
             | Text::Object
             | Text::Other => {}
@@ -326,8 +330,8 @@ impl AgentListener {
             Some(Theirs::Prompt { conversation }) => {
                 let reason = text(result, "stopReason").unwrap_or_default();
                 let end = |stopped: bool| match stopped && reason == "cancelled" {
-                    true => End::Left("acp.along.end.stopped"),
-                    false => End::by_reason(reason, false),
+                    true => TurnEnd::Left("acp.along.end.stopped"),
+                    false => TurnEnd::by_reason(reason, false),
                 };
                 self.ends(&conversation, end, cx);
             }
@@ -335,7 +339,7 @@ impl AgentListener {
         }
     }
 
-    fn ends(&mut self, name: &str, end: impl FnOnce(bool) -> End, cx: &mut Cx<'_>) {
+    fn ends(&mut self, name: &str, end: impl FnOnce(bool) -> TurnEnd, cx: &mut Cx<'_>) {
         if let Some(conversation) = self.conversations.get_mut(name)
             && let Some(turn) = &mut conversation.turn
         {
@@ -361,7 +365,9 @@ impl AgentListener {
         }
         let update = read::update(params);
         let phrase = match &update {
-            Update::Shows(kind) => Some(Notice::from("acp.along.shows").with("kind", kind.clone())),
+            Update::Shows(kind) => {
+                Some(OwnNotice::from("acp.along.shows").with("kind", kind.clone()))
+            }
             Update::Says { .. } | Update::Thinks | Update::Calls(_) | Update::Plans(_) => None,
             // Settings, commands and usage can be seen in the editor.
             Update::Echoes(_)
@@ -404,7 +410,7 @@ impl AgentListener {
     /// Notes how many messages of each side were not heard.
     pub fn missed(&mut self, editor: u32, agent: u32, cx: &mut Cx<'_>) {
         let number = |n: u32| if n == 0 { String::new() } else { n.to_string() };
-        let missed = Notice::from("acp.along.missed").with("editor", number(editor));
+        let missed = OwnNotice::from("acp.along.missed").with("editor", number(editor));
         self.notice(missed.with("agent", number(agent)));
         self.tell_notices(cx);
     }
@@ -438,7 +444,7 @@ impl AgentListener {
     }
 
     /// Queues a notice until there is a turn to announce it in.
-    fn notice(&mut self, phrase: Notice) {
+    fn notice(&mut self, phrase: OwnNotice) {
         if self.notices.len() < MOST_NOTICES {
             self.notices.push_back(phrase);
         }
@@ -457,7 +463,7 @@ impl AgentListener {
 
 /// Announces a notice within a turn: AAEP has no event for it, so its event has a type of its own, whose words are
 /// heard.
-fn notice(turn: &mut Turn, notice: &Notice, teller: &mut EventContext, cx: &mut Cx<'_>) {
+fn notice(turn: &mut Turn, notice: &OwnNotice, teller: &mut EventContext, cx: &mut Cx<'_>) {
     let args = notice.args.iter();
     let args: Vec<(&str, &str)> = args.map(|(name, text)| (*name, text.as_str())).collect();
     let summary = teller.words.summary(notice.key, &args);
@@ -468,7 +474,7 @@ fn notice(turn: &mut Turn, notice: &Notice, teller: &mut EventContext, cx: &mut 
 fn close(mut turn: Turn, teller: &mut EventContext, cx: &mut Cx<'_>) {
     if turn.calls_left_out() > 0 {
         let n = turn.calls_left_out().to_string();
-        let left_out = Notice::from("acp.calls_left_out").with("n", n);
+        let left_out = OwnNotice::from("acp.calls_left_out").with("n", n);
         notice(&mut turn, &left_out, teller, cx);
     }
     turn.finish(teller, cx);

@@ -10,14 +10,14 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::link::{Phrase, Receipt, Word};
+use crate::link::{Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Response, SessionCompleted};
 use crate::rpc;
 use crate::{Cx, Out};
 
-use super::client::{Acp, Ours, Phase};
-use super::settings::{Kind, ON, Setting, SettingChange};
-use crate::kit::aside::{self, Asks, SideQuestion};
+use super::client::{Acp, AcpRequest, AgentPhase};
+use super::settings::{ON, Setting, SettingChange, SettingKind};
+use crate::kit::aside::{self, QuestionContent, SideQuestion};
 use crate::kit::call::first;
 use crate::kit::ending::closed;
 
@@ -64,7 +64,7 @@ impl Acp {
         }
         let left_out = std::mem::take(&mut self.settings.left_out);
         if left_out > 0 {
-            let n = Word::Own(left_out.to_string());
+            let n = PhraseArg::Own(left_out.to_string());
             out.push(Out::Tell(Phrase::new("acp.set.left_out").with("n", n)));
         }
     }
@@ -77,11 +77,11 @@ impl Acp {
     }
 
     fn tell_setting(&self, setting: &Setting, out: &mut Vec<Out>) {
-        let value = Word::Name(self.value_words(setting, &setting.now));
+        let value = PhraseArg::Name(self.value_words(setting, &setting.now));
         let phrase = match setting.is_mode {
             true => Phrase::new("acp.mode").with("mode", value),
             false => Phrase::new("acp.set.is")
-                .with("name", Word::Name(self.setting_words(setting)))
+                .with("name", PhraseArg::Name(self.setting_words(setting)))
                 .with("value", value),
         };
         out.push(Out::Tell(phrase));
@@ -96,9 +96,9 @@ impl Acp {
 
     fn value_words(&self, setting: &Setting, value: &str) -> String {
         match setting.kind {
-            Kind::Switch if value == ON => first(&self.teller.words, "acp.set.on", &[]),
-            Kind::Switch => first(&self.teller.words, "acp.set.off", &[]),
-            Kind::Mode | Kind::Option => setting.value(value).to_owned(),
+            SettingKind::Switch if value == ON => first(&self.teller.words, "acp.set.on", &[]),
+            SettingKind::Switch => first(&self.teller.words, "acp.set.off", &[]),
+            SettingKind::Mode | SettingKind::Option => setting.value(value).to_owned(),
         }
     }
 
@@ -106,9 +106,9 @@ impl Acp {
     pub(super) fn change(&mut self, what: Option<&str>, cx: &mut Cx<'_>) {
         let tell = |key| Out::Tell(Phrase::new(key));
         match self.phase {
-            Phase::Open(_) => {}
-            Phase::Unmet | Phase::Meeting => return cx.out.push(tell("acp.set.early")),
-            Phase::Over => return cx.out.push(tell("prompt.nobody")),
+            AgentPhase::Open(_) => {}
+            AgentPhase::Unmet | AgentPhase::Meeting => return cx.out.push(tell("acp.set.early")),
+            AgentPhase::Over => return cx.out.push(tell("prompt.nobody")),
         }
         if self
             .changing
@@ -127,7 +127,8 @@ impl Acp {
             Some(what) => match self.settings_called(&all, what).as_slice() {
                 [] => {
                     let names = all.iter().map(|it| self.setting_words(it)).collect();
-                    let phrase = Phrase::new("acp.set.no_such").with("names", Word::Names(names));
+                    let phrase =
+                        Phrase::new("acp.set.no_such").with("names", PhraseArg::Names(names));
                     return cx.out.push(Out::Tell(phrase));
                 }
                 [found] => Some(*found),
@@ -178,7 +179,7 @@ impl Acp {
         called.collect()
     }
 
-    fn ask_setting(&self, all: &[Setting]) -> (ChangeStep, Asks) {
+    fn ask_setting(&self, all: &[Setting]) -> (ChangeStep, QuestionContent) {
         let words = &self.teller.words;
         let mut labels: Vec<String> = all
             .iter()
@@ -193,10 +194,13 @@ impl Acp {
         labels.push(first(words, "acp.set.nothing", &[]));
         let ids = all.iter().map(|setting| setting.id.clone()).collect();
         let question = first(words, "acp.set.which", &[]);
-        (ChangeStep::Which(ids), Asks::one_of(question, labels))
+        (
+            ChangeStep::Which(ids),
+            QuestionContent::one_of(question, labels),
+        )
     }
 
-    fn ask_what(&self, setting: &Setting, from: usize) -> (ChangeStep, Asks) {
+    fn ask_what(&self, setting: &Setting, from: usize) -> (ChangeStep, QuestionContent) {
         let words = &self.teller.words;
         let values = setting.values.iter().skip(from).take(MOST_AT_ONCE);
         let values: Vec<String> = values.map(|value| value.id.clone()).collect();
@@ -218,7 +222,7 @@ impl Acp {
         let name = self.setting_words(setting);
         let now = self.value_words(setting, &setting.now);
         let args = [("name", name.as_str()), ("value", now.as_str())];
-        let mut asks = Asks::one_of(first(words, "acp.set.what", &args), labels);
+        let mut asks = QuestionContent::one_of(first(words, "acp.set.what", &args), labels);
         asks.context.clone_from(&setting.says);
         let step = ChangeStep::What {
             setting: setting.id.clone(),
@@ -229,7 +233,7 @@ impl Acp {
         (step, asks)
     }
 
-    fn ask_whether(&self, setting: &Setting, value: &str) -> (ChangeStep, Asks) {
+    fn ask_whether(&self, setting: &Setting, value: &str) -> (ChangeStep, QuestionContent) {
         let (name, said) = (
             self.setting_words(setting),
             self.value_words(setting, value),
@@ -245,7 +249,10 @@ impl Acp {
             setting: setting.id.clone(),
             value: value.to_owned(),
         };
-        (step, Asks::whether(first(&self.teller.words, key, &args)))
+        (
+            step,
+            QuestionContent::whether(first(&self.teller.words, key, &args)),
+        )
     }
 
     /// Handles an answer to one of these questions; returns false if it is none.
@@ -320,25 +327,25 @@ impl Acp {
 
     /// Writes the request that changes a setting; `None` if the agent has removed it meanwhile.
     fn setting_frame(&mut self, id: &str, value: &str) -> Option<String> {
-        let Phase::Open(conversation) = &self.phase else {
+        let AgentPhase::Open(conversation) = &self.phase else {
             return None;
         };
         let setting = self.settings.get(id)?;
         let (method, params) = match setting.kind {
-            Kind::Mode => (
+            SettingKind::Mode => (
                 "session/set_mode",
                 json!({"sessionId": conversation, "modeId": value}),
             ),
-            Kind::Option => (
+            SettingKind::Option => (
                 "session/set_config_option",
                 json!({"sessionId": conversation, "configId": id, "value": value}),
             ),
-            Kind::Switch => (
+            SettingKind::Switch => (
                 "session/set_config_option",
                 json!({"sessionId": conversation, "configId": id, "type": "boolean", "value": value == ON}),
             ),
         };
-        let what = Ours::Setting {
+        let what = AcpRequest::Setting {
             id: id.to_owned(),
             value: value.to_owned(),
         };
@@ -367,7 +374,7 @@ impl Acp {
         let mode = self
             .settings
             .get(id)
-            .is_some_and(|it| it.kind == Kind::Mode);
+            .is_some_and(|it| it.kind == SettingKind::Mode);
         match mode {
             // The protocol says no more about it.
             true => self.in_mode(value, out),
@@ -375,18 +382,21 @@ impl Acp {
         }
         if let Some(setting) = self.settings.get(id).filter(|it| it.now != value) {
             let phrase = Phrase::new("acp.set.other")
-                .with("name", Word::Name(self.setting_words(setting)))
-                .with("value", Word::Name(self.value_words(setting, &setting.now)));
+                .with("name", PhraseArg::Name(self.setting_words(setting)))
+                .with(
+                    "value",
+                    PhraseArg::Name(self.value_words(setting, &setting.now)),
+                );
             out.push(Out::Tell(phrase));
         }
     }
 
     /// Announces that the agent refused a change.
-    pub(super) fn is_not_set(&mut self, id: &str, words: Word, out: &mut Vec<Out>) {
+    pub(super) fn is_not_set(&mut self, id: &str, words: PhraseArg, out: &mut Vec<Out>) {
         let setting = self.settings.get(id);
         let name = setting.map_or_else(|| id.to_owned(), |setting| self.setting_words(setting));
         let phrase = Phrase::new("acp.set.refused")
-            .with("name", Word::Name(name))
+            .with("name", PhraseArg::Name(name))
             .with("words", words);
         out.push(Out::Tell(phrase));
     }

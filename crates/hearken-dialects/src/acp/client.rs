@@ -17,9 +17,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::link::{Fault, Frame, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
-use crate::rpc::{self, Id, Message, PendingRequests, Text};
+use crate::rpc::{self, Id, PendingRequests, RpcMessage, Text};
 use crate::written::{self, Writer};
 use crate::{
     Carrier, Connection, Dialect, Down, Earlier, Foreign, NoEvent, Numbers, Offered, Out, Start,
@@ -31,7 +31,7 @@ use super::changing::Changing;
 use super::earlier::{Keeps, ResumeStage};
 use super::forms::Elicited;
 use super::read::{self};
-use super::settings::Settings;
+use super::settings::AgentSettings;
 use super::signing::{Signing, WayIn};
 use crate::kit::call;
 use crate::kit::members::text;
@@ -47,7 +47,7 @@ const MOST_UNKNOWN: usize = 64;
 
 /// A request of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Ours {
+pub(super) enum AcpRequest {
     /// The first message.
     Greeting,
     /// A request for a new conversation.
@@ -73,7 +73,7 @@ pub(super) enum Ours {
 
 /// How far the contact with the agent has got.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum AgentPhase {
     /// Nothing has been sent.
     Unmet,
     /// The agent was greeted, or asked for a conversation.
@@ -90,13 +90,13 @@ pub struct Acp {
     pub(super) numbers: Numbers,
     pub(super) teller: EventContext,
     pub(super) listens: bool,
-    pub(super) phase: Phase,
-    pub(super) asked: PendingRequests<Ours>,
+    pub(super) phase: AgentPhase,
+    pub(super) asked: PendingRequests<AcpRequest>,
     pub(super) ways_in: Vec<WayIn>,
     pub(super) signing: Signing,
     /// The id of the last request to sign in.
     pub(super) signing_id: u64,
-    pub(super) settings: Settings,
+    pub(super) settings: AgentSettings,
     pub(super) changing: Option<Changing>,
     pub(super) commands: Vec<Offered>,
     pub(super) elicited: Vec<Elicited>,
@@ -135,12 +135,12 @@ impl Acp {
                 left: LeftCalls::default(),
             },
             listens,
-            phase: Phase::Unmet,
+            phase: AgentPhase::Unmet,
             asked: PendingRequests::default(),
             ways_in: Vec::new(),
             signing: Signing::Idle,
             signing_id: 0,
-            settings: Settings::default(),
+            settings: AgentSettings::default(),
             changing: None,
             commands: Vec::new(),
             elicited: Vec::new(),
@@ -174,7 +174,7 @@ impl Acp {
 
     pub(super) fn ask(
         &mut self,
-        what: Ours,
+        what: AcpRequest,
         method: &str,
         params: &str,
         out: &mut Vec<Out>,
@@ -185,23 +185,23 @@ impl Acp {
 
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         match rpc::read(frame) {
-            Text::Rpc(Message::Notification { method, params }) => {
+            Text::Rpc(RpcMessage::Notification { method, params }) => {
                 self.notified(&method, &rpc::members(params.as_deref()), cx);
             }
-            Text::Rpc(Message::Request { id, method, params }) => {
+            Text::Rpc(RpcMessage::Request { id, method, params }) => {
                 self.requested(&id, &method, &rpc::members(params.as_deref()), cx);
             }
-            Text::Rpc(Message::Result { id, result }) => {
+            Text::Rpc(RpcMessage::Result { id, result }) => {
                 let what = self.asked.answered(id.as_ref());
                 self.granted(what, &rpc::members(Some(&result)), cx);
             }
-            Text::Rpc(Message::Error { id, code, message }) => {
+            Text::Rpc(RpcMessage::Error { id, code, message }) => {
                 match self.asked.answered(id.as_ref()) {
                     Some(what) => self.refused(what, code, &message, cx),
                     None => self.complained(code, &message, cx.out),
                 }
             }
-            Text::Rpc(Message::Nothing) => cx
+            Text::Rpc(RpcMessage::Nothing) => cx
                 .out
                 .push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc), 1)),
             Text::Object => cx
@@ -231,7 +231,7 @@ impl Acp {
             Update::Commands { offers, left_out } => {
                 self.commands = offers;
                 if left_out > 0 {
-                    let n = Word::Own(left_out.to_string());
+                    let n = PhraseArg::Own(left_out.to_string());
                     cx.out
                         .push(Out::Tell(Phrase::new("acp.commands_left_out").with("n", n)));
                 }
@@ -273,7 +273,7 @@ impl Acp {
             );
             if self.notes(method) {
                 let phrase = Phrase::new("acp.request_refused");
-                let phrase = phrase.with("method", Word::Name(method.to_owned()));
+                let phrase = phrase.with("method", PhraseArg::Name(method.to_owned()));
                 // An agent may try what only its own editor supports, and manages without: opencode then writes its
                 // files itself.
                 cx.out.push(Out::Detail(phrase));
@@ -292,7 +292,7 @@ impl Acp {
         };
         let offer = options::read(params, &self.teller.words);
         if offer.left_out > 0 {
-            let n = Word::Own(offer.left_out.to_string());
+            let n = PhraseArg::Own(offer.left_out.to_string());
             cx.out
                 .push(Out::Tell(Phrase::new("acp.options_left_out").with("n", n)));
         }
@@ -340,16 +340,16 @@ impl Acp {
     }
 
     /// Handles the answer to a request of ours.
-    fn granted(&mut self, what: Option<Ours>, result: &Map<String, Value>, cx: &mut Cx<'_>) {
+    fn granted(&mut self, what: Option<AcpRequest>, result: &Map<String, Value>, cx: &mut Cx<'_>) {
         match what {
-            Some(Ours::Greeting) => self.greeted(result, cx.out),
-            Some(Ours::Opening) => self.opened(result, cx),
-            Some(Ours::Listing) => self.listed(result, cx),
-            Some(Ours::Going) => self.went_on(result, cx),
-            Some(Ours::Prompt) => self.turn_ends(result, cx),
-            Some(Ours::Abandoned) => {}
-            Some(Ours::SigningIn) => self.signed_in(cx),
-            Some(Ours::Setting { id, value }) => self.is_set(&id, &value, result, cx.out),
+            Some(AcpRequest::Greeting) => self.greeted(result, cx.out),
+            Some(AcpRequest::Opening) => self.opened(result, cx),
+            Some(AcpRequest::Listing) => self.listed(result, cx),
+            Some(AcpRequest::Going) => self.went_on(result, cx),
+            Some(AcpRequest::Prompt) => self.turn_ends(result, cx),
+            Some(AcpRequest::Abandoned) => {}
+            Some(AcpRequest::SigningIn) => self.signed_in(cx),
+            Some(AcpRequest::Setting { id, value }) => self.is_set(&id, &value, result, cx.out),
             None if self.listens => match text(result, "sessionId") {
                 Some(_) => {}
                 None if result.contains_key("stopReason") => self.turn_ends(result, cx),
@@ -370,7 +370,7 @@ impl Acp {
 
     fn not_known(&mut self, kind: &str, out: &mut Vec<Out>) {
         if self.notes(kind) {
-            let phrase = Phrase::new("acp.unknown").with("kind", Word::Name(kind.to_owned()));
+            let phrase = Phrase::new("acp.unknown").with("kind", PhraseArg::Name(kind.to_owned()));
             out.push(Out::Detail(phrase));
         }
     }
@@ -378,9 +378,14 @@ impl Acp {
 
 impl Dialect for Acp {
     fn on_up(&mut self, cx: &mut Cx<'_>) {
-        if self.phase == Phase::Unmet && !self.listens {
-            self.phase = Phase::Meeting;
-            self.ask(Ours::Greeting, "initialize", &agent::greeting(), cx.out);
+        if self.phase == AgentPhase::Unmet && !self.listens {
+            self.phase = AgentPhase::Meeting;
+            self.ask(
+                AcpRequest::Greeting,
+                "initialize",
+                &agent::greeting(),
+                cx.out,
+            );
         }
     }
 
@@ -464,7 +469,7 @@ impl Dialect for Acp {
 
     fn connection(&self) -> Connection {
         Connection {
-            takes_prompts: !self.listens && self.phase != Phase::Over,
+            takes_prompts: !self.listens && self.phase != AgentPhase::Over,
             in_turn: self.turn.as_ref().is_some_and(|turn| !turn.is_ending())
                 || matches!(self.signing, Signing::Waits { .. }),
             is_stopping: self.turn.as_ref().is_some_and(|turn| turn.stopping),
@@ -472,7 +477,8 @@ impl Dialect for Acp {
                 true => WhenLeft::Default,
                 false => WhenLeft::Cancelled,
             },
-            gets_ready: !self.listens && matches!(self.phase, Phase::Unmet | Phase::Meeting),
+            gets_ready: !self.listens
+                && matches!(self.phase, AgentPhase::Unmet | AgentPhase::Meeting),
             ..Connection::default()
         }
     }

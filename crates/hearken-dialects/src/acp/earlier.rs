@@ -11,13 +11,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Answer;
 use crate::written::{self, cut};
 use crate::{Cx, Earlier, Out};
 
-use super::client::{Acp, Ours};
-use crate::kit::aside::{self, Asks, SideQuestion};
+use super::client::{Acp, AcpRequest};
+use crate::kit::aside::{self, QuestionContent, SideQuestion};
 use crate::kit::call::first;
 use crate::kit::members::text;
 use crate::kit::update::Update;
@@ -59,7 +59,7 @@ impl Keeps {
 
 /// A conversation that the agent keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Kept {
+pub(super) struct EarlierConversation {
     id: String,
     title: String,
     /// When something was last said in it, as the agent writes it.
@@ -81,22 +81,22 @@ pub(super) enum ResumeStage {
 #[derive(Debug)]
 pub(super) struct ResumeQuestion {
     aside: SideQuestion,
-    kept: Vec<Kept>,
+    kept: Vec<EarlierConversation>,
     /// The choice in the answer under way.
-    chosen: Option<Kept>,
+    chosen: Option<EarlierConversation>,
 }
 
 /// A conversation that the agent is opening again.
 #[derive(Debug)]
 pub(super) struct Reopening {
-    kept: Kept,
+    kept: EarlierConversation,
     prompts: u64,
     /// The person's message that was counted last.
     last: Option<String>,
 }
 
 impl Reopening {
-    fn new(kept: Kept) -> Self {
+    fn new(kept: EarlierConversation) -> Self {
         Self {
             kept,
             prompts: 0,
@@ -120,14 +120,14 @@ impl Acp {
         match self.wanted {
             Earlier::None => {
                 let params = json!({"cwd": folder, "mcpServers": []}).to_string();
-                self.ask(Ours::Opening, "session/new", &params, out);
+                self.ask(AcpRequest::Opening, "session/new", &params, out);
             }
             Earlier::Last | Earlier::Chosen => {
                 if !keeps.lists || !(keeps.loads || keeps.resumes) {
                     return Err(Phrase::new("acp.earlier.never"));
                 }
                 let params = json!({"cwd": folder}).to_string();
-                self.ask(Ours::Listing, "session/list", &params, out);
+                self.ask(AcpRequest::Listing, "session/list", &params, out);
             }
         }
         Ok(())
@@ -152,9 +152,9 @@ impl Acp {
     }
 
     /// Writes the request to open one again.
-    fn opening(&mut self, kept: &Kept) -> String {
+    fn opening(&mut self, kept: &EarlierConversation) -> String {
         let params = json!({"sessionId": kept.id, "cwd": self.teller.folder, "mcpServers": []});
-        let id = self.asked.ask(Ours::Going);
+        let id = self.asked.ask(AcpRequest::Going);
         let method = if self.keeps.loads {
             "session/load"
         } else {
@@ -163,7 +163,7 @@ impl Acp {
         crate::rpc::request(id, method, &params.to_string())
     }
 
-    fn ask_which(&mut self, mut kept: Vec<Kept>, cx: &mut Cx<'_>) {
+    fn ask_which(&mut self, mut kept: Vec<EarlierConversation>, cx: &mut Cx<'_>) {
         let left_out = kept.len().saturating_sub(MOST);
         kept.truncate(MOST);
         let words = &self.teller.words;
@@ -177,12 +177,13 @@ impl Acp {
             let day: String = kept.at.chars().take_while(|c| *c != 'T').collect();
             first(words, "acp.earlier.one", &[("title", title), ("day", &day)])
         });
-        let asks = Asks::one_of(first(words, "acp.earlier.which", &[]), labels.collect());
+        let asks =
+            QuestionContent::one_of(first(words, "acp.earlier.which", &[]), labels.collect());
         let teller = &mut self.teller;
         let mut aside = SideQuestion::begin("conversations", "", "acp.earlier.asks", teller, cx);
         aside.ask(asks, teller, cx);
         if left_out > 0 {
-            let n = Word::Own(left_out.to_string());
+            let n = PhraseArg::Own(left_out.to_string());
             cx.out
                 .push(Out::Tell(Phrase::new("acp.earlier.left_out").with("n", n)));
         }
@@ -281,28 +282,28 @@ impl Acp {
             opens.prompts.to_string()
         };
         let phrase = Phrase::new("acp.earlier.open")
-            .with("title", Word::Agent(opens.kept.title))
-            .with("n", Word::Own(n));
+            .with("title", PhraseArg::Agent(opens.kept.title))
+            .with("n", PhraseArg::Own(n));
         cx.out.push(Out::Tell(phrase));
         self.open(opens.kept.id, result, cx);
     }
 }
 
 /// Parses the list: the conversations of this folder, newest first.
-fn read(result: &Map<String, Value>, folder: &str) -> Vec<Kept> {
+fn read(result: &Map<String, Value>, folder: &str) -> Vec<EarlierConversation> {
     let list = result.get("sessions").and_then(Value::as_array);
     let list = list.into_iter().flatten().take(MOST_READ);
     let kept = list.filter_map(Value::as_object).filter_map(|map| {
         let here = text(map, "cwd").is_none_or(|cwd| cwd == folder);
         let id = text(map, "sessionId").filter(|_| here)?;
-        Some(Kept {
+        Some(EarlierConversation {
             id: id.to_owned(),
             title: written::short(&cut(text(map, "title").unwrap_or_default(), LONGEST)),
             at: cut(text(map, "updatedAt").unwrap_or_default(), LONGEST),
         })
     });
-    let mut kept: Vec<Kept> = kept.collect();
-    let time = |kept: &Kept| kept.at.parse::<jiff::Timestamp>().ok();
+    let mut kept: Vec<EarlierConversation> = kept.collect();
+    let time = |kept: &EarlierConversation| kept.at.parse::<jiff::Timestamp>().ok();
     // If any has no time, only the agent's own order is known.
     if kept.iter().all(|kept| time(kept).is_some()) {
         kept.sort_by_key(|kept| std::cmp::Reverse(time(kept)));

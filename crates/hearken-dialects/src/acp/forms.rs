@@ -10,7 +10,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::link::{Phrase, Receipt, Word};
+use crate::link::{Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Response, SessionCompleted};
 use crate::rpc::{self, Id};
 use crate::written;
@@ -18,8 +18,8 @@ use crate::{Cx, Out, Over, Words};
 
 use super::client::Acp;
 use crate::kit::address::Address;
-use crate::kit::aside::{Asks, SideQuestion};
-use crate::kit::filling::{Action, Filling, Next};
+use crate::kit::aside::{QuestionContent, SideQuestion};
+use crate::kit::filling::{Action, AfterAnswer, Filling};
 use crate::kit::form;
 use crate::kit::members::text;
 
@@ -37,13 +37,13 @@ pub(super) struct Elicited {
     /// Whether it belongs to the agent's turn, and is cancelled with it.
     of_turn: bool,
     aside: SideQuestion,
-    what: What,
+    what: ElicitationSubject,
     /// What the answer under way says.
     sends: Option<Action>,
 }
 
 #[derive(Debug)]
-enum What {
+enum ElicitationSubject {
     Form(Filling),
     Open { address: Address, id: String },
 }
@@ -90,7 +90,10 @@ impl Acp {
                     let why = "this form can't be asked here";
                     return refuse(self, rpc::INVALID, why, "acp.form.unread", cx.out);
                 };
-                (What::Form(Filling::new(message, parts)), "acp.form.asks")
+                (
+                    ElicitationSubject::Form(Filling::new(message, parts)),
+                    "acp.form.asks",
+                )
             }
             Some("url") => {
                 let address = text(params, "url").and_then(|it| Address::read(it, &message));
@@ -100,7 +103,7 @@ impl Acp {
                     return refuse(self, rpc::INVALID, why, "acp.url.unread", cx.out);
                 };
                 let id = written::cut(id, LONGEST);
-                (What::Open { address, id }, "acp.url.asks")
+                (ElicitationSubject::Open { address, id }, "acp.url.asks")
             }
             Some(_) | None => {
                 let why = "this mode was not offered";
@@ -141,19 +144,19 @@ impl Acp {
             outcome: Ok(Receipt::Here),
         };
         let next = match &mut elicited.what {
-            What::Form(filling) => filling.take(response),
-            What::Open { .. } => match response {
-                Response::YesNo(true) => Next::Give(Action::Accept),
-                Response::YesNo(false) => Next::Give(Action::Decline),
-                Response::Text(_) | Response::Number(_) => Next::None,
+            ElicitationSubject::Form(filling) => filling.take(response),
+            ElicitationSubject::Open { .. } => match response {
+                Response::YesNo(true) => AfterAnswer::Give(Action::Accept),
+                Response::YesNo(false) => AfterAnswer::Give(Action::Decline),
+                Response::Text(_) | Response::Number(_) => AfterAnswer::None,
             },
         };
         match next {
-            Next::None => return false,
-            Next::Give(action) => {
+            AfterAnswer::None => return false,
+            AfterAnswer::Give(action) => {
                 let content = match &elicited.what {
-                    What::Form(filling) => Some(filling.content()),
-                    What::Open { .. } => None,
+                    ElicitationSubject::Form(filling) => Some(filling.content()),
+                    ElicitationSubject::Open { .. } => None,
                 };
                 elicited.aside.sends(request);
                 elicited.sends = Some(action);
@@ -161,10 +164,10 @@ impl Acp {
                 cx.out.push(Out::Send { request, frame });
                 return true;
             }
-            Next::Ask => cx.out.push(settled),
-            Next::Again(why) => {
+            AfterAnswer::Ask => cx.out.push(settled),
+            AfterAnswer::Again(why) => {
                 cx.out.push(settled);
-                let why = Word::Phrase(why);
+                let why = PhraseArg::Phrase(why);
                 cx.out
                     .push(Out::Tell(Phrase::new("acp.form.wrong").with("why", why)));
             }
@@ -186,7 +189,7 @@ impl Acp {
         }
         let elicited = self.elicited.remove(at);
         let completed = match (elicited.what, action) {
-            (What::Open { address, id }, Some(Action::Accept)) => {
+            (ElicitationSubject::Open { address, id }, Some(Action::Accept)) => {
                 let whole = address.whole.clone();
                 let args = [("address", whole.as_str())];
                 let completed = SessionCompleted {
@@ -201,7 +204,7 @@ impl Acp {
                 self.opened.push_back((id, address.host));
                 completed
             }
-            (What::Open { .. } | What::Form(_), action) => {
+            (ElicitationSubject::Open { .. } | ElicitationSubject::Form(_), action) => {
                 let key = match action {
                     Some(Action::Accept) => "acp.form.sent",
                     Some(Action::Decline) => "acp.form.declined",
@@ -224,7 +227,7 @@ impl Acp {
             && let Some((_, host)) = self.opened.remove(at)
         {
             out.push(Out::Tell(
-                Phrase::new("acp.url.done").with("host", Word::Name(host)),
+                Phrase::new("acp.url.done").with("host", PhraseArg::Name(host)),
             ));
         }
     }
@@ -269,8 +272,8 @@ impl Acp {
     }
 }
 
-impl What {
-    fn asks(&self, words: &Words) -> Asks {
+impl ElicitationSubject {
+    fn asks(&self, words: &Words) -> QuestionContent {
         match self {
             Self::Form(filling) => filling.asks(words),
             Self::Open { address, .. } => address.asks(words),

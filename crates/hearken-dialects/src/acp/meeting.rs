@@ -4,14 +4,14 @@
 
 use serde_json::{Map, Value};
 
-use crate::link::{Fault, Phrase, Word};
+use crate::link::{Fault, Phrase, PhraseArg};
 use crate::rpc;
 use crate::written::{self};
 use crate::{Cx, Out};
 
 use super::agent::{self, Greeting};
-use super::client::{Acp, Ours, Phase};
-use crate::kit::ending::End;
+use super::client::{Acp, AcpRequest, AgentPhase};
+use crate::kit::ending::TurnEnd;
 use crate::kit::members::text;
 
 /// The protocol's error code of an agent that requires signing in.
@@ -24,7 +24,7 @@ impl Acp {
         self.ways_in = greeting.ways_in;
         self.keeps = greeting.keeps;
         if greeting.version != agent::VERSION {
-            let version = Word::Own(greeting.version.to_string());
+            let version = PhraseArg::Own(greeting.version.to_string());
             return self.give_up(Phrase::new("acp.version").with("version", version), out);
         }
         if !self.listens
@@ -49,7 +49,7 @@ impl Acp {
         result: &Map<String, Value>,
         cx: &mut Cx<'_>,
     ) {
-        self.phase = Phase::Open(conversation);
+        self.phase = AgentPhase::Open(conversation);
         self.has_options(result, cx.out);
         if self.held.is_empty() {
             cx.out.push(Out::Tell(Phrase::new("acp.ready")));
@@ -58,25 +58,30 @@ impl Acp {
     }
 
     /// Handles the refusal of a request of ours.
-    pub(super) fn refused(&mut self, what: Ours, code: i64, message: &str, cx: &mut Cx<'_>) {
-        let words = Word::Agent(written::short(message));
+    pub(super) fn refused(&mut self, what: AcpRequest, code: i64, message: &str, cx: &mut Cx<'_>) {
+        let words = PhraseArg::Agent(written::short(message));
         match what {
-            Ours::Greeting | Ours::Opening | Ours::Listing | Ours::Going if code == SIGN_IN => {
+            AcpRequest::Greeting
+            | AcpRequest::Opening
+            | AcpRequest::Listing
+            | AcpRequest::Going
+                if code == SIGN_IN =>
+            {
                 self.wants_sign_in(cx);
             }
-            Ours::Greeting | Ours::Opening => {
+            AcpRequest::Greeting | AcpRequest::Opening => {
                 self.give_up(Phrase::new("acp.no_start").with("words", words), cx.out);
             }
-            Ours::Listing | Ours::Going => {
+            AcpRequest::Listing | AcpRequest::Going => {
                 self.give_up(
                     Phrase::new("acp.earlier.refused").with("words", words),
                     cx.out,
                 );
             }
-            Ours::SigningIn => self.not_signed_in(words, cx),
-            Ours::Setting { id, .. } => self.is_not_set(&id, words, cx.out),
-            Ours::Abandoned => {}
-            Ours::Prompt => {
+            AcpRequest::SigningIn => self.not_signed_in(words, cx),
+            AcpRequest::Setting { id, .. } => self.is_not_set(&id, words, cx.out),
+            AcpRequest::Abandoned => {}
+            AcpRequest::Prompt => {
                 if code == SIGN_IN && !self.ways_in.is_empty() {
                     // If nothing of the prompt was carried out, it is kept; otherwise, repeating it would do something
                     // twice.
@@ -88,8 +93,8 @@ impl Acp {
                 if let Some(turn) = &mut self.turn {
                     let cancelled = code == rpc::CANCELLED && turn.stopping;
                     turn.end(match cancelled {
-                        true => End::Stopped { wanted: true },
-                        false => End::Failed(message.to_owned()),
+                        true => TurnEnd::Stopped { wanted: true },
+                        false => TurnEnd::Failed(message.to_owned()),
                     });
                 }
                 self.prompting = None;
@@ -101,13 +106,13 @@ impl Acp {
     /// Reports an error that answers no request of ours.
     pub(super) fn complained(&mut self, code: i64, message: &str, out: &mut Vec<Out>) {
         let phrase = Phrase::new("acp.complaint")
-            .with("code", Word::Own(code.to_string()))
-            .with("words", Word::Agent(written::short(message)));
+            .with("code", PhraseArg::Own(code.to_string()))
+            .with("words", PhraseArg::Agent(written::short(message)));
         out.push(Out::Tell(phrase));
     }
 
     pub(super) fn give_up(&mut self, reason: Phrase, out: &mut Vec<Out>) {
-        self.phase = Phase::Over;
+        self.phase = AgentPhase::Over;
         self.tell_unsent(out);
         out.push(Out::Close(Fault::Rejected {
             reason,
@@ -119,7 +124,7 @@ impl Acp {
     pub(super) fn tell_unsent(&mut self, out: &mut Vec<Out>) {
         let unsent = std::mem::take(&mut self.held).len();
         if unsent > 0 {
-            let n = Word::Own(unsent.to_string());
+            let n = PhraseArg::Own(unsent.to_string());
             out.push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
         }
     }

@@ -31,25 +31,25 @@ pub use client::Acp;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Sign;
-use super::rpc::{self, Message, Text};
+use super::Recognised;
+use super::rpc::{self, RpcMessage, Text};
 
 /// Returns whether a text belongs to this protocol.
-pub fn recognise(text: &str) -> Sign {
+pub fn recognise(text: &str) -> Recognised {
     let Text::Rpc(message) = rpc::read(text) else {
-        return Sign::No;
+        return Recognised::No;
     };
     match message {
-        Message::Notification { method, .. } | Message::Request { method, .. }
+        RpcMessage::Notification { method, .. } | RpcMessage::Request { method, .. }
             if method == "session/update" || method == "session/request_permission" =>
         {
-            Sign::Surely
+            Recognised::Surely
         }
-        Message::Result { result, .. } if agent::is_greeting(&result) => Sign::Surely,
-        Message::Notification { .. }
-        | Message::Request { .. }
-        | Message::Result { .. }
-        | Message::Error { .. }
-        | Message::Nothing => Sign::No,
+        RpcMessage::Result { result, .. } if agent::is_greeting(&result) => Recognised::Surely,
+        RpcMessage::Notification { .. }
+        | RpcMessage::Request { .. }
+        | RpcMessage::Result { .. }
+        | RpcMessage::Error { .. }
+        | RpcMessage::Nothing => Recognised::No,
     }
 }

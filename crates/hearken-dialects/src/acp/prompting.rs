@@ -9,9 +9,9 @@ use crate::link::{LastWords, Phrase, Receipt, Undelivered};
 use crate::rpc;
 use crate::{Cx, Numbers, Out, Over};
 
-use super::client::{Acp, Ours, Phase};
+use super::client::{Acp, AcpRequest, AgentPhase};
 use super::signing::Signing;
-use crate::kit::ending::{self, End, asked_to_stop};
+use crate::kit::ending::{self, TurnEnd, asked_to_stop};
 use crate::kit::members::text;
 use crate::kit::turn::Turn;
 
@@ -22,7 +22,7 @@ impl Acp {
     pub(super) fn turn_ends(&mut self, result: &Map<String, Value>, cx: &mut Cx<'_>) {
         if let Some(turn) = &mut self.turn {
             let reason = text(result, "stopReason").unwrap_or_default();
-            turn.end_after_calls(End::by_reason(reason, turn.stopping), cx.now.monotonic);
+            turn.end_after_calls(TurnEnd::by_reason(reason, turn.stopping), cx.now.monotonic);
         }
         self.prompting = None;
         self.go_on(cx);
@@ -40,7 +40,7 @@ impl Acp {
         if self.turn.is_some() {
             return;
         }
-        let Phase::Open(conversation) = self.phase.clone() else {
+        let AgentPhase::Open(conversation) = self.phase.clone() else {
             return;
         };
         // Without signing in, the prompt would be refused again.
@@ -52,7 +52,7 @@ impl Acp {
         };
         let blocks = json!([{"type": "text", "text": prompt}]);
         let params = json!({"sessionId": conversation, "prompt": blocks}).to_string();
-        self.prompting = Some(self.ask(Ours::Prompt, "session/prompt", &params, cx.out));
+        self.prompting = Some(self.ask(AcpRequest::Prompt, "session/prompt", &params, cx.out));
         cx.out.push(Out::LastWords(Some(LastWords::Message(cancel(
             &conversation,
         )))));
@@ -63,24 +63,24 @@ impl Acp {
 
     pub(super) fn prompt(&mut self, prompt: &str, cx: &mut Cx<'_>) {
         let key = match (&self.phase, &self.turn) {
-            (Phase::Over, _) => return cx.out.push(Out::Tell(Phrase::new("prompt.nobody"))),
+            (AgentPhase::Over, _) => return cx.out.push(Out::Tell(Phrase::new("prompt.nobody"))),
             (_, _) if self.held.len() >= MOST_HELD => {
                 return cx.out.push(Out::Tell(Phrase::new("prompt.too_many")));
             }
-            (Phase::Open(_), None) if !matches!(self.signing, Signing::Idle) => {
+            (AgentPhase::Open(_), None) if !matches!(self.signing, Signing::Idle) => {
                 Some("prompt.early")
             }
-            (Phase::Open(_), None) => None,
-            (Phase::Open(_), Some(turn)) if self.prompting.is_none() && turn.is_idle() => None,
-            (Phase::Open(_), Some(turn)) if turn.stopping => Some("prompt.after_stop"),
-            (Phase::Open(_), Some(_)) => Some("prompt.held"),
-            (Phase::Unmet | Phase::Meeting, _) => Some("prompt.early"),
+            (AgentPhase::Open(_), None) => None,
+            (AgentPhase::Open(_), Some(turn)) if self.prompting.is_none() && turn.is_idle() => None,
+            (AgentPhase::Open(_), Some(turn)) if turn.stopping => Some("prompt.after_stop"),
+            (AgentPhase::Open(_), Some(_)) => Some("prompt.held"),
+            (AgentPhase::Unmet | AgentPhase::Meeting, _) => Some("prompt.early"),
         };
         self.held.push_back(prompt.to_owned());
         let unprompted = self.prompting.is_none();
         if let Some(turn) = self.turn.as_mut().filter(|it| unprompted && it.is_idle()) {
             // Nothing would ever end an unprompted turn, so the new prompt does.
-            turn.end(End::Done);
+            turn.end(TurnEnd::Done);
         }
         cx.out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
         self.go_on(cx);
@@ -94,7 +94,7 @@ impl Acp {
             turn.leave_late();
             self.go_on(cx);
         }
-        let (Phase::Open(conversation), Some(turn)) = (&self.phase, &mut self.turn) else {
+        let (AgentPhase::Open(conversation), Some(turn)) = (&self.phase, &mut self.turn) else {
             return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
         };
         if turn.stopping {
@@ -113,7 +113,7 @@ impl Acp {
             && let Some(turn) = &mut self.turn
         {
             // It was not prompted, so no answer to a prompt will report its stop.
-            turn.end(End::Stopped { wanted: true });
+            turn.end(TurnEnd::Stopped { wanted: true });
         }
         self.go_on(cx);
     }
@@ -125,7 +125,7 @@ impl Acp {
         };
         // The answer to its prompt must not end the next turn.
         self.asked
-            .replace(|asked| *asked == Ours::Prompt, &Ours::Abandoned);
+            .replace(|asked| *asked == AcpRequest::Prompt, &AcpRequest::Abandoned);
         self.prompting = None;
         turn.close(Over::Stopped, &mut self.teller, cx);
         turn.end(ending::ABANDONED);
@@ -145,7 +145,7 @@ impl Acp {
             if let (Err(undelivered), true) = (outcome, self.prompting == Some(request)) {
                 self.prompting = None;
                 if let Some(turn) = &mut self.turn {
-                    turn.end(End::Failed(undelivered.to_string()));
+                    turn.end(TurnEnd::Failed(undelivered.to_string()));
                 }
                 self.go_on(cx);
             }
@@ -185,7 +185,7 @@ impl Acp {
 
     /// Ends everything that can't go on without the agent.
     pub(super) fn gone(&mut self, cx: &mut Cx<'_>) {
-        self.phase = Phase::Over;
+        self.phase = AgentPhase::Over;
         self.prompting = None;
         self.leave_earlier(cx);
         self.leave_signing(cx);

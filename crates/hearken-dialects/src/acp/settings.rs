@@ -24,7 +24,7 @@ const LONGEST_TEXT: usize = 600;
 
 /// How a setting is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingKind {
     /// As the legacy mode.
     Mode,
     /// As an option with a list of values.
@@ -45,16 +45,16 @@ pub struct Setting {
     /// Whether it is the mode that the agent works in.
     pub is_mode: bool,
     /// How it is changed.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// The agent's name for the present value.
     pub now: String,
     /// The values that it can have.
-    pub values: Vec<Choice>,
+    pub values: Vec<SettingValue>,
 }
 
 /// One value of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct SettingValue {
     /// The agent's name for the value.
     pub id: String,
     /// Its name for people.
@@ -78,7 +78,7 @@ pub const OFF: &str = "false";
 
 /// All settings of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Settings {
+pub struct AgentSettings {
     all: Vec<Setting>,
     /// How many settings and values were dropped, because there were too many.
     pub left_out: usize,
@@ -93,7 +93,7 @@ pub enum SettingChange {
     Changed,
 }
 
-impl Settings {
+impl AgentSettings {
     /// Applies a message; returns the settings that are new or have changed.
     pub fn take(&mut self, map: &Map<String, Value>) -> Vec<(Setting, SettingChange)> {
         let options = map.get("configOptions").and_then(Value::as_array);
@@ -115,7 +115,12 @@ impl Settings {
         }
         if !all.iter().any(|setting| setting.is_mode) {
             let mode = map.get("modes").and_then(Value::as_object).map(mode);
-            let before = || self.all.iter().find(|it| it.kind == Kind::Mode).cloned();
+            let before = || {
+                self.all
+                    .iter()
+                    .find(|it| it.kind == SettingKind::Mode)
+                    .cloned()
+            };
             let mode = mode.unwrap_or_else(before);
             all.splice(0..0, mode);
         }
@@ -133,7 +138,7 @@ impl Settings {
     }
 
     fn without_old_mode(&self) -> Vec<Setting> {
-        let all = self.all.iter().filter(|it| it.kind != Kind::Mode);
+        let all = self.all.iter().filter(|it| it.kind != SettingKind::Mode);
         all.cloned().collect()
     }
 
@@ -172,7 +177,7 @@ impl Setting {
             name: String::new(),
             says: String::new(),
             is_mode: true,
-            kind: Kind::Mode,
+            kind: SettingKind::Mode,
             now: String::new(),
             values: Vec::new(),
         }
@@ -194,13 +199,13 @@ fn option(map: &Map<String, Value>) -> Option<Setting> {
     let now = map.get("currentValue")?;
     let (kind, now, values) = match text(map, "type") {
         Some("boolean") => {
-            let value = |id: &str| Choice {
+            let value = |id: &str| SettingValue {
                 id: id.to_owned(),
                 name: String::new(),
                 says: String::new(),
             };
             let now = if now.as_bool()? { ON } else { OFF };
-            (Kind::Switch, now, vec![value(ON), value(OFF)])
+            (SettingKind::Switch, now, vec![value(ON), value(OFF)])
         }
         // Agents wrote options before types existed.
         Some("select") | None => {
@@ -213,7 +218,7 @@ fn option(map: &Map<String, Value>) -> Option<Setting> {
                     None => vec![entry],
                 }
             });
-            (Kind::Option, now.as_str()?, values(list, "value"))
+            (SettingKind::Option, now.as_str()?, values(list, "value"))
         }
         Some(_) => return None,
     };
@@ -228,10 +233,10 @@ fn option(map: &Map<String, Value>) -> Option<Setting> {
     })
 }
 
-fn values<'a>(list: impl Iterator<Item = &'a Value>, id: &str) -> Vec<Choice> {
+fn values<'a>(list: impl Iterator<Item = &'a Value>, id: &str) -> Vec<SettingValue> {
     let list = list.filter_map(Value::as_object).filter_map(|value| {
         let id = known(value, id)?;
-        Some(Choice {
+        Some(SettingValue {
             name: name(value, &id),
             says: says(value),
             id,
@@ -265,7 +270,7 @@ mod tests {
 
     use super::*;
 
-    fn take(settings: &mut Settings, map: Value) -> Vec<(String, String)> {
+    fn take(settings: &mut AgentSettings, map: Value) -> Vec<(String, String)> {
         let other = settings.take(map.as_object().unwrap());
         let other = other.into_iter();
         other.map(|(it, _)| (it.id, it.now)).collect()
@@ -277,7 +282,7 @@ mod tests {
 
     #[test]
     fn modes_and_options_are_settings_and_an_option_that_is_the_mode_goes_before() {
-        let mut settings = Settings::default();
+        let mut settings = AgentSettings::default();
         let modes = json!({"currentModeId": "ask", "availableModes": [
             {"id": "ask", "name": "Ask", "description": "Asks\nfirst"}, {"id": "yolo"}, {"name": "no id"}]});
         assert_eq!(
@@ -313,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_mode_of_which_nothing_was_said_before_is_known_by_its_name_and_can_not_be_chosen() {
-        let mut settings = Settings::default();
+        let mut settings = AgentSettings::default();
         assert_eq!(settings.in_mode("code").unwrap().value("code"), "code");
         assert_eq!(settings.choosable().count(), 0);
         assert_eq!(take(&mut settings, json!({})), []);
@@ -321,7 +326,7 @@ mod tests {
 
     #[test]
     fn what_there_is_too_much_of_is_bounded_and_no_name_goes_back_in_part() {
-        let mut settings = Settings::default();
+        let mut settings = AgentSettings::default();
         let values: Vec<Value> = (0..2 * MOST_VALUES)
             .map(|n| json!({"value": n.to_string(), "description": "x".repeat(5000)}))
             .collect();

@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::link::{Phrase, Receipt, Word};
+use crate::link::{Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, SessionCompleted, Summary};
 use crate::rpc;
 use crate::written::{self, cut};
 use crate::{Cx, Out};
 
-use super::client::{Acp, Ours, Phase};
-use crate::kit::aside::{self, Asks, SideQuestion};
+use super::client::{Acp, AcpRequest, AgentPhase};
+use crate::kit::aside::{self, QuestionContent, SideQuestion};
 use crate::kit::call::first;
 use crate::kit::members::text;
 
@@ -37,11 +37,11 @@ pub struct WayIn {
     id: String,
     name: String,
     says: String,
-    kind: Kind,
+    kind: SignInKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
+enum SignInKind {
     /// The agent carries it out.
     Agent,
     /// The agent reads these environment variables.
@@ -70,13 +70,13 @@ impl WayIn {
             name: cut(name.unwrap_or(&id), LONGEST),
             says: written::short(&cut(text(way, "description").unwrap_or_default(), LONGEST)),
             kind: match text(way, "type") {
-                Some("env_var") => Kind::Variables(variables(way)),
-                Some("terminal") => Kind::ByHand {
+                Some("env_var") => SignInKind::Variables(variables(way)),
+                Some("terminal") => SignInKind::ByHand {
                     words: texts(way.get("args")),
                     variables: set(way.get("env")),
                 },
                 // An unknown type is left to the agent, like a way without a type.
-                Some(_) | None => Kind::Agent,
+                Some(_) | None => SignInKind::Agent,
             },
             id,
         })
@@ -147,8 +147,8 @@ impl Acp {
             .map(|way| {
                 let named = [("name", way.name.as_str()), ("says", way.says.as_str())];
                 match &way.kind {
-                    Kind::Agent => first(words, "acp.sign_in.way", &named),
-                    Kind::Variables(names) => {
+                    SignInKind::Agent => first(words, "acp.sign_in.way", &named),
+                    SignInKind::Variables(names) => {
                         // Most descriptions only name the variables.
                         let known = names.iter().all(|name| way.says.contains(name.as_str()));
                         let says = if known { "" } else { &way.says };
@@ -156,12 +156,12 @@ impl Acp {
                         let args = [named[0], ("says", says), ("names", &names)];
                         first(words, "acp.sign_in.variables", &args)
                     }
-                    Kind::ByHand { .. } => first(words, "acp.sign_in.by_hand", &named),
+                    SignInKind::ByHand { .. } => first(words, "acp.sign_in.by_hand", &named),
                 }
             })
             .collect();
         labels.push(first(words, "acp.sign_in.again", &[]));
-        let asks = Asks::one_of(first(words, "acp.sign_in.how", &[]), labels);
+        let asks = QuestionContent::one_of(first(words, "acp.sign_in.how", &[]), labels);
         let teller = &mut self.teller;
         let mut aside = SideQuestion::begin("sign-in", "", "acp.sign_in.asks", teller, cx);
         aside.ask(asks, teller, cx);
@@ -191,9 +191,9 @@ impl Acp {
         let way = self.ways_in.get(at).cloned();
         let by_hand = match &way {
             Some(way) => match &way.kind {
-                Kind::Agent | Kind::Variables(_) => {
+                SignInKind::Agent | SignInKind::Variables(_) => {
                     let params = json!({"methodId": way.id}).to_string();
-                    let id = self.asked.ask(Ours::SigningIn);
+                    let id = self.asked.ask(AcpRequest::SigningIn);
                     let frame = rpc::request(id, "authenticate", &params);
                     if let Signing::Asked { aside, chosen } = &mut self.signing {
                         aside.sends(request);
@@ -203,7 +203,9 @@ impl Acp {
                     cx.out.push(Out::Send { request, frame });
                     return true;
                 }
-                Kind::ByHand { words, variables } => Some((words.join(" "), variables.join(" "))),
+                SignInKind::ByHand { words, variables } => {
+                    Some((words.join(" "), variables.join(" ")))
+                }
             },
             None => None,
         };
@@ -248,8 +250,8 @@ impl Acp {
             return;
         };
         let key = match way.kind {
-            Kind::Agent => "acp.sign_in.waits",
-            Kind::Variables(_) | Kind::ByHand { .. } => "acp.sign_in.tries",
+            SignInKind::Agent => "acp.sign_in.waits",
+            SignInKind::Variables(_) | SignInKind::ByHand { .. } => "acp.sign_in.tries",
         };
         let told = self.teller.words.summary(key, &[("name", &way.name)]);
         self.leave_how(told, cx);
@@ -281,10 +283,10 @@ impl Acp {
     }
 
     /// Handles a failed sign-in.
-    pub(super) fn not_signed_in(&mut self, words: Word, cx: &mut Cx<'_>) {
+    pub(super) fn not_signed_in(&mut self, words: PhraseArg, cx: &mut Cx<'_>) {
         if let Some(name) = self.way_that_was_taken(cx) {
             let phrase = Phrase::new("acp.sign_in.failed")
-                .with("name", Word::Name(name))
+                .with("name", PhraseArg::Name(name))
                 .with("words", words);
             cx.out.push(Out::Tell(phrase));
             self.ask_how(cx);
@@ -305,15 +307,15 @@ impl Acp {
     /// Repeats what the agent refused.
     fn try_again(&mut self, cx: &mut Cx<'_>) {
         match self.phase {
-            Phase::Meeting => {
+            AgentPhase::Meeting => {
                 if !self.open_again(cx.out)
                     && let Err(reason) = self.want_conversation(cx.out)
                 {
                     self.give_up(reason, cx.out);
                 }
             }
-            Phase::Open(_) => self.go_on(cx),
-            Phase::Unmet | Phase::Over => {}
+            AgentPhase::Open(_) => self.go_on(cx),
+            AgentPhase::Unmet | AgentPhase::Over => {}
         }
     }
 

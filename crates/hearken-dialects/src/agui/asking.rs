@@ -10,12 +10,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::Words;
-use crate::kit::aside::Asks;
+use crate::kit::aside::QuestionContent;
 use crate::kit::call::{self, first};
-use crate::kit::filling::{Action, Next};
-use crate::kit::form::{self, Kind, Part};
-use crate::kit::input::Input;
-use crate::kit::options::Choice;
+use crate::kit::filling::{Action, AfterAnswer};
+use crate::kit::form::{self, FormKind, FormPart};
+use crate::kit::input::CallInput;
+use crate::kit::options::OptionChoice;
 use crate::kit::permission::Permission;
 use crate::kit::update::{CallNews, Status};
 use crate::kit::{members, shape};
@@ -24,7 +24,7 @@ use crate::protocol::{Answer, Response};
 use crate::rpc::Id;
 use crate::written::cut;
 
-use super::interrupt::{Consent, Interrupt, LONGEST_MESSAGE, Shape, Wants, one_line};
+use super::interrupt::{AnswerShape, Consent, Interrupt, LONGEST_MESSAGE, Wants, one_line};
 
 /// How many questions the interrupts of one run may produce.
 pub const MOST: usize = 64;
@@ -54,11 +54,11 @@ pub struct Interruption {
     way: InterruptForm,
     interrupts: Vec<Interrupt>,
     /// The questions, each with its interrupt and its answer.
-    items: Vec<Item>,
+    items: Vec<AskedItem>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Item {
+struct AskedItem {
     of: usize,
     wants: Wants,
     given: Option<Given>,
@@ -91,7 +91,7 @@ impl Interruption {
     pub fn new(way: InterruptForm, interrupts: Vec<Interrupt>) -> Option<Self> {
         let mut items = Vec::new();
         for (of, interrupt) in interrupts.iter().enumerate() {
-            items.extend(interrupt.wants.iter().map(|wants| Item {
+            items.extend(interrupt.wants.iter().map(|wants| AskedItem {
                 of,
                 wants: wants.clone(),
                 given: None,
@@ -190,36 +190,36 @@ impl Interruption {
 
     /// Adds the choice to close a question without an answer. A question without other choices gets none: it is closed
     /// by stopping.
-    fn cancel(&self, of: usize, asks: &mut Asks, words: &Words) {
+    fn cancel(&self, of: usize, asks: &mut QuestionContent, words: &Words) {
         if self.can_cancel(of) && !asks.choices.is_empty() {
             asks.choices
                 .push((CANCEL.to_owned(), first(words, "acp.form.cancel", &[])));
         }
     }
 
-    fn text(&self, of: usize, more: &'static str, words: &Words) -> Asks {
+    fn text(&self, of: usize, more: &'static str, words: &Words) -> QuestionContent {
         let mut question = self.message(of, words);
         if !more.is_empty() {
             question = first(words, more, &[("message", &question)]);
         }
-        Asks {
+        QuestionContent {
             question,
             kinds: vec!["freetext"],
-            ..Asks::default()
+            ..QuestionContent::default()
         }
     }
 
-    fn value(&self, of: usize, part: &Part, words: &Words) -> Asks {
-        let mut asks = Asks {
+    fn value(&self, of: usize, part: &FormPart, words: &Words) -> QuestionContent {
+        let mut asks = QuestionContent {
             question: self.message(of, words),
-            ..Asks::default()
+            ..QuestionContent::default()
         };
         match &part.kind {
-            Kind::Text { .. } => asks.kinds.push("freetext"),
-            Kind::Number { .. } => asks.kinds.push("numeric"),
-            Kind::YesNo => asks.kinds.push("yes_no"),
-            Kind::One(offers) | Kind::Several { offers, .. } => {
-                asks.several = matches!(part.kind, Kind::Several { .. });
+            FormKind::Text { .. } => asks.kinds.push("freetext"),
+            FormKind::Number { .. } => asks.kinds.push("numeric"),
+            FormKind::YesNo => asks.kinds.push("yes_no"),
+            FormKind::One(offers) | FormKind::Several { offers, .. } => {
+                asks.several = matches!(part.kind, FormKind::Several { .. });
                 if offers.len() > form::MOST_OFFERED || asks.several {
                     asks.kinds.push("freetext");
                 }
@@ -238,7 +238,12 @@ impl Interruption {
 
     /// Applies the answer to a question, and returns what follows. The second value is whether the answer allows
     /// something.
-    pub fn answer(&mut self, name: &str, choice: Option<&Choice>, answer: &Answer) -> (Then, bool) {
+    pub fn answer(
+        &mut self,
+        name: &str,
+        choice: Option<&OptionChoice>,
+        answer: &Answer,
+    ) -> (Then, bool) {
         let Some(item) = name
             .parse::<usize>()
             .ok()
@@ -257,11 +262,11 @@ impl Interruption {
                 Given::Value(consent.writes.write(allows, rationale.as_deref()))
             }
             (Wants::Form(filling), Answer::Response(response)) => match filling.take(response) {
-                Next::None => return (Then::Unfit, false),
-                Next::Ask => return (Then::Further, false),
-                Next::Again(why) => return (Then::Again(why), false),
-                Next::Give(Action::Accept) => Given::Value(filling.content()),
-                Next::Give(Action::Decline | Action::Cancel) => Given::Cancelled,
+                AfterAnswer::None => return (Then::Unfit, false),
+                AfterAnswer::Ask => return (Then::Further, false),
+                AfterAnswer::Again(why) => return (Then::Again(why), false),
+                AfterAnswer::Give(Action::Accept) => Given::Value(filling.content()),
+                AfterAnswer::Give(Action::Decline | Action::Cancel) => Given::Cancelled,
             },
             (Wants::Value(_) | Wants::Words | Wants::Json, Answer::Response(_)) if is_cancel => {
                 Given::Cancelled
@@ -327,8 +332,8 @@ impl Interruption {
         }
         let shape = self.interrupts.get(of)?.shape;
         match shape {
-            Shape::One => values.pop().map(Some),
-            Shape::Decisions => Some(Some(json!({"decisions": values}))),
+            AnswerShape::One => values.pop().map(Some),
+            AnswerShape::Decisions => Some(Some(json!({"decisions": values}))),
         }
     }
 
@@ -432,7 +437,7 @@ fn news(
             let is_short = said.chars().count() <= LONGEST_TITLE;
             news.title = Some(cut(&said, LONGEST_TITLE)).filter(|title| !title.is_empty());
             if !is_short {
-                news.inputs = Some(vec![Input::new("message", &said.into())]);
+                news.inputs = Some(vec![CallInput::new("message", &said.into())]);
             }
             (news, is_whole)
         }
@@ -453,8 +458,8 @@ pub fn inputs(given: &Value, news: &mut CallNews) -> bool {
 }
 
 /// Returns the possible answers: a call that the person cannot hear in full can only be rejected.
-fn choices(consent: &Consent, is_whole: bool) -> Vec<Choice> {
-    let choice = |decision: &str, allows| Choice {
+fn choices(consent: &Consent, is_whole: bool) -> Vec<OptionChoice> {
+    let choice = |decision: &str, allows| OptionChoice {
         decision: decision.to_owned(),
         option: decision.to_owned(),
         allows,

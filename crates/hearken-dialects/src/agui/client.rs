@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::turn::{EventContext, LeftCalls, Turn};
-use crate::link::{Fault, Frame, Phrase, Word};
+use crate::link::{Fault, Frame, Phrase, PhraseArg};
 use crate::protocol::Reply;
 use crate::written::{self, Agent, Writer};
 use crate::{Carrier, Connection, Cx, Dialect, Down, Out, Start, WhenLeft, Wish};
@@ -16,7 +16,7 @@ use crate::{Carrier, Connection, Cx, Dialect, Down, Out, Start, WhenLeft, Wish};
 use super::asking::Interruption;
 use super::history::History;
 use super::interrupt::Interrupt;
-use super::shared::Shared;
+use super::shared::SharedState;
 
 /// The name of this dialect.
 const NAME: &str = "agui";
@@ -37,7 +37,7 @@ pub(super) enum Going {
 
 /// The state of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum ConnectionPhase {
     /// No connection; the transport will soon ask what to follow.
     Soon,
     /// The transport waits for something to follow.
@@ -74,9 +74,9 @@ pub struct Agui {
     pub(super) was_ready: bool,
     pub(super) thread: String,
     pub(super) history: History,
-    pub(super) shared: Shared,
+    pub(super) shared: SharedState,
     pub(super) turn: Option<Turn>,
-    pub(super) line: Line,
+    pub(super) line: ConnectionPhase,
     /// When to stop waiting for the stream of a finished run to end.
     pub(super) closes: Option<Duration>,
     pub(super) going: Option<Going>,
@@ -124,9 +124,9 @@ impl Agui {
             was_ready: false,
             thread: String::new(),
             history: History::default(),
-            shared: Shared::default(),
+            shared: SharedState::default(),
             turn: None,
-            line: Line::Soon,
+            line: ConnectionPhase::Soon,
             closes: None,
             going: start.prompt.map(Going::Prompt),
             sent: None,
@@ -172,9 +172,9 @@ impl Agui {
         self.going = None;
         self.held.clear();
         self.is_lost(fault, cx);
-        self.end(End::Lost("agui.end.lost"), cx);
+        self.end(TurnEnd::Lost("agui.end.lost"), cx);
         if unsent > 0 {
-            let n = Word::Own(unsent.to_string());
+            let n = PhraseArg::Own(unsent.to_string());
             cx.out
                 .push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
         }

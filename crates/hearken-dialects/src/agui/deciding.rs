@@ -6,10 +6,10 @@
 use std::time::Duration;
 
 use crate::kit::call;
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::permission::Sending;
 use crate::kit::update::{CallNews, Status, Update};
-use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
 use crate::{Cx, Out, Over};
 
@@ -31,7 +31,7 @@ impl Agui {
         let Some(asked) = interrupts.and_then(|all| Interruption::new(way, all)) else {
             cx.out.push(Out::Tell(Phrase::new("agui.unasked")));
             self.history.breaks_off();
-            return self.end(End::Lost("agui.end.unasked"), cx);
+            return self.end(TurnEnd::Lost("agui.end.unasked"), cx);
         };
         if let Some(turn) = &mut self.turn {
             turn.stopping = false;
@@ -139,7 +139,7 @@ impl Agui {
             }
             Then::Again(why) => {
                 cx.out.push(here);
-                let why = Word::Phrase(why);
+                let why = PhraseArg::Phrase(why);
                 cx.out
                     .push(Out::Tell(Phrase::new("acp.form.wrong").with("why", why)));
                 self.ask(&name, true, cx);
@@ -216,14 +216,14 @@ impl Agui {
             }
         }
         if !was_persons {
-            let reason = Word::Fault(fault);
+            let reason = PhraseArg::Fault(fault);
             cx.out.push(Out::Tell(
                 Phrase::new("agui.uncancelled").with("reason", reason),
             ));
         }
         // A run that may have begun is not posted again.
         self.history.breaks_off();
-        self.end(End::Lost("agui.end.lost"), cx);
+        self.end(TurnEnd::Lost("agui.end.lost"), cx);
     }
 
     /// Ends the turn when its open questions have expired.
@@ -248,7 +248,7 @@ impl Agui {
         }
         self.close(Over::TakenBack, cx);
         self.history.breaks_off();
-        self.end(End::Lost("agui.end.lapsed"), cx);
+        self.end(TurnEnd::Lost("agui.end.lapsed"), cx);
     }
 
     /// Withdraws all open questions.

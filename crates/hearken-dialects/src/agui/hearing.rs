@@ -12,18 +12,18 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::kit::call;
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::members::text;
 use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::{CallNews, Status, Update};
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::CallOutput;
 use crate::{Cx, Foreign, NoEvent, Out};
 
 use super::asking::{self, HeardExtent, InterruptForm};
-use super::client::{Agui, Gathered, Line};
+use super::client::{Agui, ConnectionPhase, Gathered};
 use super::interrupt;
-use super::read::{self, AguiEvent, Outcome};
+use super::read::{self, AguiEvent, RunOutcome};
 
 /// How many unknown kinds of events are reported, each once.
 const MOST_UNKNOWN: usize = 64;
@@ -43,11 +43,15 @@ impl Agui {
                 .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
         };
         match self.line {
-            Line::Open => {}
+            ConnectionPhase::Open => {}
             // Nothing after the end of a run belongs to it.
-            Line::Spent if !self.listens => return,
+            ConnectionPhase::Spent if !self.listens => return,
             // The peer sends events without a request: they are heard, but no run can be posted here.
-            Line::Soon | Line::Waits | Line::Posted | Line::Lost | Line::Spent => {
+            ConnectionPhase::Soon
+            | ConnectionPhase::Waits
+            | ConnectionPhase::Posted
+            | ConnectionPhase::Lost
+            | ConnectionPhase::Spent => {
                 self.listens = true;
                 self.teller.answerable = false;
             }
@@ -55,7 +59,7 @@ impl Agui {
         match news {
             AguiEvent::Begins(words) => {
                 if self.listens {
-                    self.end(End::Lost("agui.end.unsaid"), cx);
+                    self.end(TurnEnd::Lost("agui.end.unsaid"), cx);
                     self.begin(words.as_deref(), cx);
                 }
                 self.older.clear();
@@ -107,7 +111,7 @@ impl Agui {
     fn told_once(&mut self, key: &'static str, kind: String, out: &mut Vec<Out>) {
         let known = format!("{key} {kind}");
         if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(known) {
-            let kind = Word::Name(kind);
+            let kind = PhraseArg::Name(kind);
             out.push(Out::Detail(Phrase::new(key).with("kind", kind)));
         }
     }
@@ -179,12 +183,12 @@ impl Agui {
             }
             AguiEvent::Shows(kind) => self.told_once("agui.activity", kind, cx.out),
             AguiEvent::Helper(name) => {
-                let name = Word::Name(name);
+                let name = PhraseArg::Name(name);
                 cx.out
                     .push(Out::Detail(Phrase::new("agui.helper").with("name", name)));
             }
             AguiEvent::HelperFailed(words) => {
-                let words = Word::Agent(words);
+                let words = PhraseArg::Agent(words);
                 cx.out.push(Out::Tell(
                     Phrase::new("agui.helper_failed").with("words", words),
                 ));
@@ -352,12 +356,12 @@ impl Agui {
     }
 
     /// Handles the end of a run.
-    fn ended(&mut self, outcome: Outcome, cx: &mut Cx<'_>) {
+    fn ended(&mut self, outcome: RunOutcome, cx: &mut Cx<'_>) {
         self.run_is_over();
         let older = std::mem::take(&mut self.older);
         let stopped = self.turn.as_ref().is_some_and(|turn| turn.stopping);
         match outcome {
-            Outcome::Interrupted(values) => {
+            RunOutcome::Interrupted(values) => {
                 let interrupts: Vec<_> = values
                     .iter()
                     .take(MOST_OLDER)
@@ -366,12 +370,12 @@ impl Agui {
                 let all = (interrupts.len() == values.len()).then_some(interrupts);
                 self.interrupted(InterruptForm::Typed, all, cx);
             }
-            Outcome::Done if !older.is_empty() => {
+            RunOutcome::Done if !older.is_empty() => {
                 self.interrupted(InterruptForm::Older, Some(older), cx)
             }
-            Outcome::Done if stopped => self.end(End::Stopped { wanted: true }, cx),
-            Outcome::Done => self.end(End::Done, cx),
-            Outcome::Cancelled => self.end(End::Stopped { wanted: stopped }, cx),
+            RunOutcome::Done if stopped => self.end(TurnEnd::Stopped { wanted: true }, cx),
+            RunOutcome::Done => self.end(TurnEnd::Done, cx),
+            RunOutcome::Cancelled => self.end(TurnEnd::Stopped { wanted: stopped }, cx),
         }
     }
 
@@ -379,7 +383,7 @@ impl Agui {
         self.run_is_over();
         self.older.clear();
         self.history.breaks_off();
-        self.end(End::Failed(words), cx);
+        self.end(TurnEnd::Failed(words), cx);
     }
 }
 

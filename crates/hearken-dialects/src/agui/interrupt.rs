@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::kit::filling::Filling;
-use crate::kit::form::{self, Kind, Part};
+use crate::kit::form::{self, FormKind, FormPart};
 use crate::kit::members::text;
 use crate::written::cut;
 
@@ -38,12 +38,12 @@ pub struct Interrupt {
     /// What it wants, in order.
     pub wants: Vec<Wants>,
     /// How its answers are combined.
-    pub shape: Shape,
+    pub shape: AnswerShape,
 }
 
 /// How the answers of an interrupt are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum AnswerShape {
     /// A single answer.
     One,
     /// The decisions of LangGraph's approval middleware.
@@ -56,7 +56,7 @@ pub enum Wants {
     /// Permission for something.
     Consent(Consent),
     /// One value.
-    Value(Box<Part>),
+    Value(Box<FormPart>),
     /// A form.
     Form(Box<Filling>),
     /// Free text.
@@ -140,9 +140,9 @@ pub fn typed(value: &Value) -> Option<Interrupt> {
     };
     let schema = map.get("responseSchema").and_then(Value::as_object);
     let (wants, shape) = match (schema, decisions(raw)) {
-        (Some(schema), _) => (vec![by_schema(schema, reason, &said)], Shape::One),
-        (None, Some(wants)) => (wants, Shape::Decisions),
-        (None, None) => (vec![by_reason(reason, call.is_some())], Shape::One),
+        (Some(schema), _) => (vec![by_schema(schema, reason, &said)], AnswerShape::One),
+        (None, Some(wants)) => (wants, AnswerShape::Decisions),
+        (None, None) => (vec![by_reason(reason, call.is_some())], AnswerShape::One),
     };
     Some(Interrupt {
         id: id.to_owned(),
@@ -166,9 +166,9 @@ pub fn older(value: &Value, id: Option<String>) -> Interrupt {
     let call = call.filter_map(|key| value.get(*key)?.as_str()).next();
     let message = said_of(value);
     let (wants, shape) = match (schema, decisions(value)) {
-        (Some(schema), _) => (vec![by_schema(schema, reason, &message)], Shape::One),
-        (None, Some(wants)) => (wants, Shape::Decisions),
-        (None, None) => (vec![by_reason(reason, call.is_some())], Shape::One),
+        (Some(schema), _) => (vec![by_schema(schema, reason, &message)], AnswerShape::One),
+        (None, Some(wants)) => (wants, AnswerShape::Decisions),
+        (None, None) => (vec![by_reason(reason, call.is_some())], AnswerShape::One),
     };
     Interrupt {
         id: id.unwrap_or_default(),
@@ -247,9 +247,9 @@ fn by_schema(schema: &Map<String, Value>, reason: &str, message: &str) -> Wants 
         .and_then(|parts| parts.into_iter().next());
     match part {
         // A text without bounds is free text.
-        Some(Part {
+        Some(FormPart {
             kind:
-                Kind::Text {
+                FormKind::Text {
                     length: (None, None),
                     format: form::Format::Any,
                 },
@@ -402,7 +402,7 @@ mod tests {
         let interrupt = older(&value, None);
         assert_eq!(
             (interrupt.shape, interrupt.wants.len()),
-            (Shape::Decisions, 2)
+            (AnswerShape::Decisions, 2)
         );
         let Wants::Consent(second) = &interrupt.wants[1] else {
             panic!("{interrupt:?}");

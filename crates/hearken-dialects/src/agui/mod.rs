@@ -35,12 +35,12 @@ pub use client::Agui;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Sign;
+use super::Recognised;
 
 /// Returns whether a text is an event of this protocol.
-pub fn recognise(text: &str) -> Sign {
+pub fn recognise(text: &str) -> Recognised {
     match read::is_event(text) {
-        true => Sign::Surely,
-        false => Sign::No,
+        true => Recognised::Surely,
+        false => Recognised::No,
     }
 }

@@ -20,7 +20,7 @@ pub enum AguiEvent {
     /// A run begins; with its prompt, if the event repeats it.
     Begins(Option<String>),
     /// A run has ended.
-    Ended(Outcome),
+    Ended(RunOutcome),
     /// A run has failed, with this error text.
     Failed(String),
     /// A step with this name begins.
@@ -101,7 +101,7 @@ pub enum AguiEvent {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// Normally.
     Done,
     /// It was stopped.
@@ -244,14 +244,14 @@ fn asked(input: &Value) -> Option<String> {
     Some(words.to_owned()).filter(|words| !words.trim().is_empty())
 }
 
-fn outcome(map: &Map<String, Value>) -> Outcome {
+fn outcome(map: &Map<String, Value>) -> RunOutcome {
     let Some(outcome) = map.get("outcome").and_then(Value::as_object) else {
-        return Outcome::Done;
+        return RunOutcome::Done;
     };
     match text(outcome, "type") {
-        Some("interrupt") => Outcome::Interrupted(list(outcome, "interrupts")),
-        Some("cancelled") => Outcome::Cancelled,
-        Some(_) | None => Outcome::Done,
+        Some("interrupt") => RunOutcome::Interrupted(list(outcome, "interrupts")),
+        Some("cancelled") => RunOutcome::Cancelled,
+        Some(_) | None => RunOutcome::Done,
     }
 }
 

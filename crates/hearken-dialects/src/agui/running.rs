@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::turn::Turn;
-use crate::link::{Address, Body, Fault, Phrase, Stream, Undelivered, Way, Word};
+use crate::link::{Address, Body, Fault, Phrase, PhraseArg, Stream, Undelivered, Way};
 use crate::{Cx, Out, Over};
 
-use super::client::{Agui, Going, Line};
+use super::client::{Agui, ConnectionPhase, Going};
 
 /// How many prompts may wait; a person writing ahead writes a few.
 const MOST_HELD: usize = 16;
@@ -36,7 +36,7 @@ impl Agui {
     }
 
     /// Ends the turn, and goes on with the held prompts.
-    pub(super) fn end(&mut self, end: End, cx: &mut Cx<'_>) {
+    pub(super) fn end(&mut self, end: TurnEnd, cx: &mut Cx<'_>) {
         (self.asked, self.expires) = (None, None);
         if let Some(mut turn) = self.turn.take() {
             let how = match turn.stopping {
@@ -61,8 +61,8 @@ impl Agui {
 
     /// Handles the end of a run, which its stream's end should follow.
     pub(super) fn run_is_over(&mut self) {
-        if self.line == Line::Open {
-            self.line = Line::Spent;
+        if self.line == ConnectionPhase::Open {
+            self.line = ConnectionPhase::Spent;
         }
     }
 
@@ -110,19 +110,19 @@ impl Agui {
             return;
         }
         match self.line {
-            Line::Waits => self.post(cx.out),
+            ConnectionPhase::Waits => self.post(cx.out),
             // The next attempt is under way.
-            Line::Soon => {}
+            ConnectionPhase::Soon => {}
             // There is no need to sit out the delay before the next attempt.
-            Line::Lost => self.anew(cx.out),
-            Line::Spent => self.closes = Some(cx.now.monotonic + CLOSES),
-            Line::Posted | Line::Open => {}
+            ConnectionPhase::Lost => self.anew(cx.out),
+            ConnectionPhase::Spent => self.closes = Some(cx.now.monotonic + CLOSES),
+            ConnectionPhase::Posted | ConnectionPhase::Open => {}
         }
     }
 
     /// Abandons the current connection, and requests a new one.
     fn anew(&mut self, out: &mut Vec<Out>) {
-        self.line = Line::Soon;
+        self.line = ConnectionPhase::Soon;
         self.closes = None;
         out.push(Out::ChangeWay(Way::AsGiven));
     }
@@ -130,7 +130,7 @@ impl Agui {
     /// Handles that an endpoint has kept the stream of a finished run open for too long.
     pub(super) fn is_kept_open(&mut self, out: &mut Vec<Out>) {
         self.closes = None;
-        if self.line == Line::Spent {
+        if self.line == ConnectionPhase::Spent {
             self.anew(out);
         }
     }
@@ -157,7 +157,7 @@ impl Agui {
         }
         let fallen = self.history.bound();
         if fallen > 0 {
-            let n = Word::Own(fallen.to_string());
+            let n = PhraseArg::Own(fallen.to_string());
             out.push(Out::Tell(Phrase::new("agui.forgotten").with("n", n)));
         }
         let run = self.fresh();
@@ -167,7 +167,7 @@ impl Agui {
             body.extend(more);
         }
         self.sent = Some(going);
-        self.line = Line::Posted;
+        self.line = ConnectionPhase::Posted;
         out.push(Out::Follow(Stream {
             opened_by: Some(Body::json(Value::to_string(&body))),
             // An endpoint that was there once and refuses one run may accept the next.
@@ -178,7 +178,7 @@ impl Agui {
 
     /// Handles that the transport waits for something to follow.
     pub(super) fn is_asked(&mut self, cx: &mut Cx<'_>) {
-        self.line = Line::Waits;
+        self.line = ConnectionPhase::Waits;
         self.closes = None;
         if !std::mem::replace(&mut self.was_ready, true) && self.going.is_none() && !self.listens {
             cx.out.push(Out::Tell(Phrase::new("agui.ready")));
@@ -188,10 +188,10 @@ impl Agui {
 
     /// Handles the start of a response: the run was accepted.
     pub(super) fn is_taken(&mut self, cx: &mut Cx<'_>) {
-        if self.line != Line::Posted {
+        if self.line != ConnectionPhase::Posted {
             return;
         }
-        self.line = Line::Open;
+        self.line = ConnectionPhase::Open;
         self.was_met = true;
         match self.sent.take() {
             Some(Going::Prompt(words)) => self.begin(Some(&words), cx),
@@ -204,18 +204,18 @@ impl Agui {
 
     /// Handles the end of a response.
     pub(super) fn is_whole(&mut self, cx: &mut Cx<'_>) {
-        let was_open = self.line == Line::Open;
-        self.line = Line::Soon;
+        let was_open = self.line == ConnectionPhase::Open;
+        self.line = ConnectionPhase::Soon;
         self.closes = None;
         if was_open {
             self.history.breaks_off();
-            self.end(End::Lost("agui.end.unsaid"), cx);
+            self.end(TurnEnd::Lost("agui.end.unsaid"), cx);
         }
     }
 
     /// Handles a connection that was lost or could not be established; with `is_over` set, it is final.
     pub(super) fn is_lost(&mut self, fault: &Fault, cx: &mut Cx<'_>) {
-        let line = std::mem::replace(&mut self.line, Line::Lost);
+        let line = std::mem::replace(&mut self.line, ConnectionPhase::Lost);
         self.closes = None;
         match self.sent.take() {
             Some(Going::Prompt(_)) => {
@@ -229,19 +229,19 @@ impl Agui {
                     Undelivered::Unknown(_) => "prompt.perhaps_taken",
                 };
                 if !self.is_over {
-                    let reason = Word::Fault(fault.clone());
+                    let reason = PhraseArg::Fault(fault.clone());
                     cx.out
                         .push(Out::Tell(Phrase::new(key).with("reason", reason)));
                 }
                 self.send_held(cx);
             }
             Some(Going::Answers(answer)) => self.answers_stayed(answer, undelivered(fault), cx),
-            None if line == Line::Open => {
-                let reason = Word::Fault(fault.clone());
+            None if line == ConnectionPhase::Open => {
+                let reason = PhraseArg::Fault(fault.clone());
                 cx.out
                     .push(Out::Tell(Phrase::new("agui.lost").with("reason", reason)));
                 self.history.breaks_off();
-                self.end(End::Lost("agui.end.lost"), cx);
+                self.end(TurnEnd::Lost("agui.end.lost"), cx);
             }
             None => self.go(cx),
         }
@@ -256,7 +256,7 @@ impl Agui {
         if is_open {
             return self.cancel(cx);
         }
-        if matches!(self.line, Line::Posted | Line::Open) {
+        if matches!(self.line, ConnectionPhase::Posted | ConnectionPhase::Open) {
             cx.out.push(Out::Tell(Phrase::new("agui.left")));
             if let Some(Going::Answers(Some((request, _)))) = self.sent.take() {
                 cx.out.push(Out::Settled {
@@ -266,7 +266,7 @@ impl Agui {
             }
             self.history.breaks_off();
             self.anew(cx.out);
-            return self.end(End::Left("agui.end.left"), cx);
+            return self.end(TurnEnd::Left("agui.end.left"), cx);
         }
         match self.going.take() {
             Some(Going::Prompt(_)) => cx.out.push(Out::Tell(Phrase::new("agui.unsent"))),
@@ -300,7 +300,7 @@ impl Agui {
             Some(_) | None => {
                 cx.out.push(Out::Tell(Phrase::new("agui.left_open")));
                 self.history.breaks_off();
-                self.end(End::Left("agui.end.left"), cx);
+                self.end(TurnEnd::Left("agui.end.left"), cx);
             }
         }
     }

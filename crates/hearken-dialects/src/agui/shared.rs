@@ -15,13 +15,13 @@ const MOST_CHANGES: usize = 4096;
 
 /// The shared state.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shared {
+pub struct SharedState {
     value: Value,
     /// Whether the state is no longer known.
     is_lost: bool,
 }
 
-impl Default for Shared {
+impl Default for SharedState {
     fn default() -> Self {
         Self {
             value: Value::Object(Map::new()),
@@ -30,7 +30,7 @@ impl Default for Shared {
     }
 }
 
-impl Shared {
+impl SharedState {
     /// Returns the state.
     pub fn value(&self) -> &Value {
         &self.value
@@ -227,7 +227,7 @@ mod tests {
             (json!({}), json!([{"op": "odd", "path": "/a"}]), None),
             (json!({}), json!(["odd"]), None),
         ] {
-            let mut shared = Shared::default();
+            let mut shared = SharedState::default();
             shared.set(before);
             let lost = shared.change(changes.as_array().unwrap());
             assert_eq!(lost, after.is_none(), "{changes}");
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_lost_once_and_what_comes_whole_is_there_again() {
-        let mut shared = Shared::default();
+        let mut shared = SharedState::default();
         assert!(shared.set(json!({"a": "x".repeat(MOST_BYTES)})));
         assert!(
             !shared.set(json!({"a": "x".repeat(MOST_BYTES)})),

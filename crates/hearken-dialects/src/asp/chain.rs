@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::message::Message;
+use super::message::AspMessage;
 
 /// How many messages are remembered to detect repeats: a server resends only recent ones after a lost connection.
 const MOST_REMEMBERED: usize = 512;
@@ -54,13 +54,13 @@ pub struct Chain {
 
 impl Chain {
     /// Checks the position of the next message.
-    pub fn place(&mut self, message: &Message) -> Placed {
+    pub fn place(&mut self, message: &AspMessage) -> Placed {
         let mut breaks = Vec::new();
         if let Some(id) = &message.id {
             let this = Remembered {
                 id: digest(id),
                 // The time stamp is left out: a sender may stamp a repeat anew.
-                whole: digest(&Message {
+                whole: digest(&AspMessage {
                     stamp: None,
                     ..message.clone()
                 }),
@@ -124,12 +124,12 @@ mod tests {
 
     use super::*;
 
-    fn message(id: &str, sender: &str, number: u64, previous: &str) -> Message {
+    fn message(id: &str, sender: &str, number: u64, previous: &str) -> AspMessage {
         let value = json!({
             "performative": "INFORM", "sender": sender, "messageId": id, "sequenceNumber": number,
             "integrity": {"hash": format!("h-{id}"), "previousHash": previous},
         });
-        Message::read(value.as_object().unwrap()).unwrap()
+        AspMessage::read(value.as_object().unwrap()).unwrap()
     }
 
     #[test]
@@ -184,11 +184,11 @@ mod tests {
         // Without a hash, a message is identified by its content.
         let says = |reason: &str| {
             let value = json!({"performative": "ESCALATE", "sender": "a", "messageId": "9", "content": {"reason": reason}});
-            Message::read(value.as_object().unwrap()).unwrap()
+            AspMessage::read(value.as_object().unwrap()).unwrap()
         };
         chain.place(&says("buy 1"));
         assert_eq!(chain.place(&says("buy 1")), Placed::Again);
-        let stamped = Message {
+        let stamped = AspMessage {
             stamp: Some(jiff::Timestamp::UNIX_EPOCH),
             ..says("buy 1")
         };

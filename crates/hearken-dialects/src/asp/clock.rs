@@ -11,13 +11,13 @@ use crate::protocol::Now;
 
 /// The time by the messages of a capture.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Clock {
+pub(super) struct MessageClock {
     /// The first time stamp, and when it was heard.
     first: Option<(Timestamp, Duration)>,
     ahead: Duration,
 }
 
-impl Clock {
+impl MessageClock {
     /// Moves on to the time stamp of a message, if that is later than what has passed here.
     pub(super) fn hears(&mut self, stamp: Timestamp, now: &mut Now) {
         let (first, heard) = *self.first.get_or_insert((stamp, now.monotonic));

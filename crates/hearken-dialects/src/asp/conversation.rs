@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
     Event, Named, Now, Progress, SessionCancelled, SessionCompleted, SessionErrored,
     SessionStarted, StateChanged, Summary, TransitionError, Watcher,
@@ -19,9 +19,9 @@ use crate::protocol::{
 use crate::written::{self, Agent, Content, Writer};
 use crate::{Cx, Out, Stepped, Words};
 
-use super::escalation::{Phase, Question};
-use super::message::Message;
-use super::offer::Offer;
+use super::escalation::{EscalationQuestion, QuestionPhase};
+use super::message::AspMessage;
+use super::offer::LatestTerms;
 use super::sentences::Args;
 use super::session::{Departure, Expired, Negotiation, Taken};
 use super::states::State;
@@ -43,14 +43,14 @@ pub(super) enum HeardExtent {
 
 /// The translation of one session.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct AspConversation {
     /// The session in terms of the document.
     pub negotiation: Negotiation,
     /// The open question of an escalation.
-    pub question: Option<Question>,
+    pub question: Option<EscalationQuestion>,
     pub(super) name: String,
     pub(super) writer: Writer,
-    pub(super) session: written::Session,
+    pub(super) session: written::TranslatedSession,
     pub(super) words: Words,
     /// Whether the person can resolve an escalation from here.
     pub(super) answerable: bool,
@@ -59,11 +59,11 @@ pub struct Conversation {
     pub(super) said: String,
     /// The subject, from the last message that stated one.
     pub(super) about: String,
-    pub(super) offer: Offer,
+    pub(super) offer: LatestTerms,
     pub(super) departed: BTreeSet<Departure>,
 }
 
-impl Conversation {
+impl AspConversation {
     /// Starts the translation of a session.
     pub fn new(
         name: &str,
@@ -91,7 +91,7 @@ impl Conversation {
             heard: HeardExtent::Nothing,
             said: "idle".to_owned(),
             about: String::new(),
-            offer: Offer::default(),
+            offer: LatestTerms::default(),
             departed: BTreeSet::new(),
         }
     }
@@ -119,7 +119,7 @@ impl Conversation {
     }
 
     /// Handles the next message of the session.
-    pub fn message(&mut self, message: &Message, cx: &mut Cx<'_>) {
+    pub fn message(&mut self, message: &AspMessage, cx: &mut Cx<'_>) {
         let mut notes = Notes {
             conversation: &self.name,
             out: &mut *cx.out,
@@ -141,8 +141,8 @@ impl Conversation {
         self.tell(told::key(message, &taken), &args, Some(message), &taken, cx);
         if message.body.left_out > 0 {
             let cut = Phrase::new("asp.cut")
-                .with("sender", Word::Name(args.sender.clone()))
-                .with("n", Word::Own(message.body.left_out.to_string()));
+                .with("sender", PhraseArg::Name(args.sender.clone()))
+                .with("n", PhraseArg::Own(message.body.left_out.to_string()));
             cx.out.push(Out::Tell(cut));
         }
         self.depart(&taken.departures, &args.sender, &args.performative, cx.out);
@@ -174,8 +174,8 @@ impl Conversation {
             .question
             .as_ref()
             .and_then(|question| match question.phase {
-                Phase::Later { again } => Some(again),
-                Phase::Asked => None,
+                QuestionPhase::Later { again } => Some(again),
+                QuestionPhase::Asked => None,
             });
         [self.negotiation.deadline(), again]
             .into_iter()
@@ -190,7 +190,7 @@ impl Conversation {
         }
         let again = matches!(
             self.question.as_ref().map(|question| question.phase),
-            Some(Phase::Later { again }) if again <= cx.now.monotonic
+            Some(QuestionPhase::Later { again }) if again <= cx.now.monotonic
         );
         if again {
             self.ask(cx);
@@ -228,7 +228,7 @@ impl Conversation {
         &mut self,
         key: &'static str,
         args: &Args,
-        message: Option<&Message>,
+        message: Option<&AspMessage>,
         taken: &Taken,
         cx: &mut Cx<'_>,
     ) {
@@ -277,7 +277,7 @@ impl Conversation {
         &mut self,
         key: &'static str,
         args: &Args,
-        message: Option<&Message>,
+        message: Option<&AspMessage>,
         taken: &Taken,
         cx: &mut Cx<'_>,
     ) {
@@ -365,10 +365,10 @@ impl Conversation {
             }
             let (key, state) = told::departure(*departure);
             let mut phrase = Phrase::new(key)
-                .with("sender", Word::Name(sender.to_owned()))
-                .with("performative", Word::Name(performative.to_owned()));
+                .with("sender", PhraseArg::Name(sender.to_owned()))
+                .with("performative", PhraseArg::Name(performative.to_owned()));
             if let Some(state) = state {
-                phrase = phrase.with("state", Word::Phrase(Phrase::new(told::state(state))));
+                phrase = phrase.with("state", PhraseArg::Phrase(Phrase::new(told::state(state))));
             }
             out.push(match departure {
                 // The person hears the same as an event.

@@ -12,7 +12,7 @@ use crate::link::{Frame, LinkEvent};
 use crate::protocol::{Now, Unobserved};
 use crate::{Dialect, Out, Start};
 
-use super::message::Message;
+use super::message::AspMessage;
 use super::rules::{From, ROWS, Section, Seen, To, WAITS};
 use super::session::{Departure, Negotiation};
 use super::states::State;
@@ -281,7 +281,7 @@ fn start() -> Now {
 
 fn take(session: &mut Negotiation, value: &Value) -> Option<super::session::Taken> {
     session.take(
-        &Message::read(value.as_object()?)?,
+        &AspMessage::read(value.as_object()?)?,
         start(),
         &mut Unobserved,
     )

@@ -12,9 +12,9 @@ use crate::protocol::{
 use crate::written::{Content, stated};
 use crate::{Cx, Out};
 
-use super::conversation::{Conversation, HeardExtent};
-use super::message::Message;
-use super::session::Standing;
+use super::conversation::{AspConversation, HeardExtent};
+use super::message::AspMessage;
+use super::session::PresumedState;
 use super::told;
 
 /// The longest wait that AAEP can state, in seconds: a day. A longer one is not stated.
@@ -33,7 +33,7 @@ pub const CHOICES: [(&str, &str); 3] = [
 
 /// The phase of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
+pub enum QuestionPhase {
     /// It waits for the person.
     Asked,
     /// The person decides later; then the question is asked again.
@@ -45,11 +45,11 @@ pub enum Phase {
 
 /// The question that an escalation asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct EscalationQuestion {
     /// The token under which it was last asked.
     pub token: String,
     /// Its phase.
-    pub phase: Phase,
+    pub phase: QuestionPhase,
     /// The address of the agent that escalated; empty if it was not heard.
     pub by: String,
     /// The reason, as given.
@@ -60,7 +60,7 @@ pub struct Question {
     pub(super) asked: Option<String>,
 }
 
-impl Conversation {
+impl AspConversation {
     /// Postpones a question at the person's wish.
     pub fn later(&mut self, cx: &mut Cx<'_>) {
         let Some(question) = &mut self.question else {
@@ -71,7 +71,7 @@ impl Conversation {
             .map(|until| until.saturating_sub(cx.now.monotonic));
         let pause = left.map_or(LONGEST_LATER, |left| (left / 2).min(LONGEST_LATER));
         let pause = pause.max(SHORTEST_LATER.min(left.unwrap_or(SHORTEST_LATER) / 2));
-        question.phase = Phase::Later {
+        question.phase = QuestionPhase::Later {
             again: cx.now.monotonic + pause,
         };
         let minutes = (pause.as_secs() / 60).max(1).to_string();
@@ -81,7 +81,7 @@ impl Conversation {
     }
 
     /// Announces an escalation, and asks how the session should go on.
-    pub(super) fn escalate(&mut self, message: Option<&Message>, cx: &mut Cx<'_>) {
+    pub(super) fn escalate(&mut self, message: Option<&AspMessage>, cx: &mut Cx<'_>) {
         self.heard = HeardExtent::Running;
         if self.said == "awaiting_input" {
             // If only the server had reported it, this is the sender's own message; otherwise it is a second
@@ -138,12 +138,12 @@ impl Conversation {
         };
         self.event(Event::HandoffRequested(handoff), cx);
         let until = match self.negotiation.standing() {
-            Standing::At(_) => self.negotiation.escalation_ends(),
-            Standing::ProbablyFailed { .. } => None,
+            PresumedState::At(_) => self.negotiation.escalation_ends(),
+            PresumedState::ProbablyFailed { .. } => None,
         };
-        self.question = Some(Question {
+        self.question = Some(EscalationQuestion {
             token: String::new(),
-            phase: Phase::Asked,
+            phase: QuestionPhase::Asked,
             by: message
                 .map(|message| message.sender.clone())
                 .unwrap_or_default(),
@@ -162,7 +162,7 @@ impl Conversation {
             return;
         };
         question.token = token;
-        question.phase = Phase::Asked;
+        question.phase = QuestionPhase::Asked;
         question.asked = None;
         self.change("awaiting_input", Summary::default(), false, cx);
         self.show(cx);

@@ -5,29 +5,29 @@
 
 use crate::Cx;
 
-use super::conversation::Conversation;
-use super::escalation::Phase;
-use super::naming::Names;
+use super::conversation::AspConversation;
+use super::escalation::QuestionPhase;
+use super::naming::AnswerNames;
 use super::states::State;
 
 /// A followed session, and when it was last heard of.
 #[derive(Debug)]
 pub(super) struct Followed {
-    pub(super) told: Conversation,
+    pub(super) told: AspConversation,
     pub(super) heard: u64,
     /// The names used in answers to it.
-    pub(super) names: Names,
+    pub(super) names: AnswerNames,
     /// The token of a question that was open when the connection was lost, until the session is known to wait still.
     lost: Option<String>,
 }
 
 impl Followed {
     /// Starts following a session that was heard of now.
-    pub(super) fn new(told: Conversation, heard: u64) -> Self {
+    pub(super) fn new(told: AspConversation, heard: u64) -> Self {
         Self {
             told,
             heard,
-            names: Names::default(),
+            names: AnswerNames::default(),
             lost: None,
         }
     }
@@ -36,7 +36,7 @@ impl Followed {
     pub(super) fn lose(&mut self) {
         let question = self.told.question.as_ref();
         self.lost = question
-            .filter(|question| question.phase == Phase::Asked)
+            .filter(|question| question.phase == QuestionPhase::Asked)
             .map(|question| question.token.clone());
     }
 
@@ -46,7 +46,7 @@ impl Followed {
         let waits = self.told.negotiation.standing().state() == State::Escalated;
         let question = self.told.question.as_ref();
         let is_it = question.is_some_and(|question| {
-            question.phase == Phase::Asked && self.lost.as_ref() == Some(&question.token)
+            question.phase == QuestionPhase::Asked && self.lost.as_ref() == Some(&question.token)
         });
         if self.lost.take().is_some() && waits && is_it {
             self.told.show(cx);

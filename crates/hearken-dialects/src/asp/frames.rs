@@ -6,10 +6,10 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::Sign;
+use crate::Recognised;
 use crate::protocol::object;
 
-use super::message::{self, Message, tame};
+use super::message::{self, AspMessage, tame};
 use super::naming;
 use super::states::State;
 
@@ -20,7 +20,7 @@ const LONGEST_ERROR: usize = 500;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incoming {
     /// A message of the session.
-    Message(Box<Message>),
+    Message(Box<AspMessage>),
     /// The server lets us in, and reports the session's state.
     Let {
         /// The session.
@@ -90,20 +90,20 @@ const SURE: [&str; 5] = [
 ];
 
 /// Returns whether a text is of this protocol.
-pub fn recognise(text: &str) -> Sign {
-    object(text).map_or(Sign::No, |map| looks(&map))
+pub fn recognise(text: &str) -> Recognised {
+    object(text).map_or(Recognised::No, |map| looks(&map))
 }
 
 /// Judges whether an object is of this protocol.
-fn looks(map: &Map<String, Value>) -> Sign {
+fn looks(map: &Map<String, Value>) -> Recognised {
     if map.contains_key("@context") || map.contains_key("jsonrpc") {
-        return Sign::No;
+        return Recognised::No;
     }
     if message::looks_like_one(map) {
-        return Sign::Surely;
+        return Recognised::Surely;
     }
     let Some(kind) = map.get("type").and_then(Value::as_str) else {
-        return Sign::No;
+        return Recognised::No;
     };
     let known = FRAMES
         .iter()
@@ -113,12 +113,14 @@ fn looks(map: &Map<String, Value>) -> Sign {
         });
     let envelope = map.get("envelope").and_then(Value::as_object);
     match known {
-        false => Sign::No,
-        true if envelope.is_some_and(message::looks_like_one) => Sign::Surely,
-        true if map.contains_key("envelope") => Sign::Perhaps,
-        true if SURE.contains(&kind) && state(map).is_some_and(|it| it.is_some()) => Sign::Surely,
-        true if kind == "trust_update" && map.contains_key("score") => Sign::Surely,
-        true => Sign::Perhaps,
+        false => Recognised::No,
+        true if envelope.is_some_and(message::looks_like_one) => Recognised::Surely,
+        true if map.contains_key("envelope") => Recognised::Perhaps,
+        true if SURE.contains(&kind) && state(map).is_some_and(|it| it.is_some()) => {
+            Recognised::Surely
+        }
+        true if kind == "trust_update" && map.contains_key("score") => Recognised::Surely,
+        true => Recognised::Perhaps,
     }
 }
 
@@ -132,13 +134,13 @@ pub fn read(map: &Map<String, Value>) -> Option<Incoming> {
     };
     let name = |key: &str| text(key, message::LONGEST_NAME);
     if map.contains_key("performative") {
-        return Message::read(map).map(Box::new).map(Incoming::Message);
+        return AspMessage::read(map).map(Box::new).map(Incoming::Message);
     }
     let stamp = || name("timestamp").and_then(|text| text.parse().ok());
     Some(match map.get("type")?.as_str()? {
         "message" => {
             let envelope = map.get("envelope")?.as_object()?;
-            Incoming::Message(Box::new(Message::read(envelope)?))
+            Incoming::Message(Box::new(AspMessage::read(envelope)?))
         }
         "auth_ok" => Incoming::Let {
             session: naming::session(map).unwrap_or_default(),
@@ -196,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    fn looks_like(value: Value) -> Sign {
+    fn looks_like(value: Value) -> Recognised {
         looks(value.as_object().unwrap())
     }
 
@@ -205,45 +207,48 @@ mod tests {
         let message =
             json!({"version": "asp/0.1", "messageId": "m", "performative": "QUERY", "sender": "a"});
         for (value, wanted) in [
-            (message.clone(), Sign::Surely),
+            (message.clone(), Recognised::Surely),
             (
                 json!({"performative": "QUERY", "sequenceNumber": 1}),
-                Sign::Surely,
+                Recognised::Surely,
             ),
             (
                 json!({"type": "message", "envelope": message}),
-                Sign::Surely,
+                Recognised::Surely,
             ),
             (
                 json!({"type": "auth_ok", "sessionId": "s", "state": "CONVERSING", "participants": []}),
-                Sign::Surely,
+                Recognised::Surely,
             ),
             (
                 json!({"type": "session_state", "state": "CLOSED", "previous": "CONVERSING"}),
-                Sign::Surely,
+                Recognised::Surely,
             ),
             (
                 json!({"type": "trust_update", "agentId": "a", "score": 3}),
-                Sign::Surely,
+                Recognised::Surely,
             ),
-            (json!({"type": "ack", "messageId": "m"}), Sign::Perhaps),
+            (
+                json!({"type": "ack", "messageId": "m"}),
+                Recognised::Perhaps,
+            ),
             (
                 json!({"type": "error", "code": "x", "message": "y"}),
-                Sign::Perhaps,
+                Recognised::Perhaps,
             ),
-            (json!({"type": "pong"}), Sign::Perhaps),
-            (json!({"type": "message", "text": "hi"}), Sign::No),
-            (json!({"type": "error", "message": "y"}), Sign::No),
-            (json!({"performative": "QUERY"}), Sign::No),
+            (json!({"type": "pong"}), Recognised::Perhaps),
+            (json!({"type": "message", "text": "hi"}), Recognised::No),
+            (json!({"type": "error", "message": "y"}), Recognised::No),
+            (json!({"performative": "QUERY"}), Recognised::No),
             (
                 json!({"performative": "QUERY", "messageId": "m", "@context": "https://aaep-protocol.org/context/v1"}),
-                Sign::No,
+                Recognised::No,
             ),
             (
                 json!({"jsonrpc": "2.0", "performative": "QUERY", "messageId": "m"}),
-                Sign::No,
+                Recognised::No,
             ),
-            (json!({"type": "purple", "session_id": "s"}), Sign::No),
+            (json!({"type": "purple", "session_id": "s"}), Recognised::No),
         ] {
             assert_eq!(looks_like(value.clone()), wanted, "{value}");
         }

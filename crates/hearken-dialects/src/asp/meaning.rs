@@ -3,7 +3,7 @@
 //! Responsibilities: the trigger that a message is, if any; whether a message contains what its step requires. Not
 //! here: where a trigger leads (`rules`), the step itself (`session`).
 
-use super::message::Message;
+use super::message::AspMessage;
 use super::session::{Commitment, Departure, Meaning, Move, Negotiation, remember};
 use super::states::{Happens, State, Trigger};
 use super::words::{Informs, Performative};
@@ -20,7 +20,7 @@ impl Negotiation {
     /// Returns what a message means in the current state.
     pub(super) fn read(
         &mut self,
-        message: &Message,
+        message: &AspMessage,
         performative: Performative,
     ) -> Result<Read, Departure> {
         let state = self.standing.state();
@@ -130,7 +130,7 @@ impl Negotiation {
         }
     }
 
-    fn closes(&self, message: &Message) -> Read {
+    fn closes(&self, message: &AspMessage) -> Read {
         let state = self.standing.state();
         let alone = message
             .body
@@ -167,7 +167,7 @@ impl Commitment {
 }
 
 /// Returns whether a message contains what the document requires for a step, as far as that can be seen.
-pub(super) fn is_met(step: &Move, message: &Message) -> bool {
+pub(super) fn is_met(step: &Move, message: &AspMessage) -> bool {
     let Happens::By(trigger) = step.by else {
         return true;
     };

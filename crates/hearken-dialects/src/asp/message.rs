@@ -40,7 +40,7 @@ pub struct Integrity {
 
 /// The body of a message, limited to what is announced or decides anything.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
-pub struct Body {
+pub struct MessageBody {
     /// `type`.
     pub kind: Option<String>,
     /// The subject, from the best of its fields that has one.
@@ -71,7 +71,7 @@ pub struct Body {
 
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Message {
+pub struct AspMessage {
     /// `messageId`.
     pub id: Option<String>,
     /// `sessionId`; empty if missing: all messages without one share a session.
@@ -91,14 +91,14 @@ pub struct Message {
     /// The kind of an INFORM.
     pub informs: Informs,
     /// The body.
-    pub body: Body,
+    pub body: MessageBody,
     /// Its position in the chain.
     pub integrity: Integrity,
     /// `constraints.maxResponseTimeMs`.
     pub respond_within: Option<Duration>,
 }
 
-impl Message {
+impl AspMessage {
     /// Reads a message; `None` if it is not one.
     pub fn read(map: &Map<String, Value>) -> Option<Self> {
         let performative_name = name(map.get("performative"))?;
@@ -308,7 +308,7 @@ const IDS: [&str; 5] = [
     "referenceId",
 ];
 
-fn read_body(body: &Map<String, Value>) -> Body {
+fn read_body(body: &Map<String, Value>) -> MessageBody {
     let short = |key: &str| name(body.get(key));
     let long = |key: &str| text(body.get(key), LONGEST_TEXT);
     let second = Duration::from_secs(1);
@@ -346,7 +346,7 @@ fn read_body(body: &Map<String, Value>) -> Body {
                 .any(|final_word| word.eq_ignore_ascii_case(final_word))
         })
     });
-    Body {
+    MessageBody {
         kind: short("type"),
         about: ABOUT.iter().find_map(|key| long(key)),
         reason: long("reason").or_else(|| text(body.get("rejectionReason"), LONGEST_TEXT)),
@@ -443,8 +443,8 @@ mod tests {
 
     use super::*;
 
-    fn read(value: Value) -> Option<Message> {
-        Message::read(value.as_object().unwrap())
+    fn read(value: Value) -> Option<AspMessage> {
+        AspMessage::read(value.as_object().unwrap())
     }
 
     #[test]

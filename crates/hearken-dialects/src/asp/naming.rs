@@ -46,13 +46,13 @@ impl Real {
 
 /// The names used to answer a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Names {
+pub(super) struct AnswerNames {
     pub(super) session: Real,
     /// The agent that escalated.
     pub(super) by: Real,
 }
 
-impl Names {
+impl AnswerNames {
     /// Records the names in a message or a frame of the session.
     pub(super) fn note(&mut self, map: &Map<String, Value>) {
         let message = inner(map);

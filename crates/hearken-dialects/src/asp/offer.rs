@@ -3,8 +3,8 @@
 //! Responsibilities: the terms that the latest offer, commitment or agreement states, and whether they bind. Not here:
 //! the question (`escalation`).
 
-use super::conversation::Conversation;
-use super::message::Message;
+use super::conversation::AspConversation;
+use super::message::AspMessage;
 use super::session::Taken;
 use super::states::State;
 use super::told;
@@ -12,15 +12,15 @@ use super::words::Performative;
 
 /// The latest terms.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Offer {
+pub(super) struct LatestTerms {
     /// Who stated them.
     by: String,
     terms: String,
 }
 
-impl Offer {
+impl LatestTerms {
     /// Notes the terms of a message that counts.
-    pub(super) fn note(&mut self, message: &Message, taken: &Taken) {
+    pub(super) fn note(&mut self, message: &AspMessage, taken: &Taken) {
         let offers = matches!(
             message.performative,
             Some(Performative::Propose | Performative::Counter | Performative::Commit)
@@ -39,10 +39,10 @@ impl Offer {
     }
 }
 
-impl Conversation {
+impl AspConversation {
     /// Returns the terms that a person's decision is about, in every language; empty if none were heard.
     pub(super) fn terms_in_words(&self) -> Vec<(String, String)> {
-        let Offer { by, terms } = &self.offer;
+        let LatestTerms { by, terms } = &self.offer;
         if terms.is_empty() {
             return Vec::new();
         }

@@ -45,7 +45,7 @@ pub enum Seen {
 
 /// A row of the transition table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct TransitionRow {
     /// Its place in the document.
     pub place: Section,
     /// What it leaves.
@@ -67,8 +67,8 @@ const fn row(
     on: &'static [Trigger],
     precondition: &'static str,
     seen: Seen,
-) -> Row {
-    Row {
+) -> TransitionRow {
+    TransitionRow {
         place: Section::Table(number),
         from,
         to,
@@ -87,7 +87,7 @@ const fn to(state: State) -> To {
 }
 
 /// The transition table, and the rows that only the details have.
-pub const ROWS: &[Row] = &[
+pub const ROWS: &[TransitionRow] = &[
     row(
         1,
         at(State::Idle),
@@ -239,7 +239,7 @@ pub const ROWS: &[Row] = &[
         "Automatic transition, no message required",
         Seen::Without("the hashes themselves; only that each names the one before"),
     ),
-    Row {
+    TransitionRow {
         place: Section::Details(8),
         from: From::Any,
         to: to(State::Escalated),
@@ -250,7 +250,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// Returns the row that moves a session, preferring the more specific one.
-pub fn row_for(from: State, trigger: Trigger) -> Option<&'static Row> {
+pub fn row_for(from: State, trigger: Trigger) -> Option<&'static TransitionRow> {
     if from.is_terminal() {
         return None;
     }
@@ -336,7 +336,7 @@ pub const ALLOWED: &[(State, &[Allowed])] = &[
 
 /// A message as the table of allowed performatives sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Act {
+pub struct MessageRow {
     /// Its performative.
     pub performative: Performative,
     /// The kind of an INFORM; `Other` for any other performative.
@@ -346,7 +346,7 @@ pub struct Act {
 }
 
 /// Returns whether a state allows a message, by the table of allowed performatives alone.
-pub fn is_allowed(state: State, act: Act) -> bool {
+pub fn is_allowed(state: State, act: MessageRow) -> bool {
     let row = ALLOWED.iter().find(|(of, _)| *of == state);
     let cells = row.map_or(&[][..], |(_, cells)| cells);
     cells.iter().any(|cell| match cell {
@@ -358,7 +358,7 @@ pub fn is_allowed(state: State, act: Act) -> bool {
 
 /// Returns whether the transitions need a message that the table does not allow: both sides send their identity while
 /// the session is INVITED (row 2).
-pub fn is_needed(state: State, act: Act) -> bool {
+pub fn is_needed(state: State, act: MessageRow) -> bool {
     state == State::Invited && act.performative == Inform && act.informs == Informs::Identity
 }
 

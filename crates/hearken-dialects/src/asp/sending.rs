@@ -13,7 +13,7 @@ use crate::{Cx, Out};
 
 use super::entry::Entry;
 use super::handler::{self, Decision};
-use super::message::Message;
+use super::message::AspMessage;
 use super::translate::Asp;
 
 /// How long to wait for the server's acknowledgement before a message counts as written.
@@ -32,7 +32,7 @@ pub(super) struct Sending {
     token: String,
     decision: Decision,
     /// As it appears in the session; `None` if a handler sends it.
-    message: Option<Message>,
+    message: Option<AspMessage>,
     pub(super) text: String,
     pub(super) stage: AnswerStage,
 }
@@ -181,7 +181,7 @@ impl Asp {
                 let number = followed.told.negotiation.next_number(identity.agent());
                 let number = number.max(sent.map_or(0, |sent| sent.saturating_add(1)));
                 let value = handler::message(identity, number, &place, &decision);
-                let Some(message) = value.as_object().and_then(Message::read) else {
+                let Some(message) = value.as_object().and_then(AspMessage::read) else {
                     return refuse(cx.out);
                 };
                 let value = if self.is_framed() {

@@ -6,8 +6,8 @@
 use crate::kit::wording::summary;
 use crate::protocol::Summary;
 
-use super::conversation::Conversation;
-use super::message::Message;
+use super::conversation::AspConversation;
+use super::message::AspMessage;
 use super::told;
 use super::words::Performative;
 
@@ -47,7 +47,7 @@ impl Args {
     }
 }
 
-impl Conversation {
+impl AspConversation {
     /// Returns a word in every language.
     pub(super) fn word(&self, key: &str) -> Vec<(String, String)> {
         let said = self.words.say(key, &[]);
@@ -56,7 +56,7 @@ impl Conversation {
             .collect()
     }
 
-    pub(super) fn args(&self, message: &Message) -> Args {
+    pub(super) fn args(&self, message: &AspMessage) -> Args {
         let state = told::state(self.negotiation.standing().state());
         Args {
             sender: told::name(&message.sender),

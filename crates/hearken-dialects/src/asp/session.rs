@@ -14,8 +14,8 @@ use crate::protocol::{Machine, Now, StateObserver, Unobserved};
 
 use super::chain::{Break, Chain, Placed};
 use super::meaning::is_met;
-use super::message::Message;
-use super::rules::{self, Act, Row, Timeout, WAITS};
+use super::message::AspMessage;
+use super::rules::{self, MessageRow, Timeout, TransitionRow, WAITS};
 use super::states::{Happens, State, Trigger};
 use super::waits::{Due, default_of};
 use super::words::{Informs, Performative};
@@ -25,7 +25,7 @@ const MOST_PARTIES: usize = 8;
 
 /// The presumed state of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum PresumedState {
     /// The state according to the messages.
     At(State),
     /// A timeout expired by our own count, so the session has probably failed.
@@ -37,7 +37,7 @@ pub enum Standing {
     },
 }
 
-impl Standing {
+impl PresumedState {
     /// Returns the state according to the messages.
     pub const fn state(self) -> State {
         match self {
@@ -83,7 +83,7 @@ pub struct Move {
     /// The state that was entered.
     pub to: State,
     /// The row behind it; `None` if only the session's server reported the step.
-    pub row: Option<&'static Row>,
+    pub row: Option<&'static TransitionRow>,
 }
 
 /// What a message means beyond its step.
@@ -136,7 +136,7 @@ pub struct Expired {
     /// The state in which it ran.
     pub state: State,
     /// The step that the document prescribes.
-    pub row: &'static Row,
+    pub row: &'static TransitionRow,
     /// The departure from the document, if any.
     pub departure: Option<Departure>,
 }
@@ -144,7 +144,7 @@ pub struct Expired {
 /// The course of one session.
 #[derive(Debug, Clone)]
 pub struct Negotiation {
-    pub(super) standing: Standing,
+    pub(super) standing: PresumedState,
     /// The state before the escalation.
     pub(super) before: State,
     pub(super) inviter: Option<String>,
@@ -169,7 +169,7 @@ pub(super) struct Commitment {
 impl Default for Negotiation {
     fn default() -> Self {
         Self {
-            standing: Standing::At(State::INITIAL),
+            standing: PresumedState::At(State::INITIAL),
             before: State::Conversing,
             inviter: None,
             accepted: false,
@@ -188,7 +188,7 @@ impl Default for Negotiation {
 impl Negotiation {
     /// Joins a session in its middle, with its first message heard, in the state that allows the message; CONVERSING if
     /// the message does not show the state.
-    pub fn joined(first: &Message) -> Self {
+    pub fn joined(first: &AspMessage) -> Self {
         let state = match first.informs {
             Informs::Identity => State::Invited,
             Informs::Progress | Informs::Result | Informs::Error => State::Executing,
@@ -201,13 +201,13 @@ impl Negotiation {
     /// Joins a session in its middle, in the state that its server reports.
     pub fn joined_in(state: State) -> Self {
         Self {
-            standing: Standing::At(state),
+            standing: PresumedState::At(state),
             ..Self::default()
         }
     }
 
     /// Returns the presumed state of the session.
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> PresumedState {
         self.standing
     }
 
@@ -234,7 +234,7 @@ impl Negotiation {
     /// Handles the next message; `None` if it is a repeat.
     pub fn take(
         &mut self,
-        message: &Message,
+        message: &AspMessage,
         now: Now,
         observer: &mut dyn StateObserver<State>,
     ) -> Option<Taken> {
@@ -244,7 +244,7 @@ impl Negotiation {
         };
         let state = self.standing.state();
         // Whatever a timeout made of the session, it is alive.
-        self.standing = Standing::At(state);
+        self.standing = PresumedState::At(state);
         self.answered(&message.sender);
         let (meaning, step) = match self.judge_behind(message, now) {
             Some(judged) => judged,
@@ -264,10 +264,10 @@ impl Negotiation {
 
     /// Judges a message whose step the server reported first: from the state before, if the message then leads to the
     /// current state. The step itself was observed when it was reported.
-    fn judge_behind(&mut self, message: &Message, now: Now) -> Option<(Meaning, Option<Move>)> {
+    fn judge_behind(&mut self, message: &AspMessage, now: Now) -> Option<(Meaning, Option<Move>)> {
         let from = self.told_from.take()?;
         let mut behind = self.clone();
-        behind.standing = Standing::At(from);
+        behind.standing = PresumedState::At(from);
         let mut departures = Vec::new();
         let judged = behind.judge(message, now, &mut departures, &mut Unobserved);
         let is_it = judged.1.is_some() && departures.is_empty() && behind.standing == self.standing;
@@ -279,7 +279,7 @@ impl Negotiation {
 
     fn judge(
         &mut self,
-        message: &Message,
+        message: &AspMessage,
         now: Now,
         departures: &mut Vec<Departure>,
         observer: &mut dyn StateObserver<State>,
@@ -308,7 +308,7 @@ impl Negotiation {
             departures.push(Departure::AfterEnd(state));
             return (Meaning::Plain, None);
         }
-        let act = Act {
+        let act = MessageRow {
             performative,
             informs: message.informs,
             invites: message.invites(),
@@ -346,7 +346,7 @@ impl Negotiation {
         if to == State::Escalated && from != State::Escalated {
             self.before = from;
         }
-        self.standing = Standing::At(to);
+        self.standing = PresumedState::At(to);
         if to != State::Agreeing && to != State::Escalated {
             self.commitment = None;
         }
@@ -366,7 +366,7 @@ impl Negotiation {
     /// Records what later messages are judged by, and starts and ends timeouts.
     fn note(
         &mut self,
-        message: &Message,
+        message: &AspMessage,
         performative: Performative,
         step: Option<&Move>,
         now: Now,
@@ -438,7 +438,7 @@ impl Negotiation {
     ) -> Option<Taken> {
         let from = self.standing.state();
         if from == state {
-            self.standing = Standing::At(from);
+            self.standing = PresumedState::At(from);
             return None;
         }
         // The server may report a step before or after the message behind it.

@@ -98,7 +98,7 @@ pub enum Happens {
     Told(State),
 }
 
-type Step = Transition<State, Happens>;
+type StateStep = Transition<State, Happens>;
 
 /// The states that a session can leave.
 const ALIVE: [State; 7] = [
@@ -125,7 +125,7 @@ const BEFORE: [State; 6] = [
 const ROOM: usize = 256;
 
 struct Steps {
-    steps: [Step; ROOM],
+    steps: [StateStep; ROOM],
     len: usize,
 }
 
@@ -248,7 +248,7 @@ impl Machine for State {
     const STATES: &'static [Self] = Self::ALL;
     const EVENTS: &'static [Happens] = &EVENTS;
 
-    fn valid_transitions() -> &'static [Step] {
+    fn valid_transitions() -> &'static [StateStep] {
         STEPS.steps.get(..STEPS.len).unwrap_or_default()
     }
 

@@ -4,7 +4,7 @@
 //! listening. Not here: the words themselves (the phrase files), which event carries them (`translate`).
 
 use super::chain::Break;
-use super::message::Message;
+use super::message::AspMessage;
 use super::rules::Timeout;
 use super::session::{Departure, Meaning, Taken};
 use super::states::{Happens, State, Trigger};
@@ -30,7 +30,7 @@ pub const fn plain(performative: Performative) -> &'static str {
 }
 
 /// Returns the phrase for a message and its effect.
-pub fn key(message: &Message, taken: &Taken) -> &'static str {
+pub fn key(message: &AspMessage, taken: &Taken) -> &'static str {
     let Some(performative) = message.performative else {
         return "asp.unknown";
     };
@@ -177,7 +177,7 @@ pub fn name(address: &str) -> String {
 }
 
 /// Joins the terms into one text.
-pub fn terms(message: &Message) -> String {
+pub fn terms(message: &AspMessage) -> String {
     let mut told: Vec<String> = message
         .body
         .terms

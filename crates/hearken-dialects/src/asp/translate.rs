@@ -14,18 +14,18 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::kit::directory::mixed;
-use crate::link::{Cause, Fault, Frame, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Cause, Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Now, Reply, Response, object};
 use crate::{Carrier, Connection, Cx, Dialect, Down, Out, Start, Texts, Wish};
 
-use super::clock::Clock;
-use super::conversation::Conversation;
+use super::clock::MessageClock;
+use super::conversation::AspConversation;
 use super::entry::Entry;
-use super::escalation::Phase;
+use super::escalation::QuestionPhase;
 use super::followed::Followed;
 use super::frames::{self, Incoming};
 use super::handler::Decision;
-use super::message::Message;
+use super::message::AspMessage;
 use super::naming;
 use super::sending::{AnswerStage, Sending};
 use super::session::Negotiation;
@@ -52,7 +52,7 @@ pub struct Asp {
     greeted: bool,
     pub(super) sending: Vec<Sending>,
     made: u64,
-    clock: Clock,
+    clock: MessageClock,
 }
 
 impl Asp {
@@ -68,7 +68,7 @@ impl Asp {
             greeted: false,
             sending: Vec::new(),
             made: 0,
-            clock: Clock::default(),
+            clock: MessageClock::default(),
         }
     }
 
@@ -210,8 +210,8 @@ impl Asp {
             Incoming::Complaint { code, words } => {
                 cx.out.push(Out::Tell(
                     Phrase::new("asp.complaint")
-                        .with("code", Word::Name(code))
-                        .with("words", Word::Agent(words)),
+                        .with("code", PhraseArg::Name(code))
+                        .with("words", PhraseArg::Agent(words)),
                 ));
                 // It names no message, so it proves nothing about a message of ours that was written.
                 let complains = Fault::Other(Cause::Complaint);
@@ -224,8 +224,8 @@ impl Asp {
             Incoming::Trust { agent, score } => {
                 let name = super::told::name(&agent);
                 let phrase = Phrase::new("asp.trust")
-                    .with("sender", Word::Name(name))
-                    .with("score", Word::Own(score));
+                    .with("sender", PhraseArg::Name(name))
+                    .with("score", PhraseArg::Own(score));
                 cx.out.push(Out::Detail(phrase));
             }
             Incoming::Alive => self.pong(cx),
@@ -233,7 +233,7 @@ impl Asp {
         }
     }
 
-    fn message(&mut self, message: &Message, cx: &mut Cx<'_>) {
+    fn message(&mut self, message: &AspMessage, cx: &mut Cx<'_>) {
         // An event happened when its sender says; our own timers count from now.
         let here = cx.now;
         let cx = &mut Cx::new(
@@ -283,7 +283,7 @@ impl Asp {
             if self.sessions.len() >= MOST_SESSIONS {
                 self.forget();
             }
-            let told = Conversation::new(
+            let told = AspConversation::new(
                 name,
                 agent,
                 begin(),
@@ -354,8 +354,9 @@ impl Dialect for Asp {
         let token = reply.token.reveal().to_owned();
         let asked = self.sessions.iter().find(|(_, followed)| {
             let question = followed.told.question.as_ref();
-            question
-                .is_some_and(|question| question.token == token && question.phase == Phase::Asked)
+            question.is_some_and(|question| {
+                question.token == token && question.phase == QuestionPhase::Asked
+            })
         });
         let session = asked.map(|(name, _)| name.clone());
         let choice = match &reply.answer {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::protocol::Now;
 
 use super::rules::{self, Timeout, WAITS};
-use super::session::{Departure, Expired, Move, Negotiation, Standing};
+use super::session::{Departure, Expired, Move, Negotiation, PresumedState};
 use super::states::State;
 
 /// A running timeout.
@@ -87,7 +87,7 @@ impl Negotiation {
             self.end(wait.timeout);
             let state = self.standing.state();
             if let Some(row) = rules::row_for(state, wait.trigger) {
-                self.standing = Standing::ProbablyFailed {
+                self.standing = PresumedState::ProbablyFailed {
                     was: state,
                     by: wait.timeout,
                 };

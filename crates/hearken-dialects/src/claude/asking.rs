@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::Words;
 use crate::kit::call::first;
 use crate::kit::members::text;
-use crate::kit::options::Choice;
+use crate::kit::options::OptionChoice;
 use crate::kit::permission::Permission;
 use crate::protocol::{self, AwaitingClarification};
 use crate::rpc::Id;
@@ -38,7 +38,7 @@ pub fn permission(
 ) -> (Permission, usize) {
     let mut choices = Vec::new();
     let mut left_out = 0;
-    let reject = Choice {
+    let reject = OptionChoice {
         decision: "reject".to_owned(),
         option: json!({"behavior": "deny"}).to_string(),
         allows: false,
@@ -46,7 +46,7 @@ pub fn permission(
         cancels: false,
     };
     if is_whole {
-        choices.push(Choice {
+        choices.push(OptionChoice {
             decision: "accept".to_owned(),
             option: json!({"behavior": "allow"}).to_string(),
             allows: true,
@@ -60,10 +60,10 @@ pub fn permission(
         let is_new = |said: &String| {
             !choices
                 .iter()
-                .any(|choice: &Choice| choice.decision == *said)
+                .any(|choice: &OptionChoice| choice.decision == *said)
         };
         match said.filter(|said| is_whole && choices.len() < MOST && is_new(said)) {
-            Some(decision) => choices.push(Choice {
+            Some(decision) => choices.push(OptionChoice {
                 decision,
                 option: json!({"behavior": "allow", "updatedPermissions": [suggestion]})
                     .to_string(),
@@ -171,7 +171,7 @@ pub fn question(
 }
 
 /// Returns the answer to the waiting hook: a decision, with the person's reason for a rejection.
-pub fn decision(choice: &Choice, reason: Option<&str>) -> String {
+pub fn decision(choice: &OptionChoice, reason: Option<&str>) -> String {
     let mut decision: Value = serde_json::from_str(&choice.option).unwrap_or_default();
     if let Some(reason) = reason.filter(|reason| !choice.allows && !reason.trim().is_empty()) {
         decision["message"] = reason.into();

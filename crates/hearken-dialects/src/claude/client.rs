@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::kit::directory::Directory;
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::turn::{EventContext, LeftCalls};
-use crate::link::{Frame, Phrase, Receipt, Request, Stream, Undelivered, Word};
+use crate::link::{Frame, IncomingRequest, Phrase, PhraseArg, Receipt, Stream, Undelivered};
 use crate::protocol::Reply;
 use crate::written::{self, Agent, Writer};
 use crate::{
     Carrier, Connection, Cx, Dialect, Down, Foreign, NoEvent, Out, Start, WhenLeft, Wish, Words,
 };
 
-use super::conversation::{Conversation, place};
-use super::read::{self, Asks, Hook, Misread, Outcome, What};
+use super::conversation::{ClaudeConversation, place};
+use super::read::{self, CallOutcome, Hook, HookNews, Misread, PermissionRequest};
 use super::repeats::Repeats;
 
 /// The name of this dialect.
@@ -50,7 +50,7 @@ pub struct Claude {
     pub(super) words: Words,
     /// Whether answering is impossible.
     pub(super) listens: bool,
-    pub(super) conversations: Directory<Conversation>,
+    pub(super) conversations: Directory<ClaudeConversation>,
     /// The waiting requests, by our numbers for them.
     pub(super) held: BTreeMap<u64, WaitingRequest>,
     /// The requests being answered, by the numbers of the person's answers.
@@ -88,7 +88,7 @@ impl Claude {
     /// Returns whether a message repeats another one, and says so once.
     fn is_repeated(&mut self, hook: &Hook, body: &str, cx: &mut Cx<'_>) -> bool {
         let conversation = self.conversations.get(&hook.conversation);
-        let is_awaited = |asks: &Asks| {
+        let is_awaited = |asks: &PermissionRequest| {
             conversation.is_none_or(|it| it.awaits(&asks.made, hook.helper.as_deref()))
         };
         let is_repeated = self.repeats.meet(hook, body, is_awaited, cx.now.monotonic);
@@ -103,8 +103,8 @@ impl Claude {
         &mut self,
         id: &str,
         out: &mut Vec<Out>,
-    ) -> Option<&mut Conversation> {
-        let is_idle = |conversation: &Conversation| conversation.turn.is_none();
+    ) -> Option<&mut ClaudeConversation> {
+        let is_idle = |conversation: &ClaudeConversation| conversation.turn.is_none();
         let opened = self.conversations.open(id, is_idle, |seed| {
             let agent = Agent {
                 id: written::id("claude_", id),
@@ -118,14 +118,14 @@ impl Claude {
                 answerable: !self.listens,
                 left: LeftCalls::default(),
             };
-            Conversation::new(id, teller)
+            ClaudeConversation::new(id, teller)
         });
         let full = Phrase::new("claude.too_many_conversations");
         opened.map_err(|error| error.tell(full, out)).ok()
     }
 
     /// Handles a request; all but those that need the person's decision are answered immediately.
-    fn request(&mut self, id: u64, request: &Request, cx: &mut Cx<'_>) {
+    fn request(&mut self, id: u64, request: &IncomingRequest, cx: &mut Cx<'_>) {
         let path = request.path.split('?').next().unwrap_or_default();
         match path {
             HOOK => self.message(Some(id), &request.body, cx),
@@ -165,9 +165,9 @@ impl Claude {
         if self.is_repeated(&hook, body, cx) {
             return;
         }
-        if let What::Unknown(kind) = &hook.what {
+        if let HookNews::Unknown(kind) = &hook.what {
             if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(kind.clone()) {
-                let kind = Word::Name(kind.clone());
+                let kind = PhraseArg::Name(kind.clone());
                 cx.out.push(Out::Detail(
                     Phrase::new("claude.unknown").with("kind", kind),
                 ));
@@ -194,75 +194,75 @@ impl Claude {
             return;
         };
         let mut over = Vec::new();
-        let is_prompt = matches!(hook.what, What::Prompted(_));
+        let is_prompt = matches!(hook.what, HookNews::Prompted(_));
         if hook.helper.is_none() && !is_prompt {
             over = conversation.is_of(hook.prompt.as_ref(), cx);
         }
         // A subagent's messages contain none of the conversation's own texts.
         if hook.helper.is_none() {
             // The transcript contains the reason of a break as if the agent had written it.
-            let breaks = matches!(hook.what, What::Breaks(_));
+            let breaks = matches!(hook.what, HookNews::Breaks(_));
             let is_old = is_prompt || breaks || conversation.turn.is_none();
             conversation.writes(std::mem::take(&mut hook.texts), is_old, cx);
         }
         match hook.what {
-            What::Begins { model } => {
+            HookNews::Begins { model } => {
                 conversation.teller.writer.model(model.as_deref());
                 cx.out.push(Out::Tell(tell("claude.begins")));
             }
-            What::Prompted(text) => over = conversation.prompted(&text, hook.prompt, cx),
-            What::Calls(made) => conversation.calls(made, hook.helper, cx),
-            What::Called(made, outcome) => {
+            HookNews::Prompted(text) => over = conversation.prompted(&text, hook.prompt, cx),
+            HookNews::Calls(made) => conversation.calls(made, hook.helper, cx),
+            HookNews::Called(made, outcome) => {
                 over.extend(conversation.called(made, &outcome, hook.helper, cx));
-                if let Outcome::Failed {
+                if let CallOutcome::Failed {
                     interrupted: true, ..
                 } = outcome
                 {
-                    over.extend(conversation.end(End::Stopped { wanted: false }, cx));
+                    over.extend(conversation.end(TurnEnd::Stopped { wanted: false }, cx));
                 }
             }
-            What::Asks(asks) => {
+            HookNews::Asks(asks) => {
                 let hook = Hook {
-                    what: What::Quiet,
+                    what: HookNews::Quiet,
                     ..hook
                 };
                 self.asks(id, hook, *asks, cx);
             }
-            What::Notice { kind, words } => match kind.as_str() {
+            HookNews::Notice { kind, words } => match kind.as_str() {
                 // The question itself is asked here.
                 "permission_prompt" => {}
                 // It waits for the person, so its turn is over.
                 "idle_prompt" if conversation.turn.as_ref().is_some_and(|turn| !turn.asks()) => {
-                    over.extend(conversation.end(End::Stopped { wanted: false }, cx));
+                    over.extend(conversation.end(TurnEnd::Stopped { wanted: false }, cx));
                 }
                 "idle_prompt" => {}
                 _ => cx.out.push(Out::Tell(
-                    tell("claude.notice").with("words", Word::Agent(words)),
+                    tell("claude.notice").with("words", PhraseArg::Agent(words)),
                 )),
             },
-            What::HelperBegins(kind) => {
+            HookNews::HelperBegins(kind) => {
                 cx.out.push(Out::Tell(
-                    tell("claude.helper.begins").with("kind", Word::Agent(kind)),
+                    tell("claude.helper.begins").with("kind", PhraseArg::Agent(kind)),
                 ));
             }
-            What::HelperEnds(kind) => {
+            HookNews::HelperEnds(kind) => {
                 cx.out.push(Out::Tell(
-                    tell("claude.helper.ends").with("kind", Word::Agent(kind)),
+                    tell("claude.helper.ends").with("kind", PhraseArg::Agent(kind)),
                 ));
             }
-            What::Stops(text) => over.extend(conversation.stops(text, cx)),
-            What::Breaks(words) => {
+            HookNews::Stops(text) => over.extend(conversation.stops(text, cx)),
+            HookNews::Breaks(words) => {
                 conversation.turn(cx);
-                over.extend(conversation.end(End::Failed(words), cx));
+                over.extend(conversation.end(TurnEnd::Failed(words), cx));
             }
-            What::Ends => {
+            HookNews::Ends => {
                 match conversation.turn.is_some() {
-                    true => over.extend(conversation.end(End::Gone, cx)),
+                    true => over.extend(conversation.end(TurnEnd::Gone, cx)),
                     false => cx.out.push(Out::Tell(tell("claude.ends"))),
                 }
                 self.conversations.remove(&hook.conversation);
             }
-            What::Quiet | What::Unknown(_) => {}
+            HookNews::Quiet | HookNews::Unknown(_) => {}
         }
         self.let_all_go(&over, cx.out);
     }
@@ -270,7 +270,7 @@ impl Claude {
     /// Ends everything that can no longer be heard.
     fn gone(&mut self, cx: &mut Cx<'_>) {
         for conversation in self.conversations.values_mut() {
-            conversation.end(End::Short("claude.end.unheard"), cx);
+            conversation.end(TurnEnd::Short("claude.end.unheard"), cx);
         }
     }
 }
@@ -297,7 +297,7 @@ impl Dialect for Claude {
         self.message(None, &frame.text, cx);
     }
 
-    fn on_request(&mut self, id: u64, request: &Request, cx: &mut Cx<'_>) {
+    fn on_request(&mut self, id: u64, request: &IncomingRequest, cx: &mut Cx<'_>) {
         self.request(id, request, cx);
     }
 
@@ -333,7 +333,7 @@ impl Dialect for Claude {
     fn deadline(&self) -> Option<Duration> {
         self.conversations
             .values()
-            .filter_map(Conversation::deadline)
+            .filter_map(ClaudeConversation::deadline)
             .min()
     }
 

@@ -14,15 +14,15 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::kit::call::HeardStage;
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::shape;
 use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::{CallNews, Update};
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Now;
 use crate::{Cx, Out, Over};
 
-use super::read::{MOST_TEXTS, Made, Outcome};
+use super::read::{CallOutcome, MOST_TEXTS, Made};
 use super::tools;
 
 /// How long without events until a turn is perhaps over: models think for a minute or two, rarely longer.
@@ -51,7 +51,7 @@ struct OpenCall {
 
 /// One conversation.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct ClaudeConversation {
     /// Its name in Claude Code.
     pub id: String,
     /// Its turn.
@@ -70,7 +70,7 @@ pub struct Conversation {
     last: String,
 }
 
-impl Conversation {
+impl ClaudeConversation {
     /// Creates the record of a conversation.
     pub fn new(id: &str, teller: EventContext) -> Self {
         Self {
@@ -111,7 +111,7 @@ impl Conversation {
     pub fn prompted(&mut self, text: &str, prompt: Option<String>, cx: &mut Cx<'_>) -> Vec<String> {
         let open = match self.turn.is_some() {
             // The previous turn was interrupted: otherwise its end would have been reported.
-            true => self.end(End::Stopped { wanted: false }, cx),
+            true => self.end(TurnEnd::Stopped { wanted: false }, cx),
             false => Vec::new(),
         };
         self.prompt = prompt;
@@ -129,7 +129,7 @@ impl Conversation {
             .replace(prompt.clone())
             .is_some_and(|own| own != *prompt);
         match other {
-            true => self.end(End::Stopped { wanted: false }, cx),
+            true => self.end(TurnEnd::Stopped { wanted: false }, cx),
             false => Vec::new(),
         }
     }
@@ -171,7 +171,7 @@ impl Conversation {
     pub fn called(
         &mut self,
         made: Made,
-        outcome: &Outcome,
+        outcome: &CallOutcome,
         helper: Option<String>,
         cx: &mut Cx<'_>,
     ) -> Vec<String> {
@@ -179,8 +179,8 @@ impl Conversation {
         self.calls.retain(|known| known.id != id);
         let news = tools::ended(&id, &made, outcome, &self.teller.words);
         let allowed = match outcome {
-            Outcome::Refused(_) => Some(false),
-            Outcome::Worked(_) | Outcome::Failed { .. } => Some(true),
+            CallOutcome::Refused(_) => Some(false),
+            CallOutcome::Worked(_) | CallOutcome::Failed { .. } => Some(true),
         };
         let decided = self.decided(&id, allowed, cx);
         if plan(&made).is_none() {
@@ -290,7 +290,7 @@ impl Conversation {
             let message = None;
             self.update(Update::Says { message, text }, cx);
         }
-        self.end(End::Done, cx);
+        self.end(TurnEnd::Done, cx);
         open
     }
 
@@ -302,7 +302,7 @@ impl Conversation {
     }
 
     /// Ends the turn; returns the requests that no longer need an answer.
-    pub fn end(&mut self, end: End, cx: &mut Cx<'_>) -> Vec<String> {
+    pub fn end(&mut self, end: TurnEnd, cx: &mut Cx<'_>) -> Vec<String> {
         let open = self.close(Over::TakenBack, cx);
         self.calls.clear();
         self.last.clear();
@@ -362,10 +362,10 @@ impl Conversation {
             return;
         }
         if cx.now.monotonic >= self.at + GONE {
-            self.end(End::Short("claude.end.silent"), cx);
+            self.end(TurnEnd::Short("claude.end.silent"), cx);
         } else {
             self.told_silent = true;
-            let minutes = Word::Own((SILENT.as_secs() / 60).to_string());
+            let minutes = PhraseArg::Own((SILENT.as_secs() / 60).to_string());
             let folder = place(&self.teller.folder);
             cx.out.push(Out::Tell(
                 Phrase::new("claude.silent")
@@ -377,9 +377,9 @@ impl Conversation {
 }
 
 /// Returns a folder's usual name: the last part of its path.
-pub(super) fn place(folder: &str) -> Word {
+pub(super) fn place(folder: &str) -> PhraseArg {
     let name = folder.trim_end_matches('/').rsplit('/').next();
-    Word::Name(name.unwrap_or_default().to_owned())
+    PhraseArg::Name(name.unwrap_or_default().to_owned())
 }
 
 /// Reads the plan that a call sets, if any.

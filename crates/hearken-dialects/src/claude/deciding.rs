@@ -6,14 +6,14 @@
 use serde_json::Value;
 
 use crate::kit::permission::Sending;
-use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
 use crate::{Cx, Out};
 
 use super::asking;
 use super::client::{Claude, WaitingRequest};
 use super::conversation::place;
-use super::read::{Asks, Hook};
+use super::read::{Hook, PermissionRequest};
 
 /// The answer to a hook that decides nothing.
 const NOTHING: &str = "{}";
@@ -44,7 +44,13 @@ impl Claude {
     }
 
     /// Handles a request for a permission, which waits for its answer.
-    pub(super) fn asks(&mut self, id: Option<u64>, hook: Hook, asks: Asks, cx: &mut Cx<'_>) {
+    pub(super) fn asks(
+        &mut self,
+        id: Option<u64>,
+        hook: Hook,
+        asks: PermissionRequest,
+        cx: &mut Cx<'_>,
+    ) {
         self.asked += 1;
         // Without a request to answer there is no number, so one is made up.
         let number = id.unwrap_or(self.asked);
@@ -69,7 +75,7 @@ impl Claude {
                 if !is_whole {
                     cx.out.push(Out::Tell(Phrase::new("claude.too_long")));
                 } else if more + asks.left_out > 0 {
-                    let n = Word::Own((more + asks.left_out).to_string());
+                    let n = PhraseArg::Own((more + asks.left_out).to_string());
                     cx.out
                         .push(Out::Tell(Phrase::new("claude.left_out").with("n", n)));
                 }

@@ -30,12 +30,12 @@ pub use client::Claude;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Sign;
+use super::Recognised;
 
 /// Returns whether a text is a message of its hooks.
-pub fn recognise(text: &str) -> Sign {
+pub fn recognise(text: &str) -> Recognised {
     match read::is_message(text) {
-        true => Sign::Surely,
-        false => Sign::No,
+        true => Recognised::Surely,
+        false => Recognised::No,
     }
 }

@@ -34,12 +34,12 @@ pub struct Hook {
     /// The latest texts of the transcript, each with its name.
     pub texts: Vec<(String, String)>,
     /// What happened.
-    pub what: What,
+    pub what: HookNews,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
+pub enum HookNews {
     /// A conversation begins, or is resumed.
     Begins {
         /// The model in use.
@@ -50,9 +50,9 @@ pub enum What {
     /// It is about to call a tool.
     Calls(Made),
     /// A call is over.
-    Called(Made, Outcome),
+    Called(Made, CallOutcome),
     /// It asks for a permission.
-    Asks(Box<Asks>),
+    Asks(Box<PermissionRequest>),
     /// It wants the person's attention.
     Notice {
         /// The kind of the notice.
@@ -89,7 +89,7 @@ pub struct Made {
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// It succeeded, with this result.
     Worked(Value),
     /// It failed.
@@ -105,7 +105,7 @@ pub enum Outcome {
 
 /// A request for a permission.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asks {
+pub struct PermissionRequest {
     /// The call; it has no name here.
     pub made: Made,
     /// What could be allowed for longer.
@@ -156,18 +156,18 @@ pub fn hook(body: &str) -> Result<Hook, Misread> {
         prompt: name(&map, "prompt_id"),
         helper: match what {
             // In these events the name is that of the subagent itself.
-            What::HelperBegins(_) | What::HelperEnds(_) => None,
-            What::Begins { .. }
-            | What::Prompted(_)
-            | What::Calls(_)
-            | What::Called(..)
-            | What::Asks(_)
-            | What::Notice { .. }
-            | What::Stops(_)
-            | What::Breaks(_)
-            | What::Ends
-            | What::Quiet
-            | What::Unknown(_) => name(&map, "agent_id"),
+            HookNews::HelperBegins(_) | HookNews::HelperEnds(_) => None,
+            HookNews::Begins { .. }
+            | HookNews::Prompted(_)
+            | HookNews::Calls(_)
+            | HookNews::Called(..)
+            | HookNews::Asks(_)
+            | HookNews::Notice { .. }
+            | HookNews::Stops(_)
+            | HookNews::Breaks(_)
+            | HookNews::Ends
+            | HookNews::Quiet
+            | HookNews::Unknown(_) => name(&map, "agent_id"),
         },
         folder: words(&map, "cwd"),
         texts: texts(&map),
@@ -183,58 +183,58 @@ fn texts(map: &Map<String, Value>) -> Vec<(String, String)> {
     all.take(MOST_TEXTS).collect()
 }
 
-fn what(event: &str, map: &Map<String, Value>) -> Result<What, Misread> {
+fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
     let made = || made(map).ok_or(Misread::Halved);
     Ok(match event {
-        "SessionStart" => What::Begins {
+        "SessionStart" => HookNews::Begins {
             model: name(map, "model"),
         },
         "UserPromptSubmit" => {
-            What::Prompted(text(map, "prompt").ok_or(Misread::Halved)?.to_owned())
+            HookNews::Prompted(text(map, "prompt").ok_or(Misread::Halved)?.to_owned())
         }
-        "PreToolUse" => What::Calls(made()?),
+        "PreToolUse" => HookNews::Calls(made()?),
         "PostToolUse" => {
             let brought = map.get("tool_response").cloned().unwrap_or_default();
-            What::Called(made()?, Outcome::Worked(brought))
+            HookNews::Called(made()?, CallOutcome::Worked(brought))
         }
-        "PostToolUseFailure" => What::Called(
+        "PostToolUseFailure" => HookNews::Called(
             made()?,
-            Outcome::Failed {
+            CallOutcome::Failed {
                 // Its bounds are those of an output: what failed often stands at its end.
                 words: text(map, "error").unwrap_or_default().to_owned(),
                 interrupted: map.get("is_interrupt") == Some(&Value::Bool(true)),
             },
         ),
-        "PermissionDenied" => What::Called(made()?, Outcome::Refused(words(map, "reason"))),
+        "PermissionDenied" => HookNews::Called(made()?, CallOutcome::Refused(words(map, "reason"))),
         "PermissionRequest" => {
             let all = map.get("permission_suggestions").and_then(Value::as_array);
             let all = all.map_or(&[][..], Vec::as_slice);
-            What::Asks(Box::new(Asks {
+            HookNews::Asks(Box::new(PermissionRequest {
                 made: made()?,
                 suggestions: all.iter().take(MOST_SUGGESTIONS).cloned().collect(),
                 left_out: all.len().saturating_sub(MOST_SUGGESTIONS),
             }))
         }
-        "Notification" => What::Notice {
+        "Notification" => HookNews::Notice {
             kind: name(map, "notification_type").unwrap_or_default(),
             words: words(map, "message"),
         },
-        "SubagentStart" => What::HelperBegins(words(map, "agent_type")),
-        "SubagentStop" => What::HelperEnds(words(map, "agent_type")),
-        "Stop" => What::Stops(
+        "SubagentStart" => HookNews::HelperBegins(words(map, "agent_type")),
+        "SubagentStop" => HookNews::HelperEnds(words(map, "agent_type")),
+        "Stop" => HookNews::Stops(
             text(map, "last_assistant_message")
                 .unwrap_or_default()
                 .to_owned(),
         ),
         "StopFailure" => {
             let said = words(map, "last_assistant_message");
-            What::Breaks(if said.trim().is_empty() {
+            HookNews::Breaks(if said.trim().is_empty() {
                 words(map, "error")
             } else {
                 said
             })
         }
-        "SessionEnd" => What::Ends,
+        "SessionEnd" => HookNews::Ends,
         "PreCompact"
         | "PostCompact"
         | "PostToolBatch"
@@ -244,8 +244,8 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<What, Misread> {
         | "FileChanged"
         | "Setup"
         | "MessageDisplay"
-        | "UserPromptExpansion" => What::Quiet,
-        other => What::Unknown(cut(other, LONGEST_NAME)),
+        | "UserPromptExpansion" => HookNews::Quiet,
+        other => HookNews::Unknown(cut(other, LONGEST_NAME)),
     })
 }
 

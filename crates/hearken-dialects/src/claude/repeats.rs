@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::protocol::object;
 
-use super::read::{Asks, Hook, TEXTS, What};
+use super::read::{Hook, HookNews, PermissionRequest, TEXTS};
 
 /// Within which time the hooks of one event run.
 const TOGETHER: Duration = Duration::from_secs(2);
@@ -43,7 +43,7 @@ impl Repeats {
         &mut self,
         hook: &Hook,
         body: &str,
-        is_awaited: impl FnOnce(&Asks) -> bool,
+        is_awaited: impl FnOnce(&PermissionRequest) -> bool,
         now: Duration,
     ) -> bool {
         let (conversation, content) = (digest(&hook.conversation), content(body));
@@ -52,33 +52,35 @@ impl Repeats {
         });
         let is_repeated = match &hook.what {
             // Only its call says whether it is another one.
-            What::Asks(asks) => found.is_some() && !is_awaited(asks),
-            What::Begins { .. }
-            | What::Prompted(_)
-            | What::Calls(_)
-            | What::Called(..)
-            | What::Notice { .. }
-            | What::HelperBegins(_)
-            | What::HelperEnds(_)
-            | What::Stops(_)
-            | What::Breaks(_)
-            | What::Ends
-            | What::Quiet
-            | What::Unknown(_) => found.is_some(),
+            HookNews::Asks(asks) => found.is_some() && !is_awaited(asks),
+            HookNews::Begins { .. }
+            | HookNews::Prompted(_)
+            | HookNews::Calls(_)
+            | HookNews::Called(..)
+            | HookNews::Notice { .. }
+            | HookNews::HelperBegins(_)
+            | HookNews::HelperEnds(_)
+            | HookNews::Stops(_)
+            | HookNews::Breaks(_)
+            | HookNews::Ends
+            | HookNews::Quiet
+            | HookNews::Unknown(_) => found.is_some(),
         };
         if is_repeated {
             return true;
         }
         let (separates, names_call) = match &hook.what {
-            What::Prompted(_) | What::Stops(_) | What::Breaks(_) | What::Ends => (true, false),
-            What::Calls(made) | What::Called(made, _) => (false, !made.id.is_empty()),
-            What::Asks(_)
-            | What::Begins { .. }
-            | What::Notice { .. }
-            | What::HelperBegins(_)
-            | What::HelperEnds(_)
-            | What::Quiet
-            | What::Unknown(_) => (false, false),
+            HookNews::Prompted(_) | HookNews::Stops(_) | HookNews::Breaks(_) | HookNews::Ends => {
+                (true, false)
+            }
+            HookNews::Calls(made) | HookNews::Called(made, _) => (false, !made.id.is_empty()),
+            HookNews::Asks(_)
+            | HookNews::Begins { .. }
+            | HookNews::Notice { .. }
+            | HookNews::HelperBegins(_)
+            | HookNews::HelperEnds(_)
+            | HookNews::Quiet
+            | HookNews::Unknown(_) => (false, false),
         };
         if separates {
             self.latest

@@ -15,7 +15,7 @@ use crate::kit::update::{CallNews, Status};
 use crate::protocol::{CallOutput, FileChange};
 use crate::written::cut;
 
-use super::read::{Made, Outcome};
+use super::read::{CallOutcome, Made};
 
 /// The bounds within which no argument is cut or left out (`kit::shape`): characters of one, and how many.
 const LONGEST_INPUT: usize = 4000;
@@ -131,15 +131,17 @@ fn is_whole(input: &Map<String, Value>, covered: &[&str]) -> bool {
 }
 
 /// Reads the end of a call.
-pub fn ended(id: &str, made: &Made, outcome: &Outcome, words: &Words) -> CallNews {
+pub fn ended(id: &str, made: &Made, outcome: &CallOutcome, words: &Words) -> CallNews {
     let (mut news, _) = call(id, made, words);
     let (status, brought) = match outcome {
-        Outcome::Worked(brought) => (Status::Completed, self::brought(brought)),
-        Outcome::Failed { words, .. } | Outcome::Refused(words) => (Status::Failed, words.clone()),
+        CallOutcome::Worked(brought) => (Status::Completed, self::brought(brought)),
+        CallOutcome::Failed { words, .. } | CallOutcome::Refused(words) => {
+            (Status::Failed, words.clone())
+        }
     };
     news.status = Some(status);
     news.output = CallOutput::of(brought.trim());
-    if let Outcome::Worked(Value::Object(brought)) = outcome
+    if let CallOutcome::Worked(Value::Object(brought)) = outcome
         && let Some(change) = patched(brought)
     {
         news.edits = Some(vec![change]);

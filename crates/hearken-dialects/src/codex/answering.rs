@@ -17,13 +17,13 @@ use crate::kit::call::first;
 use crate::kit::members::text;
 use crate::kit::permission::{Permission, Sending};
 use crate::kit::update::{CallNews, Status};
-use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id};
-use crate::{Cx, Out, Over, Standing};
+use crate::{Cx, Out, Over, QuestionsStanding};
 
 use super::asks::{self, Ask, Consent};
-use super::form::{Form, Then};
+use super::form::{CodexForm, Then};
 use super::items::MOST_CHANGES;
 use super::thread::{Joined, Thread};
 
@@ -38,7 +38,7 @@ pub struct Answering {
     /// The server's id of the request that it answers.
     id: Id,
     /// The question for words, as it was before this answer.
-    before: Option<Form>,
+    before: Option<CodexForm>,
     stage: AnswerProgress,
 }
 
@@ -147,7 +147,7 @@ impl Thread {
             }
         }
         if left_out > 0 {
-            let n = Word::Own(left_out.to_string());
+            let n = PhraseArg::Own(left_out.to_string());
             cx.out
                 .push(Out::Tell(Phrase::new("codex.left_out").with("n", n)));
         }
@@ -156,7 +156,7 @@ impl Thread {
         asked.is_some_and(|(turn, teller)| turn.request(permission, news, teller, cx))
     }
 
-    fn asked_words(&mut self, id: &Id, form: Form, cx: &mut Cx<'_>) -> bool {
+    fn asked_words(&mut self, id: &Id, form: CodexForm, cx: &mut Cx<'_>) -> bool {
         if let Some(again) = self.asked_before(id, "", cx) {
             return again;
         }
@@ -195,7 +195,7 @@ impl Thread {
                     turn.ask_again(teller, cx);
                 }
             } else {
-                cx.out.push(Out::Standing(Standing::Back));
+                cx.out.push(Out::Standing(QuestionsStanding::Back));
             }
         }
         Some(true)
@@ -431,7 +431,7 @@ impl Thread {
         };
         turn.waiting.retain(|waiting| waiting.call != key);
         if let Some(title) = turn.declined(&key, teller, cx) {
-            let title = Word::Agent(title);
+            let title = PhraseArg::Agent(title);
             cx.out.push(Out::Tell(
                 Phrase::new("codex.declined").with("title", title),
             ));

@@ -12,14 +12,14 @@ use serde_json::{Map, Value, json};
 use crate::Words;
 use crate::kit::address::Address;
 use crate::kit::call::first;
-use crate::kit::input::{self, Input, word};
+use crate::kit::input::{self, CallInput, word};
 use crate::kit::members::text;
-use crate::kit::options::Choice;
+use crate::kit::options::OptionChoice;
 use crate::kit::shell::unwrapped;
 use crate::kit::update::{CallNews, Status};
 use crate::written::cut;
 
-use super::form::Form;
+use super::form::CodexForm;
 use super::items;
 
 /// How many decisions are kept: AAEP allows 32.
@@ -39,7 +39,7 @@ pub enum Ask {
     /// Permission for something.
     Consent(Box<Consent>),
     /// An answer in words.
-    Words(Form),
+    Words(CodexForm),
 }
 
 /// A request for an approval.
@@ -48,7 +48,7 @@ pub struct Consent {
     /// What is said about the call that it is for.
     pub news: CallNews,
     /// The possible answers.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<OptionChoice>,
     /// How many answers are not offered, because they cover more than can be read out.
     pub left_out: usize,
     /// What else is known, to be read in full.
@@ -83,7 +83,7 @@ pub fn read(method: &str, params: &Map<String, Value>, words: &Words) -> Option<
         "item/permissions/requestApproval" => {
             permissions(params, words).map(|it| Ask::Consent(Box::new(it)))
         }
-        "item/tool/requestUserInput" => Form::input(params, words).map(Ask::Words),
+        "item/tool/requestUserInput" => CodexForm::input(params, words).map(Ask::Words),
         "mcpServer/elicitation/request" => elicitation(params, words),
         _ => None,
     }
@@ -110,7 +110,7 @@ fn call(params: &Map<String, Value>) -> Option<CallNews> {
 }
 
 /// Removes the choices that allow, because not all that they cover can be read out; returns their number.
-pub fn unallowed(choices: &mut Vec<Choice>) -> usize {
+pub fn unallowed(choices: &mut Vec<OptionChoice>) -> usize {
     let before = choices.len();
     choices.retain(|choice| !choice.allows);
     before - choices.len()
@@ -136,7 +136,7 @@ fn decided(decision: Value) -> Value {
 /// A collector of possible answers.
 struct Choices<'a> {
     words: &'a Words,
-    all: Vec<Choice>,
+    all: Vec<OptionChoice>,
     left_out: usize,
 }
 
@@ -144,7 +144,7 @@ impl Choices<'_> {
     fn put(&mut self, decision: &str, answer: &Value, allows: bool) {
         // Two answers with the same name could not be told apart; the first one counts.
         if self.all.len() < MOST && !self.all.iter().any(|it| it.decision == decision) {
-            self.all.push(Choice {
+            self.all.push(OptionChoice {
                 decision: decision.to_owned(),
                 option: answer.to_string(),
                 allows,
@@ -208,7 +208,11 @@ impl Choices<'_> {
 
 /// Returns the decisions of an approval. Declining is always among them, even if the list in the request omits it: the
 /// schema has it, and the server accepts it.
-fn decisions(params: &Map<String, Value>, usual: &[Value], words: &Words) -> (Vec<Choice>, usize) {
+fn decisions(
+    params: &Map<String, Value>,
+    usual: &[Value],
+    words: &Words,
+) -> (Vec<OptionChoice>, usize) {
     let mut choices = Choices {
         words,
         all: Vec::new(),
@@ -252,7 +256,7 @@ fn command(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
             CallNews {
                 kind: Some("fetch".to_owned()),
                 title: Some(first(words, "codex.network", &args)),
-                inputs: Some(vec![Input::new("command", &run.clone().into())]),
+                inputs: Some(vec![CallInput::new("command", &run.clone().into())]),
                 ..news
             }
         }
@@ -412,7 +416,7 @@ fn elicitation(params: &Map<String, Value>, words: &Words) -> Option<Ask> {
         .and_then(Value::as_object);
     let asks_words = fields.is_some_and(|fields| !fields.is_empty());
     if text(params, "mode") != Some("url") && (asks_words || fields.is_none()) {
-        return Form::elicitation(params, words).map(Ask::Words);
+        return CodexForm::elicitation(params, words).map(Ask::Words);
     }
     let answer = |action: &str, meta: Value| {
         let content = if action == "accept" {

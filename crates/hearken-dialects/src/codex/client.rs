@@ -17,12 +17,12 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::kit::directory::Directory;
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::members::text;
 use crate::kit::turn::{EventContext, LeftCalls};
-use crate::link::{Fault, Frame, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::Reply;
-use crate::rpc::{self, Id, Message, PendingRequests, Text};
+use crate::rpc::{self, Id, PendingRequests, RpcMessage, Text};
 use crate::written::{self, Writer};
 use crate::{
     Carrier, Connection, Dialect, Down, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish,
@@ -40,7 +40,7 @@ const MOST_TOLD: usize = 64;
 
 /// A request of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Ours {
+pub(super) enum CodexRequest {
     /// The first message.
     Greeting,
     /// A request for the loaded threads, with the number of pages read.
@@ -59,7 +59,7 @@ pub(super) enum Ours {
 
 /// How far the contact with the server has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum ContactPhase {
     /// No server is there, or nothing has been sent.
     Unmet,
     /// The server was greeted.
@@ -79,8 +79,8 @@ pub struct Codex {
     pub(super) listens: bool,
     /// The thread that the person named.
     pub(super) only: Option<String>,
-    pub(super) phase: Phase,
-    pub(super) asked: PendingRequests<Ours>,
+    pub(super) phase: ContactPhase,
+    pub(super) asked: PendingRequests<CodexRequest>,
     pub(super) threads: Directory<Thread>,
     /// The thread with the latest activity.
     pub(super) last: Option<String>,
@@ -102,7 +102,7 @@ impl Codex {
             seed: start.seed,
             listens: start.carrier == Carrier::OneWay,
             only: start.conversation,
-            phase: Phase::Unmet,
+            phase: ContactPhase::Unmet,
             asked: PendingRequests::default(),
             threads: Directory::new(MOST_THREADS, start.seed),
             last: None,
@@ -142,7 +142,13 @@ impl Codex {
         }
     }
 
-    pub(super) fn ask(&mut self, what: Ours, method: &str, params: &Value, out: &mut Vec<Out>) {
+    pub(super) fn ask(
+        &mut self,
+        what: CodexRequest,
+        method: &str,
+        params: &Value,
+        out: &mut Vec<Out>,
+    ) {
         if !self.listens {
             let id = self.asked.ask(what);
             self.send(rpc::request(id, method, &params.to_string()), out);
@@ -175,7 +181,7 @@ impl Codex {
             }
             thread
         });
-        let most = Word::Own(MOST_THREADS.to_string());
+        let most = PhraseArg::Own(MOST_THREADS.to_string());
         let full = Phrase::new("codex.too_many").with("n", most);
         opened.map_err(|error| error.tell(full, out)).ok()
     }
@@ -190,9 +196,9 @@ impl Codex {
         }
     }
 
-    pub(super) fn message(&mut self, message: Message, cx: &mut Cx<'_>) {
+    pub(super) fn message(&mut self, message: RpcMessage, cx: &mut Cx<'_>) {
         match message {
-            Message::Notification {
+            RpcMessage::Notification {
                 ref method,
                 ref params,
             } => {
@@ -206,7 +212,7 @@ impl Codex {
                     self.announced(method, &map, cx.out);
                 }
             }
-            Message::Request {
+            RpcMessage::Request {
                 ref id,
                 ref method,
                 ref params,
@@ -217,28 +223,28 @@ impl Codex {
                     self.requested(&thread, id, method, &map, cx);
                 }
             }
-            Message::Result { id, result } => {
+            RpcMessage::Result { id, result } => {
                 if let Some(what) = self.asked.answered(id.as_ref()) {
                     self.granted(what, &rpc::members(Some(&result)), cx);
                 }
             }
-            Message::Error { id, code, message } => match self.asked.answered(id.as_ref()) {
+            RpcMessage::Error { id, code, message } => match self.asked.answered(id.as_ref()) {
                 Some(what) => self.refused(what, &message, cx),
                 None => {
                     let phrase = Phrase::new("acp.complaint")
-                        .with("code", Word::Own(code.to_string()))
-                        .with("words", Word::Agent(written::short(&message)));
+                        .with("code", PhraseArg::Own(code.to_string()))
+                        .with("words", PhraseArg::Agent(written::short(&message)));
                     cx.out.push(Out::Tell(phrase));
                 }
             },
-            Message::Nothing => cx
+            RpcMessage::Nothing => cx
                 .out
                 .push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc), 1)),
         }
     }
 
     /// Queues a message while its thread is caught up with; returns whether it does.
-    fn holds(&mut self, thread: &str, message: &Message, cx: &mut Cx<'_>) -> bool {
+    fn holds(&mut self, thread: &str, message: &RpcMessage, cx: &mut Cx<'_>) -> bool {
         let Some(Thread {
             joined: Joined::CatchingUp { held, .. },
             ..
@@ -259,7 +265,7 @@ impl Codex {
             "thread/started" => return self.join(id, cx.out),
             "thread/closed" | "thread/deleted" => {
                 if let Some(thread) = self.threads.get_mut(id) {
-                    thread.leave_run(End::Gone, cx);
+                    thread.leave_run(TurnEnd::Gone, cx);
                     thread.joined = Joined::Not;
                 }
                 return;
@@ -309,7 +315,7 @@ impl Codex {
         let words = text(params, "message").or_else(|| text(params, "summary"));
         let words = written::cut(words.unwrap_or_default(), 1000);
         if !words.trim().is_empty() && self.is_new(&words) {
-            let words = Word::Agent(words);
+            let words = PhraseArg::Agent(words);
             out.push(Out::Detail(
                 Phrase::new("codex.warning").with("words", words),
             ));
@@ -328,7 +334,7 @@ impl Codex {
             // Every client gets the same request, and the first answer counts: our refusal would take it from a client
             // that can carry it out.
             if self.is_new(method) {
-                let method = Word::Name(method.to_owned());
+                let method = PhraseArg::Name(method.to_owned());
                 cx.out.push(Out::Detail(
                     Phrase::new("codex.left_to_others").with("method", method),
                 ));
@@ -342,7 +348,7 @@ impl Codex {
             self.last = Some(thread.to_owned());
         } else if self.only.as_ref().is_none_or(|only| only == thread) {
             // It stays open: it is not decided here, but other clients can decide it.
-            let method = Word::Name(method.to_owned());
+            let method = PhraseArg::Name(method.to_owned());
             cx.out.push(Out::Tell(
                 Phrase::new("codex.not_asked").with("method", method),
             ));
@@ -360,16 +366,20 @@ impl Codex {
 
     fn not_known(&mut self, kind: &str, out: &mut Vec<Out>) {
         if !is_quiet(kind) && self.is_new(kind) {
-            let kind = Word::Name(kind.to_owned());
+            let kind = PhraseArg::Name(kind.to_owned());
             out.push(Out::Detail(Phrase::new("acp.unknown").with("kind", kind)));
         }
     }
 
     /// Handles the loss of the connection, or its end.
     fn lost(&mut self, fault: &Fault, over: bool, cx: &mut Cx<'_>) {
-        self.phase = if over { Phase::Over } else { Phase::Unmet };
+        self.phase = if over {
+            ContactPhase::Over
+        } else {
+            ContactPhase::Unmet
+        };
         for asked in self.asked.forget() {
-            if let Ours::Stop(id) = asked
+            if let CodexRequest::Stop(id) = asked
                 && let Some((turn, _)) = self.threads.get_mut(&id).and_then(Thread::told)
             {
                 // The turn can be stopped again.
@@ -383,7 +393,7 @@ impl Codex {
         for thread in self.threads.values_mut() {
             thread.lost(fault, cx);
             if over {
-                thread.leave_run(End::Gone, cx);
+                thread.leave_run(TurnEnd::Gone, cx);
             }
         }
     }
@@ -436,11 +446,11 @@ fn is_quiet(method: &str) -> bool {
 
 impl Dialect for Codex {
     fn on_up(&mut self, cx: &mut Cx<'_>) {
-        if self.phase == Phase::Unmet && !self.listens {
-            self.phase = Phase::Greeted;
+        if self.phase == ContactPhase::Unmet && !self.listens {
+            self.phase = ContactPhase::Greeted;
             let info = json!({"name": "hearken", "title": "hearken", "version": env!("CARGO_PKG_VERSION")});
             let params = json!({"clientInfo": info});
-            self.ask(Ours::Greeting, "initialize", &params, cx.out);
+            self.ask(CodexRequest::Greeting, "initialize", &params, cx.out);
         }
     }
 
@@ -516,7 +526,7 @@ impl Dialect for Codex {
 
     fn connection(&self) -> Connection {
         Connection {
-            takes_prompts: self.phase == Phase::Met && !self.threads.is_empty(),
+            takes_prompts: self.phase == ContactPhase::Met && !self.threads.is_empty(),
             in_turn: self.unanswered > 0 || self.threads.values().any(Thread::in_turn),
             is_stopping: self.threads.values().any(Thread::is_stopping),
             converses: true,

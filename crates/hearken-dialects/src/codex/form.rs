@@ -67,7 +67,7 @@ struct Field {
 
 /// A form: its fields, and the values given so far.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Form {
+pub struct CodexForm {
     by: By,
     fields: Vec<Field>,
     given: Vec<Value>,
@@ -84,7 +84,7 @@ pub enum Then {
     Nothing,
 }
 
-impl Form {
+impl CodexForm {
     /// Parses the agent's questions.
     pub fn input(params: &Map<String, Value>, words: &Words) -> Option<Self> {
         let all = params.get("questions").and_then(Value::as_array)?;

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::kit::call::{first, inside};
-use crate::kit::input::{self, Input};
+use crate::kit::input::{self, CallInput};
 use crate::kit::members::text;
 use crate::kit::shell::unwrapped;
 use crate::kit::update::{CallNews, Status};
@@ -26,7 +26,7 @@ const LONGEST_NAME: usize = 512;
 
 /// One item of a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Item {
+pub enum TurnItem {
     /// A prompt to the agent, from any client.
     Prompt {
         /// The words.
@@ -59,7 +59,7 @@ pub fn read(
     over: bool,
     folder: &str,
     words: &Words,
-) -> Option<(String, Item)> {
+) -> Option<(String, TurnItem)> {
     let id = cut(text(item, "id")?, LONGEST_NAME);
     let kind = text(item, "type").unwrap_or_default();
     let news = CallNews {
@@ -68,19 +68,21 @@ pub fn read(
         ..CallNews::default()
     };
     let declined = text(item, "status") == Some("declined");
-    let call = |news: CallNews| Item::Calls {
+    let call = |news: CallNews| TurnItem::Calls {
         news: Box::new(news),
         declined,
     };
     let named = |key: &str| cut(text(item, key).unwrap_or_default(), LONGEST_NAME);
     let read = match kind {
-        "userMessage" => Item::Prompt {
+        "userMessage" => TurnItem::Prompt {
             words: prompt(item),
             client: text(item, "clientId").map(str::to_owned),
         },
-        "agentMessage" | "plan" => Item::Says(text(item, "text").unwrap_or_default().to_owned()),
-        "exitedReviewMode" => Item::Says(text(item, "review").unwrap_or_default().to_owned()),
-        "reasoning" => Item::Thinks,
+        "agentMessage" | "plan" => {
+            TurnItem::Says(text(item, "text").unwrap_or_default().to_owned())
+        }
+        "exitedReviewMode" => TurnItem::Says(text(item, "review").unwrap_or_default().to_owned()),
+        "reasoning" => TurnItem::Thinks,
         "commandExecution" => call(CallNews {
             output: output_of(item, words),
             ..command(item, news)
@@ -115,10 +117,10 @@ pub fn read(
             kind: Some("read".to_owned()),
             ..news
         }),
-        "imageGeneration" if over => Item::Shows("image"),
+        "imageGeneration" if over => TurnItem::Shows("image"),
         "imageGeneration" | "hookPrompt" | "functionCallOutput" | "subAgentActivity" | "sleep"
-        | "enteredReviewMode" | "contextCompaction" => Item::Quiet,
-        other => Item::Unknown(cut(other, LONGEST_NAME)),
+        | "enteredReviewMode" | "contextCompaction" => TurnItem::Quiet,
+        other => TurnItem::Unknown(cut(other, LONGEST_NAME)),
     };
     Some((id, read))
 }
@@ -142,7 +144,7 @@ fn prompt(item: &Map<String, Value>) -> String {
 /// Parses the command of an item, or of a request for approval.
 pub fn command(map: &Map<String, Value>, news: CallNews) -> CallNews {
     let folder = map.get("cwd").filter(|cwd| cwd.is_string());
-    let folder = folder.map(|cwd| Input::new("cwd", cwd));
+    let folder = folder.map(|cwd| CallInput::new("cwd", cwd));
     CallNews {
         kind: Some("execute".to_owned()),
         command: text(map, "command")

@@ -12,11 +12,11 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::kit::members::text;
-use crate::link::{Fault, Phrase, Word};
+use crate::link::{Fault, Phrase, PhraseArg};
 use crate::rpc;
 use crate::{Cx, Out, written};
 
-use super::client::{Codex, Ours, Phase};
+use super::client::{Codex, CodexRequest, ContactPhase};
 use super::thread::Joined;
 
 /// How many pages of the list of threads are requested.
@@ -33,7 +33,7 @@ const ASKED_AGAIN: Duration = Duration::from_secs(2);
 impl Codex {
     /// Subscribes to everything that happens in a thread.
     pub(super) fn join(&mut self, id: &str, out: &mut Vec<Out>) {
-        let met = self.phase == Phase::Met;
+        let met = self.phase == ContactPhase::Met;
         let Some(thread) = self.thread(id, out).filter(|_| met) else {
             return;
         };
@@ -42,7 +42,12 @@ impl Codex {
             Joined::Asked | Joined::CatchingUp { .. } | Joined::Yes => return,
         }
         let params = json!({"threadId": id, "excludeTurns": true});
-        self.ask(Ours::Join(id.to_owned()), "thread/resume", &params, out);
+        self.ask(
+            CodexRequest::Join(id.to_owned()),
+            "thread/resume",
+            &params,
+            out,
+        );
     }
 
     /// Continues a thread after catching up with it; `sure` is false if what was missed stays unknown.
@@ -80,20 +85,30 @@ impl Codex {
     }
 
     /// Handles the answer to a request of ours.
-    pub(super) fn granted(&mut self, what: Ours, result: &Map<String, Value>, cx: &mut Cx<'_>) {
+    pub(super) fn granted(
+        &mut self,
+        what: CodexRequest,
+        result: &Map<String, Value>,
+        cx: &mut Cx<'_>,
+    ) {
         match what {
-            Ours::Greeting => {
-                self.phase = Phase::Met;
+            CodexRequest::Greeting => {
+                self.phase = ContactPhase::Met;
                 self.send(rpc::notification("initialized", "{}"), cx.out);
                 if let Some(only) = self.only.clone() {
                     self.join(&only, cx.out);
                 } else {
-                    self.ask(Ours::List(0), "thread/loaded/list", &json!({}), cx.out);
+                    self.ask(
+                        CodexRequest::List(0),
+                        "thread/loaded/list",
+                        &json!({}),
+                        cx.out,
+                    );
                 }
             }
-            Ours::List(page) => self.listed(result, page, cx),
-            Ours::Join(id) => self.joined(&id, result, cx),
-            Ours::Last(id) => {
+            CodexRequest::List(page) => self.listed(result, page, cx),
+            CodexRequest::Join(id) => self.joined(&id, result, cx),
+            CodexRequest::Last(id) => {
                 let turns = result.get("data").and_then(Value::as_array);
                 let last = turns
                     .and_then(|turns| turns.first())
@@ -101,8 +116,10 @@ impl Codex {
                 self.caught_up(&id, last, true, cx);
                 self.tell_reason(&id, cx.out);
             }
-            Ours::Prompt | Ours::Add(..) => self.unanswered = self.unanswered.saturating_sub(1),
-            Ours::Stop(_) => {}
+            CodexRequest::Prompt | CodexRequest::Add(..) => {
+                self.unanswered = self.unanswered.saturating_sub(1)
+            }
+            CodexRequest::Stop(_) => {}
         }
     }
 
@@ -119,7 +136,12 @@ impl Codex {
         }
         if let Some(cursor) = text(result, "nextCursor").filter(|_| page < MOST_PAGES) {
             let params = json!({"cursor": cursor});
-            return self.ask(Ours::List(page + 1), "thread/loaded/list", &params, cx.out);
+            return self.ask(
+                CodexRequest::List(page + 1),
+                "thread/loaded/list",
+                &params,
+                cx.out,
+            );
         }
         // Open turns of threads that are no longer loaded must come to an end.
         let open = self
@@ -133,7 +155,7 @@ impl Codex {
         if !std::mem::replace(&mut self.list_told, true) {
             cx.out.push(Out::Tell(match self.threads.len() {
                 0 => Phrase::new("codex.no_thread"),
-                n => Phrase::new("codex.attached").with("n", Word::Own(n.to_string())),
+                n => Phrase::new("codex.attached").with("n", PhraseArg::Own(n.to_string())),
             }));
         }
     }
@@ -149,7 +171,7 @@ impl Codex {
                 joined: thread.joined != Joined::Not,
             };
             self.ask(
-                Ours::Last(id.to_owned()),
+                CodexRequest::Last(id.to_owned()),
                 "thread/turns/list",
                 &params,
                 cx.out,
@@ -179,21 +201,21 @@ impl Codex {
     }
 
     /// Handles the refusal of a request of ours.
-    pub(super) fn refused(&mut self, what: Ours, message: &str, cx: &mut Cx<'_>) {
-        let words = Word::Agent(written::short(message));
-        if let Ours::Prompt | Ours::Add(..) = what {
+    pub(super) fn refused(&mut self, what: CodexRequest, message: &str, cx: &mut Cx<'_>) {
+        let words = PhraseArg::Agent(written::short(message));
+        if let CodexRequest::Prompt | CodexRequest::Add(..) = what {
             self.unanswered = self.unanswered.saturating_sub(1);
         }
         match what {
-            Ours::Greeting => {
-                self.phase = Phase::Over;
+            CodexRequest::Greeting => {
+                self.phase = ContactPhase::Over;
                 cx.out.push(Out::Close(Fault::Rejected {
                     reason: Phrase::new("acp.no_start").with("words", words),
                     retry_after: None,
                     again: false,
                 }));
             }
-            Ours::Join(id) => {
+            CodexRequest::Join(id) => {
                 let Some(thread) = self.threads.get_mut(&id) else {
                     return;
                 };
@@ -210,12 +232,12 @@ impl Codex {
                     ));
                 }
             }
-            Ours::Last(id) => self.caught_up(&id, None, true, cx),
-            Ours::Add(thread, prompt) => {
+            CodexRequest::Last(id) => self.caught_up(&id, None, true, cx),
+            CodexRequest::Add(thread, prompt) => {
                 // The turn was over before the prompt arrived.
                 self.begin_turn(&thread, &prompt, cx.out);
             }
-            Ours::Stop(id) => {
+            CodexRequest::Stop(id) => {
                 cx.out
                     .push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
                 // Joining again brings back its questions, and it can be stopped again.
@@ -227,7 +249,7 @@ impl Codex {
                 }
                 self.join(&id, cx.out);
             }
-            Ours::List(_) | Ours::Prompt => {
+            CodexRequest::List(_) | CodexRequest::Prompt => {
                 cx.out
                     .push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
             }

@@ -32,21 +32,22 @@ pub use client::Codex;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Sign;
-use super::rpc::{self, Message, Text};
+use super::Recognised;
+use super::rpc::{self, RpcMessage, Text};
 
 /// The name of this dialect.
 const NAME: &str = "codex";
 
 /// Returns whether a text belongs to this protocol. For captures only: a server speaks only when it is spoken to.
-pub fn recognise(text: &str) -> Sign {
+pub fn recognise(text: &str) -> Recognised {
     // Other protocols on JSON-RPC state its version, which this one omits.
     if !matches!(rpc::read(text), Text::Object) {
-        return Sign::No;
+        return Recognised::No;
     }
     match rpc::read_bare(text) {
         Text::Rpc(
-            Message::Notification { method, params } | Message::Request { method, params, .. },
+            RpcMessage::Notification { method, params }
+            | RpcMessage::Request { method, params, .. },
         ) => {
             let known = method.starts_with("thread/")
                 || method.starts_with("turn/")
@@ -54,13 +55,13 @@ pub fn recognise(text: &str) -> Sign {
                 || method == "serverRequest/resolved";
             let of_thread = params.is_some_and(|params| params.contains("\"threadId\""));
             if known && of_thread {
-                Sign::Surely
+                Recognised::Surely
             } else {
-                Sign::No
+                Recognised::No
             }
         }
-        Text::Rpc(Message::Result { .. } | Message::Error { .. } | Message::Nothing)
+        Text::Rpc(RpcMessage::Result { .. } | RpcMessage::Error { .. } | RpcMessage::Nothing)
         | Text::Object
-        | Text::Other => Sign::No,
+        | Text::Other => Recognised::No,
     }
 }

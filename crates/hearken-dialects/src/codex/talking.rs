@@ -10,7 +10,7 @@ use crate::link::Phrase;
 use crate::protocol::AgentId;
 use crate::{Cx, Out, Wish};
 
-use super::client::{Codex, Ours, Phase, agent};
+use super::client::{Codex, CodexRequest, ContactPhase, agent};
 use super::thread::{OURS, Thread};
 
 /// The thread that is meant.
@@ -27,13 +27,13 @@ impl Codex {
     pub(super) fn begin_turn(&mut self, thread: &str, prompt: &str, out: &mut Vec<Out>) {
         let params =
             json!({"threadId": thread, "input": input(prompt), "clientUserMessageId": self.mark()});
-        self.ask(Ours::Prompt, "turn/start", &params, out);
+        self.ask(CodexRequest::Prompt, "turn/start", &params, out);
     }
 
     pub(super) fn add(&mut self, thread: &str, turn: &str, prompt: &str, out: &mut Vec<Out>) {
         let params = json!({"threadId": thread, "input": input(prompt), "expectedTurnId": turn,
             "clientUserMessageId": self.mark()});
-        let what = Ours::Add(thread.to_owned(), prompt.to_owned());
+        let what = CodexRequest::Add(thread.to_owned(), prompt.to_owned());
         self.ask(what, "turn/steer", &params, out);
     }
 
@@ -82,7 +82,7 @@ impl Codex {
 
     fn prompt(&mut self, whom: Option<&AgentId>, prompt: &str, out: &mut Vec<Out>) {
         let told = match self.phase {
-            Phase::Met => match self.meant(whom, false) {
+            ContactPhase::Met => match self.meant(whom, false) {
                 Meant::One(thread) => {
                     let id = thread.id.clone();
                     let turn = thread.run.as_ref().map(|run| run.id.clone());
@@ -95,16 +95,16 @@ impl Codex {
                 Meant::Several => "codex.which",
                 Meant::None => "codex.prompt_no_thread",
             },
-            Phase::Unmet | Phase::Greeted => "codex.not_there",
-            Phase::Over => "prompt.nobody",
+            ContactPhase::Unmet | ContactPhase::Greeted => "codex.not_there",
+            ContactPhase::Over => "prompt.nobody",
         };
         out.push(Out::Tell(Phrase::new(told)));
     }
 
     fn stop(&mut self, whom: Option<&AgentId>, cx: &mut Cx<'_>) {
         let meant = match self.meant(whom, true) {
-            Meant::One(thread) if self.phase == Phase::Met => Some(thread.id.clone()),
-            Meant::Several if self.phase == Phase::Met => {
+            Meant::One(thread) if self.phase == ContactPhase::Met => Some(thread.id.clone()),
+            Meant::Several if self.phase == ContactPhase::Met => {
                 return cx.out.push(Out::Tell(Phrase::new("codex.which_stop")));
             }
             Meant::One(_) | Meant::Several | Meant::None => None,
@@ -130,7 +130,7 @@ impl Codex {
             .push(Out::Tell(Phrase::new("stop_turn.asked_to_stop")));
         thread.stop(cx);
         let params = json!({"threadId": id, "turnId": turn});
-        self.ask(Ours::Stop(id), "turn/interrupt", &params, cx.out);
+        self.ask(CodexRequest::Stop(id), "turn/interrupt", &params, cx.out);
     }
 
     /// Goes on without a turn that does not stop; what is written next begins another one.

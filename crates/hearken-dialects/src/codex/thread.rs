@@ -15,18 +15,18 @@ use serde_json::{Map, Value};
 
 use crate::kit::call;
 use crate::kit::call::{GRACE, HeardStage};
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::members::text;
 use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::{CallNews, Status, Update};
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Now;
-use crate::rpc::{Id, Message};
+use crate::rpc::{Id, RpcMessage};
 use crate::{Cx, Out, written};
 
 use super::answering::Answering;
-use super::form::Form;
-use super::items::{self, Item};
+use super::form::CodexForm;
+use super::items::{self, TurnItem};
 
 /// How many texts are remembered, so that missing parts can be added.
 const MOST_TEXTS: usize = 32;
@@ -55,7 +55,7 @@ pub enum Joined {
     /// What was missed has been requested; meanwhile, new messages wait.
     CatchingUp {
         /// The waiting messages.
-        held: Vec<Message>,
+        held: Vec<RpcMessage>,
         /// The latest time until which they wait.
         until: Duration,
         /// Whether everything of it arrives afterwards.
@@ -67,7 +67,7 @@ pub enum Joined {
 
 /// The current turn.
 #[derive(Debug)]
-pub struct Run {
+pub struct CurrentTurn {
     /// The server's id of the turn.
     pub id: String,
     /// Its AAEP session; `None` until its first item.
@@ -92,11 +92,11 @@ pub struct Thread {
     /// How far it is joined.
     pub joined: Joined,
     /// The current turn.
-    pub run: Option<Run>,
+    pub run: Option<CurrentTurn>,
     /// The finished turns.
     over: VecDeque<String>,
     /// The questions for words, by the server's ids.
-    pub forms: BTreeMap<Id, Form>,
+    pub forms: BTreeMap<Id, CodexForm>,
     /// The person's answer under way.
     pub answering: Option<Answering>,
     /// Whether the open question was asked over a connection that is gone.
@@ -173,9 +173,9 @@ impl Thread {
         }
         if self.run.as_ref().is_some_and(|run| run.id != id) {
             // The end of the previous turn was not heard.
-            self.leave_run(End::Gone, cx);
+            self.leave_run(TurnEnd::Gone, cx);
         }
-        self.run.get_or_insert_with(|| Run {
+        self.run.get_or_insert_with(|| CurrentTurn {
             id: written::cut(id, 256),
             turn: None,
             said: VecDeque::new(),
@@ -290,25 +290,25 @@ impl Thread {
             return false;
         };
         match what {
-            Item::Prompt { words, client } => {
+            TurnItem::Prompt { words, client } => {
                 if !over {
                     self.prompted(&words, client.as_deref(), cx);
                 } else if self.run.as_ref().is_some_and(|run| run.turn.is_none()) {
                     self.turn(Some(&words), cx);
                 }
             }
-            Item::Says(text) => self.said(&id, &text, cx),
-            Item::Thinks => self.update(Update::Thinks, cx),
-            Item::Calls { news, declined } => {
+            TurnItem::Says(text) => self.said(&id, &text, cx),
+            TurnItem::Thinks => self.update(Update::Thinks, cx),
+            TurnItem::Calls { news, declined } => {
                 self.note_tool(&id, news.kind.as_deref(), over);
                 match declined {
                     true => self.declined(*news, cx),
                     false => self.update(Update::Calls(news), cx),
                 }
             }
-            Item::Shows(kind) => self.update(Update::Shows(kind.to_owned()), cx),
-            Item::Quiet => {}
-            Item::Unknown(_) => return false,
+            TurnItem::Shows(kind) => self.update(Update::Shows(kind.to_owned()), cx),
+            TurnItem::Quiet => {}
+            TurnItem::Unknown(_) => return false,
         }
         true
     }
@@ -319,7 +319,7 @@ impl Thread {
         if begins {
             self.turn(Some(words), cx);
         } else if !client.is_some_and(|client| client.starts_with(OURS)) {
-            let words = Word::Agent(written::short(words));
+            let words = PhraseArg::Agent(written::short(words));
             cx.out
                 .push(Out::Tell(Phrase::new("codex.added").with("words", words)));
         }
@@ -373,7 +373,7 @@ impl Thread {
     }
 
     fn said_of(&mut self, item: &str) -> Option<&mut String> {
-        let Run { said, spoken, .. } = self.run.as_mut()?;
+        let CurrentTurn { said, spoken, .. } = self.run.as_mut()?;
         if !said.iter().any(|(known, _)| known == item) {
             if spoken.iter().any(|known| known == item) {
                 return None;
@@ -398,7 +398,7 @@ impl Thread {
             .unwrap_or_default();
         // The end of a failed turn states the reason, too.
         if params.get("willRetry") == Some(&Value::Bool(true)) {
-            let words = Word::Agent(written::short(words));
+            let words = PhraseArg::Agent(written::short(words));
             out.push(Out::Detail(
                 Phrase::new("codex.retries").with("words", words),
             ));
@@ -417,12 +417,12 @@ impl Thread {
         let error = error.unwrap_or_default().to_owned();
         if let Some((told, _)) = self.turn(None, cx) {
             let end = match status.as_deref() {
-                Some("completed") => End::Done,
-                Some("interrupted") => End::Stopped {
+                Some("completed") => TurnEnd::Done,
+                Some("interrupted") => TurnEnd::Stopped {
                     wanted: told.stopping,
                 },
-                Some("failed") => End::Failed(error),
-                Some(_) | None => End::Short("acp.end.other"),
+                Some("failed") => TurnEnd::Failed(error),
+                Some(_) | None => TurnEnd::Short("acp.end.other"),
             };
             told.end(end);
         }
@@ -434,7 +434,7 @@ impl Thread {
 
     /// Ends the current turn if it is over.
     pub fn go_on(&mut self, cx: &mut Cx<'_>) {
-        let over = |run: &mut Run| run.turn.as_ref().is_some_and(Turn::is_over);
+        let over = |run: &mut CurrentTurn| run.turn.as_ref().is_some_and(Turn::is_over);
         let Some(run) = self.run.take_if(over) else {
             return;
         };
@@ -454,7 +454,7 @@ impl Thread {
     }
 
     /// Ends the current turn, even if a question is open.
-    pub fn leave_run(&mut self, end: End, cx: &mut Cx<'_>) {
+    pub fn leave_run(&mut self, end: TurnEnd, cx: &mut Cx<'_>) {
         self.settle_lost(cx.out);
         let Some(run) = self.run.take() else {
             return;
@@ -474,7 +474,7 @@ impl Thread {
             .as_ref()
             .is_some_and(|run| Some(run.id.as_str()) == id);
         if self.run.is_some() && !known {
-            self.leave_run(End::Gone, cx);
+            self.leave_run(TurnEnd::Gone, cx);
         }
         let runs = last.and_then(|last| text(last, "status")) == Some("inProgress");
         if let (Some(last), Some(id)) = (last, id)
@@ -507,18 +507,18 @@ impl Thread {
     fn was(&mut self, item: &Map<String, Value>, over: bool, cx: &mut Cx<'_>) {
         let (folder, words) = (self.teller.folder.clone(), self.teller.words.clone());
         match items::read(item, over, &folder, &words) {
-            Some((id, Item::Says(text))) => {
+            Some((id, TurnItem::Says(text))) => {
                 if let Some(said) = self.said_of(&id) {
                     *said = text;
                 }
             }
-            Some((id, Item::Calls { .. })) if over => {
+            Some((id, TurnItem::Calls { .. })) if over => {
                 if let Some((turn, _)) = self.turn(None, cx) {
                     turn.forget(&call::key(&id));
                 }
             }
             // Only the first prompt begins the turn.
-            Some((_, Item::Prompt { words, .. })) => {
+            Some((_, TurnItem::Prompt { words, .. })) => {
                 let begins = self.run.as_ref().is_some_and(|run| run.turn.is_none());
                 let words = begins.then_some(words);
                 self.turn(words.as_deref(), cx);

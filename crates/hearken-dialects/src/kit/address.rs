@@ -5,7 +5,7 @@
 
 use crate::Words;
 
-use super::aside::Asks;
+use super::aside::QuestionContent;
 use super::call::first;
 use super::ending::closed;
 
@@ -83,7 +83,7 @@ impl Address {
     }
 
     /// Returns the question of whether to open it.
-    pub fn asks(&self, words: &Words) -> Asks {
+    pub fn asks(&self, words: &Words) -> QuestionContent {
         let odd = self.odd(words);
         let args = [
             ("host", self.host.as_str()),
@@ -91,7 +91,7 @@ impl Address {
             ("odd", &odd),
             ("address", &self.whole),
         ];
-        Asks::whether(first(words, "acp.url.whether", &args))
+        QuestionContent::whether(first(words, "acp.url.whether", &args))
     }
 }
 

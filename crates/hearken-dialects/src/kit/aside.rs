@@ -19,7 +19,7 @@ pub const MOST_CHOICES: usize = 32;
 /// A session for such questions.
 #[derive(Debug)]
 pub struct SideQuestion {
-    session: written::Session,
+    session: written::TranslatedSession,
     /// The token of the open question; empty if none is open.
     token: String,
     /// The number of the person's answer under way.
@@ -28,7 +28,7 @@ pub struct SideQuestion {
 
 /// The contents of a question.
 #[derive(Debug, Default)]
-pub struct Asks {
+pub struct QuestionContent {
     /// The question.
     pub question: String,
     /// More about it.
@@ -41,7 +41,7 @@ pub struct Asks {
     pub several: bool,
 }
 
-impl Asks {
+impl QuestionContent {
     /// Builds a question with several choices, which come back by their numbers from 1.
     pub fn one_of(question: String, labels: Vec<String>) -> Self {
         let numbered = labels.into_iter().enumerate();
@@ -105,7 +105,7 @@ impl SideQuestion {
     }
 
     /// Asks a question, which replaces the previous one.
-    pub fn ask(&mut self, asks: Asks, teller: &mut EventContext, cx: &mut Cx<'_>) {
+    pub fn ask(&mut self, asks: QuestionContent, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if !self.token.is_empty() {
             self.close(teller, cx);
             self.state("thinking", "awaiting_input", teller, cx);

@@ -14,7 +14,7 @@ use crate::protocol::{
 };
 use crate::{changes, written};
 
-use super::input::{self, Input};
+use super::input::{self, CallInput};
 use super::update::{CallNews, Status};
 
 mod deed;
@@ -66,7 +66,7 @@ pub struct Call {
     kind: String,
     places: Vec<String>,
     command: Option<String>,
-    inputs: Option<Vec<Input>>,
+    inputs: Option<Vec<CallInput>>,
     is_too_much: bool,
     /// The names of the inputs that its command and edits already express.
     said: Vec<String>,
@@ -250,7 +250,7 @@ impl Call {
                 action = format!("{action}: {}", unsaid.join(", "));
             }
             // What a custom tool does is shown by its inputs.
-            let is_said = |input: &&Input| {
+            let is_said = |input: &&CallInput| {
                 let path = inside(&input.text, &self.folder);
                 // Its name says what is done with the value.
                 let names_file = input::FILES.contains(&input.name.as_str());
@@ -269,7 +269,7 @@ impl Call {
     }
 
     /// Returns its inputs.
-    fn given(&self) -> impl Iterator<Item = &Input> {
+    fn given(&self) -> impl Iterator<Item = &CallInput> {
         self.inputs.iter().flatten()
     }
 

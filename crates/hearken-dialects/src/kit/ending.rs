@@ -3,7 +3,7 @@
 //! Responsibilities: which event an end becomes, its contents, and what the agent left open. Not here: when a turn is
 //! over (`turn`, `client`).
 
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{Event, SessionCancelled, SessionCompleted, SessionErrored, Summary};
 use crate::written;
 use crate::{Cx, Out};
@@ -23,7 +23,7 @@ pub fn asked_to_stop(nothing_waits: bool) -> Phrase {
 }
 
 /// The end of a turn that was asked to stop and did not, and that the person goes on without.
-pub const ABANDONED: End = End::Left("stop_turn.left");
+pub const ABANDONED: TurnEnd = TurnEnd::Left("stop_turn.left");
 
 /// Announces that a prompt which no turn has answered is no longer waited for.
 pub fn gave_up_prompt(out: &mut Vec<Out>) {
@@ -39,7 +39,7 @@ pub fn sends_what_waits(nothing_waits: bool, out: &mut Vec<Out>) {
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum TurnEnd {
     /// As it should.
     Done,
     /// Early, for a reason that has a phrase.
@@ -61,7 +61,7 @@ pub enum End {
     Lost(&'static str),
 }
 
-impl End {
+impl TurnEnd {
     /// Parses an agent's reason for the end of a turn.
     pub fn by_reason(reason: &str, stopping: bool) -> Self {
         match reason {
@@ -78,7 +78,7 @@ impl End {
 impl Turn {
     /// Announces the end; what the agent left open ends with it.
     pub fn finish(mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        let end = self.end.take().unwrap_or(End::Gone);
+        let end = self.end.take().unwrap_or(TurnEnd::Gone);
         self.asking = None;
         self.close_output(teller, cx);
         let running: Vec<String> = self
@@ -95,7 +95,7 @@ impl Turn {
         }
         self.change_state("thinking", teller, cx);
         if self.left_out > 0 {
-            let n = Word::Own(self.left_out.to_string());
+            let n = PhraseArg::Own(self.left_out.to_string());
             cx.out
                 .push(Out::Tell(Phrase::new("acp.calls_left_out").with("n", n)));
         }
@@ -112,7 +112,7 @@ impl Turn {
         self.worded(ending, teller, cx);
     }
 
-    fn ending(&self, end: End, teller: &EventContext) -> Event {
+    fn ending(&self, end: TurnEnd, teller: &EventContext) -> Event {
         let say = |key: &str, args: &[(&str, &str)]| teller.words.summary(key, args);
         let completed = |summary: Summary| {
             Event::SessionCompleted(SessionCompleted {
@@ -128,7 +128,7 @@ impl Turn {
             })
         };
         match end {
-            End::Done => {
+            TurnEnd::Done => {
                 let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
                 let edited = number(self.edited.len() as u64);
                 let failed = number(self.failed);
@@ -146,24 +146,24 @@ impl Turn {
                     false => say("acp.end.done", &args),
                 })
             }
-            End::Short(key) => completed(say(key, &[])),
+            TurnEnd::Short(key) => completed(say(key, &[])),
             // If the person stopped it, that alone says everything.
-            End::Stopped { wanted: true } => cancelled(Summary::default(), "user"),
-            End::Stopped { wanted: false } => match self.rejected {
+            TurnEnd::Stopped { wanted: true } => cancelled(Summary::default(), "user"),
+            TurnEnd::Stopped { wanted: false } => match self.rejected {
                 true => cancelled(say("acp.end.rejected", &[]), "user"),
                 false => cancelled(say("acp.end.cancelled", &[]), "producer"),
             },
-            End::Failed(words) => {
+            TurnEnd::Failed(words) => {
                 let words = written::short(&words);
                 errored(say("acp.end.failed", &[("words", &words)]))
             }
-            End::Refused(words) => {
+            TurnEnd::Refused(words) => {
                 let words = written::short(&words);
                 errored(say("acp.end.refused", &[("words", &words)]))
             }
-            End::Left(key) => cancelled(say(key, &[]), "user"),
-            End::Gone => errored(say("acp.end.gone", &[])),
-            End::Lost(key) => errored(say(key, &[])),
+            TurnEnd::Left(key) => cancelled(say(key, &[]), "user"),
+            TurnEnd::Gone => errored(say("acp.end.gone", &[])),
+            TurnEnd::Lost(key) => errored(say(key, &[])),
         }
     }
 }

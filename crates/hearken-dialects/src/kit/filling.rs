@@ -11,10 +11,10 @@ use crate::Words;
 use crate::link::Phrase;
 use crate::protocol::Response;
 
-use super::aside::Asks;
+use super::aside::QuestionContent;
 use super::call::first;
 use super::ending::closed;
-use super::form::{self, Kind, Part};
+use super::form::{self, FormKind, FormPart};
 
 /// The values of the choices that are ours; nobody types them by chance.
 const USUAL: &str = "hearken.usual";
@@ -26,7 +26,7 @@ const CANCEL: &str = "hearken.cancel";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filling {
     message: String,
-    parts: Vec<Part>,
+    parts: Vec<FormPart>,
     values: BTreeMap<usize, Value>,
     /// The index of the current part; the number of parts at the end.
     at: usize,
@@ -47,7 +47,7 @@ pub enum Action {
 
 /// What to do after an answer.
 #[derive(Debug)]
-pub enum Next {
+pub enum AfterAnswer {
     /// Nothing: it does not answer the current question.
     None,
     /// Ask the next question.
@@ -60,7 +60,7 @@ pub enum Next {
 
 impl Filling {
     /// Creates a form with nothing filled in.
-    pub fn new(message: String, parts: Vec<Part>) -> Self {
+    pub fn new(message: String, parts: Vec<FormPart>) -> Self {
         Self {
             message,
             parts,
@@ -71,7 +71,7 @@ impl Filling {
     }
 
     /// Applies an answer to the current question.
-    pub fn take(&mut self, answer: &Response) -> Next {
+    pub fn take(&mut self, answer: &Response) -> AfterAnswer {
         let Some(part) = self.parts.get(self.at) else {
             return self.take_end(answer);
         };
@@ -80,17 +80,17 @@ impl Filling {
             Response::YesNo(_) | Response::Number(_) => "",
         };
         let value = match chosen {
-            DECLINE => return Next::Give(Action::Decline),
-            CANCEL => return Next::Give(Action::Cancel),
-            WITHOUT if part.required => return Next::None,
+            DECLINE => return AfterAnswer::Give(Action::Decline),
+            CANCEL => return AfterAnswer::Give(Action::Cancel),
+            WITHOUT if part.required => return AfterAnswer::None,
             WITHOUT => None,
             USUAL => match &part.usual {
                 Some(usual) => Some(usual.clone()),
-                None => return Next::None,
+                None => return AfterAnswer::None,
             },
             _ => match part.take(answer) {
                 Ok(value) => Some(value),
-                Err(wrong) => return Next::Again(wrong),
+                Err(wrong) => return AfterAnswer::Again(wrong),
             },
         };
         match value {
@@ -102,25 +102,25 @@ impl Filling {
             false => self.at + 1,
         };
         self.whole |= self.at == self.parts.len();
-        Next::Ask
+        AfterAnswer::Ask
     }
 
     /// Applies an answer to the final check.
-    fn take_end(&mut self, answer: &Response) -> Next {
+    fn take_end(&mut self, answer: &Response) -> AfterAnswer {
         let place = match answer {
             Response::Text(text) => text.parse::<usize>().ok(),
             Response::YesNo(_) | Response::Number(_) => None,
         };
         let parts = self.parts.len();
         match place {
-            Some(1) => Next::Give(Action::Accept),
+            Some(1) => AfterAnswer::Give(Action::Accept),
             Some(at) if (2..parts + 2).contains(&at) => {
                 self.at = at - 2;
-                Next::Ask
+                AfterAnswer::Ask
             }
-            Some(at) if at == parts + 2 => Next::Give(Action::Decline),
-            Some(at) if at == parts + 3 => Next::Give(Action::Cancel),
-            Some(_) | None => Next::None,
+            Some(at) if at == parts + 2 => AfterAnswer::Give(Action::Decline),
+            Some(at) if at == parts + 3 => AfterAnswer::Give(Action::Cancel),
+            Some(_) | None => AfterAnswer::None,
         }
     }
 
@@ -134,14 +134,14 @@ impl Filling {
     }
 
     /// Returns the current question.
-    pub fn asks(&self, words: &Words) -> Asks {
+    pub fn asks(&self, words: &Words) -> QuestionContent {
         match self.parts.get(self.at) {
             Some(part) => self.asks_part(part, words),
             None => self.asks_end(words),
         }
     }
 
-    fn asks_part(&self, part: &Part, words: &Words) -> Asks {
+    fn asks_part(&self, part: &FormPart, words: &Words) -> QuestionContent {
         let several = self.parts.len() > 1;
         let number = |n: usize| {
             if several {
@@ -164,27 +164,27 @@ impl Filling {
             ("says", &closed(&part.says)),
             ("wants", &part.wants(words)),
         ];
-        let mut asks = Asks {
+        let mut asks = QuestionContent {
             question: first(words, "acp.form.part", &args),
-            ..Asks::default()
+            ..QuestionContent::default()
         };
-        let mut offer = |offers: &[form::Offer]| {
+        let mut offer = |offers: &[form::OfferedValue]| {
             let numbered = offers.iter().enumerate();
             asks.choices
                 .extend(numbered.map(|(at, it)| ((at + 1).to_string(), it.label.clone())));
         };
         match &part.kind {
-            Kind::Text { .. } => asks.kinds.push("freetext"),
-            Kind::Number { .. } => asks.kinds.push("numeric"),
-            Kind::YesNo => asks.kinds.push("yes_no"),
-            Kind::One(offers) | Kind::Several { offers, .. } => {
+            FormKind::Text { .. } => asks.kinds.push("freetext"),
+            FormKind::Number { .. } => asks.kinds.push("numeric"),
+            FormKind::YesNo => asks.kinds.push("yes_no"),
+            FormKind::One(offers) | FormKind::Several { offers, .. } => {
                 match offers.len() > form::MOST_OFFERED {
                     true => asks.kinds.push("freetext"),
                     false => offer(offers),
                 }
             }
         }
-        asks.several = matches!(part.kind, Kind::Several { .. }) && !asks.choices.is_empty();
+        asks.several = matches!(part.kind, FormKind::Several { .. }) && !asks.choices.is_empty();
         if asks.several {
             // If no key can pick them, the person types their numbers.
             asks.kinds.push("freetext");
@@ -206,7 +206,7 @@ impl Filling {
         asks
     }
 
-    fn asks_end(&self, words: &Words) -> Asks {
+    fn asks_end(&self, words: &Words) -> QuestionContent {
         let said: Vec<(String, String)> = self
             .parts
             .iter()
@@ -230,14 +230,14 @@ impl Filling {
         labels.push(first(words, "acp.form.decline", &[]));
         labels.push(first(words, "acp.form.cancel", &[]));
         let all = all.join("; ");
-        Asks::one_of(
+        QuestionContent::one_of(
             first(words, "acp.form.whole_form", &[("all", &all)]),
             labels,
         )
     }
 }
 
-impl Part {
+impl FormPart {
     /// Describes what the part accepts, unless its choices show that.
     fn wants(&self, words: &Words) -> String {
         let bounds = |key, least: Option<String>, most: Option<String>| {
@@ -249,7 +249,7 @@ impl Part {
         };
         let of = |bound: &Option<u64>| bound.map(|it| it.to_string());
         match &self.kind {
-            Kind::Text { length, format } => {
+            FormKind::Text { length, format } => {
                 let length = bounds("acp.form.length", of(&length.0), of(&length.1));
                 match format {
                     form::Format::Any => length,
@@ -259,16 +259,16 @@ impl Part {
                     | form::Format::Moment => first(words, format.wanted(), &[]),
                 }
             }
-            Kind::Number { range, .. } => bounds(
+            FormKind::Number { range, .. } => bounds(
                 "acp.form.range",
                 range.0.map(|it| it.to_string()),
                 range.1.map(|it| it.to_string()),
             ),
-            Kind::Several { count, .. } => {
+            FormKind::Several { count, .. } => {
                 let count = bounds("acp.form.count", of(&count.0), of(&count.1));
                 first(words, "acp.form.several", &[("count", &count)])
             }
-            Kind::YesNo | Kind::One(_) => String::new(),
+            FormKind::YesNo | FormKind::One(_) => String::new(),
         }
     }
 }

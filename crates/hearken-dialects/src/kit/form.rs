@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Response;
 use crate::written::{self, cut};
 
@@ -30,7 +30,7 @@ const LONGEST_VALUE: usize = 4000;
 
 /// One part of a form.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct FormPart {
     /// The agent's name for the part.
     pub id: String,
     /// Its name for people.
@@ -42,12 +42,12 @@ pub struct Part {
     /// The agent's default value.
     pub usual: Option<Value>,
     /// What it accepts.
-    pub kind: Kind,
+    pub kind: FormKind,
 }
 
 /// What a part accepts.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum FormKind {
     /// A text.
     Text {
         /// The least and the most characters.
@@ -65,11 +65,11 @@ pub enum Kind {
     /// Yes or no.
     YesNo,
     /// One of several values.
-    One(Vec<Offer>),
+    One(Vec<OfferedValue>),
     /// Several of the values.
     Several {
         /// The values.
-        offers: Vec<Offer>,
+        offers: Vec<OfferedValue>,
         /// The least and the most values.
         count: (Option<u64>, Option<u64>),
     },
@@ -92,7 +92,7 @@ pub enum Format {
 
 /// A value that a part offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
+pub struct OfferedValue {
     /// The value that is returned.
     pub value: String,
     /// The label that is heard.
@@ -100,7 +100,7 @@ pub struct Offer {
 }
 
 /// Parses a schema; `None` if any of it can't be asked.
-pub fn read(schema: &Map<String, Value>) -> Option<Vec<Part>> {
+pub fn read(schema: &Map<String, Value>) -> Option<Vec<FormPart>> {
     let properties = schema.get("properties").and_then(Value::as_object)?;
     let required: Vec<&str> = match schema.get("required") {
         None | Some(Value::Null) => Vec::new(),
@@ -120,7 +120,7 @@ pub fn read(schema: &Map<String, Value>) -> Option<Vec<Part>> {
     parts.collect()
 }
 
-fn part(id: &str, map: &Map<String, Value>, required: bool) -> Option<Part> {
+fn part(id: &str, map: &Map<String, Value>, required: bool) -> Option<FormPart> {
     if id.chars().count() > LONGEST {
         return None;
     }
@@ -130,8 +130,8 @@ fn part(id: &str, map: &Map<String, Value>, required: bool) -> Option<Part> {
     };
     let kind = match text(map, "type")? {
         "string" => match offers(map, "oneOf").or_else(|| offers(map, "enum")) {
-            Some(offers) => Kind::One(offers?),
-            None => Kind::Text {
+            Some(offers) => FormKind::One(offers?),
+            None => FormKind::Text {
                 length: bounds("minLength", "maxLength"),
                 format: match text(map, "format") {
                     Some("email") => Format::Mail,
@@ -144,16 +144,16 @@ fn part(id: &str, map: &Map<String, Value>, required: bool) -> Option<Part> {
         },
         kind @ ("number" | "integer") => {
             let number = |name: &str| map.get(name).and_then(Value::as_f64);
-            Kind::Number {
+            FormKind::Number {
                 whole: kind == "integer",
                 range: (number("minimum"), number("maximum")),
             }
         }
-        "boolean" => Kind::YesNo,
+        "boolean" => FormKind::YesNo,
         "array" => {
             let items = map.get("items").and_then(Value::as_object)?;
             let titled = offers(items, "anyOf").or_else(|| offers(items, "oneOf"));
-            Kind::Several {
+            FormKind::Several {
                 offers: titled.or_else(|| offers(items, "enum"))??,
                 count: bounds("minItems", "maxItems"),
             }
@@ -161,7 +161,7 @@ fn part(id: &str, map: &Map<String, Value>, required: bool) -> Option<Part> {
         _ => return None,
     };
     let name = text(map, "title").filter(|title| !title.trim().is_empty());
-    let mut part = Part {
+    let mut part = FormPart {
         id: id.to_owned(),
         name: one_line(name.unwrap_or(id), LONGEST),
         says: one_line(text(map, "description").unwrap_or_default(), LONGEST_TEXT),
@@ -181,7 +181,7 @@ fn one_line(text: &str, most: usize) -> String {
 }
 
 /// Parses the values that a part offers; the inner `None` is a list that can't be asked.
-fn offers(map: &Map<String, Value>, name: &str) -> Option<Option<Vec<Offer>>> {
+fn offers(map: &Map<String, Value>, name: &str) -> Option<Option<Vec<OfferedValue>>> {
     let list = map.get(name).filter(|list| !list.is_null())?;
     let Some(list) = list
         .as_array()
@@ -196,7 +196,7 @@ fn offers(map: &Map<String, Value>, name: &str) -> Option<Option<Vec<Offer>>> {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
         };
         let short = value.chars().count() <= LONGEST_VALUE;
-        short.then(|| Offer {
+        short.then(|| OfferedValue {
             value: value.to_owned(),
             label: one_line(label, LONGEST),
         })
@@ -207,27 +207,29 @@ fn offers(map: &Map<String, Value>, name: &str) -> Option<Option<Vec<Offer>>> {
 /// What is wrong with an answer, as a phrase.
 pub type Wrong = Phrase;
 
-impl Part {
+impl FormPart {
     /// Returns whether the part accepts a value.
     fn allows(&self, value: &Value) -> bool {
         match (&self.kind, value) {
-            (Kind::Text { length, .. }, Value::String(text)) => within(length, text),
-            (Kind::Number { whole, range }, Value::Number(number)) => {
+            (FormKind::Text { length, .. }, Value::String(text)) => within(length, text),
+            (FormKind::Number { whole, range }, Value::Number(number)) => {
                 (number.is_i64() || number.is_u64() || !whole)
                     && number.as_f64().is_some_and(|it| is_in(range, it))
             }
-            (Kind::YesNo, Value::Bool(_)) => true,
-            (Kind::One(offers), Value::String(text)) => offers.iter().any(|it| it.value == *text),
-            (Kind::Several { offers, count }, Value::Array(list)) => {
+            (FormKind::YesNo, Value::Bool(_)) => true,
+            (FormKind::One(offers), Value::String(text)) => {
+                offers.iter().any(|it| it.value == *text)
+            }
+            (FormKind::Several { offers, count }, Value::Array(list)) => {
                 let known = |value: &Value| offers.iter().any(|it| *value == it.value.as_str());
                 counts(count, list.len()) && list.iter().all(known)
             }
             (
-                Kind::Text { .. }
-                | Kind::Number { .. }
-                | Kind::YesNo
-                | Kind::One(_)
-                | Kind::Several { .. },
+                FormKind::Text { .. }
+                | FormKind::Number { .. }
+                | FormKind::YesNo
+                | FormKind::One(_)
+                | FormKind::Several { .. },
                 _,
             ) => false,
         }
@@ -241,7 +243,7 @@ impl Part {
     pub fn take(&self, answer: &Response) -> Result<Value, Wrong> {
         let wrong = |key| Phrase::new(key);
         match (&self.kind, answer) {
-            (Kind::Text { length, format }, answer) => {
+            (FormKind::Text { length, format }, answer) => {
                 let text = match answer {
                     Response::Text(text) => text.clone(),
                     Response::Number(number) => number.to_string(),
@@ -255,7 +257,7 @@ impl Part {
                     false => Err(wrong(format.wanted())),
                 }
             }
-            (Kind::Number { whole, range }, Response::Number(number)) => {
+            (FormKind::Number { whole, range }, Response::Number(number)) => {
                 if !is_in(range, *number) {
                     return Err(bounded("acp.form.range", range.0, range.1));
                 }
@@ -268,13 +270,13 @@ impl Part {
                     }
                 }
             }
-            (Kind::YesNo, Response::YesNo(yes)) => Ok((*yes).into()),
-            (Kind::One(offers), Response::Text(text)) => {
+            (FormKind::YesNo, Response::YesNo(yes)) => Ok((*yes).into()),
+            (FormKind::One(offers), Response::Text(text)) => {
                 let found = chosen(offers, text).ok_or(wrong("acp.form.none_of_them"))?;
                 Ok(found.value.as_str().into())
             }
-            (Kind::Several { offers, count }, Response::Text(text)) => {
-                let mut found: Vec<&Offer> = Vec::new();
+            (FormKind::Several { offers, count }, Response::Text(text)) => {
+                let mut found: Vec<&OfferedValue> = Vec::new();
                 for one in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
                     let offer = chosen(offers, one).ok_or(wrong("acp.form.none_of_them"))?;
                     if !found.contains(&offer) {
@@ -287,7 +289,10 @@ impl Part {
                 }
             }
             (
-                Kind::Number { .. } | Kind::YesNo | Kind::One(_) | Kind::Several { .. },
+                FormKind::Number { .. }
+                | FormKind::YesNo
+                | FormKind::One(_)
+                | FormKind::Several { .. },
                 Response::Text(_) | Response::YesNo(_) | Response::Number(_),
             ) => Err(wrong("acp.form.none_of_them")),
         }
@@ -297,8 +302,8 @@ impl Part {
     pub fn words(&self, value: &Value, yes_no: &dyn Fn(bool) -> String) -> String {
         let label = |value: &Value| {
             let offers = match &self.kind {
-                Kind::One(offers) | Kind::Several { offers, .. } => offers.as_slice(),
-                Kind::Text { .. } | Kind::Number { .. } | Kind::YesNo => &[],
+                FormKind::One(offers) | FormKind::Several { offers, .. } => offers.as_slice(),
+                FormKind::Text { .. } | FormKind::Number { .. } | FormKind::YesNo => &[],
             };
             let found = offers.iter().find(|it| *value == it.value.as_str());
             found.map(|it| it.label.clone())
@@ -355,18 +360,18 @@ pub fn bounded(
     least: Option<impl ToString>,
     most: Option<impl ToString>,
 ) -> Phrase {
-    let word = |bound: Option<String>| Word::Own(bound.unwrap_or_default());
+    let word = |bound: Option<String>| PhraseArg::Own(bound.unwrap_or_default());
     Phrase::new(key)
         .with("least", word(least.map(|it| it.to_string())))
         .with("most", word(most.map(|it| it.to_string())))
 }
 
-fn chosen<'a>(offers: &'a [Offer], text: &str) -> Option<&'a Offer> {
+fn chosen<'a>(offers: &'a [OfferedValue], text: &str) -> Option<&'a OfferedValue> {
     // A number picks a value if values are offered by number; otherwise, it may be the name of one.
     let by_place = text.parse::<usize>().ok().and_then(|at| at.checked_sub(1));
     let by_place = by_place.filter(|_| offers.len() <= MOST_OFFERED);
     let by_name = || {
-        let is = |it: &&Offer| it.value == text || it.label.eq_ignore_ascii_case(text);
+        let is = |it: &&OfferedValue| it.value == text || it.label.eq_ignore_ascii_case(text);
         offers.iter().find(is)
     };
     by_place.and_then(|at| offers.get(at)).or_else(by_name)

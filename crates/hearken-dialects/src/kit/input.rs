@@ -78,7 +78,7 @@ const TEXTS: [&str; 6] = [
 
 /// One input of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Input {
+pub struct CallInput {
     /// Its name.
     pub name: String,
     /// Its value as text, cut if it is too long.
@@ -89,7 +89,7 @@ pub struct Input {
     pub digest: [u8; 32],
 }
 
-impl Input {
+impl CallInput {
     /// Creates an input from its name and value.
     pub fn new(name: &str, value: &Value) -> Self {
         let whole = plain(value);
@@ -120,9 +120,11 @@ impl Input {
 }
 
 /// Returns all inputs of a call.
-pub fn all(given: &Map<String, Value>) -> Vec<Input> {
+pub fn all(given: &Map<String, Value>) -> Vec<CallInput> {
     let given = given.iter().take(MOST);
-    given.map(|(name, value)| Input::new(name, value)).collect()
+    given
+        .map(|(name, value)| CallInput::new(name, value))
+        .collect()
 }
 
 /// Finds the command among the inputs of a call, and the names of the inputs that form it.
@@ -354,13 +356,13 @@ mod tests {
 
     #[test]
     fn what_is_cut_is_told_apart_by_all_of_it() {
-        let long = |end: &str| Input::new("x", &json!(format!("{}{end}", "a".repeat(5000))));
+        let long = |end: &str| CallInput::new("x", &json!(format!("{}{end}", "a".repeat(5000))));
         let (one, other) = (long("1"), long("2"));
         assert!(one.is_cut && one.text == other.text);
         assert_ne!(one.digest, other.digest);
         assert_ne!(
-            Input::new("x", &json!("1")).digest,
-            Input::new("x", &json!(1)).digest
+            CallInput::new("x", &json!("1")).digest,
+            CallInput::new("x", &json!(1)).digest
         );
     }
 }

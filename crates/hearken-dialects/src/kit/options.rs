@@ -22,7 +22,7 @@ const LONGEST_NAME: usize = 350;
 
 /// One possible answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct OptionChoice {
     /// The AAEP decision that stands for it.
     pub decision: String,
     /// The agent's exact name for the option.
@@ -37,9 +37,9 @@ pub struct Choice {
 
 /// The possible answers to a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Offer {
+pub struct AnswerOffer {
     /// The answers.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<OptionChoice>,
     /// How many options are left out.
     pub left_out: usize,
     /// The names of options that share one id, so that choosing one could choose the other.
@@ -48,7 +48,7 @@ pub struct Offer {
     pub has_namesakes: bool,
 }
 
-impl Choice {
+impl OptionChoice {
     /// Returns the answer that rejects by cancelling the request.
     pub fn cancel() -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Choice {
 }
 
 /// Parses the options of a permission.
-pub fn read(params: &Map<String, Value>, words: &Words) -> Offer {
+pub fn read(params: &Map<String, Value>, words: &Words) -> AnswerOffer {
     let empty = Vec::new();
     let options = params.get("options").and_then(Value::as_array);
     let options = options.unwrap_or(&empty);
@@ -87,7 +87,7 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> Offer {
     let has_namesakes = known.iter().enumerate().any(same);
     let only = |wanted: &str| known.iter().filter(|(_, _, kind)| *kind == wanted).count() == 1;
     let (once, never) = (only("allow_once"), only("reject_once"));
-    let mut choices: Vec<Choice> = Vec::new();
+    let mut choices: Vec<OptionChoice> = Vec::new();
     for (id, name, kind) in known.iter().filter(|(id, _, _)| !is_shared(id)).take(MOST) {
         let decision = match *kind {
             "allow_once" if once => "accept".to_owned(),
@@ -105,7 +105,7 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> Offer {
                 told
             }
         };
-        choices.push(Choice {
+        choices.push(OptionChoice {
             decision,
             option: (*id).to_owned(),
             allows: kind.starts_with("allow"),
@@ -118,7 +118,7 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> Offer {
         // It is unclear what a shared id means, so nothing may be allowed.
         choices.retain(|choice| choice.rejects);
     }
-    Offer {
+    AnswerOffer {
         choices,
         left_out,
         shared,

@@ -14,12 +14,12 @@ const MOST: usize = 256;
 /// The parts of one conversation.
 #[derive(Debug, Clone, Default)]
 pub struct Parts {
-    known: VecDeque<Part>,
+    known: VecDeque<AnnouncedPart>,
 }
 
 /// How much of one part was announced.
 #[derive(Debug, Clone)]
-struct Part {
+struct AnnouncedPart {
     id: String,
     grows: Grows,
     /// The length of the announced text in bytes, and its hash.
@@ -50,14 +50,14 @@ fn sum(start: u64, text: &str) -> u64 {
 
 impl Parts {
     /// Returns a part, and creates it if it is new.
-    fn part(&mut self, id: &str, grows: Grows) -> Option<&mut Part> {
+    fn part(&mut self, id: &str, grows: Grows) -> Option<&mut AnnouncedPart> {
         if let Some(at) = self.known.iter().position(|part| part.id == id) {
             return self.known.get_mut(at);
         }
         if self.known.len() == MOST {
             self.known.pop_front();
         }
-        self.known.push_back(Part {
+        self.known.push_back(AnnouncedPart {
             id: id.to_owned(),
             grows,
             said: (0, START),
@@ -133,7 +133,7 @@ impl Parts {
     }
 }
 
-impl Part {
+impl AnnouncedPart {
     fn says(&mut self, text: &str) {
         let bare = text.trim_end();
         if !bare.is_empty() {

@@ -14,7 +14,7 @@ use crate::written::Content;
 use crate::{Out, Over, Words};
 
 use super::call::Call;
-use super::options::Choice;
+use super::options::OptionChoice;
 
 /// A request for a permission, or for an answer in words.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,9 +28,9 @@ pub struct Permission {
     /// What else is known of it, to be read in full.
     pub context: Vec<(String, String)>,
     /// All possible answers.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<OptionChoice>,
     /// The answers that are offered as it is asked now.
-    pub offered: Vec<Choice>,
+    pub offered: Vec<OptionChoice>,
     /// Whether the request can be cancelled if no choice rejects it.
     pub can_cancel: bool,
     /// The token of the question; empty until it is asked.
@@ -84,7 +84,7 @@ impl Permission {
     pub fn consent(
         id: Id,
         call: &str,
-        choices: Vec<Choice>,
+        choices: Vec<OptionChoice>,
         context: Vec<(String, String)>,
     ) -> Self {
         Self {
@@ -212,16 +212,16 @@ impl Permission {
     }
 
     /// Returns the answers that are possible for a call as it is now.
-    fn offer(&self, call: &Call) -> Vec<Choice> {
+    fn offer(&self, call: &Call) -> Vec<OptionChoice> {
         let only = self.only(call);
         let choices = self
             .choices
             .iter()
             .filter(|choice| only.is_none() || choice.rejects);
-        let mut offer: Vec<Choice> = choices.cloned().collect();
+        let mut offer: Vec<OptionChoice> = choices.cloned().collect();
         let rejects = offer.iter().any(|choice| choice.decision == "reject");
         if only.is_some() && self.can_cancel && !rejects {
-            offer.push(Choice::cancel());
+            offer.push(OptionChoice::cancel());
         }
         offer
     }
@@ -271,7 +271,7 @@ impl Permission {
     }
 
     /// Writes the answer that selects an option.
-    pub fn selected(&self, choice: &Choice) -> String {
+    pub fn selected(&self, choice: &OptionChoice) -> String {
         if choice.cancels {
             return self.cancelled();
         }

@@ -16,7 +16,7 @@ use crate::link::{Fault, Frame, LinkEvent, Phrase, Receipt, Undelivered};
 use crate::protocol::{
     Answer, Decision, Finding, Now, Problem, Reply, ReplyToken, Response, Severity,
 };
-use crate::{Cx, Dialect, Out, Over, Standing, Start, Wish, Words};
+use crate::{Cx, Dialect, Out, Over, QuestionsStanding, Start, Wish, Words};
 
 /// Every sentence, loaded once.
 pub static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
@@ -43,7 +43,7 @@ pub struct Rig<M, P> {
     /// The same, with what became of them.
     pub outcomes: Vec<(u64, Result<Receipt, Undelivered>)>,
     pub over: Vec<Over>,
-    pub stood: Vec<Standing>,
+    pub stood: Vec<QuestionsStanding>,
     pub closed: Vec<Fault>,
     pub unread: u64,
     /// What is wrong with the events.

@@ -93,7 +93,7 @@ impl Id {
 
 /// An envelope with its contents, unread.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Message {
+pub enum RpcMessage {
     /// The other side wants something done and answered.
     Request {
         /// Its id.
@@ -177,7 +177,7 @@ impl Refused {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
     /// A JSON-RPC message.
-    Rpc(Message),
+    Rpc(RpcMessage),
     /// An object other than a JSON-RPC message.
     Object,
     /// Anything but an object.
@@ -201,29 +201,29 @@ pub fn read_bare(text: &str) -> Text {
         return Text::Other;
     };
     match opened(envelope) {
-        Message::Nothing => Text::Object,
+        RpcMessage::Nothing => Text::Object,
         message => Text::Rpc(message),
     }
 }
 
-fn opened(envelope: Envelope<'_>) -> Message {
+fn opened(envelope: Envelope<'_>) -> RpcMessage {
     let id = envelope.id.map(Id::new);
     let own = |raw: &RawValue| raw.get().to_owned();
     let params = envelope.params.map(own);
     match (envelope.method, id, envelope.result, envelope.error) {
-        (Some(method), None, _, _) => Message::Notification { method, params },
-        (Some(method), Some(Some(id)), _, _) => Message::Request { id, method, params },
-        (None, id, Some(result), _) => Message::Result {
+        (Some(method), None, _, _) => RpcMessage::Notification { method, params },
+        (Some(method), Some(Some(id)), _, _) => RpcMessage::Request { id, method, params },
+        (None, id, Some(result), _) => RpcMessage::Result {
             id: id.flatten(),
             result: own(result),
         },
-        (None, id, None, Some(error)) => Message::Error {
+        (None, id, None, Some(error)) => RpcMessage::Error {
             id: id.flatten(),
             code: error.code,
             message: error.words(),
         },
         // A request with an invalid id can't be answered.
-        (Some(_), Some(None), _, _) | (None, _, None, None) => Message::Nothing,
+        (Some(_), Some(None), _, _) | (None, _, None, None) => RpcMessage::Nothing,
     }
 }
 
@@ -315,7 +315,7 @@ mod tests {
 
     fn id(text: &str) -> Option<Id> {
         match read(&format!(r#"{{"jsonrpc":"2.0","id":{text},"method":"m"}}"#)) {
-            Text::Rpc(Message::Request { id, .. }) => Some(id),
+            Text::Rpc(RpcMessage::Request { id, .. }) => Some(id),
             _ => None,
         }
     }
@@ -375,14 +375,16 @@ mod tests {
         ] {
             let text = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#);
             match read(&text) {
-                Text::Rpc(Message::Error { message, .. }) => assert_eq!(message, words, "{error}"),
+                Text::Rpc(RpcMessage::Error { message, .. }) => {
+                    assert_eq!(message, words, "{error}")
+                }
                 other => panic!("{other:?}"),
             }
         }
         let long = "x".repeat(10 * LONGEST_WORDS);
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":1,"data":"{long}"}}}}"#);
         assert!(
-            matches!(read(&text), Text::Rpc(Message::Error { message, .. }) if message.len() == LONGEST_WORDS)
+            matches!(read(&text), Text::Rpc(RpcMessage::Error { message, .. }) if message.len() == LONGEST_WORDS)
         );
     }
 
@@ -394,7 +396,7 @@ mod tests {
         let theirs = id("1").unwrap();
         assert!(matches!(
             read(r#"{"jsonrpc":"2.0","id":1,"method":"x"}"#),
-            Text::Rpc(Message::Request { .. })
+            Text::Rpc(RpcMessage::Request { .. })
         ));
         assert_eq!(asked.answered(Some(&theirs)), Some("ours"), "by the number");
         assert_eq!(asked.answered(Some(&theirs)), None, "only once");
@@ -421,21 +423,21 @@ mod tests {
             ("no JSON", Text::Other),
             ("[1]", Text::Other),
             (r#"{"type":"x"}"#, Text::Object),
-            (r#"{"jsonrpc":"2.0"}"#, Text::Rpc(Message::Nothing)),
+            (r#"{"jsonrpc":"2.0"}"#, Text::Rpc(RpcMessage::Nothing)),
             (
                 r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#,
-                Text::Rpc(Message::Nothing),
+                Text::Rpc(RpcMessage::Nothing),
             ),
             (
                 r#"{"jsonrpc":"2.0","id":null,"method":"m","params":{"n":1.50}}"#,
-                Text::Rpc(Message::Notification {
+                Text::Rpc(RpcMessage::Notification {
                     method: "m".into(),
                     params: Some(r#"{"n":1.50}"#.into()),
                 }),
             ),
             (
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-1}}"#,
-                Text::Rpc(Message::Error {
+                Text::Rpc(RpcMessage::Error {
                     id: None,
                     code: -1,
                     message: String::new(),
@@ -450,7 +452,7 @@ mod tests {
     fn what_is_written_can_be_read_whatever_stands_in_it() {
         let text = error(&id("\"x\"").unwrap(), NO_SUCH_METHOD, "no \"such\"\nthing");
         assert!(!text.contains('\n'));
-        let Text::Rpc(Message::Error {
+        let Text::Rpc(RpcMessage::Error {
             code, message, id, ..
         }) = read(&text)
         else {
@@ -464,7 +466,7 @@ mod tests {
         for text in [request(3, "a.b", "{}"), notification("a.b", "[1]")] {
             assert!(matches!(
                 read(&text),
-                Text::Rpc(Message::Request { .. } | Message::Notification { .. })
+                Text::Rpc(RpcMessage::Request { .. } | RpcMessage::Notification { .. })
             ));
         }
     }

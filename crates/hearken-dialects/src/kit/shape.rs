@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::protocol::{CallOutput, FileChange, PlanStage, PlanStep};
 
 use super::changes;
-use super::input::{self, Input};
+use super::input::{self, CallInput};
 use super::members::{object, text};
 use super::update::{CallNews, Status};
 use super::written::cut;
@@ -144,7 +144,7 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
             }
             Value::Null => None,
             // A custom tool may accept any value.
-            other => Some(vec![Input::new("input", other)]),
+            other => Some(vec![CallInput::new("input", other)]),
         }),
         is_too_much: is_too_much(update),
         said: [said_by_command, said_by_edits].concat(),

@@ -14,7 +14,7 @@ mod late;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
     Attached, Event, OutputId, OutputStreaming, PlanStage, PlanStep, Progress, SessionStarted,
     StateChanged, ToolCallId, ToolInvoked,
@@ -25,7 +25,7 @@ use crate::{Cx, Out, Words};
 pub use late::LeftCalls;
 
 use super::call::{self, Call, GRACE, HeardStage};
-use super::ending::End;
+use super::ending::TurnEnd;
 use super::permission::Permission;
 use super::update::{CallNews, Status, Update};
 
@@ -57,7 +57,7 @@ pub struct EventContext {
 
 /// An output that is still being written.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct OpenOutput {
     id: String,
     message: Option<String>,
     position: u64,
@@ -65,7 +65,7 @@ pub(super) struct Output {
     is_notice: bool,
 }
 
-impl Output {
+impl OpenOutput {
     /// Returns a piece of it that begins at its present position; `complete` if nothing follows.
     fn chunk(&self, text: &str, complete: bool) -> Event {
         Event::OutputStreaming(OutputStreaming {
@@ -84,7 +84,7 @@ impl Output {
 pub struct Turn {
     /// Whether a stop was requested.
     pub stopping: bool,
-    pub(super) session: written::Session,
+    pub(super) session: written::TranslatedSession,
     pub(super) prompted: bool,
     pub(super) began: Duration,
     pub(super) heard: Duration,
@@ -92,7 +92,7 @@ pub struct Turn {
     /// The calls that are followed, by AAEP's ids.
     pub calls: BTreeMap<String, Call>,
     pub(super) over: VecDeque<String>,
-    pub(super) output: Option<Output>,
+    pub(super) output: Option<OpenOutput>,
     pub(super) outputs: u64,
     pub(super) plan: Vec<PlanStep>,
     /// The open question.
@@ -101,9 +101,9 @@ pub struct Turn {
     pub waiting: VecDeque<Permission>,
     /// Questions that were dropped because their calls went on without an answer; the agent may still wait for one.
     pub(super) passed: Vec<Permission>,
-    pub(super) end: Option<End>,
+    pub(super) end: Option<TurnEnd>,
     /// Whether the end waits for news of calls that still run.
-    open: Option<late::Open>,
+    open: Option<late::LateDeadline>,
     pub(super) call_count: u64,
     pub(super) failed: u64,
     /// Whether the latest decision was a rejection, and no call has run since.
@@ -173,7 +173,7 @@ impl Turn {
         match update {
             Update::Says { message, text } => self.says(message, &text, teller, cx),
             Update::Shows(kind) => {
-                let phrase = Phrase::new("acp.shows").with("kind", Word::Name(kind));
+                let phrase = Phrase::new("acp.shows").with("kind", PhraseArg::Name(kind));
                 cx.out.push(Out::Tell(phrase));
             }
             Update::Thinks => {
@@ -205,7 +205,7 @@ impl Turn {
         }
         // A notice of the agent's program comes in one piece, and what the model writes follows without a break.
         let fresh = text.starts_with(|c: char| c.is_uppercase() || "#`*|>".contains(c));
-        let other = |output: &Output| {
+        let other = |output: &OpenOutput| {
             (message.is_some() && output.message != message) || (output.is_notice && fresh)
         };
         if self.output.as_ref().is_some_and(other) {
@@ -215,7 +215,7 @@ impl Turn {
         let outputs = &mut self.outputs;
         let output = self.output.get_or_insert_with(|| {
             *outputs += 1;
-            Output {
+            OpenOutput {
                 id: format!("out_{outputs}"),
                 message,
                 position: 0,
@@ -464,7 +464,7 @@ impl Turn {
     }
 
     /// Sets the end of the turn, which takes effect at [`Turn::is_over`], once no question is open.
-    pub fn end(&mut self, end: End) {
+    pub fn end(&mut self, end: TurnEnd) {
         self.end.get_or_insert(end);
     }
 
@@ -531,7 +531,7 @@ impl Turn {
             self.leave_late();
         }
         if self.quiet_at().is_some_and(|at| at <= cx.now.monotonic) {
-            self.end(End::Done);
+            self.end(TurnEnd::Done);
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::Offered;
 use crate::protocol::{CallOutput, FileChange, PlanStep};
 
-use super::input::Input;
+use super::input::CallInput;
 
 /// One update of a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +82,7 @@ pub struct CallNews {
     /// The command that it runs.
     pub command: Option<String>,
     /// All its inputs.
-    pub inputs: Option<Vec<Input>>,
+    pub inputs: Option<Vec<CallInput>>,
     /// Whether it has more inputs, parts or paths than are read; `None` if the message has none of them.
     pub is_too_much: Option<bool>,
     /// The names of the inputs that its command and edits express.

@@ -18,7 +18,7 @@ const ANY_PHRASE: &str = "acp.end.gone";
 
 /// One sentence in one language, at each verbosity.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct WordedSentence {
     /// The language (BCP 47).
     pub language: String,
     /// The short form.
@@ -32,7 +32,7 @@ pub struct Said {
 /// A source of words for phrases, in every available language; the first is the fallback for all others.
 pub trait Wording: Debug + Send + Sync {
     /// Returns the words of a phrase; never empty.
-    fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<Said>;
+    fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<WordedSentence>;
 }
 
 /// A shared [`Wording`], for code that creates dialects.
@@ -46,7 +46,7 @@ impl Words {
     }
 
     /// Returns the words of a phrase.
-    pub fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<Said> {
+    pub fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<WordedSentence> {
         self.0.say(key, args)
     }
 
@@ -63,7 +63,7 @@ impl Words {
 }
 
 /// Returns a sentence as a summary: the first language in the main fields, the others as variants (11.5.1).
-pub fn summary(said: impl IntoIterator<Item = Said>) -> Summary {
+pub fn summary(said: impl IntoIterator<Item = WordedSentence>) -> Summary {
     let mut summary = Summary::default();
     for (at, said) in said.into_iter().enumerate() {
         let levels = [
@@ -97,8 +97,8 @@ impl Default for Words {
 struct Keys;
 
 impl Wording for Keys {
-    fn say(&self, key: &str, _: &[(&str, &str)]) -> Vec<Said> {
-        vec![Said {
+    fn say(&self, key: &str, _: &[(&str, &str)]) -> Vec<WordedSentence> {
+        vec![WordedSentence {
             language: "en".to_owned(),
             terse: key.to_owned(),
             normal: key.to_owned(),

@@ -51,7 +51,7 @@ pub struct Agent {
 
 /// What the events of one session share.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct TranslatedSession {
     id: String,
     thread: String,
     /// The id of its agent when it began: a session does not change hands when an agent introduces itself again.
@@ -62,7 +62,7 @@ pub struct Session {
     last: Option<Timestamp>,
 }
 
-impl Session {
+impl TranslatedSession {
     /// Returns AAEP's id of the session.
     pub fn id(&self) -> &str {
         &self.id
@@ -172,8 +172,8 @@ impl Writer {
     }
 
     /// Begins a session, given the other side's names for it and its conversation.
-    pub fn session(&mut self, name: &str, thread: &str) -> Session {
-        Session {
+    pub fn session(&mut self, name: &str, thread: &str) -> TranslatedSession {
+        TranslatedSession {
             // The same name may be reused after its session is over.
             id: format!("{}{:08x}", id("sess_", name), self.draw() as u32),
             thread: cut(thread, 256),
@@ -192,7 +192,7 @@ impl Writer {
     /// Returns the text of one event.
     pub fn event(
         &mut self,
-        session: &mut Session,
+        session: &mut TranslatedSession,
         at: Timestamp,
         content: impl Into<Content>,
     ) -> String {

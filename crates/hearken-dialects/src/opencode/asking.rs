@@ -12,15 +12,15 @@ use serde_json::{Map, Value, json};
 
 use crate::Words;
 use crate::kit::call::{self, first};
-use crate::kit::options::{self, Choice};
+use crate::kit::options::{self, OptionChoice};
 use crate::kit::permission::Permission;
 use crate::kit::update::CallNews;
-use crate::link::{Body, Call};
+use crate::link::{Body, HttpCall};
 use crate::protocol::{self, AwaitingClarification, ResponseKind};
 use crate::rpc::Id;
 use crate::written::cut;
 
-use super::requests::{self, Question, Wants, Wonders};
+use super::requests::{self, FormQuestion, Wants, Wonders};
 
 /// The longest list of permanent permissions, in characters: more could not be announced in full.
 const LONGEST_PATTERNS: usize = 350;
@@ -33,8 +33,8 @@ const DECLINE: &str = "decline";
 
 /// The questions of one request, and the answers so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Form {
-    questions: Vec<Question>,
+pub struct QuestionForm {
+    questions: Vec<FormQuestion>,
     answers: Vec<Vec<String>>,
 }
 
@@ -42,7 +42,7 @@ pub struct Form {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answered {
     /// It is sent.
-    Sent(Call),
+    Sent(HttpCall),
     /// It is kept until the last one is given, and the next question is asked.
     Kept,
     /// It is not an accepted answer.
@@ -101,16 +101,16 @@ pub fn permission(
 }
 
 /// Returns the request that answers a permission.
-pub fn decided(request: &str, choice: &Choice, reason: Option<&str>) -> Call {
+pub fn decided(request: &str, choice: &OptionChoice, reason: Option<&str>) -> HttpCall {
     let mut body = json!({"reply": choice.option});
     if let Some(reason) = reason.filter(|reason| !choice.allows && !reason.trim().is_empty()) {
         body["message"] = reason.into();
     }
     let path = format!("/permission/{}/reply", segment(request));
-    Call::post(path, Body::json(body.to_string()))
+    HttpCall::post(path, Body::json(body.to_string()))
 }
 
-impl Form {
+impl QuestionForm {
     /// Collects the questions of a request.
     pub fn new(wonders: Wonders) -> Self {
         Self {
@@ -175,7 +175,7 @@ impl Form {
         };
         if text.trim() == DECLINE && !question.options.is_empty() {
             let path = format!("/question/{}/reject", segment(request));
-            return Answered::Sent(Call::post(path, Body::json("{}")));
+            return Answered::Sent(HttpCall::post(path, Body::json("{}")));
         }
         let Some(answer) = question.takes(text) else {
             return Answered::Unfit;
@@ -186,14 +186,14 @@ impl Form {
             // The last answer is not kept: if it cannot be sent, it is given again.
             let path = format!("/question/{}/reply", segment(request));
             let body = json!({"answers": answers}).to_string();
-            return Answered::Sent(Call::post(path, Body::json(body)));
+            return Answered::Sent(HttpCall::post(path, Body::json(body)));
         }
         self.answers = answers;
         Answered::Kept
     }
 }
 
-impl Question {
+impl FormQuestion {
     /// Reads an answer: the labels that it names, or other words if allowed.
     fn takes(&self, text: &str) -> Option<Vec<String>> {
         let text = text.trim();
@@ -250,8 +250,8 @@ pub fn segment(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn question(several: bool, free: bool) -> Question {
-        Question {
+    fn question(several: bool, free: bool) -> FormQuestion {
+        FormQuestion {
             words: "Which?".to_owned(),
             options: ["a.txt", "b.txt", "3"]
                 .map(|label| (label.to_owned(), String::new()))

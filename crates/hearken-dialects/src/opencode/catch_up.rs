@@ -10,15 +10,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kit::ending::End;
-use crate::link::{Call, Fault, HttpAnswer, Phrase};
+use crate::kit::ending::TurnEnd;
+use crate::link::{Fault, HttpAnswer, HttpCall, Phrase};
 use crate::protocol::object;
 use crate::rpc::Id;
-use crate::{Cx, Out, Standing};
+use crate::{Cx, Out, QuestionsStanding};
 
 use super::asking::segment;
 use super::client::{Opencode, RequestPurpose};
-use super::read::{self, About, Does, Message, Part};
+use super::read::{self, About, Does, MessageInfo, MessagePart};
 use super::requests::{self, Wants, Wonders};
 
 /// How many unknown conversations are looked up.
@@ -32,7 +32,7 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// One of the requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum CatchUpRequest {
     /// The states of the conversations.
     Does,
     /// The open permissions.
@@ -59,7 +59,7 @@ pub(super) struct CatchUp {
     wants: Option<Vec<Wants>>,
     wonders: Option<Vec<Wonders>>,
     abouts: Vec<About>,
-    messages: BTreeMap<String, Vec<(Message, Vec<Part>)>>,
+    messages: BTreeMap<String, Vec<(MessageInfo, Vec<MessagePart>)>>,
     is_second: bool,
     missed: bool,
     /// Whether a question is open that cannot be read.
@@ -101,11 +101,11 @@ impl Opencode {
             }
         }
         for (piece, path) in [
-            (Piece::Does, "/session/status"),
-            (Piece::Wants, "/permission"),
-            (Piece::Wonders, "/question"),
+            (CatchUpRequest::Does, "/session/status"),
+            (CatchUpRequest::Wants, "/permission"),
+            (CatchUpRequest::Wonders, "/question"),
         ] {
-            let asked = self.call(RequestPurpose::Missed(piece), Call::get(path), out);
+            let asked = self.call(RequestPurpose::Missed(piece), HttpCall::get(path), out);
             catch_up.waits.extend(asked);
         }
         self.catch_up = Some(catch_up);
@@ -115,7 +115,7 @@ impl Opencode {
     pub(super) fn caught(
         &mut self,
         request: u64,
-        piece: Piece,
+        piece: CatchUpRequest,
         outcome: &Result<HttpAnswer, Fault>,
         cx: &mut Cx<'_>,
     ) {
@@ -129,27 +129,27 @@ impl Opencode {
         let answer = outcome.as_ref().ok().filter(|it| it.status == 200);
         let body = answer.map_or("", |answer| answer.body.as_str());
         let read = match piece {
-            Piece::Does => {
+            CatchUpRequest::Does => {
                 catch_up.does = read::all_does(body);
                 catch_up.does.is_some()
             }
-            Piece::Wants => {
+            CatchUpRequest::Wants => {
                 let all = requests::each(body, requests::wants);
                 catch_up.wants = all.map(|all| catch_up.take(all));
                 catch_up.wants.is_some()
             }
-            Piece::Wonders => {
+            CatchUpRequest::Wonders => {
                 let all = requests::each(body, requests::wonders);
                 catch_up.wonders = all.map(|all| catch_up.take(all));
                 catch_up.wonders.is_some()
             }
-            Piece::About(_) => {
+            CatchUpRequest::About(_) => {
                 let about = object(body).and_then(|map| read::about(&map));
                 let is_there = about.is_some();
                 catch_up.abouts.extend(about);
                 is_there
             }
-            Piece::Messages(id) => match read::messages(body) {
+            CatchUpRequest::Messages(id) => match read::messages(body) {
                 Some(messages) => {
                     catch_up.messages.insert(id, messages);
                     true
@@ -187,17 +187,21 @@ impl Opencode {
             .collect();
         let write: Vec<String> = write.into_iter().take(MOST_READ).cloned().collect();
         for id in about {
-            let call = Call::get(format!("/session/{}", segment(&id)));
-            let asked = self.call(RequestPurpose::Missed(Piece::About(id)), call, out);
+            let call = HttpCall::get(format!("/session/{}", segment(&id)));
+            let asked = self.call(RequestPurpose::Missed(CatchUpRequest::About(id)), call, out);
             catch_up.waits.extend(asked);
         }
         for id in write {
             let path = format!("/session/{}/message?limit={MESSAGES}", segment(&id));
-            let call = Call {
+            let call = HttpCall {
                 most: MOST_BYTES,
-                ..Call::get(path)
+                ..HttpCall::get(path)
             };
-            let asked = self.call(RequestPurpose::Missed(Piece::Messages(id)), call, out);
+            let asked = self.call(
+                RequestPurpose::Missed(CatchUpRequest::Messages(id)),
+                call,
+                out,
+            );
             catch_up.waits.extend(asked);
         }
         self.catch_up = Some(catch_up);
@@ -241,7 +245,7 @@ impl Opencode {
             });
             conversation.goes_on(written, cx);
             match broken {
-                true => conversation.end(End::Gone, cx),
+                true => conversation.end(TurnEnd::Gone, cx),
                 false => conversation.does(&Does::Nothing, id, cx),
             }
             self.send_held(id, cx.out);
@@ -282,7 +286,7 @@ impl Opencode {
             && asks.into_iter().any(|turn| turn.asks())
             && !catch_up.missed
         {
-            cx.out.push(Out::Standing(Standing::Back));
+            cx.out.push(Out::Standing(QuestionsStanding::Back));
         }
     }
 

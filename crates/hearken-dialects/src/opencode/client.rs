@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::kit::directory::Directory;
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::turn::{EventContext, LeftCalls, Turn};
 use crate::kit::update::Update;
-use crate::link::{Address, Call, Fault, Frame, HttpAnswer, Phrase, Stream, Way, Word};
+use crate::link::{Address, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg, Stream, Way};
 use crate::protocol::Reply;
 use crate::written::{self, Agent, Writer};
 use crate::{
@@ -20,8 +20,8 @@ use crate::{
     Words,
 };
 
-use super::catch_up::{CatchUp, Piece};
-use super::conversation::Conversation;
+use super::catch_up::{CatchUp, CatchUpRequest};
+use super::conversation::OpencodeConversation;
 use super::read::{self, About, Failure, ServerEvent};
 
 /// The name of this dialect, and of its agent.
@@ -62,7 +62,7 @@ pub fn events(path: &str) -> Stream {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RequestPurpose {
     /// Catching up.
-    Missed(Piece),
+    Missed(CatchUpRequest),
     /// The person's answer in this conversation to the request of this name.
     Answer(String, String),
     /// A new conversation, for this prompt.
@@ -79,7 +79,7 @@ pub struct Opencode {
     pub(super) numbers: Numbers,
     pub(super) words: Words,
     pub(super) listens: bool,
-    pub(super) conversations: Directory<Conversation>,
+    pub(super) conversations: Directory<OpencodeConversation>,
     /// The parent of each subagent.
     pub(super) parents: BTreeMap<String, String>,
     pub(super) asked: BTreeMap<u64, RequestPurpose>,
@@ -116,7 +116,7 @@ impl Opencode {
     pub(super) fn call(
         &mut self,
         what: RequestPurpose,
-        call: Call,
+        call: HttpCall,
         out: &mut Vec<Out>,
     ) -> Option<u64> {
         if self.listens || self.asked.len() >= MOST_CALLS {
@@ -132,12 +132,12 @@ impl Opencode {
         &mut self,
         request: u64,
         what: RequestPurpose,
-        call: Call,
+        call: HttpCall,
         out: &mut Vec<Out>,
     ) {
         self.asked.insert(request, what);
         let path = format!("{}{}", self.base, call.path);
-        let call = Call { path, ..call };
+        let call = HttpCall { path, ..call };
         out.push(Out::Call { request, call });
     }
 
@@ -163,11 +163,11 @@ impl Opencode {
         &mut self,
         id: &str,
         out: &mut Vec<Out>,
-    ) -> Option<&mut Conversation> {
+    ) -> Option<&mut OpencodeConversation> {
         let root = self.root(id);
         let opened = self
             .conversations
-            .open(&root, Conversation::is_idle, |seed| {
+            .open(&root, OpencodeConversation::is_idle, |seed| {
                 let agent = Agent {
                     id: agent(&root),
                     name: NAME.to_owned(),
@@ -180,7 +180,7 @@ impl Opencode {
                     answerable: !self.listens,
                     left: LeftCalls::default(),
                 };
-                Conversation::new(&root, teller)
+                OpencodeConversation::new(&root, teller)
             });
         let full = Phrase::new("opencode.too_many_conversations");
         opened.map_err(|error| error.tell(full, out)).ok()
@@ -241,7 +241,7 @@ impl Opencode {
             }
             ServerEvent::Failed(None, failure) => {
                 if let Failure::Words(words) = failure {
-                    let words = Word::Agent(words);
+                    let words = PhraseArg::Agent(words);
                     cx.out.push(Out::Tell(
                         Phrase::new("opencode.complaint").with("words", words),
                     ));
@@ -254,7 +254,7 @@ impl Opencode {
             ServerEvent::Quiet => {}
             ServerEvent::Unknown(kind) => {
                 if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(kind.clone()) {
-                    let kind = Word::Name(kind);
+                    let kind = PhraseArg::Name(kind);
                     cx.out
                         .push(Out::Detail(Phrase::new("acp.unknown").with("kind", kind)));
                 }
@@ -282,7 +282,7 @@ impl Opencode {
     fn deleted(&mut self, id: &str, cx: &mut Cx<'_>) {
         self.parents.remove(id);
         if let Some(mut conversation) = self.conversations.remove(id) {
-            conversation.end(End::Stopped { wanted: false }, cx);
+            conversation.end(TurnEnd::Stopped { wanted: false }, cx);
         }
     }
 
@@ -305,11 +305,11 @@ impl Opencode {
         self.unmet = None;
         let mut unsent = 0;
         for conversation in self.conversations.values_mut() {
-            conversation.end(End::Gone, cx);
+            conversation.end(TurnEnd::Gone, cx);
             unsent += std::mem::take(&mut conversation.held).len();
         }
         if unsent > 0 {
-            let n = Word::Own(unsent.to_string());
+            let n = PhraseArg::Own(unsent.to_string());
             cx.out
                 .push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
         }
@@ -407,7 +407,7 @@ impl Dialect for Opencode {
         let begin = self
             .conversations
             .values()
-            .filter_map(Conversation::begins_by);
+            .filter_map(OpencodeConversation::begins_by);
         (turns.filter_map(Turn::deadline).chain(begin))
             .chain(self.unmet)
             .min()
@@ -418,8 +418,14 @@ impl Dialect for Opencode {
             takes_prompts: !self.listens && !self.is_over,
             converses: true,
             when_left: WhenLeft::Open,
-            in_turn: self.conversations.values().any(Conversation::is_at_work),
-            is_stopping: self.conversations.values().any(Conversation::is_stopping),
+            in_turn: self
+                .conversations
+                .values()
+                .any(OpencodeConversation::is_at_work),
+            is_stopping: self
+                .conversations
+                .values()
+                .any(OpencodeConversation::is_stopping),
             ..Connection::default()
         }
     }

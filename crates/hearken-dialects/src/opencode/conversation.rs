@@ -13,16 +13,16 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::{CallNews, Status, Update};
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Now;
 use crate::written;
 use crate::{Cx, Out, Over};
 
-use super::asking::Form;
-use super::read::{Does, Failure, Message, Part};
+use super::asking::QuestionForm;
+use super::read::{Does, Failure, MessageInfo, MessagePart};
 use crate::kit::parts::Parts;
 
 /// How many messages of people, finished requests and calls are remembered.
@@ -34,7 +34,7 @@ pub const MOST_HELD: usize = 16;
 const BEGINS: Duration = Duration::from_secs(30);
 
 /// The messages of a conversation, the oldest first, each with its parts.
-pub type Written = Vec<(Message, Vec<Part>)>;
+pub type MessageLog = Vec<(MessageInfo, Vec<MessagePart>)>;
 
 /// Whether a turn is expected for the last prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ enum Begins {
 
 /// One conversation.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct OpencodeConversation {
     /// Its name on the server.
     pub id: String,
     /// Its turn.
@@ -57,7 +57,7 @@ pub struct Conversation {
     /// The writer of its events.
     pub teller: EventContext,
     /// The requests for answers in words, by name, with the answers so far.
-    pub forms: BTreeMap<String, Form>,
+    pub forms: BTreeMap<String, QuestionForm>,
     /// The prompts to send when the current turn is over.
     pub held: VecDeque<String>,
     /// The prompts that were sent but did not come back as messages yet.
@@ -78,7 +78,7 @@ pub struct Conversation {
     retry: String,
 }
 
-impl Conversation {
+impl OpencodeConversation {
     /// Creates the record of a conversation.
     pub fn new(id: &str, teller: EventContext) -> Self {
         Self {
@@ -124,7 +124,7 @@ impl Conversation {
                 self.turn(cx);
                 if self.retry != *words {
                     self.retry.clone_from(words);
-                    let words = Word::Agent(words.clone());
+                    let words = PhraseArg::Agent(words.clone());
                     cx.out.push(Out::Tell(
                         Phrase::new("opencode.retry").with("words", words),
                     ));
@@ -138,11 +138,11 @@ impl Conversation {
     /// Handles that the conversation is idle.
     fn rests(&mut self, cx: &mut Cx<'_>) {
         let end = match self.failure.take() {
-            None => End::Done,
-            Some(Failure::Stopped) => End::Stopped {
+            None => TurnEnd::Done,
+            Some(Failure::Stopped) => TurnEnd::Stopped {
                 wanted: self.turn.as_ref().is_some_and(|turn| turn.stopping),
             },
-            Some(Failure::Words(words)) => End::Failed(words),
+            Some(Failure::Words(words)) => TurnEnd::Failed(words),
         };
         if self.turn.is_some() {
             // Prompts that did not come back in the turn never will.
@@ -153,7 +153,7 @@ impl Conversation {
     }
 
     /// Ends the turn and closes its open questions.
-    pub fn end(&mut self, end: End, cx: &mut Cx<'_>) {
+    pub fn end(&mut self, end: TurnEnd, cx: &mut Cx<'_>) {
         let Some(mut turn) = self.turn.take() else {
             return;
         };
@@ -181,7 +181,7 @@ impl Conversation {
     }
 
     /// Handles a new or changed message.
-    pub fn message(&mut self, message: &Message) {
+    pub fn message(&mut self, message: &MessageInfo) {
         if message.is_persons {
             self.note_person(&message.id);
             return;
@@ -218,7 +218,7 @@ impl Conversation {
         };
         (self.next, self.begins) = (None, Begins::Not);
         self.ours.clear();
-        let words = Word::Agent(words);
+        let words = PhraseArg::Agent(words);
         out.push(Out::Tell(Phrase::new(key).with("words", words)));
     }
 
@@ -245,10 +245,10 @@ impl Conversation {
     }
 
     /// Handles a part of a message, from the conversation itself or a subagent.
-    pub fn part(&mut self, part: Part, by: &str, cx: &mut Cx<'_>) {
+    pub fn part(&mut self, part: MessagePart, by: &str, cx: &mut Cx<'_>) {
         let own = by == self.id;
         match part {
-            Part::Text {
+            MessagePart::Text {
                 id,
                 message,
                 text,
@@ -264,13 +264,13 @@ impl Conversation {
                     self.says(&id, rest, cx);
                 }
             }
-            Part::Thinks(id) => {
+            MessagePart::Thinks(id) => {
                 self.parts.thinks(&id);
                 if own {
                     self.update(Update::Thinks, cx);
                 }
             }
-            Part::Calls(mut news, inputs) => {
+            MessagePart::Calls(mut news, inputs) => {
                 if self.turn.is_none() {
                     return;
                 }
@@ -278,7 +278,7 @@ impl Conversation {
                 self.note_inputs(&news, inputs);
                 self.update(Update::Calls(news), cx);
             }
-            Part::Quiet => {}
+            MessagePart::Quiet => {}
         }
     }
 
@@ -318,7 +318,7 @@ impl Conversation {
             (false, false) => Some("opencode.prompted_too"),
         };
         if let Some(key) = key {
-            let words = Word::Agent(written::short(text));
+            let words = PhraseArg::Agent(written::short(text));
             out.push(Out::Tell(Phrase::new(key).with("words", words)));
         }
         if begins {
@@ -327,11 +327,11 @@ impl Conversation {
     }
 
     /// Joins an active turn: its prompt is the latest message of a person, and earlier text is not announced.
-    pub fn joins(&mut self, written: Written, cx: &mut Cx<'_>) {
+    pub fn joins(&mut self, written: MessageLog, cx: &mut Cx<'_>) {
         for (message, parts) in &written {
             self.message(message);
             for part in parts {
-                if let Part::Text {
+                if let MessagePart::Text {
                     id, text, is_made, ..
                 } = part
                 {
@@ -346,20 +346,21 @@ impl Conversation {
         self.turn(cx);
         for part in written.into_iter().flat_map(|(_, parts)| parts) {
             match part {
-                Part::Thinks(id) => self.parts.thinks(&id),
+                MessagePart::Thinks(id) => self.parts.thinks(&id),
                 // Calls that are over were over before.
-                Part::Calls(news, inputs) if news.is_under_way() => {
+                MessagePart::Calls(news, inputs) if news.is_under_way() => {
                     self.note_inputs(&news, inputs);
                     self.update(Update::Calls(news), cx);
                 }
-                Part::Text { .. } | Part::Calls(..) | Part::Quiet => {}
+                MessagePart::Text { .. } | MessagePart::Calls(..) | MessagePart::Quiet => {}
             }
         }
     }
 
     /// Announces what was written meanwhile, if the turn is still the same as before.
-    pub fn goes_on(&mut self, written: Written, cx: &mut Cx<'_>) {
-        let is_known = |(message, _): &(Message, Vec<Part>)| self.persons.contains(&message.id);
+    pub fn goes_on(&mut self, written: MessageLog, cx: &mut Cx<'_>) {
+        let is_known =
+            |(message, _): &(MessageInfo, Vec<MessagePart>)| self.persons.contains(&message.id);
         let begins = written.iter().rposition(is_known).unwrap_or(written.len());
         for (message, parts) in written.into_iter().skip(begins) {
             let known = self.persons.contains(&message.id);

@@ -5,11 +5,11 @@
 
 use crate::kit::delivery::delivered;
 use crate::kit::permission::Sending;
-use crate::link::{Call, Fault, HttpAnswer, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Fault, HttpAnswer, HttpCall, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply, Response};
 use crate::{Cx, Out};
 
-use super::asking::{self, Answered, Form};
+use super::asking::{self, Answered, QuestionForm};
 use super::client::{Opencode, RequestPurpose};
 use super::requests::{Wants, Wonders};
 
@@ -19,7 +19,7 @@ const GONE: u16 = 404;
 /// What to do with an answer of the person.
 enum AnswerAction {
     /// Send it.
-    Goes(String, Call),
+    Goes(String, HttpCall),
     /// Keep it, and ask the next question.
     Stays(String),
     /// Reject it.
@@ -40,7 +40,7 @@ impl Opencode {
         let given = conversation.inputs.get(&wants.call.id);
         let (permission, news, left_out) = asking::permission(wants, given, &words);
         if left_out > 0 {
-            let n = Word::Own(left_out.to_string());
+            let n = PhraseArg::Own(left_out.to_string());
             cx.out
                 .push(Out::Tell(Phrase::new("opencode.left_out").with("n", n)));
         }
@@ -60,7 +60,7 @@ impl Opencode {
             return;
         }
         let (request, left_out) = (wonders.id.clone(), wonders.left_out);
-        let form = Form::new(wonders);
+        let form = QuestionForm::new(wonders);
         let Some(first) = form.next(&request, &words) else {
             return;
         };
@@ -182,7 +182,7 @@ impl Opencode {
     }
 }
 
-impl super::conversation::Conversation {
+impl super::conversation::OpencodeConversation {
     /// Returns whether a request was never asked, and its turn is not being stopped.
     fn is_new(&self, request: &str) -> bool {
         let open = self

@@ -6,13 +6,13 @@
 use serde_json::json;
 
 use crate::kit::ending;
-use crate::link::{Body, Call, Fault, HttpAnswer, Phrase, Undelivered, Word};
+use crate::link::{Body, Fault, HttpAnswer, HttpCall, Phrase, PhraseArg, Undelivered};
 use crate::protocol::{AgentId, object};
 use crate::{Cx, Out, Wish};
 
 use super::asking::segment;
 use super::client::{Opencode, RequestPurpose, agent};
-use super::conversation::{Conversation, MOST_HELD};
+use super::conversation::{MOST_HELD, OpencodeConversation};
 use super::read;
 use crate::kit::delivery::delivered;
 
@@ -46,7 +46,7 @@ impl Opencode {
 
     /// Starts a conversation with a prompt.
     fn prompt_new(&mut self, prompt: &str, out: &mut Vec<Out>) {
-        let call = Call::post("/session", Body::json("{}"));
+        let call = HttpCall::post("/session", Body::json("{}"));
         self.call(RequestPurpose::Opening(prompt.to_owned()), call, out);
     }
 
@@ -83,7 +83,7 @@ impl Opencode {
         let body = json!({"parts": [{"type": "text", "text": prompt}]}).to_string();
         let path = format!("/session/{}/prompt_async", segment(id));
         let asked = RequestPurpose::Prompt(id.to_owned(), prompt);
-        self.call(asked, Call::post(path, Body::json(body)), out);
+        self.call(asked, HttpCall::post(path, Body::json(body)), out);
     }
 
     /// Handles the outcome of starting a conversation.
@@ -137,7 +137,7 @@ impl Opencode {
 
     /// Stops the active conversation; if several are active, the one that was heard of last.
     pub(super) fn stop(&mut self, out: &mut Vec<Out>) {
-        let last = self.conversations.latest(Conversation::is_at_work);
+        let last = self.conversations.latest(OpencodeConversation::is_at_work);
         match last.map(|it| it.id.clone()) {
             Some(id) => self.stop_in(&id, out),
             None => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
@@ -172,14 +172,14 @@ impl Opencode {
         let path = format!("/session/{}/abort", segment(id));
         self.call(
             RequestPurpose::Stop(id.to_owned()),
-            Call::post(path, Body::json("{}")),
+            HttpCall::post(path, Body::json("{}")),
             out,
         );
     }
 
     /// Goes on without a turn that does not stop; if there are several, without the one that was heard of last.
     pub(super) fn abandon(&mut self, cx: &mut Cx<'_>) {
-        let last = self.conversations.latest(Conversation::is_stopping);
+        let last = self.conversations.latest(OpencodeConversation::is_stopping);
         let id = last.map(|it| it.id.clone()).unwrap_or_default();
         self.abandon_in(&id, cx);
     }
@@ -218,7 +218,7 @@ impl Opencode {
             }
             Err(undelivered) => {
                 turn.stopping = false;
-                let fault = Word::Fault(undelivered.fault().clone());
+                let fault = PhraseArg::Fault(undelivered.fault().clone());
                 cx.out.push(Out::Tell(
                     Phrase::new("opencode.stop_failed").with("reason", fault),
                 ));
@@ -234,6 +234,6 @@ fn prompt_failed(undelivered: &Undelivered, out: &mut Vec<Out>) {
         Undelivered::Kept(_) | Undelivered::Refused(_) => "prompt.not_taken",
         Undelivered::Unknown(_) => "prompt.perhaps_taken",
     };
-    let fault = Word::Fault(undelivered.fault().clone());
+    let fault = PhraseArg::Fault(undelivered.fault().clone());
     out.push(Out::Tell(Phrase::new(key).with("reason", fault)));
 }

@@ -31,9 +31,9 @@ pub enum ServerEvent {
     /// The state of a conversation.
     Does(String, Does),
     /// A message is new, or changed.
-    Message(String, Message),
+    Message(String, MessageInfo),
     /// A part of a message is new, or changed.
-    Part(String, Part),
+    Part(String, MessagePart),
     /// More text of a part.
     More {
         /// The conversation.
@@ -85,7 +85,7 @@ pub enum Does {
 
 /// The description of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct MessageInfo {
     /// Its name.
     pub id: String,
     /// Whether it is a person's.
@@ -102,7 +102,7 @@ pub struct Message {
 
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Part {
+pub enum MessagePart {
     /// Text.
     Text {
         /// The part's name.
@@ -320,9 +320,9 @@ fn failure(error: &Map<String, Value>) -> Failure {
     })
 }
 
-fn message(info: &Map<String, Value>) -> Option<Message> {
+fn message(info: &Map<String, Value>) -> Option<MessageInfo> {
     let time = member(info, "time");
-    Some(Message {
+    Some(MessageInfo {
         id: name(info, "id")?,
         is_persons: text(info, "role") == Some("user"),
         answers: name(info, "parentID"),
@@ -332,10 +332,10 @@ fn message(info: &Map<String, Value>) -> Option<Message> {
     })
 }
 
-fn part(part: &Map<String, Value>) -> Part {
+fn part(part: &Map<String, Value>) -> MessagePart {
     let id = name(part, "id").unwrap_or_default();
     match text(part, "type") {
-        Some("text") => Part::Text {
+        Some("text") => MessagePart::Text {
             id,
             message: name(part, "messageID").unwrap_or_default(),
             text: text(part, "text").unwrap_or_default().to_owned(),
@@ -343,16 +343,16 @@ fn part(part: &Map<String, Value>) -> Part {
                 .iter()
                 .any(|flag| part.get(*flag) == Some(&Value::Bool(true))),
         },
-        Some("reasoning") => Part::Thinks(id),
-        Some("tool") => call(part).map_or(Part::Quiet, |(news, input)| {
-            Part::Calls(Box::new(news), input)
+        Some("reasoning") => MessagePart::Thinks(id),
+        Some("tool") => call(part).map_or(MessagePart::Quiet, |(news, input)| {
+            MessagePart::Calls(Box::new(news), input)
         }),
-        Some(_) | None => Part::Quiet,
+        Some(_) | None => MessagePart::Quiet,
     }
 }
 
 /// Reads the messages of a conversation, the oldest first, each with its parts.
-pub fn messages(answer: &str) -> Option<Vec<(Message, Vec<Part>)>> {
+pub fn messages(answer: &str) -> Option<Vec<(MessageInfo, Vec<MessagePart>)>> {
     let all: Vec<Value> = serde_json::from_str(answer).ok()?;
     let each = all.iter().filter_map(|it| {
         let parts = it.get("parts").and_then(Value::as_array);

@@ -47,14 +47,14 @@ pub struct Wonders {
     /// The conversation.
     pub conversation: String,
     /// The questions, in order.
-    pub questions: Vec<Question>,
+    pub questions: Vec<FormQuestion>,
     /// How many further questions and answers were left out.
     pub left_out: usize,
 }
 
 /// One of the questions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Question {
+pub struct FormQuestion {
     /// The text of the question.
     pub words: String,
     /// The offered answers: label and description.
@@ -153,14 +153,14 @@ pub fn wonders(what: &Map<String, Value>) -> Option<Wonders> {
         };
         let options: Vec<_> = options.filter_map(option).take(MOST_OPTIONS).collect();
         unsaid += written.map_or(0, Vec::len) - options.len();
-        Question {
+        FormQuestion {
             words: cut(text(it, "question").unwrap_or_default(), LONGEST_WORDS),
             options,
             several: it.get("multiple") == Some(&Value::Bool(true)),
             free: it.get("custom") != Some(&Value::Bool(false)),
         }
     });
-    let questions: Vec<Question> = questions.take(MOST).collect();
+    let questions: Vec<FormQuestion> = questions.take(MOST).collect();
     Some(Wonders {
         id: name(what, "id")?,
         conversation: name(what, "sessionID")?,

@@ -4,16 +4,16 @@
 //! here: asking (`questions`).
 
 use crate::Cx;
-use crate::link::{Cause, Fault, Phrase, Receipt, TheirWords, Undelivered, Word};
+use crate::link::{Cause, Fault, Phrase, PhraseArg, Receipt, TheirWords, Undelivered};
 use crate::protocol::{Answer, Decision, RecordedReply, ReplyToken, Response};
 
 use super::super::Out;
 use super::super::written::{self, short};
 use super::Sage;
-use super::calls::{Call, denied};
+use super::calls::{SageCall, denied};
 use super::machines::{SessionEvent, Tool};
 use super::message::{Answered, Belonging, Report};
-use super::questions::Asks;
+use super::questions::QuestionSubject;
 use super::route::key;
 
 impl Sage {
@@ -39,8 +39,8 @@ impl Sage {
             self.settle(token, Ok(receipt), cx.out);
         }
         let (turn, call) = match question.map(|question| (question.turn, question.asks)) {
-            Some((turn, Asks::Permission { call })) => (turn, Some(call)),
-            Some((turn, Asks::Input)) => (turn, None),
+            Some((turn, QuestionSubject::Permission { call })) => (turn, Some(call)),
+            Some((turn, QuestionSubject::Input)) => (turn, None),
             None => (place.turn.clone(), None),
         };
         let place = Belonging {
@@ -73,7 +73,7 @@ impl Sage {
         };
         self.settle(&token, outcome, cx.out);
         // A permission is resolved by a message of its own; a request for input is not.
-        if accepted && question.asks == Asks::Input {
+        if accepted && question.asks == QuestionSubject::Input {
             let place = Belonging {
                 thread: question.thread,
                 ..place.clone()
@@ -115,17 +115,21 @@ impl Sage {
         };
         let (token, turn) = (token.clone(), question.turn.clone());
         let answer = match (&question.asks, answered) {
-            (Asks::Input, Answered::Input(text)) => Answer::Response(Response::Text(text.clone())),
-            (Asks::Permission { .. }, Answered::Permission(allowed)) => Answer::Decision {
-                decision: if *allowed {
-                    Decision::Accept
-                } else {
-                    Decision::Reject
-                },
-                rationale: None,
-            },
-            (Asks::Input, Answered::Permission(_))
-            | (Asks::Permission { .. }, Answered::Input(_)) => return,
+            (QuestionSubject::Input, Answered::Input(text)) => {
+                Answer::Response(Response::Text(text.clone()))
+            }
+            (QuestionSubject::Permission { .. }, Answered::Permission(allowed)) => {
+                Answer::Decision {
+                    decision: if *allowed {
+                        Decision::Accept
+                    } else {
+                        Decision::Reject
+                    },
+                    rationale: None,
+                }
+            }
+            (QuestionSubject::Input, Answered::Permission(_))
+            | (QuestionSubject::Permission { .. }, Answered::Input(_)) => return,
         };
         cx.out.push(Out::Answered(RecordedReply {
             token: ReplyToken::new(&token),
@@ -179,7 +183,7 @@ impl Sage {
             if is_final && self.threads.contains_key(&place.thread) {
                 self.step_thread(place, SessionEvent::Error, cx);
             }
-            let words = Word::Agent(short(&report.message));
+            let words = PhraseArg::Agent(short(&report.message));
             cx.out.push(Out::Tell(
                 Phrase::new("translated.error").with("message", words),
             ));
@@ -192,7 +196,7 @@ impl Sage {
             }
             let tool = report.tool.as_deref().map(written::tool);
             let of = |machine: fn(Tool) -> bool| {
-                let fits = |call: &&Call| {
+                let fits = |call: &&SageCall| {
                     machine(call.machine) && tool.as_ref().is_none_or(|tool| *tool == call.tool)
                 };
                 turn.calls.values().any(|call| fits(&call))

@@ -9,16 +9,16 @@
 
 use std::time::Duration;
 
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
     Attached, CallOutput, Event, ToolCallId, ToolCompleted, ToolInvoked, ToolStatus,
 };
 
 use super::super::written::{self, Content, NO_END, NOT_STATED, normal, short, stated};
-use super::desk::Desk;
+use super::desk::SageContext;
 use super::machines::{Agent, AgentEvent, Tool, ToolEvent};
 use super::message::{self, Completeness, Status};
-use super::turn::Turn;
+use super::turn::SageTurn;
 
 /// How long a started call is held back for a request for permission: Sage asks immediately.
 const HELD: Duration = Duration::from_millis(300);
@@ -39,7 +39,7 @@ enum Shown {
 
 /// A call of a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct SageCall {
     /// The tool's name, in AAEP's form.
     pub tool: String,
     /// AAEP's name for the call.
@@ -56,7 +56,7 @@ pub struct Call {
     shown: Shown,
 }
 
-impl Call {
+impl SageCall {
     /// Returns whether it was announced as running, and not yet as over.
     pub fn runs(&self) -> bool {
         self.shown == Shown::Running
@@ -77,14 +77,14 @@ impl Call {
     }
 }
 
-impl Turn {
+impl SageTurn {
     /// Applies a message about a call.
     pub fn call(
         &mut self,
-        desk: &mut Desk<'_>,
+        desk: &mut SageContext<'_>,
         name: &str,
         stage: Completeness,
-        said: &message::Call,
+        said: &message::CallReport,
     ) {
         self.hush(desk);
         let known = self.adopt(name, &said.tool);
@@ -133,8 +133,9 @@ impl Turn {
             return true;
         }
         let tool = written::tool(tool);
-        let fits =
-            |(_, call): &(&String, &Call)| call.number == 0 && call.tool == tool && !call.is_over();
+        let fits = |(_, call): &(&String, &SageCall)| {
+            call.number == 0 && call.tool == tool && !call.is_over()
+        };
         let Some(key) = self.calls.iter().find(fits).map(|(key, _)| key.clone()) else {
             return false;
         };
@@ -147,7 +148,7 @@ impl Turn {
     }
 
     /// Adds a call.
-    fn begin_call(&mut self, desk: &mut Desk<'_>, name: &str, tool: &str) {
+    fn begin_call(&mut self, desk: &mut SageContext<'_>, name: &str, tool: &str) {
         self.bound_calls(desk);
         self.count += 1;
         let number = self.count;
@@ -155,7 +156,7 @@ impl Turn {
     }
 
     fn insert_call(&mut self, name: &str, tool: &str, number: u64) {
-        let call = Call {
+        let call = SageCall {
             tool: written::tool(tool),
             // Two turns may use the same name for their calls, and so may one turn.
             id: format!("{}{}", written::id("call_", name), self.calls.len()),
@@ -170,7 +171,7 @@ impl Turn {
     }
 
     /// Makes room: a finished call is kept only so that its name is recognised.
-    fn bound_calls(&mut self, desk: &mut Desk<'_>) {
+    fn bound_calls(&mut self, desk: &mut SageContext<'_>) {
         if self.calls.len() < MOST_CALLS {
             return;
         }
@@ -180,18 +181,23 @@ impl Turn {
             .min_by_key(|(_, call)| (!call.is_over(), call.number))
             .map(|(name, _)| name.clone());
         if let Some(name) = oldest {
-            if self.calls.get(&name).is_some_and(Call::runs) {
-                self.end_call(desk, &name, Status::Ended, &message::Call::default());
+            if self.calls.get(&name).is_some_and(SageCall::runs) {
+                self.end_call(desk, &name, Status::Ended, &message::CallReport::default());
             }
             self.calls.remove(&name);
         }
     }
 
     /// Finds the call that a permission is for, or creates one that was not reported otherwise.
-    pub fn call_to_permit(&mut self, desk: &mut Desk<'_>, request: &str, tool: &str) -> String {
+    pub fn call_to_permit(
+        &mut self,
+        desk: &mut SageContext<'_>,
+        request: &str,
+        tool: &str,
+    ) -> String {
         self.hush(desk);
         let named = written::tool(tool);
-        let fits = |call: &&Call| call.tool == named && !call.is_over() && !call.asked;
+        let fits = |call: &&SageCall| call.tool == named && !call.is_over() && !call.asked;
         let found = self
             .calls
             .iter()
@@ -216,14 +222,14 @@ impl Turn {
         key
     }
 
-    fn step_call(&mut self, desk: &mut Desk<'_>, name: &str, event: ToolEvent) {
+    fn step_call(&mut self, desk: &mut SageContext<'_>, name: &str, event: ToolEvent) {
         if let Some(call) = self.calls.get_mut(name) {
             call.machine = desk.step(&self.thread, &call.id, call.machine, event);
         }
     }
 
     /// Steps a call to the check of its permission: Sage does not report the steps in between.
-    fn take_up(&mut self, desk: &mut Desk<'_>, name: &str) {
+    fn take_up(&mut self, desk: &mut SageContext<'_>, name: &str) {
         for (at, event) in [
             (Tool::Pending, ToolEvent::Start),
             (Tool::Queued, ToolEvent::PermitAcquired),
@@ -235,7 +241,7 @@ impl Turn {
     }
 
     /// Marks a call as running, and announces it.
-    pub fn run(&mut self, desk: &mut Desk<'_>, name: &str) {
+    pub fn run(&mut self, desk: &mut SageContext<'_>, name: &str) {
         self.take_up(desk, name);
         let Some(call) = self.calls.get_mut(name) else {
             return;
@@ -248,7 +254,7 @@ impl Turn {
         self.tell_call(desk, name);
     }
 
-    fn tell_call(&mut self, desk: &mut Desk<'_>, name: &str) {
+    fn tell_call(&mut self, desk: &mut SageContext<'_>, name: &str) {
         let Some(call) = self
             .calls
             .get_mut(name)
@@ -275,7 +281,7 @@ impl Turn {
     }
 
     /// Handles a denied permission: the call never runs.
-    pub fn deny_call(&mut self, desk: &mut Desk<'_>, name: &str) {
+    pub fn deny_call(&mut self, desk: &mut SageContext<'_>, name: &str) {
         self.take_up(desk, name);
         self.step_call(desk, name, ToolEvent::PermissionDenied);
         if let Some(call) = self.calls.get_mut(name) {
@@ -285,7 +291,13 @@ impl Turn {
     }
 
     /// Handles the end of a call.
-    fn end_call(&mut self, desk: &mut Desk<'_>, name: &str, how: Status, said: &message::Call) {
+    fn end_call(
+        &mut self,
+        desk: &mut SageContext<'_>,
+        name: &str,
+        how: Status,
+        said: &message::CallReport,
+    ) {
         let Some(call) = self.calls.get(name) else {
             return;
         };
@@ -366,7 +378,7 @@ impl Turn {
     }
 
     /// Lets go of the calls that still run when the turn ends; whether they go on is unknown.
-    pub fn leave_calls(&mut self, desk: &mut Desk<'_>) {
+    pub fn leave_calls(&mut self, desk: &mut SageContext<'_>) {
         let open: Vec<String> = self
             .calls
             .iter_mut()
@@ -387,7 +399,7 @@ impl Turn {
     }
 
     /// Marks the held-back calls as running for which no permission was requested.
-    pub fn tick_calls(&mut self, desk: &mut Desk<'_>) {
+    pub fn tick_calls(&mut self, desk: &mut SageContext<'_>) {
         let due: Vec<String> = self
             .calls
             .iter()
@@ -403,10 +415,12 @@ impl Turn {
 /// Returns the phrase for a denied tool.
 pub fn denied(tool: Option<&str>, reason: &str) -> Phrase {
     let phrase = match tool {
-        Some(tool) => Phrase::new("translated.denied").with("tool", Word::Name(tool.to_owned())),
+        Some(tool) => {
+            Phrase::new("translated.denied").with("tool", PhraseArg::Name(tool.to_owned()))
+        }
         None => Phrase::new("translated.denied.some"),
     };
-    phrase.with("reason", Word::Agent(short(reason)))
+    phrase.with("reason", PhraseArg::Agent(short(reason)))
 }
 
 fn event_of(how: Status) -> Option<ToolEvent> {

@@ -9,34 +9,34 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Machine;
 
-use super::super::written::{Content, Session, Writer};
+use super::super::written::{Content, TranslatedSession, Writer};
 use super::super::{Out, Stepped};
 
 /// The illegal steps reported so far: at most as many as the tables have pairs.
-pub type Told = BTreeSet<(&'static str, &'static str, &'static str)>;
+pub type ReportedSteps = BTreeSet<(&'static str, &'static str, &'static str)>;
 
 /// The phrase of an illegal step.
 pub const ILLEGAL: &str = "translated.illegal";
 
 /// The workplace for one message.
-pub struct Desk<'a> {
+pub struct SageContext<'a> {
     pub writer: &'a mut Writer,
     pub out: &'a mut Vec<Out>,
-    pub told: &'a mut Told,
+    pub told: &'a mut ReportedSteps,
     /// When the message was written, or when it arrived if it does not say.
     pub at: Timestamp,
     /// When the message arrived.
     pub now: Duration,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> SageContext<'a> {
     /// Creates the desk for a message that was written `at` and arrived `now`.
     pub fn new(
         writer: &'a mut Writer,
-        told: &'a mut Told,
+        told: &'a mut ReportedSteps,
         at: Option<Timestamp>,
         cx: &'a mut Cx<'_>,
     ) -> Self {
@@ -57,9 +57,9 @@ impl<'a> Desk<'a> {
                 // Once for each kind: a program that does it again will do it for ever.
                 if self.told.insert((error.machine, error.from, error.event)) {
                     let phrase = Phrase::new(ILLEGAL)
-                        .with("machine", Word::Own(error.machine.to_owned()))
-                        .with("state", Word::Own(error.from.to_owned()))
-                        .with("event", Word::Own(error.event.to_owned()));
+                        .with("machine", PhraseArg::Own(error.machine.to_owned()))
+                        .with("state", PhraseArg::Own(error.from.to_owned()))
+                        .with("event", PhraseArg::Own(error.event.to_owned()));
                     self.out.push(Out::Detail(phrase));
                 }
                 from
@@ -68,13 +68,13 @@ impl<'a> Desk<'a> {
     }
 
     /// Writes an event.
-    pub fn event(&mut self, session: &mut Session, content: impl Into<Content>) {
+    pub fn event(&mut self, session: &mut TranslatedSession, content: impl Into<Content>) {
         let text = self.writer.event(session, self.at, content);
         self.out.push(Out::Event(text));
     }
 
     /// Writes an event with a question that cannot be answered from here.
-    pub fn view_only(&mut self, session: &mut Session, content: impl Into<Content>) {
+    pub fn view_only(&mut self, session: &mut TranslatedSession, content: impl Into<Content>) {
         let text = self.writer.event(session, self.at, content);
         self.out.push(Out::ViewOnly(text));
     }

@@ -20,8 +20,8 @@
 use serde_json::{Map, Value};
 
 use super::message::{
-    Belonging, Call, Completeness, End, How, Item, Kind, Message, Report, Says, Status, brief,
-    failure, said, stamp, text,
+    Belonging, CallReport, Completeness, How, ItemKind, Report, ReportedEnd, SageItem, SageMessage,
+    Says, Status, brief, failure, said, stamp, text,
 };
 
 /// The sign before the agent's speech, and before a tool.
@@ -50,7 +50,7 @@ const TASK: &str = "Task: ";
 
 /// The reader of one program's lines, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Lines {
+pub struct LineReader {
     /// What the text before this line belongs to.
     within: Within,
 }
@@ -71,9 +71,9 @@ enum Within {
 
 /// The content of a line.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Line {
+pub enum LineContent {
     /// A message.
-    Message(Message),
+    Message(SageMessage),
     /// The agent begins to speak.
     Speaks(String),
     /// The agent goes on with this line.
@@ -109,16 +109,16 @@ pub fn is_sign(text: &str) -> bool {
     text.contains("\u{1b}[K") && seen.starts_with(|c| c == DOT || spins(c))
 }
 
-impl Lines {
+impl LineReader {
     /// Reads a line.
-    pub fn read(&mut self, line: &str) -> Line {
+    pub fn read(&mut self, line: &str) -> LineContent {
         let rubbed = line.contains("\u{1b}[K");
         let seen = seen(line);
         if let Some(object) = object(&seen) {
             self.within = Within::Nothing;
             return match json(&object) {
-                Some(message) => Line::Message(message),
-                None => Line::Foreign,
+                Some(message) => LineContent::Message(message),
+                None => LineContent::Foreign,
             };
         }
         let (read, within) = self.text(line, &seen, rubbed);
@@ -126,12 +126,14 @@ impl Lines {
         read
     }
 
-    fn text(&self, raw: &str, seen: &str, rubbed: bool) -> (Line, Within) {
+    fn text(&self, raw: &str, seen: &str, rubbed: bool) -> (LineContent, Within) {
         if let Some(words) = seen.strip_prefix(DOT) {
             let words = words.strip_prefix(' ').unwrap_or(words);
             return match used(words) {
-                Some((tool, parameters)) if !rubbed => (Line::Uses(tool, parameters), Within::Tool),
-                Some(_) | None => (Line::Speaks(words.to_owned()), Within::Speech),
+                Some((tool, parameters)) if !rubbed => {
+                    (LineContent::Uses(tool, parameters), Within::Tool)
+                }
+                Some(_) | None => (LineContent::Speaks(words.to_owned()), Within::Speech),
             };
         }
         if let Some(words) = seen.trim_start().strip_prefix(CORNER) {
@@ -147,26 +149,30 @@ impl Lines {
                     told => told,
                 }
             };
-            return (Line::Gave(words.trim().to_owned(), status), Within::Result);
+            return (
+                LineContent::Gave(words.trim().to_owned(), status),
+                Within::Result,
+            );
         }
         let spins = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
         match self.within {
             // A blank line within speech is indented like the others.
             Within::Speech if seen.starts_with("  ") => {
-                (Line::GoesOn(seen[2..].to_owned()), Within::Speech)
+                (LineContent::GoesOn(seen[2..].to_owned()), Within::Speech)
             }
-            Within::Result if seen.starts_with("    ") => {
-                (Line::GaveMore(seen.trim().to_owned()), Within::Result)
-            }
+            Within::Result if seen.starts_with("    ") => (
+                LineContent::GaveMore(seen.trim().to_owned()),
+                Within::Result,
+            ),
             within if seen.trim().is_empty() || seen.starts_with(spins) => {
                 let within = match within {
                     Within::Speech | Within::Nothing | Within::Result => Within::Nothing,
                     Within::Tool => Within::Tool,
                 };
-                (Line::Nothing, within)
+                (LineContent::Nothing, within)
             }
             Within::Nothing | Within::Speech | Within::Result | Within::Tool => {
-                (Line::Foreign, Within::Nothing)
+                (LineContent::Foreign, Within::Nothing)
             }
         }
     }
@@ -228,43 +234,43 @@ fn object(seen: &str) -> Option<Map<String, Value>> {
 }
 
 /// Reads a JSON line.
-fn json(map: &Map<String, Value>) -> Option<Message> {
+fn json(map: &Map<String, Value>) -> Option<SageMessage> {
     if !is_line(map) {
         return None;
     }
-    let item = |stage: Completeness, kind: Kind| Says::Item(Item { stage, kind });
+    let item = |stage: Completeness, kind: ItemKind| Says::Item(SageItem { stage, kind });
     let content = || said(map, "content").unwrap_or_default();
     let says = match text(map, "type")? {
         "system" => {
             let words = said(map, "message").unwrap_or_default();
             match words.strip_prefix(TASK) {
                 Some(task) => Says::Prompt(task.to_owned()),
-                None => item(Completeness::Created, Kind::System(words)),
+                None => item(Completeness::Created, ItemKind::System(words)),
             }
         }
-        "assistant" => item(Completeness::Completed, Kind::Assistant(content())),
-        "user_prompt" => item(Completeness::Created, Kind::User(content())),
+        "assistant" => item(Completeness::Completed, ItemKind::Assistant(content())),
+        "user_prompt" => item(Completeness::Created, ItemKind::User(content())),
         "tool_call_start" => item(
             Completeness::Created,
-            Kind::Tool(Box::new(Call {
+            ItemKind::Tool(Box::new(CallReport {
                 status: Status::Started,
                 ..call(map)
             })),
         ),
-        "tool_call_result" => item(Completeness::Completed, Kind::Tool(Box::new(call(map)))),
+        "tool_call_result" => item(Completeness::Completed, ItemKind::Tool(Box::new(call(map)))),
         "error" => Says::Error(Report {
             code: text(map, "code").unwrap_or_default().to_owned(),
             message: said(map, "message").unwrap_or_default(),
             tool: None,
             retryable: None,
         }),
-        "result" => Says::TurnEnded(End {
+        "result" => Says::TurnEnded(ReportedEnd {
             duration_ms: map.get("duration_ms").and_then(Value::as_u64),
             ..outcome(&content())
         }),
         _ => return None,
     };
-    Some(Message {
+    Some(SageMessage {
         place: Belonging {
             item: text(map, "call_id").map(str::to_owned),
             at: stamp(map),
@@ -274,14 +280,14 @@ fn json(map: &Map<String, Value>) -> Option<Message> {
     })
 }
 
-fn call(map: &Map<String, Value>) -> Call {
+fn call(map: &Map<String, Value>) -> CallReport {
     let error = said(map, "error");
     let status = match map.get("success").and_then(Value::as_bool) {
         Some(true) => Status::Succeeded,
         Some(false) => failure(None, error.as_deref()),
         None => Status::Ended,
     };
-    Call {
+    CallReport {
         tool: said(map, "tool_name").unwrap_or_default(),
         status,
         arguments: map.get("arguments").and_then(brief),
@@ -292,8 +298,8 @@ fn call(map: &Map<String, Value>) -> Call {
 }
 
 /// Determines how a run ended: only the line's words show it.
-pub fn outcome(words: &str) -> End {
-    let end = |how: How, reason: Option<&str>, result: Option<&str>| End {
+pub fn outcome(words: &str) -> ReportedEnd {
+    let end = |how: How, reason: Option<&str>, result: Option<&str>| ReportedEnd {
         how,
         reason: reason.map(str::to_owned),
         result: result

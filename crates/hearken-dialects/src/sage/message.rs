@@ -34,7 +34,7 @@ pub struct Belonging {
 
 /// One message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Message {
+pub struct SageMessage {
     /// Where it belongs.
     pub place: Belonging,
     /// What it says.
@@ -52,7 +52,7 @@ pub enum Says {
     /// A conversation has ended.
     ThreadEnded {
         /// How, in terms of Sage's own machine.
-        by: Ending,
+        by: ConversationEnd,
         /// The reason, in Sage's words or by its code.
         why: Option<String>,
     },
@@ -63,9 +63,9 @@ pub enum Says {
     /// A turn begins.
     TurnStarted,
     /// A turn has ended.
-    TurnEnded(End),
+    TurnEnded(ReportedEnd),
     /// The agent, the person or a tool did something.
-    Item(Item),
+    Item(SageItem),
     /// A permission is requested.
     Requested(Permission),
     /// A permission was granted or denied.
@@ -88,7 +88,7 @@ pub enum Says {
 
 /// The ways in which a conversation can end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum ConversationEnd {
     /// It was ended.
     Ended,
     /// An error ended it.
@@ -108,7 +108,7 @@ pub enum Answered {
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct End {
+pub struct ReportedEnd {
     /// The kind of ending.
     pub how: How,
     /// Sage's code for the reason.
@@ -145,7 +145,7 @@ pub enum Completeness {
 
 /// The content of an item.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum ItemKind {
     /// Speech of the agent.
     Assistant(String),
     /// A message of the person.
@@ -155,7 +155,7 @@ pub enum Kind {
     /// A question that needs input.
     Asks(String),
     /// A tool call.
-    Tool(Box<Call>),
+    Tool(Box<CallReport>),
     /// The result of the turn.
     Result(String),
     /// Anything that is not announced.
@@ -164,16 +164,16 @@ pub enum Kind {
 
 /// An item of a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub struct SageItem {
     /// How complete it is.
     pub stage: Completeness,
     /// Its content.
-    pub kind: Kind,
+    pub kind: ItemKind,
 }
 
 /// The content of a message about a call.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Call {
+pub struct CallReport {
     /// The tool.
     pub tool: String,
     /// The status of the call.
@@ -244,7 +244,7 @@ pub fn is_envelope(map: &Map<String, Value>) -> bool {
 }
 
 /// Reads an envelope of the runtime; `None` if its type is unknown.
-pub fn envelope(map: &Map<String, Value>) -> Option<Message> {
+pub fn envelope(map: &Map<String, Value>) -> Option<SageMessage> {
     let empty = Map::new();
     let payload = map
         .get("payload")
@@ -269,7 +269,7 @@ pub fn envelope(map: &Map<String, Value>) -> Option<Message> {
         _ => return None,
     };
     let name = |field: &str| text(map, field).map(|name| cut(name, LONGEST_NAME));
-    Some(Message {
+    Some(SageMessage {
         place: Belonging {
             thread: name("thread_id").unwrap_or_default(),
             turn: name("turn_id").unwrap_or_default(),
@@ -323,7 +323,7 @@ fn notification(
         _ => return None,
     };
     let asks = map.contains_key("request_id");
-    Some(Says::Item(Item {
+    Some(Says::Item(SageItem {
         stage,
         kind: item(payload, asks),
     }))
@@ -337,11 +337,11 @@ fn thread_ended(payload: &Map<String, Value>) -> Says {
         words.any(|word| parts.iter().any(|part| word.contains(part)))
     };
     let by = if says(&["timeout", "timed_out", "timed out", "expired"]) {
-        Ending::TimedOut
+        ConversationEnd::TimedOut
     } else if says(&["error", "fail", "crash"]) || payload.contains_key("error") {
-        Ending::Failed
+        ConversationEnd::Failed
     } else {
-        Ending::Ended
+        ConversationEnd::Ended
     };
     let error = payload.get("error").and_then(Value::as_object);
     let why = said(payload, "message")
@@ -351,27 +351,27 @@ fn thread_ended(payload: &Map<String, Value>) -> Says {
     Says::ThreadEnded { by, why }
 }
 
-fn item(payload: &Map<String, Value>, asks: bool) -> Kind {
+fn item(payload: &Map<String, Value>, asks: bool) -> ItemKind {
     let content = || said(payload, "content").unwrap_or_default();
     let role = text(payload, "role");
     match (text(payload, "item_type").unwrap_or_default(), role) {
-        ("assistant_message", _) | ("message", Some("assistant")) => Kind::Assistant(content()),
-        ("user_message", _) | ("message", Some("user")) => Kind::User(content()),
+        ("assistant_message", _) | ("message", Some("assistant")) => ItemKind::Assistant(content()),
+        ("user_message", _) | ("message", Some("user")) => ItemKind::User(content()),
         // Sage has no notification for this: it is a message with a request.
-        ("message" | "system_message", _) if asks => Kind::Asks(content()),
-        ("message" | "system_message", _) => Kind::System(content()),
-        ("tool_call", _) => Kind::Tool(Box::new(call(payload))),
-        ("result", _) => Kind::Result(
+        ("message" | "system_message", _) if asks => ItemKind::Asks(content()),
+        ("message" | "system_message", _) => ItemKind::System(content()),
+        ("tool_call", _) => ItemKind::Tool(Box::new(call(payload))),
+        ("result", _) => ItemKind::Result(
             said(payload, "result")
                 .or_else(|| said(payload, "content"))
                 .unwrap_or_default(),
         ),
-        _ => Kind::Other,
+        _ => ItemKind::Other,
     }
 }
 
 /// Reads a call from an item's payload.
-fn call(payload: &Map<String, Value>) -> Call {
+fn call(payload: &Map<String, Value>) -> CallReport {
     let success = payload.get("success").and_then(Value::as_bool);
     let error = said(payload, "message");
     let failed = || failure(text(payload, "code"), error.as_deref());
@@ -384,7 +384,7 @@ fn call(payload: &Map<String, Value>) -> Call {
         (_, Some(false)) => failed(),
         (_, None) => Status::Unsaid,
     };
-    Call {
+    CallReport {
         tool: said(payload, "tool_name").unwrap_or_default(),
         status,
         arguments: payload.get("arguments").and_then(brief),
@@ -414,7 +414,7 @@ pub fn failure(code: Option<&str>, words: Option<&str>) -> Status {
     }
 }
 
-fn end(payload: &Map<String, Value>, kind: &str) -> End {
+fn end(payload: &Map<String, Value>, kind: &str) -> ReportedEnd {
     let reason = said(payload, "reason").map(|reason| cut(&reason, LONGEST_NAME));
     let how = match (text(payload, "status"), kind) {
         _ if reason.as_deref() == Some("needs_user_input") => How::AsksForInput,
@@ -423,7 +423,7 @@ fn end(payload: &Map<String, Value>, kind: &str) -> End {
         (Some(_), _) => How::Failed,
         (None, _) => How::Completed,
     };
-    End {
+    ReportedEnd {
         how,
         reason,
         result: said(payload, "result"),

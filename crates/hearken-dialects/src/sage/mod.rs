@@ -40,9 +40,9 @@ use crate::link::{self, Fault, Frame, Receipt, Undelivered};
 use crate::protocol::{Machine, Reply};
 
 use super::written::{Agent, Writer};
-use super::{Carrier, Connection, Dialect, Foreign, NoEvent, Out, Sign, Start};
-use desk::{Desk, Told};
-use lines::Lines;
+use super::{Carrier, Connection, Dialect, Foreign, NoEvent, Out, Recognised, Start};
+use desk::{ReportedSteps, SageContext};
+use lines::LineReader;
 pub use machines::{
     Agent as AgentRun, AgentEvent, GAPS, Gap, Session, SessionEvent, Stream, StreamEvent, Tool,
     ToolEvent,
@@ -50,8 +50,8 @@ pub use machines::{
 pub use mapping::{MAPPING, Mapping};
 use questions::Questions;
 use route::Thread;
-use runs::Run;
-use turn::Turn;
+use runs::ProgramRun;
+use turn::SageTurn;
 
 /// How long to wait for Sage's acknowledgement of a written answer; without one, all that is known is that it was
 /// written.
@@ -64,13 +64,13 @@ pub(super) struct Sage {
     /// The stream that is followed on a server.
     followed: link::Stream,
     writer: Writer,
-    told: Told,
+    told: ReportedSteps,
     stream: Stream,
     threads: BTreeMap<String, Thread>,
-    turns: BTreeMap<(String, String), Turn>,
+    turns: BTreeMap<(String, String), SageTurn>,
     questions: Questions,
-    lines: Lines,
-    run: Run,
+    lines: LineReader,
+    run: ProgramRun,
 }
 
 impl Sage {
@@ -84,13 +84,13 @@ impl Sage {
             carrier: start.carrier,
             followed: start.stream,
             writer: Writer::new("sage", agent, start.seed),
-            told: Told::new(),
+            told: ReportedSteps::new(),
             stream: Stream::INITIAL,
             threads: BTreeMap::new(),
             turns: BTreeMap::new(),
             questions: Questions::default(),
-            lines: Lines::default(),
-            run: Run::default(),
+            lines: LineReader::default(),
+            run: ProgramRun::default(),
         }
     }
 
@@ -130,7 +130,7 @@ impl Sage {
     }
 
     fn step_stream(&mut self, event: StreamEvent, cx: &mut Cx<'_>) {
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.told, None, cx);
         self.stream = desk.step("", "", self.stream, event);
     }
 
@@ -138,7 +138,7 @@ impl Sage {
     fn cut_off(&mut self, event: StreamEvent, cx: &mut Cx<'_>) {
         self.end_tool(cx);
         self.step_stream(event, cx);
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.told, None, cx);
         for turn in self.turns.values_mut().filter(|turn| !turn.ended) {
             turn.cut_off(&mut desk);
             if turn.ended {
@@ -230,7 +230,7 @@ impl Dialect for Sage {
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.told, None, cx);
         for turn in self.turns.values_mut() {
             turn.tick(&mut desk);
         }
@@ -250,7 +250,7 @@ impl Dialect for Sage {
     }
 
     fn deadline(&self) -> Option<Duration> {
-        let turns = self.turns.values().filter_map(Turn::deadline);
+        let turns = self.turns.values().filter_map(SageTurn::deadline);
         let sent = self.questions.sent.values().filter_map(|(_, due)| *due);
         turns.chain(sent).min()
     }
@@ -262,12 +262,12 @@ impl Dialect for Sage {
 
 /// Returns whether a text is Sage's: an envelope or a first line surely is; text that other programs may write too
 /// perhaps is.
-pub(super) fn recognise(text: &str) -> Sign {
+pub(super) fn recognise(text: &str) -> Recognised {
     let Some(map) = object(&lines::seen(text)) else {
         return if lines::is_sign(text) {
-            Sign::Perhaps
+            Recognised::Perhaps
         } else {
-            Sign::No
+            Recognised::No
         };
     };
     let own_line = || {
@@ -275,10 +275,10 @@ pub(super) fn recognise(text: &str) -> Sign {
         begins || message::text(&map, "tool_name").is_some()
     };
     match (message::is_envelope(&map), lines::is_line(&map)) {
-        (true, _) => Sign::Surely,
-        (false, true) if own_line() => Sign::Surely,
-        (false, true) => Sign::Perhaps,
-        (false, false) => Sign::No,
+        (true, _) => Recognised::Surely,
+        (false, true) if own_line() => Recognised::Surely,
+        (false, true) => Recognised::Perhaps,
+        (false, false) => Recognised::No,
     }
 }
 

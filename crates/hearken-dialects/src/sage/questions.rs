@@ -20,17 +20,17 @@ use crate::protocol::{
 
 use super::super::written::{short, stated};
 use super::calls::denied;
-use super::desk::Desk;
+use super::desk::SageContext;
 use super::machines::AgentEvent;
 use super::message::{Belonging, Permission};
-use super::turn::Turn;
+use super::turn::SageTurn;
 
 /// How many open questions can be answered; any more are asked view-only.
 pub const MOST_OPEN: usize = 1024;
 
 /// The subject of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asks {
+pub enum QuestionSubject {
     /// The permission for this call of the turn.
     Permission {
         /// The call's name within the turn.
@@ -42,7 +42,7 @@ pub enum Asks {
 
 /// An open question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct SageQuestion {
     /// Its conversation.
     pub thread: String,
     /// Its turn.
@@ -50,17 +50,17 @@ pub struct Question {
     /// Sage's name for it.
     pub request: String,
     /// Its subject.
-    pub asks: Asks,
+    pub asks: QuestionSubject,
     /// Whether the person allowed it, once answered.
     pub allowed: Option<bool>,
 }
 
-impl Question {
+impl SageQuestion {
     /// Returns our name for the request that answers it, built from the same parts as Sage's own.
     pub fn answer_id(&self) -> String {
         let kind = match self.asks {
-            Asks::Permission { .. } => "permission",
-            Asks::Input => "input",
+            QuestionSubject::Permission { .. } => "permission",
+            QuestionSubject::Input => "input",
         };
         format!("req_{kind}_respond_{}", fragment(&self.request))
     }
@@ -69,7 +69,7 @@ impl Question {
     pub fn answer(&self, reply: &Reply) -> Option<String> {
         let (kind, payload) = match (&self.asks, &reply.answer) {
             (
-                Asks::Permission { .. },
+                QuestionSubject::Permission { .. },
                 Answer::Decision {
                     decision,
                     rationale,
@@ -86,7 +86,7 @@ impl Question {
                 }
                 ("permission.respond", payload)
             }
-            (Asks::Input, Answer::Response(response)) => {
+            (QuestionSubject::Input, Answer::Response(response)) => {
                 let text = match response {
                     Response::Text(text) => text.clone(),
                     Response::YesNo(yes) => if *yes { "yes" } else { "no" }.to_owned(),
@@ -94,8 +94,8 @@ impl Question {
                 };
                 ("input.respond", json!({"text": text}))
             }
-            (Asks::Permission { .. }, Answer::Response(_))
-            | (Asks::Input, Answer::Decision { .. }) => {
+            (QuestionSubject::Permission { .. }, Answer::Response(_))
+            | (QuestionSubject::Input, Answer::Decision { .. }) => {
                 return None;
             }
         };
@@ -131,33 +131,33 @@ fn fragment(name: &str) -> String {
 /// The open questions by token, and the answers that are on their way.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Questions {
-    open: BTreeMap<String, Question>,
+    open: BTreeMap<String, SageQuestion>,
     /// The token of the question by the number of the answer, and until when Sage's acknowledgement is awaited.
     pub sent: BTreeMap<u64, (String, Option<Duration>)>,
 }
 
 impl Questions {
     /// Returns the question of a token.
-    pub fn of(&mut self, token: &str) -> Option<&mut Question> {
+    pub fn of(&mut self, token: &str) -> Option<&mut SageQuestion> {
         self.open.get_mut(token)
     }
 
     /// Finds an open question by Sage's name for it.
-    pub fn find(&self, thread: &str, request: &str) -> Option<(&String, &Question)> {
+    pub fn find(&self, thread: &str, request: &str) -> Option<(&String, &SageQuestion)> {
         self.open
             .iter()
             .find(|(_, question)| question.request == request && question.thread == thread)
     }
 
     /// Finds an open question by our name for its answer.
-    pub fn answered_by(&self, id: &str) -> Option<(&String, &Question)> {
+    pub fn answered_by(&self, id: &str) -> Option<(&String, &SageQuestion)> {
         self.open
             .iter()
             .find(|(_, question)| question.answer_id() == id)
     }
 
     /// Removes a question that is over.
-    pub fn close(&mut self, token: &str) -> Option<Question> {
+    pub fn close(&mut self, token: &str) -> Option<SageQuestion> {
         self.open.remove(token)
     }
 
@@ -170,8 +170,8 @@ impl Questions {
     /// Asks for a permission.
     pub fn permission(
         &mut self,
-        desk: &mut Desk<'_>,
-        turn: &mut Turn,
+        desk: &mut SageContext<'_>,
+        turn: &mut SageTurn,
         place: &Belonging,
         asked: &Permission,
     ) {
@@ -226,11 +226,11 @@ impl Questions {
             tool_call_id: Some(ToolCallId::from(id)),
             ..AwaitingConfirmation::default()
         };
-        let question = Question {
+        let question = SageQuestion {
             thread: place.thread.clone(),
             turn: turn.name.clone(),
             request,
-            asks: Asks::Permission { call },
+            asks: QuestionSubject::Permission { call },
             allowed: None,
         };
         let event = Event::AwaitingConfirmation(Box::new(confirmation));
@@ -240,8 +240,8 @@ impl Questions {
     /// Asks for input in words.
     pub fn input(
         &mut self,
-        desk: &mut Desk<'_>,
-        turn: &mut Turn,
+        desk: &mut SageContext<'_>,
+        turn: &mut SageTurn,
         place: &Belonging,
         words: &str,
     ) -> bool {
@@ -258,11 +258,11 @@ impl Questions {
             accepted_response_kinds: vec![ResponseKind::Freetext],
             ..AwaitingClarification::default()
         };
-        let question = Question {
+        let question = SageQuestion {
             thread: place.thread.clone(),
             turn: turn.name.clone(),
             request,
-            asks: Asks::Input,
+            asks: QuestionSubject::Input,
             allowed: None,
         };
         let event = Event::AwaitingClarification(Box::new(clarification));
@@ -277,10 +277,10 @@ impl Questions {
 
     fn ask(
         &mut self,
-        desk: &mut Desk<'_>,
-        turn: &mut Turn,
+        desk: &mut SageContext<'_>,
+        turn: &mut SageTurn,
         token: String,
-        question: Question,
+        question: SageQuestion,
         event: Event,
     ) {
         // Without a name, nothing could tell which question an answer is for.
@@ -299,10 +299,15 @@ impl Questions {
     }
 }
 
-impl Turn {
+impl SageTurn {
     /// Handles the end of the question with this token; without a token, that of a nameless one. Returns whether there
     /// was such a question: if not, the open ones are unaffected.
-    pub fn one_less(&mut self, desk: &mut Desk<'_>, token: Option<&str>, to: &'static str) -> bool {
+    pub fn one_less(
+        &mut self,
+        desk: &mut SageContext<'_>,
+        token: Option<&str>,
+        to: &'static str,
+    ) -> bool {
         if token.is_none() && self.open > 0 {
             if self.nameless == 0 {
                 return false;
@@ -321,7 +326,7 @@ impl Turn {
     /// Handles a permission that was granted or denied; `by_us` is the person's answer, if any.
     pub fn resolve(
         &mut self,
-        desk: &mut Desk<'_>,
+        desk: &mut SageContext<'_>,
         token: Option<&str>,
         call: Option<&str>,
         (allowed, changed): (bool, bool),
@@ -353,7 +358,7 @@ impl Turn {
                 }
                 self.run(desk, call);
                 if changed {
-                    let word = crate::link::Word::Name(tool.unwrap_or_default());
+                    let word = crate::link::PhraseArg::Name(tool.unwrap_or_default());
                     desk.tell(Phrase::new("translated.changed").with("tool", word));
                 }
             }

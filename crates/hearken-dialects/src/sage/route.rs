@@ -4,17 +4,17 @@
 //! single turn (`turn`), answers (`answers`).
 
 use crate::Cx;
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Machine;
 
 use super::super::Out;
 use super::super::written::short;
 use super::Sage;
-use super::desk::Desk;
+use super::desk::SageContext;
 use super::machines::{AgentEvent, Session, SessionEvent};
-use super::message::{self, Belonging, Ending, Item, Kind, Message, Says};
+use super::message::{self, Belonging, ConversationEnd, ItemKind, SageItem, SageMessage, Says};
 use super::questions::Questions;
-use super::turn::Turn;
+use super::turn::SageTurn;
 
 /// The phrase of a conversation that goes on after its end.
 pub(super) const AFTER_END: &str = "sage.after_end";
@@ -43,8 +43,8 @@ pub(super) struct Thread {
 
 impl Sage {
     /// Handles one message.
-    pub(super) fn message(&mut self, message: Message, cx: &mut Cx<'_>) {
-        let Message { mut place, says } = message;
+    pub(super) fn message(&mut self, message: SageMessage, cx: &mut Cx<'_>) {
+        let SageMessage { mut place, says } = message;
         let names_turn = !place.turn.is_empty();
         if place.turn.is_empty()
             && let Some(thread) = self.threads.get(&place.thread)
@@ -111,13 +111,13 @@ impl Sage {
         let model = thread.model.clone();
         self.writer.model(model.as_deref());
         let runs = self.turns.get(&key(place)).is_some_and(|turn| !turn.ended);
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.told, place.at, cx);
         if runs {
             if let Some(turn) = self.turns.get_mut(&key(place)) {
                 turn.step(&mut desk, AgentEvent::Execute);
             }
         } else {
-            let mut turn = Turn::new(&mut desk, &place.thread, &place.turn, false);
+            let mut turn = SageTurn::new(&mut desk, &place.thread, &place.turn, false);
             if let Some(words) = prompt {
                 turn.prompt(&mut desk, &words);
             }
@@ -130,29 +130,31 @@ impl Sage {
     pub(super) fn end_thread(
         &mut self,
         place: &Belonging,
-        by: Ending,
+        by: ConversationEnd,
         why: Option<&str>,
         cx: &mut Cx<'_>,
     ) {
         let event = match by {
-            Ending::Ended => SessionEvent::End,
-            Ending::Failed => SessionEvent::Error,
-            Ending::TimedOut => SessionEvent::Timeout,
+            ConversationEnd::Ended => SessionEvent::End,
+            ConversationEnd::Failed => SessionEvent::Error,
+            ConversationEnd::TimedOut => SessionEvent::Timeout,
         };
         self.step_thread(place, event, cx);
-        let mut told = by == Ending::Ended;
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, cx);
-        let runs = |turn: &&mut Turn| turn.thread == place.thread && !turn.ended;
+        let mut told = by == ConversationEnd::Ended;
+        let mut desk = SageContext::new(&mut self.writer, &mut self.told, place.at, cx);
+        let runs = |turn: &&mut SageTurn| turn.thread == place.thread && !turn.ended;
         for turn in self.turns.values_mut().filter(runs) {
             let (how, reason) = match by {
-                Ending::Ended => (message::How::Interrupted, "thread_ended"),
-                Ending::Failed => (message::How::Failed, "thread_failed"),
-                Ending::TimedOut => (message::How::Failed, "thread_timed_out"),
+                ConversationEnd::Ended => (message::How::Interrupted, "thread_ended"),
+                ConversationEnd::Failed => (message::How::Failed, "thread_failed"),
+                ConversationEnd::TimedOut => (message::How::Failed, "thread_timed_out"),
             };
-            let end = message::End {
+            let end = message::ReportedEnd {
                 how,
                 reason: Some(reason.to_owned()),
-                result: why.filter(|_| by != Ending::Ended).map(str::to_owned),
+                result: why
+                    .filter(|_| by != ConversationEnd::Ended)
+                    .map(str::to_owned),
                 duration_ms: None,
             };
             turn.end(&mut desk, &end);
@@ -161,10 +163,10 @@ impl Sage {
         }
         if !told {
             let key = match by {
-                Ending::Ended | Ending::Failed => "sage.conversation.failed",
-                Ending::TimedOut => "sage.conversation.timed_out",
+                ConversationEnd::Ended | ConversationEnd::Failed => "sage.conversation.failed",
+                ConversationEnd::TimedOut => "sage.conversation.timed_out",
             };
-            let why = Word::Agent(short(why.unwrap_or_default()));
+            let why = PhraseArg::Agent(short(why.unwrap_or_default()));
             desk.tell(Phrase::new(key).with("why", why));
         }
     }
@@ -178,10 +180,10 @@ impl Sage {
         }
     }
 
-    pub(super) fn item(&mut self, place: &Belonging, item: Item, cx: &mut Cx<'_>) {
-        let Item { stage, kind } = item;
+    pub(super) fn item(&mut self, place: &Belonging, item: SageItem, cx: &mut Cx<'_>) {
+        let SageItem { stage, kind } = item;
         match kind {
-            Kind::Asks(words) => {
+            ItemKind::Asks(words) => {
                 let mut asked = false;
                 self.within(place, cx, |turn, desk, questions| {
                     asked = questions.input(desk, turn, place, &words);
@@ -190,30 +192,30 @@ impl Sage {
                     self.step_thread(place, SessionEvent::NeedInput, cx);
                 }
             }
-            Kind::Assistant(words) => self.within(place, cx, |turn, desk, _| {
+            ItemKind::Assistant(words) => self.within(place, cx, |turn, desk, _| {
                 turn.speak(desk, place.item.as_deref(), stage, &words);
             }),
-            Kind::User(words) => self.within(place, cx, |turn, desk, _| {
+            ItemKind::User(words) => self.within(place, cx, |turn, desk, _| {
                 turn.prompt(desk, &words);
             }),
-            Kind::System(words) => self.within(place, cx, |turn, desk, _| {
+            ItemKind::System(words) => self.within(place, cx, |turn, desk, _| {
                 if words.starts_with("step ") {
                     turn.step(desk, AgentEvent::Continue);
                 } else if !words.is_empty() {
-                    let words = Word::Agent(short(&words));
+                    let words = PhraseArg::Agent(short(&words));
                     desk.detail(Phrase::new("translated.remark").with("words", words));
                 }
             }),
-            Kind::Tool(call) => {
+            ItemKind::Tool(call) => {
                 let name = place.item.clone().unwrap_or_else(|| call.tool.clone());
                 self.within(place, cx, |turn, desk, _| {
                     turn.call(desk, &name, stage, &call);
                 });
             }
-            Kind::Result(words) => self.within(place, cx, |turn, _, _| {
+            ItemKind::Result(words) => self.within(place, cx, |turn, _, _| {
                 turn.result = Some(words).filter(|words| !words.trim().is_empty());
             }),
-            Kind::Other => {}
+            ItemKind::Other => {}
         }
     }
 
@@ -222,7 +224,7 @@ impl Sage {
         &mut self,
         place: &Belonging,
         cx: &mut Cx<'_>,
-        work: impl FnOnce(&mut Turn, &mut Desk<'_>, &mut Questions),
+        work: impl FnOnce(&mut SageTurn, &mut SageContext<'_>, &mut Questions),
     ) {
         let known = self.turns.get(&key(place)).map(|turn| turn.ended);
         if known != Some(false) {
@@ -232,18 +234,18 @@ impl Sage {
             thread.turn.clone_from(&place.turn);
             let model = thread.model.clone();
             self.writer.model(model.as_deref());
-            let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, cx);
+            let mut desk = SageContext::new(&mut self.writer, &mut self.told, place.at, cx);
             if known == Some(true) {
                 // An agent that is done does nothing more, so this step is illegal.
                 if let Some(over) = self.turns.get_mut(&key(place)) {
                     over.step(&mut desk, AgentEvent::Continue);
                 }
             }
-            let turn = Turn::new(&mut desk, &place.thread, &place.turn, !whole);
+            let turn = SageTurn::new(&mut desk, &place.thread, &place.turn, !whole);
             self.turns.insert(key(place), turn);
             self.bound_turns();
         }
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.told, place.at, cx);
         if let Some(turn) = self.turns.get_mut(&key(place)) {
             work(turn, &mut desk, &mut self.questions);
         }
@@ -283,14 +285,14 @@ impl Sage {
 
     pub(super) fn step_thread(&mut self, place: &Belonging, event: SessionEvent, cx: &mut Cx<'_>) {
         let from = self.thread(place).machine;
-        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.told, place.at, cx);
         let to = desk.step(&place.thread, "", from, event);
         self.thread(place).machine = to;
     }
 
     pub(super) fn bound_turns(&mut self) {
         while self.turns.len() > MOST_TURNS {
-            let of_thread = |turn: &Turn| {
+            let of_thread = |turn: &SageTurn| {
                 let thread = self.threads.get(&turn.thread);
                 thread.is_some_and(|thread| thread.turn == turn.name)
             };

@@ -7,9 +7,11 @@ use crate::Cx;
 use super::super::written::LONGEST_TEXT;
 use super::super::{Foreign, NoEvent, Out};
 use super::Sage;
-use super::desk::Desk;
-use super::lines::Line;
-use super::message::{Belonging, Call, Completeness, Item, Kind, Message, Says, Status};
+use super::desk::SageContext;
+use super::lines::LineContent;
+use super::message::{
+    Belonging, CallReport, Completeness, ItemKind, SageItem, SageMessage, Says, Status,
+};
 
 /// The first words of a run of `--stream-json`.
 pub(super) const STARTING: &str = "Sage Agent starting";
@@ -19,82 +21,82 @@ const MOST_OUTPUT: usize = 4 * LONGEST_TEXT;
 
 /// The run of a program that writes lines.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Run {
+pub(super) struct ProgramRun {
     number: u64,
     /// How many tools appeared in the text between the JSON lines.
     tools: u64,
     /// The last tool, until it is over.
-    tool: Option<(String, Call)>,
+    tool: Option<(String, CallReport)>,
 }
 
 impl Sage {
     /// Handles a line of a program.
-    pub(super) fn line(&mut self, line: Line, cx: &mut Cx<'_>) {
-        let says = |item: Item| Message {
+    pub(super) fn line(&mut self, line: LineContent, cx: &mut Cx<'_>) {
+        let says = |item: SageItem| SageMessage {
             place: Belonging::default(),
             says: Says::Item(item),
         };
         let speaks = |stage: Completeness, words: String| {
-            says(Item {
+            says(SageItem {
                 stage,
-                kind: Kind::Assistant(words),
+                kind: ItemKind::Assistant(words),
             })
         };
         match line {
-            Line::Message(message) => {
+            LineContent::Message(message) => {
                 self.end_tool(cx);
                 let begins = matches!(
                     &message.says,
-                    Says::Item(Item { kind: Kind::System(words), .. }) if words == STARTING
+                    Says::Item(SageItem { kind: ItemKind::System(words), .. }) if words == STARTING
                 );
                 if begins {
                     self.run.number += 1;
                     let place = self.run_place(message.place.clone());
-                    let started = Message {
+                    let started = SageMessage {
                         place: place.clone(),
                         says: Says::ThreadStarted { model: None },
                     };
                     self.message(started, cx);
                     let says = Says::TurnStarted;
-                    self.message(Message { place, says }, cx);
+                    self.message(SageMessage { place, says }, cx);
                 } else {
                     let place = self.run_place(message.place);
                     let says = message.says;
-                    self.message(Message { place, says }, cx);
+                    self.message(SageMessage { place, says }, cx);
                 }
             }
-            Line::Speaks(words) => {
+            LineContent::Speaks(words) => {
                 self.end_tool(cx);
                 // Each speech of a run is an output of its own.
                 if let Some(turn) = self.turns.get_mut(&(String::new(), self.run.name())) {
-                    let mut desk = Desk::new(&mut self.writer, &mut self.told, None, cx);
+                    let mut desk = SageContext::new(&mut self.writer, &mut self.told, None, cx);
                     turn.hush(&mut desk);
                 }
                 self.in_run(speaks(Completeness::Updated, words), cx);
             }
-            Line::GoesOn(words) => {
+            LineContent::GoesOn(words) => {
                 self.in_run(speaks(Completeness::Updated, format!("\n{words}")), cx);
             }
-            Line::Uses(tool, arguments) => {
+            LineContent::Uses(tool, arguments) => {
                 self.end_tool(cx);
                 self.run.tools += 1;
                 let name = format!("tool {}", self.run.tools);
-                let call = Call {
+                let call = CallReport {
                     tool,
                     status: Status::Started,
                     arguments,
-                    ..Call::default()
+                    ..CallReport::default()
                 };
                 self.run.tool = Some((name.clone(), call.clone()));
                 self.in_run(tool_item(&name, Completeness::Created, call), cx);
             }
-            Line::Gave(output, status) => {
+            LineContent::Gave(output, status) => {
                 if let Some((_, call)) = &mut self.run.tool {
                     call.status = status;
                     call.output = Some(output);
                 }
             }
-            Line::GaveMore(more) => {
+            LineContent::GaveMore(more) => {
                 if let Some((_, call)) = &mut self.run.tool {
                     let output = call.output.get_or_insert_default();
                     // The event cuts longer output, and marks it as cut.
@@ -104,8 +106,8 @@ impl Sage {
                     }
                 }
             }
-            Line::Nothing => {}
-            Line::Foreign => cx.out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
+            LineContent::Nothing => {}
+            LineContent::Foreign => cx.out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
         }
     }
 
@@ -125,10 +127,10 @@ impl Sage {
         self.in_run(tool_item(&name, Completeness::Completed, call), cx);
     }
 
-    pub(super) fn in_run(&mut self, message: Message, cx: &mut Cx<'_>) {
+    pub(super) fn in_run(&mut self, message: SageMessage, cx: &mut Cx<'_>) {
         let place = self.run_place(message.place);
         let says = message.says;
-        self.message(Message { place, says }, cx);
+        self.message(SageMessage { place, says }, cx);
     }
 
     pub(super) fn run_place(&self, place: Belonging) -> Belonging {
@@ -139,21 +141,21 @@ impl Sage {
     }
 }
 
-impl Run {
+impl ProgramRun {
     pub(super) fn name(&self) -> String {
         format!("run {}", self.number)
     }
 }
 
-fn tool_item(name: &str, stage: Completeness, call: Call) -> Message {
-    Message {
+fn tool_item(name: &str, stage: Completeness, call: CallReport) -> SageMessage {
+    SageMessage {
         place: Belonging {
             item: Some(name.to_owned()),
             ..Belonging::default()
         },
-        says: Says::Item(Item {
+        says: Says::Item(SageItem {
             stage,
-            kind: Kind::Tool(Box::new(call)),
+            kind: ItemKind::Tool(Box::new(call)),
         }),
     }
 }

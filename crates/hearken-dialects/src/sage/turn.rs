@@ -12,17 +12,17 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::link::{Phrase, Word};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
     Attached, ErrorCategory, Event, HandoffRequested, OutputId, OutputStreaming, SessionCancelled,
     SessionCompleted, SessionErrored, SessionStarted, StateChanged,
 };
 
-use super::super::written::{self, Content, Session, cut, normal, short, stated};
-use super::calls::Call;
-use super::desk::Desk;
+use super::super::written::{self, Content, TranslatedSession, cut, normal, short, stated};
+use super::calls::SageCall;
+use super::desk::SageContext;
 use super::machines::{Agent, AgentEvent};
-use super::message::{Completeness, End, How, Report};
+use super::message::{Completeness, How, Report, ReportedEnd};
 
 /// How long the start of a turn waits for its prompt, which follows directly.
 const START_WAITS: Duration = Duration::from_millis(250);
@@ -50,7 +50,7 @@ enum Start {
 
 /// The agent's current speech.
 #[derive(Debug, Clone, PartialEq)]
-struct Output {
+struct Speaking {
     /// The item.
     item: Option<String>,
     /// AAEP's id for it.
@@ -65,30 +65,30 @@ struct Output {
 
 /// An error that was not reported yet.
 #[derive(Debug, Clone, PartialEq)]
-struct Fault {
+struct PendingFault {
     report: Report,
     due: Duration,
 }
 
 /// A turn of a conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub struct SageTurn {
     pub thread: String,
     pub name: String,
-    pub session: Session,
+    pub session: TranslatedSession,
     pub agent: Agent,
     state: &'static str,
     start: Start,
-    pub calls: BTreeMap<String, Call>,
+    pub calls: BTreeMap<String, SageCall>,
     /// How many calls were announced, including those no longer kept.
     pub told_calls: u64,
     /// The number of outputs and calls so far, for their names.
     pub count: u64,
-    output: Option<Output>,
+    output: Option<Speaking>,
     said: String,
     /// The result according to an item, used if the end has none.
     pub result: Option<String>,
-    fault: Option<Fault>,
+    fault: Option<PendingFault>,
     /// How many of its questions are open.
     pub open: usize,
     /// How many of these have no name, so that their end cannot be matched.
@@ -97,9 +97,9 @@ pub struct Turn {
     pub ended: bool,
 }
 
-impl Turn {
+impl SageTurn {
     /// Begins a turn; `joined` if its beginning was missed.
-    pub fn new(desk: &mut Desk<'_>, thread: &str, name: &str, joined: bool) -> Self {
+    pub fn new(desk: &mut SageContext<'_>, thread: &str, name: &str, joined: bool) -> Self {
         let session = desk.writer.session(name, thread);
         let mut turn = Self {
             thread: thread.to_owned(),
@@ -133,12 +133,12 @@ impl Turn {
     }
 
     /// Steps the machine of the turn's agent.
-    pub fn step(&mut self, desk: &mut Desk<'_>, event: AgentEvent) {
+    pub fn step(&mut self, desk: &mut SageContext<'_>, event: AgentEvent) {
         self.agent = desk.step(&self.thread, &self.name, self.agent, event);
     }
 
     /// Handles the prompt of the turn.
-    pub fn prompt(&mut self, desk: &mut Desk<'_>, words: &str) {
+    pub fn prompt(&mut self, desk: &mut SageContext<'_>, words: &str) {
         match self.start {
             Start::Waits(..) => self.tell_start(desk, words),
             // Later messages of the person are not announced.
@@ -146,7 +146,7 @@ impl Turn {
         }
     }
 
-    fn tell_start(&mut self, desk: &mut Desk<'_>, words: &str) {
+    fn tell_start(&mut self, desk: &mut SageContext<'_>, words: &str) {
         let Start::Waits(at, _) = std::mem::replace(&mut self.start, Start::Over) else {
             return;
         };
@@ -164,18 +164,18 @@ impl Turn {
     }
 
     /// Announces the start before anything else of the turn.
-    pub fn event_first(&mut self, desk: &mut Desk<'_>) {
+    pub fn event_first(&mut self, desk: &mut SageContext<'_>) {
         self.tell_start(desk, "");
     }
 
     /// Writes an event of the turn.
-    pub fn event(&mut self, desk: &mut Desk<'_>, content: impl Into<Content>) {
+    pub fn event(&mut self, desk: &mut SageContext<'_>, content: impl Into<Content>) {
         self.tell_start(desk, "");
         desk.event(&mut self.session, content);
     }
 
     /// Announces the state if it changed.
-    pub fn enter(&mut self, desk: &mut Desk<'_>, state: &'static str) {
+    pub fn enter(&mut self, desk: &mut SageContext<'_>, state: &'static str) {
         self.tell_start(desk, "");
         if self.state == state {
             return;
@@ -191,7 +191,7 @@ impl Turn {
 
     /// Leaves the questions that are open when the turn ends: nothing waits for an answer any more. Sage has no event
     /// for that, but AAEP requires one (A.4).
-    fn leave_questions(&mut self, desk: &mut Desk<'_>) {
+    fn leave_questions(&mut self, desk: &mut SageContext<'_>) {
         if self.open == 0 || self.state != "awaiting_input" {
             return;
         }
@@ -209,8 +209,8 @@ impl Turn {
     }
 
     /// Announces the state that follows from the open questions and running calls.
-    pub fn settle_state(&mut self, desk: &mut Desk<'_>) {
-        let runs = self.calls.values().any(Call::runs);
+    pub fn settle_state(&mut self, desk: &mut SageContext<'_>) {
+        let runs = self.calls.values().any(SageCall::runs);
         self.enter(
             desk,
             match (self.open > 0, runs) {
@@ -224,7 +224,7 @@ impl Turn {
     /// Handles speech of the agent.
     pub fn speak(
         &mut self,
-        desk: &mut Desk<'_>,
+        desk: &mut SageContext<'_>,
         item: Option<&str>,
         stage: Completeness,
         words: &str,
@@ -274,7 +274,7 @@ impl Turn {
 
     fn begin_output(&mut self, item: Option<&str>, in_pieces: bool) {
         self.count += 1;
-        self.output = Some(Output {
+        self.output = Some(Speaking {
             item: item.map(str::to_owned),
             id: format!("out_{}", self.count),
             position: 0,
@@ -284,7 +284,7 @@ impl Turn {
     }
 
     /// Ends the current speech because something else follows.
-    pub fn hush(&mut self, desk: &mut Desk<'_>) {
+    pub fn hush(&mut self, desk: &mut SageContext<'_>) {
         let Some(output) = self.output.take() else {
             return;
         };
@@ -297,25 +297,25 @@ impl Turn {
     }
 
     /// Handles an error; the end of the turn reports it if it comes soon.
-    pub fn went_wrong(&mut self, desk: &mut Desk<'_>, report: Report) {
+    pub fn went_wrong(&mut self, desk: &mut SageContext<'_>, report: Report) {
         self.tell_fault(desk);
-        self.fault = Some(Fault {
+        self.fault = Some(PendingFault {
             report,
             due: desk.now + ERROR_WAITS,
         });
     }
 
-    fn tell_fault(&mut self, desk: &mut Desk<'_>) {
+    fn tell_fault(&mut self, desk: &mut SageContext<'_>) {
         if let Some(fault) = self.fault.take() {
-            let message = Word::Agent(short(&fault.report.message));
+            let message = PhraseArg::Agent(short(&fault.report.message));
             desk.tell(Phrase::new("translated.error").with("message", message));
         }
     }
 
     /// Handles the end of the connection: a pending error has ended the turn.
-    pub fn cut_off(&mut self, desk: &mut Desk<'_>) {
+    pub fn cut_off(&mut self, desk: &mut SageContext<'_>) {
         if let Some(fault) = &self.fault {
-            let end = End {
+            let end = ReportedEnd {
                 how: How::Failed,
                 reason: Some(fault.report.code.clone()).filter(|code| !code.is_empty()),
                 result: None,
@@ -328,7 +328,7 @@ impl Turn {
     }
 
     /// Ends the turn with its calls and questions.
-    pub fn end(&mut self, desk: &mut Desk<'_>, end: &End) {
+    pub fn end(&mut self, desk: &mut SageContext<'_>, end: &ReportedEnd) {
         self.tell_start(desk, "");
         self.hush(desk);
         self.leave_questions(desk);
@@ -345,7 +345,7 @@ impl Turn {
                 self.step(desk, AgentEvent::Complete);
                 self.complete(desk, result, end.duration_ms);
                 // The end did not report the error.
-                self.fault = fault.map(|report| Fault {
+                self.fault = fault.map(|report| PendingFault {
                     report,
                     due: desk.now,
                 });
@@ -397,7 +397,7 @@ impl Turn {
         }
     }
 
-    fn complete(&mut self, desk: &mut Desk<'_>, result: &str, duration_ms: Option<u64>) {
+    fn complete(&mut self, desk: &mut SageContext<'_>, result: &str, duration_ms: Option<u64>) {
         let known = result.is_empty() || self.said.trim() == result;
         let is_short = result.chars().nth(SHORT_RESULT).is_none() && !result.contains('\n');
         if !known && !is_short {
@@ -414,7 +414,7 @@ impl Turn {
     }
 
     /// Handles the timers that are due.
-    pub fn tick(&mut self, desk: &mut Desk<'_>) {
+    pub fn tick(&mut self, desk: &mut SageContext<'_>) {
         if matches!(self.start, Start::Waits(_, due) if desk.now >= due) {
             self.tell_start(desk, "");
         }
@@ -440,7 +440,7 @@ impl Turn {
     }
 }
 
-impl Output {
+impl Speaking {
     /// Returns a piece of it that begins at its present position; `complete` if nothing follows.
     fn chunk(&self, text: &str, complete: bool) -> Event {
         Event::OutputStreaming(OutputStreaming {
@@ -454,7 +454,7 @@ impl Output {
 }
 
 /// Returns an end by an error.
-fn failed(end: &End, result: &str, fault: Option<&Report>) -> SessionErrored {
+fn failed(end: &ReportedEnd, result: &str, fault: Option<&Report>) -> SessionErrored {
     let known = fault.map(|report| report.code.as_str());
     let reason = end.reason.as_deref().or(known);
     let message = fault.map(|report| report.message.as_str());

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::kit::rig::{self, Peer, Rig};
-use crate::link::{Fault, Frame, HttpAnswer, LinkEvent, Method, Receipt, Request};
+use crate::link::{Fault, Frame, HttpAnswer, IncomingRequest, LinkEvent, Method, Receipt};
 use crate::protocol::Reply;
 use crate::{Carrier, Connection, Cx, DIALECTS, Dialect, Out, Start, Wish};
 
@@ -68,7 +68,7 @@ impl Peer for Anybody {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum FeedStep {
     Message(usize),
     /// A message of which one value is another.
     Changed(usize, usize, u8),
@@ -88,25 +88,25 @@ enum Step {
     Wait(u16),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = FeedStep> {
     let at = any::<prop::sample::Index>().prop_map(|index| index.index(64));
     let words = prop::sample::select(vec!["1", "resume", "words", ""]);
     prop_oneof![
-        8 => at.clone().prop_map(Step::Message),
-        4 => (at.clone(), at.clone(), any::<u8>()).prop_map(|(at, value, to)| Step::Changed(at, value, to)),
-        1 => (at.clone(), 0..400_usize).prop_map(|(at, length)| Step::Cut(at, length)),
-        1 => "\\PC{0,40}".prop_map(Step::Odd),
-        2 => at.clone().prop_map(Step::Request),
-        1 => at.clone().prop_map(Step::Piece),
-        2 => Just(Step::Up),
-        1 => (0..4_u8).prop_map(Step::Down),
-        2 => any::<bool>().prop_map(Step::Sent),
-        2 => at.prop_map(Step::Answered),
-        3 => any::<bool>().prop_map(Step::Decide),
-        2 => words.prop_map(Step::Respond),
-        2 => Just(Step::Prompt),
-        1 => Just(Step::Stop),
-        2 => (0..20_000_u16).prop_map(Step::Wait),
+        8 => at.clone().prop_map(FeedStep::Message),
+        4 => (at.clone(), at.clone(), any::<u8>()).prop_map(|(at, value, to)| FeedStep::Changed(at, value, to)),
+        1 => (at.clone(), 0..400_usize).prop_map(|(at, length)| FeedStep::Cut(at, length)),
+        1 => "\\PC{0,40}".prop_map(FeedStep::Odd),
+        2 => at.clone().prop_map(FeedStep::Request),
+        1 => at.clone().prop_map(FeedStep::Piece),
+        2 => Just(FeedStep::Up),
+        1 => (0..4_u8).prop_map(FeedStep::Down),
+        2 => any::<bool>().prop_map(FeedStep::Sent),
+        2 => at.prop_map(FeedStep::Answered),
+        3 => any::<bool>().prop_map(FeedStep::Decide),
+        2 => words.prop_map(FeedStep::Respond),
+        2 => Just(FeedStep::Prompt),
+        1 => Just(FeedStep::Stop),
+        2 => (0..20_000_u16).prop_map(FeedStep::Wait),
     ]
 }
 
@@ -140,7 +140,7 @@ fn changed(text: &str, which: usize, to: u8) -> String {
     }
 }
 
-fn play(which: usize, carrier: Carrier, steps: Vec<Step>) -> Result<(), TestCaseError> {
+fn play(which: usize, carrier: Carrier, steps: Vec<FeedStep>) -> Result<(), TestCaseError> {
     let row = &DIALECTS[which];
     let messages = row.messages;
     let message = |at: usize| messages[at % messages.len()];
@@ -155,15 +155,15 @@ fn play(which: usize, carrier: Carrier, steps: Vec<Step>) -> Result<(), TestCase
     rig.news(&LinkEvent::Connected);
     for step in steps {
         match step {
-            Step::Message(at) => rig.frame(message(at)),
-            Step::Changed(at, value, to) => rig.frame(changed(message(at), value, to)),
-            Step::Cut(at, length) => {
+            FeedStep::Message(at) => rig.frame(message(at)),
+            FeedStep::Changed(at, value, to) => rig.frame(changed(message(at), value, to)),
+            FeedStep::Cut(at, length) => {
                 let cut: String = message(at).chars().take(length).collect();
                 rig.frame(cut);
             }
-            Step::Odd(text) => rig.frame(text),
-            Step::Request(at) => {
-                let request = Request {
+            FeedStep::Odd(text) => rig.frame(text),
+            FeedStep::Request(at) => {
+                let request = IncomingRequest {
                     method: Method::Post,
                     path: "/hook".to_owned(),
                     body: message(at).to_owned(),
@@ -173,16 +173,16 @@ fn play(which: usize, carrier: Carrier, steps: Vec<Step>) -> Result<(), TestCase
                     request,
                 });
             }
-            Step::Piece(at) => {
+            FeedStep::Piece(at) => {
                 let request = rig.called.last().copied().unwrap_or_default();
                 let text = message(at).to_owned();
                 rig.news(&LinkEvent::Piece { request, text });
             }
-            Step::Up => {
+            FeedStep::Up => {
                 rig.news(&LinkEvent::Connecting { attempt: 1 });
                 rig.news(&LinkEvent::Connected);
             }
-            Step::Down(how) => rig.news(&match how {
+            FeedStep::Down(how) => rig.news(&match how {
                 0 => LinkEvent::Lost {
                     fault: Fault::Closed,
                     retry_in: Duration::from_secs(1),
@@ -194,7 +194,7 @@ fn play(which: usize, carrier: Carrier, steps: Vec<Step>) -> Result<(), TestCase
                     count: 1,
                 },
             }),
-            Step::Sent(arrived) => {
+            FeedStep::Sent(arrived) => {
                 if let Some(request) = rig.sent.pop() {
                     match arrived {
                         true => rig.news(&LinkEvent::Replied {
@@ -205,7 +205,7 @@ fn play(which: usize, carrier: Carrier, steps: Vec<Step>) -> Result<(), TestCase
                     }
                 }
             }
-            Step::Answered(at) => {
+            FeedStep::Answered(at) => {
                 if let Some(request) = rig.called.pop() {
                     let answer = HttpAnswer {
                         status: [200, 204, 404, 500][at % 4],
@@ -219,17 +219,17 @@ fn play(which: usize, carrier: Carrier, steps: Vec<Step>) -> Result<(), TestCase
                     });
                 }
             }
-            Step::Decide(accepts) => {
+            FeedStep::Decide(accepts) => {
                 number += 1;
                 rig.decide(number, if accepts { "accept" } else { "reject" }, None);
             }
-            Step::Respond(words) => {
+            FeedStep::Respond(words) => {
                 number += 1;
                 rig.respond(number, words);
             }
-            Step::Prompt => rig.prompt("do it"),
-            Step::Stop => rig.wish(&Wish::Stop),
-            Step::Wait(ms) => rig.after(Duration::from_millis(ms.into())),
+            FeedStep::Prompt => rig.prompt("do it"),
+            FeedStep::Stop => rig.wish(&Wish::Stop),
+            FeedStep::Wait(ms) => rig.after(Duration::from_millis(ms.into())),
         }
     }
     prop_assert!(rig.faults.is_empty(), "{:?}: {:?}", row.dialect, rig.faults);

@@ -96,12 +96,12 @@ fn tell_too_large(knock: &door::DoorAddress) {
 }
 
 /// A parsed HTTP answer.
-struct Answer {
+struct ParsedAnswer {
     status: u16,
     body: Vec<u8>,
 }
 
-impl Answer {
+impl ParsedAnswer {
     /// Parses an answer, if it is complete.
     fn read(bytes: &[u8]) -> Option<Self> {
         let at = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
@@ -145,7 +145,7 @@ fn post(
     message: &[u8],
     until: Instant,
     reader: &impl Printed,
-) -> Option<Answer> {
+) -> Option<ParsedAnswer> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, knock.port));
     let mut stream = TcpStream::connect_timeout(&address, SHORT).ok()?;
     stream.set_write_timeout(Some(SHORT)).ok()?;
@@ -177,7 +177,7 @@ fn post(
             return None;
         }
     }
-    Answer::read(&bytes)
+    ParsedAnswer::read(&bytes)
 }
 
 #[cfg(test)]

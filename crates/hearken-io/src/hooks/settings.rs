@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::text::{Container, Part};
+use super::text::{Container, Member};
 use crate::platform::files::{names, settle_folder, swap, with_rights_of};
 
 /// The arguments of the relay's command.
@@ -281,7 +281,7 @@ fn only<'c, 't>(
     container: &'c Container<'t>,
     name: &str,
     place: &str,
-) -> Result<Option<&'c Part<'t>>, Unchanged> {
+) -> Result<Option<&'c Member<'t>>, Unchanged> {
     let mut parts = container.named(name);
     let first = parts.next();
     match parts.next() {
@@ -310,7 +310,7 @@ fn without_one(text: &str, program: &Path) -> Result<Option<(String, usize)>, Un
             let Some(list) = Container::array(text, members.value_at(list)) else {
                 continue;
             };
-            let is_our_hook = |part: &Part<'_>| {
+            let is_our_hook = |part: &Member<'_>| {
                 let hook: Option<Value> = serde_json::from_str(part.value).ok();
                 hook.is_some_and(|hook| is_ours(&hook, program))
             };

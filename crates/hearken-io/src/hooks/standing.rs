@@ -12,7 +12,7 @@ use crate::platform::files::is_program;
 
 /// The state of our hooks in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum HooksState {
     /// None of ours is there.
     Absent,
     /// All are there, and so is the program that they run.
@@ -34,30 +34,30 @@ pub enum Standing {
 ///
 /// # Errors
 /// If the file can't be read, or is not the JSON of an agent's settings.
-pub fn standing(path: &Path, own: &Path) -> Result<Standing, Unchanged> {
+pub fn standing(path: &Path, own: &Path) -> Result<HooksState, Unchanged> {
     let settings = settings(text(path)?.as_deref())?;
     let Some(hooks) = settings.get("hooks").and_then(Value::as_object) else {
-        return Ok(Standing::Absent);
+        return Ok(HooksState::Absent);
     };
     let programs = programs(hooks, own);
     let Some(program) = programs.first() else {
-        return Ok(Standing::Absent);
+        return Ok(HooksState::Absent);
     };
     if settings.get("disableAllHooks").and_then(Value::as_bool) == Some(true) {
-        return Ok(Standing::Off);
+        return Ok(HooksState::Off);
     }
     // The shell finds a program given without a folder.
     let is_lost = |program: &&PathBuf| program.components().count() > 1 && !is_program(program);
     if let Some(lost) = programs.iter().find(is_lost) {
-        return Ok(Standing::Lost {
+        return Ok(HooksState::Lost {
             program: lost.clone(),
         });
     }
     let runs_several = |groups: &Value| ours(groups, own) > 1;
     Ok(match is_whole(hooks, program) {
-        true => Standing::Whole,
-        false if hooks.values().any(runs_several) => Standing::Twice,
-        false => Standing::Partly,
+        true => HooksState::Whole,
+        false if hooks.values().any(runs_several) => HooksState::Twice,
+        false => HooksState::Partly,
     })
 }
 
@@ -83,19 +83,19 @@ mod tests {
         let path = folder.path().join("settings.json");
         let own = std::env::current_exe().unwrap();
         let stand = || standing(&path, &own).unwrap();
-        assert_eq!(stand(), Standing::Absent, "there is no file");
+        assert_eq!(stand(), HooksState::Absent, "there is no file");
         std::fs::write(
             &path,
             r#"{"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}}"#,
         )
         .unwrap();
-        assert_eq!(stand(), Standing::Absent, "that is somebody else's");
+        assert_eq!(stand(), HooksState::Absent, "that is somebody else's");
         let install = |program: &Path| {
             let change = Change::of(&path, Wanted::In, program).unwrap();
             change.unwrap().make().unwrap();
         };
         install(&own);
-        assert_eq!(stand(), Standing::Whole);
+        assert_eq!(stand(), HooksState::Whole);
         let whole = std::fs::read_to_string(&path).unwrap();
         let also = json!({"hooks": [{"type": "command", "command": "/usr/bin/hearken hooks relay || true"}]});
         let mut twice: Value = serde_json::from_str(&whole).unwrap();
@@ -103,22 +103,22 @@ mod tests {
         std::fs::write(&path, twice.to_string()).unwrap();
         assert_eq!(
             stand(),
-            Standing::Lost {
+            HooksState::Lost {
                 program: "/usr/bin/hearken".into()
             }
         );
         let second = twice.to_string().replace("/usr/bin/hearken", "hearken");
         std::fs::write(&path, second).unwrap();
-        assert_eq!(stand(), Standing::Twice, "two programs");
+        assert_eq!(stand(), HooksState::Twice, "two programs");
         std::fs::write(&path, whole.replace("\"Notification\"", "\"Other\"")).unwrap();
-        assert_eq!(stand(), Standing::Partly);
+        assert_eq!(stand(), HooksState::Partly);
         let off = whole.replacen('{', "{\"disableAllHooks\": true,", 1);
         std::fs::write(&path, off).unwrap();
-        assert_eq!(stand(), Standing::Off);
+        assert_eq!(stand(), HooksState::Off);
         std::fs::write(&path, "{}").unwrap();
         let program = folder.path().join("it's gone/hearken");
         install(&program);
-        assert_eq!(stand(), Standing::Lost { program });
+        assert_eq!(stand(), HooksState::Lost { program });
         std::fs::write(&path, "[]").unwrap();
         assert!(standing(&path, &own).is_err());
     }

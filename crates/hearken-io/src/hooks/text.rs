@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 /// A member of an object, or an element of an array, which has no name.
 #[derive(Debug, Clone)]
-pub(super) struct Part<'t> {
+pub(super) struct Member<'t> {
     pub(super) name: String,
     pub(super) value: &'t str,
     /// Its range in the whole text, including its name.
@@ -29,7 +29,7 @@ pub(super) struct Container<'t> {
     whole: &'t str,
     /// Its range, including its brackets.
     at: Range<usize>,
-    pub(super) parts: Vec<Part<'t>>,
+    pub(super) parts: Vec<Member<'t>>,
 }
 
 /// The members of an object in order, including those with the same name.
@@ -112,7 +112,7 @@ impl<'t> Container<'t> {
                 + gap
                     .find(|c: char| !c.is_whitespace() && c != ',')
                     .unwrap_or(gap.len());
-            parts.push(Part {
+            parts.push(Member {
                 name,
                 value,
                 at: begin..value_at.end,
@@ -123,12 +123,12 @@ impl<'t> Container<'t> {
     }
 
     /// Returns the range of a part's value.
-    pub(super) fn value_at(&self, part: &Part<'_>) -> Range<usize> {
+    pub(super) fn value_at(&self, part: &Member<'_>) -> Range<usize> {
         place(self.whole, part.value)
     }
 
     /// Returns the parts with a name; a well-formed object has at most one.
-    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &Part<'t>> {
+    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &Member<'t>> {
         self.parts.iter().filter(move |part| part.name == name)
     }
 

@@ -34,7 +34,7 @@ pub enum EditorAnswer {
 
 /// The treatment of a decision by hearken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ours {
+pub enum Treatment {
     /// It decides; this is the id, as the agent wrote it.
     Decides(Vec<u8>),
     /// The question is no longer open.
@@ -56,7 +56,7 @@ pub enum QuestionHandling {
 }
 
 #[derive(Debug, Clone)]
-struct Open {
+struct OpenDecision {
     ticket: u64,
     written: Vec<u8>,
 }
@@ -65,7 +65,7 @@ struct Open {
 #[derive(Debug, Default)]
 pub struct Arbiter {
     last: u64,
-    open: BTreeMap<Id, Open>,
+    open: BTreeMap<Id, OpenDecision>,
     owed: BTreeMap<Id, VecDeque<u64>>,
     debts: usize,
 }
@@ -80,7 +80,7 @@ impl Arbiter {
             return QuestionHandling::EditorAnswer;
         }
         self.last += 1;
-        let open = Open {
+        let open = OpenDecision {
             ticket: self.last,
             written: written.to_vec(),
         };
@@ -106,19 +106,19 @@ impl Arbiter {
     }
 
     /// Handles a decision by hearken.
-    pub fn decides(&mut self, ticket: u64) -> Ours {
+    pub fn decides(&mut self, ticket: u64) -> Treatment {
         let Some(id) = self.id_of(ticket) else {
-            return Ours::TooLate;
+            return Treatment::TooLate;
         };
         if self.debts >= MOST_OWED {
-            return Ours::Full;
+            return Treatment::Full;
         }
         let Some(open) = self.open.remove(&id) else {
-            return Ours::TooLate;
+            return Treatment::TooLate;
         };
         self.debts += 1;
         self.owed.entry(id).or_default().push_back(ticket);
-        Ours::Decides(open.written)
+        Treatment::Decides(open.written)
     }
 
     /// Leaves a question to the editor alone: the agent took it back, or the editor's answer can't be recognized.
@@ -173,12 +173,16 @@ mod tests {
         let mut arbiter = Arbiter::default();
         assert_eq!(arbiter.asks(id(1), b"1"), QuestionHandling::Open(1));
         assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Decides(1));
-        assert_eq!(arbiter.decides(1), Ours::TooLate);
+        assert_eq!(arbiter.decides(1), Treatment::TooLate);
         // The id is reused, and hearken is first.
         assert_eq!(arbiter.asks(id(1), b"1.0"), QuestionHandling::Open(2));
-        assert_eq!(arbiter.decides(1), Ours::TooLate, "it is another question");
-        assert_eq!(arbiter.decides(2), Ours::Decides(b"1.0".to_vec()));
-        assert_eq!(arbiter.decides(2), Ours::TooLate);
+        assert_eq!(
+            arbiter.decides(1),
+            Treatment::TooLate,
+            "it is another question"
+        );
+        assert_eq!(arbiter.decides(2), Treatment::Decides(b"1.0".to_vec()));
+        assert_eq!(arbiter.decides(2), Treatment::TooLate);
         // And again, before the editor's late answer has arrived.
         assert_eq!(arbiter.asks(id(1), b"1"), QuestionHandling::Open(3));
         assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Late(2));
@@ -192,7 +196,7 @@ mod tests {
         let mut arbiter = Arbiter::default();
         arbiter.asks(id(1), b"1");
         assert_eq!(arbiter.asks(id(1), b"1"), QuestionHandling::Twice(1));
-        assert_eq!(arbiter.decides(1), Ours::TooLate);
+        assert_eq!(arbiter.decides(1), Treatment::TooLate);
         assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Passes);
         for number in 0..MOST_OPEN {
             let asked = arbiter.asks(Id::Text(number.to_string()), b"");
@@ -211,12 +215,12 @@ mod tests {
             else {
                 panic!("there is room");
             };
-            assert!(matches!(arbiter.decides(ticket), Ours::Decides(_)));
+            assert!(matches!(arbiter.decides(ticket), Treatment::Decides(_)));
         }
         let QuestionHandling::Open(ticket) = arbiter.asks(id(1), b"1") else {
             panic!("there is room");
         };
-        assert_eq!(arbiter.decides(ticket), Ours::Full);
+        assert_eq!(arbiter.decides(ticket), Treatment::Full);
         assert_eq!(
             arbiter.editor_answers(&id(1)),
             EditorAnswer::Decides(ticket)
@@ -226,19 +230,19 @@ mod tests {
     }
 
     #[derive(Debug, Clone)]
-    enum Step {
+    enum ArbiterStep {
         Asks(u8),
         Editor(u8),
         Hearken(u64),
         TakenBack(u8),
     }
 
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
+    fn steps() -> impl Strategy<Value = Vec<ArbiterStep>> {
         let step = prop_oneof![
-            (0_u8..4).prop_map(Step::Asks),
-            (0_u8..4).prop_map(Step::Editor),
-            (1_u64..40).prop_map(Step::Hearken),
-            (0_u8..4).prop_map(Step::TakenBack),
+            (0_u8..4).prop_map(ArbiterStep::Asks),
+            (0_u8..4).prop_map(ArbiterStep::Editor),
+            (1_u64..40).prop_map(ArbiterStep::Hearken),
+            (0_u8..4).prop_map(ArbiterStep::TakenBack),
         ];
         prop::collection::vec(step, 0..80)
     }
@@ -253,10 +257,10 @@ mod tests {
             let (mut ours, mut late) = (Vec::new(), Vec::new());
             for step in steps {
                 match step {
-                    Step::Asks(number) => {
+                    ArbiterStep::Asks(number) => {
                         arbiter.asks(id(number), &[number]);
                     }
-                    Step::Editor(number) => match arbiter.editor_answers(&id(number)) {
+                    ArbiterStep::Editor(number) => match arbiter.editor_answers(&id(number)) {
                         EditorAnswer::Decides(ticket) => prop_assert!(decided.insert(ticket)),
                         EditorAnswer::Late(ticket) => {
                             prop_assert!(decided.contains(&ticket));
@@ -264,13 +268,13 @@ mod tests {
                         }
                         EditorAnswer::Passes => {}
                     },
-                    Step::Hearken(ticket) => {
-                        if let Ours::Decides(_) = arbiter.decides(ticket) {
+                    ArbiterStep::Hearken(ticket) => {
+                        if let Treatment::Decides(_) = arbiter.decides(ticket) {
                             prop_assert!(decided.insert(ticket));
                             ours.push(ticket);
                         }
                     }
-                    Step::TakenBack(number) => {
+                    ArbiterStep::TakenBack(number) => {
                         if let Some(ticket) = arbiter.leave(&id(number)) {
                             prop_assert!(decided.insert(ticket), "it can't be decided after that");
                         }

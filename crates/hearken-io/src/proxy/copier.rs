@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Runtime};
 
-use super::arbiter::{Arbiter, Ours};
+use super::arbiter::{Arbiter, Treatment};
 use super::passage::{Inward, Outward, TAKES_BACK, Taken};
 use super::sluice::LineWriter;
-use super::tap::{Next, Tap};
-use super::wire::{Note, Side, Verdict, Wish, Wishes};
+use super::tap::{Tap, TapItem};
+use super::wire::{DecisionOutcome, Note, Side, Wish, Wishes};
 use crate::platform::processes::{ASKING, Tree, alone_plainly, signal_of};
 use crate::platform::signals::{Leave, Leaving};
 use crate::platform::take_stdout;
@@ -50,7 +50,7 @@ const MOST_KEPT: usize = 8 * 1024 * 1024;
 
 /// The programs to start.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct Programs {
     /// The agent's program, which is started without a shell.
     pub program: OsString,
     /// Its arguments.
@@ -63,7 +63,7 @@ pub struct Call {
 #[derive(Debug)]
 pub enum Trouble {
     /// The listener can't be started.
-    NoListener(io::Error),
+    PipeListener(io::Error),
     /// The listener ended, and is restarted.
     Again,
     /// The listener ended too often: the bytes flow, but hearken no longer listens.
@@ -72,13 +72,13 @@ pub enum Trouble {
 
 /// The arbiter, and the questions that are open.
 #[derive(Debug, Default)]
-struct Desk {
+struct QuestionDesk {
     arbiter: Arbiter,
     questions: BTreeMap<u64, Vec<u8>>,
     bytes: usize,
 }
 
-impl Desk {
+impl QuestionDesk {
     /// Updates the kept questions according to the notes.
     fn keep(&mut self, notes: &[Note]) {
         for note in notes {
@@ -109,8 +109,8 @@ impl Desk {
 }
 
 /// The state that the threads share.
-struct Shared {
-    desk: Mutex<Desk>,
+struct CopierState {
+    desk: Mutex<QuestionDesk>,
     to_agent: LineWriter<ChildStdin>,
     to_editor: LineWriter<File>,
     tap: Tap,
@@ -134,14 +134,14 @@ enum Event {
 }
 
 /// The work of a thread.
-type Work = Box<dyn FnOnce(&Shared, &Sender<Event>) + Send>;
+type Work = Box<dyn FnOnce(&CopierState, &Sender<Event>) + Send>;
 
 /// Copies between the editor, at our own standard input and output, and an agent, which is started; returns the agent's
 /// exit code.
 ///
 /// # Errors
 /// If the agent can't be started.
-pub fn copy(call: Call, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8> {
+pub fn copy(call: Programs, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8> {
     let mut command = Command::new(files::to_start(&call.program));
     if let Some(path) = places::path() {
         command.env("PATH", path);
@@ -155,7 +155,7 @@ pub fn copy(call: Call, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8
         return Err(ErrorKind::BrokenPipe.into());
     };
     let tree = Tree::of_plain(&agent);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(CopierState {
         desk: Mutex::default(),
         to_agent: LineWriter::new(input),
         to_editor: LineWriter::new(take_stdout()?),
@@ -282,7 +282,7 @@ fn read(from: &mut impl Read, piece: &mut [u8]) -> Option<usize> {
     }
 }
 
-impl Shared {
+impl CopierState {
     /// Passes a piece's notes to the listener, before the piece goes on.
     fn tell(&self, side: Side, taken: &mut Taken) {
         self.tap.miss(side, taken.unheard);
@@ -293,7 +293,7 @@ impl Shared {
 }
 
 /// Copies from the editor to the agent.
-fn inward(shared: &Shared, events: &Sender<Event>) {
+fn inward(shared: &CopierState, events: &Sender<Event>) {
     let mut passage = Inward::default();
     let mut piece = vec![0; PIECE];
     let mut editor = io::stdin().lock();
@@ -323,7 +323,7 @@ fn inward(shared: &Shared, events: &Sender<Event>) {
 }
 
 /// Copies from the agent to the editor.
-fn outward(shared: &Shared, mut agent: impl Read, events: &Sender<Event>) {
+fn outward(shared: &CopierState, mut agent: impl Read, events: &Sender<Event>) {
     let mut passage = Outward::default();
     let mut piece = vec![0; PIECE];
     while let Some(count) = read(&mut agent, &mut piece) {
@@ -352,11 +352,11 @@ fn outward(shared: &Shared, mut agent: impl Read, events: &Sender<Event>) {
 }
 
 /// Runs a listener, and restarts it a few times if it ends.
-fn attend(shared: &Arc<Shared>, call: &[OsString], say: &impl Fn(Trouble)) {
+fn attend(shared: &Arc<CopierState>, call: &[OsString], say: &impl Fn(Trouble)) {
     for time in 0..=AGAIN {
         let number = shared.tap.begin();
         if let Err(error) = listen(shared, call, number) {
-            say(Trouble::NoListener(error));
+            say(Trouble::PipeListener(error));
             return shared.tap.shut();
         }
         if shared.tap.is_over() {
@@ -377,7 +377,7 @@ fn attend(shared: &Arc<Shared>, call: &[OsString], say: &impl Fn(Trouble)) {
 }
 
 /// Starts a listener and sends it all notes until it is gone or all is over.
-fn listen(shared: &Arc<Shared>, call: &[OsString], number: u32) -> io::Result<()> {
+fn listen(shared: &Arc<CopierState>, call: &[OsString], number: u32) -> io::Result<()> {
     let Some((program, arguments)) = call.split_first() else {
         return Err(ErrorKind::NotFound.into());
     };
@@ -394,8 +394,8 @@ fn listen(shared: &Arc<Shared>, call: &[OsString], number: u32) -> io::Result<()
     let mut write = |note: &Note| io::Write::write_all(&mut input, &note.write());
     loop {
         let written = match shared.tap.next(number) {
-            Next::Note(note) => write(&note),
-            Next::Missed(missed) => {
+            TapItem::Note(note) => write(&note),
+            TapItem::Missed(missed) => {
                 let (standing, questions) = {
                     let desk = lock(&shared.desk);
                     let (open, last) = desk.arbiter.standing();
@@ -406,7 +406,7 @@ fn listen(shared: &Arc<Shared>, call: &[OsString], number: u32) -> io::Result<()
                 all.chain(questions.into_iter().map(asked))
                     .try_for_each(|note| write(&note))
             }
-            Next::Over => return Ok(()),
+            TapItem::Over => return Ok(()),
         };
         if written.is_err() {
             // The listener is gone.
@@ -417,7 +417,7 @@ fn listen(shared: &Arc<Shared>, call: &[OsString], number: u32) -> io::Result<()
 }
 
 /// Carries out a listener's wishes until it is gone.
-fn carry_out(shared: &Shared, mut listener: impl Read, number: u32) {
+fn carry_out(shared: &CopierState, mut listener: impl Read, number: u32) {
     let mut wishes = Wishes::default();
     let mut piece = vec![0; PIECE];
     while let Some(count) = read(&mut listener, &mut piece) {
@@ -434,7 +434,7 @@ fn carry_out(shared: &Shared, mut listener: impl Read, number: u32) {
     shared.tap.gone(number);
 }
 
-fn decide(shared: &Shared, wish: Wish, number: u32) {
+fn decide(shared: &CopierState, wish: Wish, number: u32) {
     let (ticket, request, mut line) = match wish {
         Wish::Decide {
             ticket,
@@ -444,30 +444,30 @@ fn decide(shared: &Shared, wish: Wish, number: u32) {
         Wish::Leave => return shared.tap.gone(number),
     };
     let verdict = if line.contains(&b'\n') {
-        Verdict::Unwritable
+        DecisionOutcome::Unwritable
     } else {
         let ours = {
             let mut desk = lock(&shared.desk);
             let ours = desk.arbiter.decides(ticket);
-            if matches!(ours, Ours::Decides(_)) {
+            if matches!(ours, Treatment::Decides(_)) {
                 desk.forget(ticket);
             }
             ours
         };
         match ours {
-            Ours::Decides(id) => {
+            Treatment::Decides(id) => {
                 line.push(b'\n');
                 // If a side is gone, the answer is no longer wanted; its end is reported elsewhere.
                 let _ = shared.to_agent.insert(&line);
                 shared
                     .tap
-                    .put_to(number, Note::Became(request, Verdict::Decides));
+                    .put_to(number, Note::Became(request, DecisionOutcome::Decides));
                 // An editor that does not read delays nothing but this.
                 let _ = shared.to_editor.insert(&taken_back(&id));
                 return;
             }
-            Ours::TooLate => Verdict::TooLate,
-            Ours::Full => Verdict::Full,
+            Treatment::TooLate => DecisionOutcome::TooLate,
+            Treatment::Full => DecisionOutcome::Full,
         }
     };
     shared.tap.put_to(number, Note::Became(request, verdict));

@@ -27,5 +27,5 @@ mod tap;
 mod tests;
 mod wire;
 
-pub use copier::{Call, Trouble, copy};
-pub use wire::{Note, Notes, Side, Verdict, Wish, Wishes};
+pub use copier::{Programs, Trouble, copy};
+pub use wire::{DecisionOutcome, Note, Notes, Side, Wish, Wishes};

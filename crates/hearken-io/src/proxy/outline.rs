@@ -48,7 +48,7 @@ fn shortest(number: &Number) -> String {
 
 /// The form of a line, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum LineForm {
     /// Only white space so far.
     Open,
     /// An object.
@@ -64,7 +64,7 @@ pub enum Form {
 pub struct Outline {
     at: At,
     depth: u32,
-    form: Form,
+    form: LineForm,
     /// The name or value being read, as written.
     text: Vec<u8>,
     member: Member,
@@ -114,7 +114,7 @@ impl Default for Outline {
         Self {
             at: At::Start,
             depth: 0,
-            form: Form::Open,
+            form: LineForm::Open,
             text: Vec::new(),
             member: Member::Other,
             id: None,
@@ -127,7 +127,7 @@ impl Default for Outline {
 
 impl Outline {
     /// Returns the form of the line.
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> LineForm {
         self.form
     }
 
@@ -158,9 +158,9 @@ impl Outline {
             At::Start if space => false,
             At::Start => {
                 (self.form, self.at) = match byte {
-                    b'{' => (Form::Object, At::Name),
-                    b'[' => (Form::List, At::End),
-                    _ => (Form::Other, At::End),
+                    b'{' => (LineForm::Object, At::Name),
+                    b'[' => (LineForm::List, At::End),
+                    _ => (LineForm::Other, At::End),
                 };
                 true
             }
@@ -410,9 +410,9 @@ mod tests {
         is(r#"{"id":1,"id":2,"result":1}"#, number("2"), None, true);
         is("no json", None, None, false);
         is("", None, None, false);
-        assert_eq!(read("[").form(), Form::List);
-        assert_eq!(read("x").form(), Form::Other);
-        assert_eq!(read(" ").form(), Form::Open);
+        assert_eq!(read("[").form(), LineForm::List);
+        assert_eq!(read("x").form(), LineForm::Other);
+        assert_eq!(read(" ").form(), LineForm::Open);
         let long = format!(r#"{{"id":"{}","result":1}}"#, "x".repeat(300));
         is(&long, None, None, true);
     }

@@ -18,7 +18,7 @@
 use serde_json::Value;
 
 use super::arbiter::{Arbiter, EditorAnswer, QuestionHandling};
-use super::outline::{Form, Id, Outline};
+use super::outline::{Id, LineForm, Outline};
 use super::wire::{LONGEST_LINE, Note, Side};
 
 /// The most bytes held of a line that shows nothing: far more than any answer has before its id.
@@ -41,7 +41,7 @@ pub struct Taken {
 
 /// The current line.
 #[derive(Debug, Default)]
-struct Line {
+struct CurrentLine {
     outline: Outline,
     text: Vec<u8>,
     /// Whether it exceeds the limit for the listener.
@@ -49,7 +49,7 @@ struct Line {
     begun: bool,
 }
 
-impl Line {
+impl CurrentLine {
     fn take(&mut self, byte: u8) -> bool {
         self.begun = true;
         if self.text.len() < LONGEST_LINE {
@@ -73,7 +73,7 @@ impl Line {
 /// The passage from the agent to the editor.
 #[derive(Debug, Default)]
 pub struct Outward {
-    line: Line,
+    line: CurrentLine,
 }
 
 impl Outward {
@@ -93,7 +93,7 @@ impl Outward {
 }
 
 /// Processes a complete line from the agent.
-fn ended(line: Line, arbiter: &mut Arbiter, taken: &mut Taken) {
+fn ended(line: CurrentLine, arbiter: &mut Arbiter, taken: &mut Taken) {
     let outline = line.outline.clone();
     let Some(text) = line.end(taken) else {
         return;
@@ -150,7 +150,7 @@ enum LineHandling {
 /// The passage from the editor to the agent.
 #[derive(Debug, Default)]
 pub struct Inward {
-    line: Line,
+    line: CurrentLine,
     way: LineHandling,
 }
 
@@ -205,11 +205,11 @@ impl Inward {
         let full = self.line.text.len() > HELD;
         let way = match (outline.form(), outline.method(), outline.id()) {
             // An array may answer any of the questions.
-            (Form::List, _, _) => {
+            (LineForm::List, _, _) => {
                 leave_all(arbiter, taken);
                 Some(LineHandling::On)
             }
-            (Form::Other, _, _) | (_, Some(_), _) => Some(LineHandling::On),
+            (LineForm::Other, _, _) | (_, Some(_), _) => Some(LineHandling::On),
             (_, None, Some(id)) if !arbiter.is_watched(id) => Some(LineHandling::On),
             (_, None, Some(id)) if outline.answers() || whole => {
                 Some(match arbiter.editor_answers(id) {
@@ -227,7 +227,7 @@ impl Inward {
                 Some(LineHandling::On)
             }
             (_, None, _) if whole => Some(LineHandling::On),
-            (Form::Open | Form::Object, None, _) => None,
+            (LineForm::Open | LineForm::Object, None, _) => None,
         };
         let Some(way) = way else {
             return;

@@ -21,7 +21,7 @@ const MOST_NOTES: usize = 16 * 1024;
 
 /// The listener's next item.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum TapItem {
     /// A note.
     Note(Note),
     /// The number of lines that it missed; the open questions follow.
@@ -151,11 +151,11 @@ impl Tap {
     }
 
     /// Waits for and returns the next note for the listener with this number.
-    pub fn next(&self, number: u32) -> Next {
+    pub fn next(&self, number: u32) -> TapItem {
         let mut inner = self.lock();
         loop {
             if inner.ended > number {
-                return Next::Over;
+                return TapItem::Over;
             }
             let news = match inner.begins {
                 true => None,
@@ -166,7 +166,7 @@ impl Tap {
                 if inner.waiting.is_empty() {
                     self.changed.notify_all();
                 }
-                return Next::Note(note);
+                return TapItem::Note(note);
             }
             if inner.begins || inner.has_missed() {
                 let missed = Note::Missed {
@@ -174,10 +174,10 @@ impl Tap {
                     agent: std::mem::take(&mut inner.agent),
                 };
                 inner.begins = false;
-                return Next::Missed(missed);
+                return TapItem::Missed(missed);
             }
             if inner.over {
-                return Next::Over;
+                return TapItem::Over;
             }
             inner = self
                 .changed
@@ -224,7 +224,7 @@ impl Tap {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use super::super::wire::Verdict;
+    use super::super::wire::DecisionOutcome;
     use super::*;
 
     fn line(length: usize) -> Note {
@@ -248,16 +248,16 @@ mod tests {
         for _ in 0..6 {
             taken.push(tap.next(number));
         }
-        assert_eq!(taken[4], Next::Note(Note::TakenBack(1)));
+        assert_eq!(taken[4], TapItem::Note(Note::TakenBack(1)));
         let missed = Note::Missed {
             editor: 1,
             agent: 1,
         };
-        assert_eq!(taken[5], Next::Missed(missed));
+        assert_eq!(taken[5], TapItem::Missed(missed));
         tap.put(line(1));
-        assert_eq!(tap.next(number), Next::Note(line(1)));
+        assert_eq!(tap.next(number), TapItem::Note(line(1)));
         assert!(!tap.end(Duration::ZERO), "the listener is still there");
-        assert_eq!(tap.next(number), Next::Over);
+        assert_eq!(tap.next(number), TapItem::Over);
         std::thread::scope(|scope| {
             let ends = scope.spawn(|| tap.end(Duration::from_secs(60)));
             while !ends.is_finished() {
@@ -276,16 +276,16 @@ mod tests {
         tap.put(line(1));
         tap.put(Note::Left(1));
         tap.gone(first);
-        assert_eq!(tap.next(first), Next::Over);
+        assert_eq!(tap.next(first), TapItem::Over);
         let second = tap.begin();
         assert_eq!((first, second), (0, 1));
         let missed = Note::Missed {
             editor: 1,
             agent: 0,
         };
-        assert_eq!(tap.next(second), Next::Missed(missed));
+        assert_eq!(tap.next(second), TapItem::Missed(missed));
         tap.put(line(2));
-        assert_eq!(tap.next(second), Next::Note(line(2)));
+        assert_eq!(tap.next(second), TapItem::Note(line(2)));
         tap.put(line(3));
         assert!(!tap.end(Duration::ZERO));
         tap.shut();
@@ -298,16 +298,16 @@ mod tests {
         let first = tap.begin();
         tap.gone(first);
         let second = tap.begin();
-        tap.put_to(first, Note::Became(1, Verdict::Decides));
-        tap.put_to(second, Note::Became(1, Verdict::TooLate));
+        tap.put_to(first, Note::Became(1, DecisionOutcome::Decides));
+        tap.put_to(second, Note::Became(1, DecisionOutcome::TooLate));
         let nothing = Note::Missed {
             editor: 0,
             agent: 0,
         };
-        assert_eq!(tap.next(second), Next::Missed(nothing));
+        assert_eq!(tap.next(second), TapItem::Missed(nothing));
         assert_eq!(
             tap.next(second),
-            Next::Note(Note::Became(1, Verdict::TooLate))
+            TapItem::Note(Note::Became(1, DecisionOutcome::TooLate))
         );
     }
 

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 
-use super::arbiter::{Arbiter, Ours};
+use super::arbiter::{Arbiter, Treatment};
 use super::passage::{Inward, Outward};
 use super::wire::{Note, Side};
 
@@ -80,7 +80,7 @@ fn only_the_late_answer_to_that_id_is_withheld() {
     for size in 1..lines.len() {
         let mut arbiter = Arbiter::default();
         let first = ask(&mut arbiter, "1");
-        assert!(matches!(arbiter.decides(first), Ours::Decides(_)));
+        assert!(matches!(arbiter.decides(first), Treatment::Decides(_)));
         let second = ask(&mut arbiter, "1.0");
         let (passed, notes) = all(lines, size, &mut arbiter);
         let wanted = lines.replace("{\"result\":{\"outcome\":{}},\"id\":1}\n", "");
@@ -105,7 +105,7 @@ fn a_line_that_shows_nothing_for_too_long_goes_on_and_the_questions_are_the_edit
     let (passed, notes) = all(&long, 65_536, &mut arbiter);
     assert!(passed == long);
     assert!(notes.contains(&Note::Left(ticket)));
-    assert_eq!(arbiter.decides(ticket), Ours::TooLate);
+    assert_eq!(arbiter.decides(ticket), Treatment::TooLate);
     // An array may answer any of them.
     let ticket = ask(&mut arbiter, "2");
     let (passed, notes) = all("[{\"id\":2,\"result\":1}]\n", 1, &mut arbiter);
@@ -121,7 +121,7 @@ fn what_the_agent_takes_back_is_the_editors() {
         b"{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":\"a\"}}\n";
     let taken = Outward::default().take(line, &mut arbiter);
     assert_eq!(taken.notes[0], Note::TakenBack(ticket));
-    assert_eq!(arbiter.decides(ticket), Ours::TooLate);
+    assert_eq!(arbiter.decides(ticket), Treatment::TooLate);
     let (passed, notes) = all("{\"id\":\"a\",\"error\":{}}\n", 3, &mut arbiter);
     assert_eq!(passed, "{\"id\":\"a\",\"error\":{}}\n");
     assert!(matches!(notes.as_slice(), [Note::Line(Side::Editor, _)]));
@@ -176,7 +176,7 @@ fn a_late_answer_that_chose_something_is_told_from_one_that_took_note() {
     ] {
         let mut arbiter = Arbiter::default();
         let ticket = ask(&mut arbiter, "1");
-        assert!(matches!(arbiter.decides(ticket), Ours::Decides(_)));
+        assert!(matches!(arbiter.decides(ticket), Treatment::Decides(_)));
         let line = format!("{{\"id\":1,\"result\":{{\"outcome\":{outcome}}}}}\n");
         let (passed, notes) = all(&line, 7, &mut arbiter);
         assert_eq!(

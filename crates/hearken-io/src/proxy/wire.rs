@@ -22,7 +22,7 @@ pub enum Side {
 
 /// The outcome of a person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DecisionOutcome {
     /// It is the one that counts.
     Decides,
     /// The question was already over.
@@ -59,7 +59,7 @@ pub enum Note {
     /// The agent took a question back.
     TakenBack(u64),
     /// The outcome of a decision, with the number of its request.
-    Became(u64, Verdict),
+    Became(u64, DecisionOutcome),
     /// Lines of the editor and of the agent that could not be passed on.
     Missed {
         /// The number of the editor's.
@@ -124,10 +124,10 @@ impl Note {
             Self::TakenBack(ticket) => put(b't', *ticket, &[]),
             Self::Became(request, verdict) => {
                 let verdict = match verdict {
-                    Verdict::Decides => b'd',
-                    Verdict::TooLate => b'l',
-                    Verdict::Full => b'f',
-                    Verdict::Unwritable => b'u',
+                    DecisionOutcome::Decides => b'd',
+                    DecisionOutcome::TooLate => b'l',
+                    DecisionOutcome::Full => b'f',
+                    DecisionOutcome::Unwritable => b'u',
                 };
                 put(b'b', *request, &[verdict])
             }
@@ -160,10 +160,10 @@ impl Note {
             b'b' => Self::Became(
                 number,
                 match content {
-                    b"d" => Verdict::Decides,
-                    b"l" => Verdict::TooLate,
-                    b"f" => Verdict::Full,
-                    b"u" => Verdict::Unwritable,
+                    b"d" => DecisionOutcome::Decides,
+                    b"l" => DecisionOutcome::TooLate,
+                    b"f" => DecisionOutcome::Full,
+                    b"u" => DecisionOutcome::Unwritable,
                     _ => return None,
                 },
             ),
@@ -305,10 +305,10 @@ mod tests {
             Note::Withheld(1, true),
             Note::Left(2),
             Note::TakenBack(3),
-            Note::Became(4, Verdict::Decides),
-            Note::Became(5, Verdict::TooLate),
-            Note::Became(6, Verdict::Full),
-            Note::Became(7, Verdict::Unwritable),
+            Note::Became(4, DecisionOutcome::Decides),
+            Note::Became(5, DecisionOutcome::TooLate),
+            Note::Became(6, DecisionOutcome::Full),
+            Note::Became(7, DecisionOutcome::Unwritable),
             Note::Missed {
                 editor: 3,
                 agent: u32::MAX,

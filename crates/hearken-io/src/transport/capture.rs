@@ -69,16 +69,16 @@ pub enum RecordError {
 /// The writer of a recording; every call is synchronous and short.
 #[derive(Debug)]
 pub struct Recorder {
-    events: Output,
-    meta: Output,
+    events: LineFile,
+    meta: LineFile,
     limit: u64,
-    state: State,
+    state: CaptureState,
     /// The latest questions' tokens and lines, to find the question that a reply answers.
     asked: VecDeque<(String, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CaptureState {
     Running,
     Stopped,
 }
@@ -101,10 +101,10 @@ impl Recorder {
             let _ = fs::remove_file(&beside);
         })?;
         Ok(Self {
-            events: Output::new(events),
-            meta: Output::new(meta),
+            events: LineFile::new(events),
+            meta: LineFile::new(meta),
             limit,
-            state: State::Running,
+            state: CaptureState::Running,
             asked: VecDeque::new(),
         })
     }
@@ -274,7 +274,7 @@ impl Recorder {
 
     /// Writes one line, unless the recording has stopped or stops now.
     fn write(&mut self, target: Target, line: &[u8]) -> Result<(), RecordError> {
-        if self.state == State::Stopped {
+        if self.state == CaptureState::Stopped {
             return Ok(());
         }
         let size = self.events.bytes + self.meta.bytes + line.len() as u64 + 1;
@@ -290,7 +290,7 @@ impl Recorder {
                 Err(error) => RecordError::Write(error),
             }
         };
-        self.state = State::Stopped;
+        self.state = CaptureState::Stopped;
         // For a later reader of the recording; if this can't be written either, there is nothing more to report.
         let reason = json!({ "kind": "stopped", "reason": failure.to_string() });
         let _ = self.meta.append(reason.to_string().as_bytes());
@@ -307,13 +307,13 @@ enum Target {
 
 /// A file of complete lines.
 #[derive(Debug)]
-struct Output {
+struct LineFile {
     file: File,
     bytes: u64,
     lines: u64,
 }
 
-impl Output {
+impl LineFile {
     fn new(file: File) -> Self {
         Self {
             file,

@@ -41,15 +41,15 @@ pub(super) struct SharedClient {
     slots: Arc<Slots>,
 }
 
-type Slot = OnceLock<Result<reqwest::Client, Fault>>;
+type ClientSlot = OnceLock<Result<reqwest::Client, Fault>>;
 
 /// One client for each kind of route. Plain http has its own, because a system without any trusted
 /// root can't build a TLS client but must still reach this machine.
 #[derive(Debug, Default)]
 struct Slots {
-    plain: Slot,
-    secure_here: Slot,
-    secure_away: Slot,
+    plain: ClientSlot,
+    secure_here: ClientSlot,
+    secure_away: ClientSlot,
 }
 
 impl SharedClient {

@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::backoff::Backoff;
-use super::halves::{Link, Poster, REPLIES_UNDER_WAY, Reader};
+use super::halves::{Link, Poster, REPLIES_UNDER_WAY, SourceReader};
 use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
 use crate::link::{Fault, Frame, LastWords, LinkEvent, Receipt, Undelivered};
@@ -107,7 +107,7 @@ const SAYING_SO: Duration = Duration::from_millis(1500);
 
 /// A command to the writing half.
 #[derive(Debug)]
-enum Order {
+enum WriteOrder {
     Send {
         message: String,
         done: oneshot::Sender<Result<(), Undelivered>>,
@@ -122,7 +122,7 @@ enum Order {
     },
 }
 
-impl Order {
+impl WriteOrder {
     /// Answers a command that no connection is there for.
     fn refuse(self) -> Refused {
         match self {
@@ -167,7 +167,7 @@ pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>
 /// The sender of answers to the current connection.
 #[derive(Debug, Clone)]
 pub(super) struct Outbox {
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<WriteOrder>,
     /// The message to send before the connection is closed.
     last_words: Arc<Mutex<Option<String>>>,
 }
@@ -180,7 +180,7 @@ impl Poster for Outbox {
         let orders = self.orders.clone();
         async move {
             let (done, outcome) = oneshot::channel();
-            let order = Order::Send { message, done };
+            let order = WriteOrder::Send { message, done };
             let kept = |_| Undelivered::Kept(Fault::Closed);
             orders.send(order).await.map_err(kept)?;
             // The writer is gone and did not report how far it got.
@@ -212,7 +212,7 @@ impl Poster for Outbox {
         let orders = self.orders.clone();
         tokio::spawn(async move {
             // This fails only if the link is over, and then there is nothing to give up.
-            let _ = orders.send(Order::GiveUp { fault, words }).await;
+            let _ = orders.send(WriteOrder::GiveUp { fault, words }).await;
         });
     }
 
@@ -230,7 +230,7 @@ impl Poster for Outbox {
             }
             let orders = this.orders;
             let (done, left) = oneshot::channel();
-            if orders.send(Order::Leave { done }).await.is_ok() {
+            if orders.send(WriteOrder::Leave { done }).await.is_ok() {
                 let _ = left.await;
             }
         }
@@ -242,12 +242,12 @@ impl Poster for Outbox {
 pub(super) struct Follower<D> {
     dial: D,
     settings: LinkSettings,
-    taken: mpsc::Receiver<Order>,
+    taken: mpsc::Receiver<WriteOrder>,
 }
 
 /// The outcome of one connection.
-struct Outcome {
-    end: End,
+struct DuplexOutcome {
+    end: ConnectionEnd,
     good: bool,
     /// Whether there was a connection that ended.
     ended: bool,
@@ -255,7 +255,7 @@ struct Outcome {
 
 /// Why a connection ended.
 #[derive(Debug)]
-enum End {
+enum ConnectionEnd {
     /// The source reached its end in good order.
     Over,
     Fault(Fault),
@@ -265,7 +265,7 @@ enum End {
     Left,
 }
 
-impl<D: Dial> Reader for Follower<D> {
+impl<D: Dial> SourceReader for Follower<D> {
     async fn read(mut self, sink: LinkSink) {
         // An error only means that the receiver is gone.
         let _ = self.follow(&sink).await;
@@ -293,19 +293,20 @@ impl<D: Dial> Follower<D> {
             let dialled = without_connection(&mut self.taken, dialled).await;
             let outcome = match dialled {
                 None => return Ok(()),
-                Some(Err(_elapsed)) => Outcome {
-                    end: End::Fault(Fault::TimedOut),
+                Some(Err(_elapsed)) => DuplexOutcome {
+                    end: ConnectionEnd::Fault(Fault::TimedOut),
                     good: false,
                     ended: false,
                 },
-                Some(Ok(Err(fault))) => Outcome {
-                    end: End::Fault(fault),
+                Some(Ok(Err(fault))) => DuplexOutcome {
+                    end: ConnectionEnd::Fault(fault),
                     good: false,
                     ended: false,
                 },
                 Some(Ok(Ok((inward, outward)))) => self.connection(inward, outward, sink).await?,
             };
-            let hung_up = outcome.ended && matches!(outcome.end, End::Fault(Fault::Closed));
+            let hung_up =
+                outcome.ended && matches!(outcome.end, ConnectionEnd::Fault(Fault::Closed));
             if hung_up && self.dial.speaks_otherwise() {
                 continue;
             }
@@ -315,9 +316,9 @@ impl<D: Dial> Follower<D> {
                 tried_again = 0;
             }
             let fault = match outcome.end {
-                End::Over => return sink.put(LinkEvent::Ended).await,
-                End::Left => return Ok(()),
-                End::Fault(fault) | End::GivenUp(fault) => fault,
+                ConnectionEnd::Over => return sink.put(LinkEvent::Ended).await,
+                ConnectionEnd::Left => return Ok(()),
+                ConnectionEnd::Fault(fault) | ConnectionEnd::GivenUp(fault) => fault,
             };
             let over = fault.is_final() || !self.dial.again();
             if over || config.retries.is_some_and(|most| tried_again >= most) {
@@ -340,7 +341,7 @@ impl<D: Dial> Follower<D> {
         mut inward: D::Inward,
         mut outward: D::Outward,
         sink: &LinkSink,
-    ) -> Result<Outcome, SinkGone> {
+    ) -> Result<DuplexOutcome, SinkGone> {
         let since = Instant::now();
         let heard = ArrivalCounts::default();
         let heartbeat = self.dial.heartbeat();
@@ -359,27 +360,27 @@ impl<D: Dial> Follower<D> {
                     let answered = heard.frames.load(Ordering::Relaxed) == 1;
                     match answered {
                         true => match timeout(LAST_WORDS, writing).await {
-                            Ok(given_up @ End::GivenUp(_)) => given_up,
-                            Ok(End::Left) => End::Left,
-                            Ok(End::Over | End::Fault(_)) | Err(_) => end,
+                            Ok(given_up @ ConnectionEnd::GivenUp(_)) => given_up,
+                            Ok(ConnectionEnd::Left) => ConnectionEnd::Left,
+                            Ok(ConnectionEnd::Over | ConnectionEnd::Fault(_)) | Err(_) => end,
                         },
                         false => end,
                     }
                 }
                 end = writing.as_mut() => match end {
-                    End::Fault(fault) => match timeout(LAST_WORDS, reading).await {
+                    ConnectionEnd::Fault(fault) => match timeout(LAST_WORDS, reading).await {
                         Ok(end) => end?,
-                        Err(_elapsed) => End::Fault(fault),
+                        Err(_elapsed) => ConnectionEnd::Fault(fault),
                     },
-                    End::Over | End::Left | End::GivenUp(_) => end,
+                    ConnectionEnd::Over | ConnectionEnd::Left | ConnectionEnd::GivenUp(_) => end,
                 },
             }
         };
         let frames = heard.frames.load(Ordering::Relaxed);
         self.dial.note_end();
         // A refusal is also a message, but must not lead to rapid retries.
-        let given_up = matches!(end, End::GivenUp(_));
-        Ok(Outcome {
+        let given_up = matches!(end, ConnectionEnd::GivenUp(_));
+        Ok(DuplexOutcome {
             end,
             good: !given_up && (frames > 0 || since.elapsed() >= GOOD_AFTER),
             ended: true,
@@ -389,7 +390,7 @@ impl<D: Dial> Follower<D> {
 
 /// Waits for something while there is no connection; `None` if the person left meanwhile.
 async fn without_connection<F: Future>(
-    taken: &mut mpsc::Receiver<Order>,
+    taken: &mut mpsc::Receiver<WriteOrder>,
     what: F,
 ) -> Option<F::Output> {
     let mut what = std::pin::pin!(what);
@@ -417,7 +418,7 @@ async fn read<I: Inward>(
     inward: &mut I,
     sink: &LinkSink,
     heard: &ArrivalCounts,
-) -> Result<End, SinkGone> {
+) -> Result<ConnectionEnd, SinkGone> {
     loop {
         // A flood of empty messages must not starve other tasks.
         tokio::task::consume_budget().await;
@@ -431,8 +432,8 @@ async fn read<I: Inward>(
             Arrival::Dropped(fault) => LinkEvent::Dropped { fault, count: 1 },
             Arrival::Remark(line) => LinkEvent::Remark { line },
             Arrival::Alive => continue,
-            Arrival::End(Ok(())) => return Ok(End::Over),
-            Arrival::End(Err(fault)) => return Ok(End::Fault(fault)),
+            Arrival::End(Ok(())) => return Ok(ConnectionEnd::Over),
+            Arrival::End(Err(fault)) => return Ok(ConnectionEnd::Fault(fault)),
         };
         heard.waits.store(true, Ordering::Relaxed);
         let put = sink.put(news).await;
@@ -443,11 +444,11 @@ async fn read<I: Inward>(
 
 async fn write<O: Outward>(
     outward: &mut O,
-    taken: &mut mpsc::Receiver<Order>,
+    taken: &mut mpsc::Receiver<WriteOrder>,
     heard: &ArrivalCounts,
     heartbeat: Option<Duration>,
     limit: Duration,
-) -> End {
+) -> ConnectionEnd {
     let mut heard_before = None;
     loop {
         let order = match heartbeat {
@@ -457,21 +458,21 @@ async fn write<O: Outward>(
                     let signs = (heard.signs.load(Ordering::Relaxed), outward.read_so_far());
                     // A sign was requested one beat ago and none has come since: the peer is gone.
                     if heard_before == Some(signs) && !heard.waits.load(Ordering::Relaxed) {
-                        return End::Fault(Fault::TimedOut);
+                        return ConnectionEnd::Fault(Fault::TimedOut);
                     }
                     heard_before = Some(signs);
                     match timeout(limit, outward.ping()).await {
                         Ok(Ok(())) => continue,
-                        Ok(Err(fault)) => return End::Fault(fault),
-                        Err(_elapsed) => return End::Fault(Fault::TimedOut),
+                        Ok(Err(fault)) => return ConnectionEnd::Fault(fault),
+                        Err(_elapsed) => return ConnectionEnd::Fault(Fault::TimedOut),
                     }
                 }
             },
             None => taken.recv().await,
         };
         let written = match order {
-            Some(Order::Send { done, .. }) if done.is_closed() => continue,
-            Some(Order::Send { message, done }) => {
+            Some(WriteOrder::Send { done, .. }) if done.is_closed() => continue,
+            Some(WriteOrder::Send { message, done }) => {
                 let written = timeout(limit, outward.send(message)).await;
                 let outcome = written.unwrap_or(Err(Undelivered::Unknown(Fault::TimedOut)));
                 let fault = outcome.as_ref().err().map(|kept| kept.fault().clone());
@@ -479,25 +480,25 @@ async fn write<O: Outward>(
                 let _ = done.send(outcome);
                 fault.map_or(Ok(()), Err)
             }
-            Some(Order::GiveUp { fault, words }) => {
+            Some(WriteOrder::GiveUp { fault, words }) => {
                 if let Some(words) = words {
                     // A closing side can only try to say so.
                     let _ = timeout(SAYING_SO, outward.send(words)).await;
                 }
                 let _ = timeout(SAYING_SO, outward.leave()).await;
-                return End::GivenUp(fault);
+                return ConnectionEnd::GivenUp(fault);
             }
-            Some(Order::Leave { done }) => {
+            Some(WriteOrder::Leave { done }) => {
                 outward.leave().await;
                 let _ = done.send(());
-                return End::Left;
+                return ConnectionEnd::Left;
             }
             // The handle is gone; the link is about to be dropped.
             None => std::future::pending().await,
         };
         // Half a message may have been written, so nothing more can follow it.
         if let Err(fault) = written {
-            return End::Fault(fault);
+            return ConnectionEnd::Fault(fault);
         }
     }
 }

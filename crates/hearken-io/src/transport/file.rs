@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
 use super::follow::{Follow, News};
-use super::framing::{Framer, Piece};
-use super::halves::{Poster, Reader};
+use super::framing::{Framer, StreamElement};
+use super::halves::{Poster, SourceReader};
 use super::opened::open_file;
 use super::sink::LinkSink;
 use crate::link::{Cause, Fault, Frame, LinkEvent, Receipt, Undelivered};
@@ -28,20 +28,20 @@ const READS_AHEAD: usize = 2;
 
 /// One line of a source, without its line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum SourceLine {
     /// A non-blank line; invalid UTF-8 is replaced.
     Text(String),
     /// A line beyond the bound, whose rest is skipped.
     TooLong,
 }
 
-impl Line {
-    fn of(piece: Piece) -> Option<Self> {
+impl SourceLine {
+    fn of(piece: StreamElement) -> Option<Self> {
         match piece {
-            Piece::Message(text) => Some(Self::Text(text)),
-            Piece::TooLarge => Some(Self::TooLong),
+            StreamElement::Message(text) => Some(Self::Text(text)),
+            StreamElement::TooLarge => Some(Self::TooLong),
             // A stream of lines always has a known framing, and has no lengths.
-            Piece::Neither | Piece::OutOfStep => None,
+            StreamElement::Neither | StreamElement::OutOfStep => None,
         }
     }
 }
@@ -49,37 +49,37 @@ impl Line {
 /// The lines of a source: blank lines and a byte order mark are skipped, a last line without a line break counts, and
 /// none is longer than the bound.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(super) struct SourceLines<R> {
     source: R,
     framer: Framer,
-    place: Place,
+    place: FilePlace,
 }
 
 /// How far a source has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum FilePlace {
     Open,
     Ended,
     Broken,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> SourceLines<R> {
     /// Starts reading from `source`; `limit` is the longest line, in bytes.
     pub(super) fn new(source: R, limit: usize) -> Self {
         Self {
             source,
             framer: Framer::lines(limit),
-            place: Place::Open,
+            place: FilePlace::Open,
         }
     }
 
     /// Returns the next line if it has already been read or is the last.
-    fn at_hand(&mut self) -> Option<Line> {
+    fn at_hand(&mut self) -> Option<SourceLine> {
         let piece = match self.framer.piece() {
-            None if self.place == Place::Ended => self.framer.rest(),
+            None if self.place == FilePlace::Ended => self.framer.rest(),
             piece => piece,
         };
-        piece.and_then(Line::of)
+        piece.and_then(SourceLine::of)
     }
 
     /// Reads the available bytes, waiting for them if necessary.
@@ -91,11 +91,11 @@ impl<R: Read> Lines<R> {
             let read = self.source.read(&mut room[kept..]);
             room.truncate(kept + read.as_ref().map_or(0, |read| *read));
             match read {
-                Ok(0) => self.place = Place::Ended,
+                Ok(0) => self.place = FilePlace::Ended,
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    self.place = Place::Broken;
+                    self.place = FilePlace::Broken;
                     return Err(error);
                 }
             }
@@ -104,15 +104,15 @@ impl<R: Read> Lines<R> {
     }
 }
 
-impl<R: Read> Iterator for Lines<R> {
-    type Item = io::Result<Line>;
+impl<R: Read> Iterator for SourceLines<R> {
+    type Item = io::Result<SourceLine>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(line) = self.at_hand() {
                 return Some(Ok(line));
             }
-            if self.place != Place::Open {
+            if self.place != FilePlace::Open {
                 return None;
             }
             if let Err(error) = self.read() {
@@ -126,25 +126,25 @@ impl<R: Read> Iterator for Lines<R> {
 ///
 /// # Errors
 /// [`Fault::Unusable`] if the file is missing, is a folder or may not be read.
-pub(super) fn lines(path: &Path, limit: usize) -> Result<Lines<File>, Fault> {
-    open_file(path).map(|file| Lines::new(file, limit))
+pub(super) fn lines(path: &Path, limit: usize) -> Result<SourceLines<File>, Fault> {
+    open_file(path).map(|file| SourceLines::new(file, limit))
 }
 
 /// Reads a file to its end, only slightly ahead of the receiver. All lines of one read are delivered together: waking
 /// the receiver costs more than receiving a line.
 pub fn news(path: PathBuf, limit: usize) -> mpsc::Receiver<VecDeque<LinkEvent>> {
-    read_ahead(Input::Path(path), limit)
+    read_ahead(FileInput::Path(path), limit)
 }
 
 /// The reader of a file or standard input to its end, or of a file for as long as it grows.
 #[derive(Debug)]
 pub(super) struct FileReader {
-    input: Input,
+    input: FileInput,
     limit: usize,
 }
 
 #[derive(Debug)]
-enum Input {
+enum FileInput {
     Path(PathBuf),
     Growing(PathBuf),
     Stdin,
@@ -155,21 +155,21 @@ enum Input {
 impl FileReader {
     pub(super) fn file(path: PathBuf, limit: usize) -> Self {
         Self {
-            input: Input::Path(path),
+            input: FileInput::Path(path),
             limit,
         }
     }
 
     pub(super) fn growing(path: PathBuf, limit: usize) -> Self {
         Self {
-            input: Input::Growing(path),
+            input: FileInput::Growing(path),
             limit,
         }
     }
 
     pub(super) fn stdin(limit: usize) -> Self {
         Self {
-            input: Input::Stdin,
+            input: FileInput::Stdin,
             limit,
         }
     }
@@ -178,13 +178,13 @@ impl FileReader {
     #[cfg(test)]
     pub(super) fn given(input: std::net::TcpStream, limit: usize) -> Self {
         Self {
-            input: Input::Given(input),
+            input: FileInput::Given(input),
             limit,
         }
     }
 }
 
-impl Reader for FileReader {
+impl SourceReader for FileReader {
     async fn read(self, sink: LinkSink) {
         if sink
             .put(LinkEvent::Connecting { attempt: 1 })
@@ -202,10 +202,10 @@ impl Reader for FileReader {
     }
 }
 
-type Told = Result<(), mpsc::error::SendError<VecDeque<LinkEvent>>>;
+type FileNews = Result<(), mpsc::error::SendError<VecDeque<LinkEvent>>>;
 
 /// Reads in a thread, which ends when the receiver is gone.
-fn read_ahead(input: Input, limit: usize) -> mpsc::Receiver<VecDeque<LinkEvent>> {
+fn read_ahead(input: FileInput, limit: usize) -> mpsc::Receiver<VecDeque<LinkEvent>> {
     let (news, taken) = mpsc::channel(READS_AHEAD);
     let own = news.clone();
     let thread = std::thread::Builder::new()
@@ -222,35 +222,35 @@ fn read_ahead(input: Input, limit: usize) -> mpsc::Receiver<VecDeque<LinkEvent>>
     taken
 }
 
-fn pump(input: Input, limit: usize, news: &News) -> Told {
+fn pump(input: FileInput, limit: usize, news: &News) -> FileNews {
     match input {
-        Input::Path(path) => match lines(&path, limit) {
+        FileInput::Path(path) => match lines(&path, limit) {
             Ok(lines) => tell(lines, limit, news),
             Err(fault) => news.blocking_send([LinkEvent::Failed { fault }].into()),
         },
-        Input::Growing(path) => {
+        FileInput::Growing(path) => {
             let mut follow = Follow::new(path, news.clone());
             match follow.appear() {
-                Ok(true) => tell(Lines::new(follow, limit), limit, news),
+                Ok(true) => tell(SourceLines::new(follow, limit), limit, news),
                 Ok(false) => Ok(()),
                 Err(fault) => news.blocking_send([LinkEvent::Failed { fault }].into()),
             }
         }
-        Input::Stdin => tell(Lines::new(io::stdin().lock(), limit), limit, news),
+        FileInput::Stdin => tell(SourceLines::new(io::stdin().lock(), limit), limit, news),
         #[cfg(test)]
-        Input::Given(stream) => tell(Lines::new(stream, limit), limit, news),
+        FileInput::Given(stream) => tell(SourceLines::new(stream, limit), limit, news),
     }
 }
 
-fn tell<R: Read>(mut lines: Lines<R>, limit: usize, news: &News) -> Told {
+fn tell<R: Read>(mut lines: SourceLines<R>, limit: usize, news: &News) -> FileNews {
     news.blocking_send([LinkEvent::Connected].into())?;
     let mut read = VecDeque::new();
-    while lines.place == Place::Open {
+    while lines.place == FilePlace::Open {
         let broke = lines.read().err();
         while let Some(line) = lines.at_hand() {
             read.push_back(match line {
-                Line::Text(text) => LinkEvent::Frame(Frame::of(text)),
-                Line::TooLong => LinkEvent::Dropped {
+                SourceLine::Text(text) => LinkEvent::Frame(Frame::of(text)),
+                SourceLine::TooLong => LinkEvent::Dropped {
                     fault: Fault::TooLarge { limit },
                     count: 1,
                 },
@@ -259,7 +259,7 @@ fn tell<R: Read>(mut lines: Lines<R>, limit: usize, news: &News) -> Told {
         read.extend(broke.map(|error| LinkEvent::Failed {
             fault: Fault::Unusable(Cause::FileBroke { why: error.kind() }),
         }));
-        if lines.place == Place::Ended {
+        if lines.place == FilePlace::Ended {
             read.push_back(LinkEvent::Ended);
         }
         if !read.is_empty() {

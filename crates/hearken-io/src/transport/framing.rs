@@ -93,7 +93,7 @@ impl Framing {
 
 /// The next element of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum StreamElement {
     /// A complete message; invalid UTF-8 is replaced.
     Message(String),
     /// A message beyond the bound, which was skipped.
@@ -223,7 +223,7 @@ impl Framer {
     }
 
     /// Returns the next piece once it is complete.
-    pub(super) fn piece(&mut self) -> Option<Piece> {
+    pub(super) fn piece(&mut self) -> Option<StreamElement> {
         loop {
             match self.place {
                 StreamState::Start => {
@@ -234,7 +234,7 @@ impl Framer {
                         _ => {
                             self.place = StreamState::Lost;
                             self.kept.clear();
-                            return Some(Piece::Neither);
+                            return Some(StreamElement::Neither);
                         }
                     };
                 }
@@ -249,7 +249,7 @@ impl Framer {
                         }
                         self.forget();
                         self.place = StreamState::PastLine;
-                        return Some(Piece::TooLarge);
+                        return Some(StreamElement::TooLarge);
                     };
                     let line = self.kept.split_to(end);
                     self.kept.advance(1);
@@ -257,7 +257,7 @@ impl Framer {
                     let line = line.strip_prefix(BOM).unwrap_or(&line);
                     let line = line.strip_suffix(b"\r").unwrap_or(line);
                     if line.len() > self.limit {
-                        return Some(Piece::TooLarge);
+                        return Some(StreamElement::TooLarge);
                     }
                     if !line.trim_ascii().is_empty() {
                         return Some(message(line));
@@ -280,12 +280,12 @@ impl Framer {
                     if !bound(self.limit.max(NO_LENGTH - 1)) {
                         self.place = StreamState::Lost;
                         self.forget();
-                        return Some(Piece::OutOfStep);
+                        return Some(StreamElement::OutOfStep);
                     }
                     if !bound(self.limit) {
                         self.kept.advance(LENGTH_BYTES);
                         self.place = StreamState::PastLength(u64::from(length));
-                        return Some(Piece::TooLarge);
+                        return Some(StreamElement::TooLarge);
                     }
                     let whole = LENGTH_BYTES + length as usize;
                     if self.kept.len() < whole {
@@ -314,7 +314,7 @@ impl Framer {
                         if !matches!(*self.kept.first()?, b'{' | b'[') {
                             self.place = StreamState::Lost;
                             self.forget();
-                            return Some(Piece::Neither);
+                            return Some(StreamElement::Neither);
                         }
                     }
                     let Some(end) = scan.end_in(&self.kept[self.searched..]) else {
@@ -325,13 +325,13 @@ impl Framer {
                         }
                         self.forget();
                         self.place = StreamState::PastDocument(scan);
-                        return Some(Piece::TooLarge);
+                        return Some(StreamElement::TooLarge);
                     };
                     let document = self.kept.split_to(self.searched + end);
                     self.searched = 0;
                     self.place = StreamState::Document(Scan::default());
                     return Some(if document.len() > self.limit {
-                        Piece::TooLarge
+                        StreamElement::TooLarge
                     } else {
                         message(&document)
                     });
@@ -356,7 +356,7 @@ impl Framer {
     }
 
     /// Returns the text after the last line break, for a source that ended in good order.
-    pub(super) fn rest(&mut self) -> Option<Piece> {
+    pub(super) fn rest(&mut self) -> Option<StreamElement> {
         if self.place != StreamState::Line {
             return None;
         }
@@ -366,7 +366,7 @@ impl Framer {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match line.len() {
             _ if line.trim_ascii().is_empty() => None,
-            length if length > self.limit => Some(Piece::TooLarge),
+            length if length > self.limit => Some(StreamElement::TooLarge),
             _ => Some(message(line)),
         }
     }
@@ -381,8 +381,8 @@ impl Framer {
     }
 }
 
-fn message(bytes: &[u8]) -> Piece {
-    Piece::Message(readable(bytes).into_owned())
+fn message(bytes: &[u8]) -> StreamElement {
+    StreamElement::Message(readable(bytes).into_owned())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use super::sink::LinkSink;
-use crate::link::{Call, Fault, HttpAnswer, LastWords, Receipt, Stream, Undelivered};
+use crate::link::{Fault, HttpAnswer, HttpCall, LastWords, Receipt, Stream, Undelivered};
 
 /// How many replies of one link may be under way or waiting to be reported. A person answers one at a time, and a link
 /// has at most 64 open questions.
@@ -22,7 +22,7 @@ pub(super) const FAREWELL: Duration = Duration::from_secs(5);
 /// A reader reconnects by itself, reports its last news ([`LinkEvent::Ended`](crate::link::LinkEvent::Ended) or
 /// [`LinkEvent::Failed`](crate::link::LinkEvent::Failed)) exactly once and then returns. When the link is closed, it is
 /// dropped at any point.
-pub(super) trait Reader: Send + 'static {
+pub(super) trait SourceReader: Send + 'static {
     /// Runs the reader.
     fn read(self, sink: LinkSink) -> impl Future<Output = ()> + Send;
 }
@@ -41,7 +41,10 @@ pub(super) trait Poster: Send + Sync + 'static {
     }
 
     /// Makes one request beside the stream, if the kind of source supports it.
-    fn call(&self, call: Call) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
+    fn call(
+        &self,
+        call: HttpCall,
+    ) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
         drop(call);
         std::future::ready(Err(Fault::OneWay))
     }
@@ -51,7 +54,7 @@ pub(super) trait Poster: Send + Sync + 'static {
     fn stream(
         &self,
         request: u64,
-        call: Call,
+        call: HttpCall,
         sink: LinkSink,
     ) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
         drop((request, call, sink));

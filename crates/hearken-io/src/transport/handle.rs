@@ -17,10 +17,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use super::file::OneWay;
-use super::halves::{FAREWELL, Link, Poster, REPLIES_UNDER_WAY, Reader};
+use super::halves::{FAREWELL, Link, Poster, REPLIES_UNDER_WAY, SourceReader};
 use super::sink::LinkSink;
 use crate::link::{
-    Call, Cause, Fault, HttpAnswer, LastWords, LinkEvent, Receipt, Stream, Undelivered,
+    Cause, Fault, HttpAnswer, HttpCall, LastWords, LinkEvent, Receipt, Stream, Undelivered,
 };
 
 /// How many requests beside one stream may be under way or waiting to be reported: more than any dialect makes at the
@@ -35,7 +35,7 @@ pub(super) const STREAMS_UNDER_WAY: usize = 8;
 /// The control of a running link; dropping it ends the link immediately.
 #[derive(Debug)]
 pub struct LinkHandle {
-    orders: mpsc::UnboundedSender<Order>,
+    orders: mpsc::UnboundedSender<HandleOrder>,
     room: Arc<Semaphore>,
     calls: Arc<Semaphore>,
     streams: Arc<Semaphore>,
@@ -52,12 +52,12 @@ impl LinkHandle {
     /// again is the caller's decision.
     pub fn send(&self, request: u64, body: String) {
         let order = match Arc::clone(&self.room).try_acquire_owned() {
-            Ok(room) => Order::Post {
+            Ok(room) => HandleOrder::Post {
                 request,
                 body,
                 room,
             },
-            Err(_) => Order::RefusePost { request },
+            Err(_) => HandleOrder::RefusePost { request },
         };
         // This fails only if the sink's receiver is gone.
         let _ = self.orders.send(order);
@@ -67,30 +67,30 @@ impl LinkHandle {
     /// does.
     pub fn hand(&self, request: u64, body: String) {
         let order = match Arc::clone(&self.room).try_acquire_owned() {
-            Ok(room) => Order::Hand {
+            Ok(room) => HandleOrder::Hand {
                 request,
                 body,
                 room,
             },
-            Err(_) => Order::RefusePost { request },
+            Err(_) => HandleOrder::RefusePost { request },
         };
         let _ = self.orders.send(order);
     }
 
     /// Makes one request beside the stream, without waiting; `request` comes back in its
     /// [`LinkEvent::Answered`], exactly once, as with [`LinkHandle::send`].
-    pub fn call(&self, request: u64, call: Call) {
+    pub fn call(&self, request: u64, call: HttpCall) {
         let room = match call.streams {
             true => &self.streams,
             false => &self.calls,
         };
         let order = match Arc::clone(room).try_acquire_owned() {
-            Ok(room) => Order::Call {
+            Ok(room) => HandleOrder::Call {
                 request,
                 call,
                 room,
             },
-            Err(_) => Order::RefuseCall { request },
+            Err(_) => HandleOrder::RefuseCall { request },
         };
         let _ = self.orders.send(order);
     }
@@ -98,25 +98,25 @@ impl LinkHandle {
     /// Sets what the current attempt follows; each [`LinkEvent::Connecting`] of an HTTP server requires either this or
     /// [`LinkHandle::refuse`], exactly once.
     pub fn follow(&self, stream: Stream) {
-        let _ = self.orders.send(Order::Follow(stream));
+        let _ = self.orders.send(HandleOrder::Follow(stream));
     }
 
     /// Declares the current attempt failed or the current connection useless: it is given up for this reason, which
     /// also determines whether and when to try again.
     pub fn refuse(&self, fault: Fault) {
-        let _ = self.orders.send(Order::Refuse(fault));
+        let _ = self.orders.send(HandleOrder::Refuse(fault));
     }
 
     /// Sets the message or request for when the link is closed, replacing any earlier one.
     pub fn last_words(&self, words: Option<LastWords>) {
-        let _ = self.orders.send(Order::LastWords(words));
+        let _ = self.orders.send(HandleOrder::LastWords(words));
     }
 
     /// Answers an incoming request ([`LinkEvent::Request`]); has no effect if it has lapsed or has already been
     /// answered. If a number is given, a [`LinkEvent::Replied`] with it reports whether the requester was still
     /// waiting.
     pub fn respond(&self, id: u64, status: u16, body: String, request: Option<u64>) {
-        let _ = self.orders.send(Order::Respond {
+        let _ = self.orders.send(HandleOrder::Respond {
             id,
             status,
             body,
@@ -139,7 +139,7 @@ impl LinkHandle {
 /// A command from the handle. The queue needs no bound of its own: large commands are limited by permits, and the rest
 /// are a few words from our own side.
 #[derive(Debug)]
-pub(super) enum Order {
+pub(super) enum HandleOrder {
     Post {
         request: u64,
         body: String,
@@ -155,7 +155,7 @@ pub(super) enum Order {
     },
     Call {
         request: u64,
-        call: Call,
+        call: HttpCall,
         room: OwnedSemaphorePermit,
     },
     RefuseCall {
@@ -174,7 +174,7 @@ pub(super) enum Order {
 
 /// Starts a link's task and returns its handle.
 pub(super) fn launch<F: Future<Output = ()> + Send + 'static>(
-    run: impl FnOnce(mpsc::UnboundedReceiver<Order>, watch::Receiver<()>) -> F,
+    run: impl FnOnce(mpsc::UnboundedReceiver<HandleOrder>, watch::Receiver<()>) -> F,
 ) -> LinkHandle {
     let (orders, taken) = mpsc::unbounded_channel();
     let (open, closing) = watch::channel(());
@@ -189,10 +189,10 @@ pub(super) fn launch<F: Future<Output = ()> + Send + 'static>(
 }
 
 /// Runs a link that carries out its own decisions.
-pub(super) async fn drive<R: Reader, P: Poster>(
+pub(super) async fn drive<R: SourceReader, P: Poster>(
     link: Link<R, P>,
     sink: LinkSink,
-    orders: mpsc::UnboundedReceiver<Order>,
+    orders: mpsc::UnboundedReceiver<HandleOrder>,
     closing: watch::Receiver<()>,
 ) {
     drive_with(link, OneWay, sink, orders, closing).await;
@@ -200,11 +200,11 @@ pub(super) async fn drive<R: Reader, P: Poster>(
 
 /// Runs a link until its handle is dropped and every reply is answered, or the receiver is gone; decisions go to
 /// `handler`.
-pub(super) async fn drive_with<R: Reader, P: Poster, H: Poster>(
+pub(super) async fn drive_with<R: SourceReader, P: Poster, H: Poster>(
     link: Link<R, P>,
     handler: H,
     sink: LinkSink,
-    orders: mpsc::UnboundedReceiver<Order>,
+    orders: mpsc::UnboundedReceiver<HandleOrder>,
     closing: watch::Receiver<()>,
 ) {
     let Link { reader, poster } = link;
@@ -276,7 +276,7 @@ async fn called_for(
 
 /// The orders for a link, and a signal for when all of them have been received.
 struct Wishes {
-    orders: mpsc::UnboundedReceiver<Order>,
+    orders: mpsc::UnboundedReceiver<HandleOrder>,
     taken: oneshot::Sender<()>,
 }
 
@@ -299,18 +299,18 @@ async fn answer<P: Poster, H: Poster>(
     loop {
         tokio::select! {
             order = orders.recv(), if taking => match order {
-                Some(Order::Post { request, body, room }) => {
+                Some(HandleOrder::Post { request, body, room }) => {
                     under_way.push(posted(request, poster.post(body), closing.clone(), room));
                 }
-                Some(Order::Hand { request, body, room }) => {
+                Some(HandleOrder::Hand { request, body, room }) => {
                     handed.push(posted(request, handler.post(body), closing.clone(), room));
                 }
-                Some(Order::RefusePost { request }) => {
+                Some(HandleOrder::RefusePost { request }) => {
                     let fault = Fault::Other(Cause::TooManyReplies);
                     let outcome = Err(Undelivered::Kept(fault));
                     done.push_back((LinkEvent::Replied { request, outcome }, None));
                 }
-                Some(Order::Call { request, call, room }) => {
+                Some(HandleOrder::Call { request, call, room }) => {
                     match call.streams {
                         true => {
                             let calling = poster.stream(request, call, sink.clone());
@@ -322,14 +322,14 @@ async fn answer<P: Poster, H: Poster>(
                         }
                     }
                 }
-                Some(Order::RefuseCall { request }) => {
+                Some(HandleOrder::RefuseCall { request }) => {
                     let outcome = Err(Fault::Other(Cause::TooManyRequests));
                     done.push_back((LinkEvent::Answered { request, outcome }, None));
                 }
-                Some(Order::Follow(stream)) => poster.follow(stream),
-                Some(Order::Refuse(fault)) => poster.refuse(fault),
-                Some(Order::LastWords(words)) => poster.last_words(words),
-                Some(Order::Respond { id, status, body, request }) => {
+                Some(HandleOrder::Follow(stream)) => poster.follow(stream),
+                Some(HandleOrder::Refuse(fault)) => poster.refuse(fault),
+                Some(HandleOrder::LastWords(words)) => poster.last_words(words),
+                Some(HandleOrder::Respond { id, status, body, request }) => {
                     let outcome = match poster.respond(id, status, body) {
                         true => Ok(Receipt::Written),
                         // No requester was left, so not a byte of it was sent.

@@ -44,12 +44,12 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
-use super::halves::{Link, Poster, Reader};
+use super::halves::{Link, Poster, SourceReader};
 use super::handle::{LinkHandle, drive, launch};
 use super::secret::Secret;
 use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
-use crate::link::{Cause, Fault, LinkEvent, Method, Receipt, Request, Undelivered};
+use crate::link::{Cause, Fault, IncomingRequest, LinkEvent, Method, Receipt, Undelivered};
 
 /// How many admitted connections are served at the same time; more wait. Each may hold a request that waits for a
 /// person, and nobody has this many agents.
@@ -126,15 +126,18 @@ pub fn listen(listening: Listening, settings: &LinkSettings, sink: LinkSink) -> 
 }
 
 /// The status and body of an answer.
-type Answer = (u16, String);
+type StatusAndBody = (u16, String);
 
 /// The requests that are waiting for an answer.
 #[derive(Debug, Clone, Default)]
-struct WaitingRequests(Arc<Mutex<HashMap<u64, oneshot::Sender<Answer>>>>);
+struct WaitingRequests(Arc<Mutex<HashMap<u64, oneshot::Sender<StatusAndBody>>>>);
 
 impl WaitingRequests {
     /// Runs a function on the waiting requests; a poisoned lock still contains plain, complete values.
-    fn with<T>(&self, run: impl FnOnce(&mut HashMap<u64, oneshot::Sender<Answer>>) -> T) -> T {
+    fn with<T>(
+        &self,
+        run: impl FnOnce(&mut HashMap<u64, oneshot::Sender<StatusAndBody>>) -> T,
+    ) -> T {
         run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -180,7 +183,7 @@ struct Guard {
     lapsed: mpsc::UnboundedSender<u64>,
 }
 
-impl Reader for Gate {
+impl SourceReader for Gate {
     async fn read(self, sink: LinkSink) {
         // An error only means that the receiver is gone.
         let _ = self.follow(sink).await;
@@ -340,14 +343,14 @@ async fn serve(stream: TcpStream, guard: Arc<Guard>) {
 }
 
 /// A waiting request; dropped without an answer, it has lapsed.
-struct Waiting<'a> {
+struct WaitingRequest<'a> {
     guard: &'a Guard,
     id: u64,
     told: bool,
     answered: bool,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingRequest<'_> {
     fn drop(&mut self) {
         self.guard.held.with(|held| held.remove(&self.id));
         if self.told && !self.answered {
@@ -382,15 +385,15 @@ impl Guard {
             Ok(Err(_)) => return empty(StatusCode::BAD_REQUEST),
             Err(_elapsed) => return empty(StatusCode::REQUEST_TIMEOUT),
         };
-        self.wait(Request { method, path, body }).await
+        self.wait(IncomingRequest { method, path, body }).await
     }
 
     /// Announces a request and waits for its answer.
-    async fn wait(&self, request: Request) -> Response<Full<Bytes>> {
+    async fn wait(&self, request: IncomingRequest) -> Response<Full<Bytes>> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, decided) = oneshot::channel();
         self.held.with(|held| held.insert(id, answer));
-        let mut waiting = Waiting {
+        let mut waiting = WaitingRequest {
             guard: self,
             id,
             told: false,

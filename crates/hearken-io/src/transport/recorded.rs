@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::file::{self, Line};
+use super::file::{self, SourceLine};
 
 /// The longest line that is read, in bytes: replies are far shorter, and the text of frames is not needed here.
 const LONGEST_LINE: usize = 64 * 1024;
@@ -51,8 +51,8 @@ impl Recorded {
         };
         for line in lines {
             match line {
-                Ok(Line::Text(text)) => recorded.note(&text),
-                Ok(Line::TooLong) => {}
+                Ok(SourceLine::Text(text)) => recorded.note(&text),
+                Ok(SourceLine::TooLong) => {}
                 Err(_) => break,
             }
         }
@@ -131,8 +131,8 @@ pub fn links_beside(events: &Path) -> Vec<RecordedLink> {
     let (mut after, mut bytes) = (0, 0);
     for line in lines {
         let text = match line {
-            Ok(Line::Text(text)) => text,
-            Ok(Line::TooLong) => continue,
+            Ok(SourceLine::Text(text)) => text,
+            Ok(SourceLine::TooLong) => continue,
             Err(_) => break,
         };
         bytes += text.len();

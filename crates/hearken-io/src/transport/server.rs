@@ -26,7 +26,8 @@ use super::sink::LinkSink;
 use super::sse::answer::pieces;
 use super::sse::request::{check_json, check_type};
 use crate::link::{
-    Address, Body, Call, Cause, Fault, HttpAnswer, LastWords, Method, Receipt, Stream, Undelivered,
+    Address, Body, Cause, Fault, HttpAnswer, HttpCall, LastWords, Method, Receipt, Stream,
+    Undelivered,
 };
 
 /// The most redirects that are followed, all to the same origin.
@@ -66,11 +67,11 @@ pub(super) struct Server {
     /// The largest body, in bytes, in either direction.
     most: usize,
     given: Url,
-    shared: Arc<Shared>,
+    shared: Arc<SharedServer>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedServer {
     /// The path that replies currently go to; `None` while no followed stream accepts any.
     replies: Mutex<Option<String>>,
     last_words: Mutex<Option<LastWords>>,
@@ -143,7 +144,7 @@ impl Server {
             reply_limit: limit_of(settings),
             most: settings.config.max_frame_bytes,
             given: address.url().clone(),
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedServer {
                 replies: Mutex::new(None),
                 last_words: Mutex::new(None),
                 courses,
@@ -225,7 +226,7 @@ impl Server {
         }
         let query = url.query().map(|query| format!("?{query}"));
         let path = format!("{}{}", url.path(), query.unwrap_or_default());
-        let call = Call::get(path);
+        let call = HttpCall::get(path);
         let read = async {
             let (response, _) = self.response(&call).await?;
             let status = response.status();
@@ -242,17 +243,17 @@ impl Server {
 
     /// Checks whether the server still responds while a stream is silent.
     pub(super) async fn probe(self, path: &str) -> Result<(), Fault> {
-        self.within(Call::get(path)).await.map(|_| ())
+        self.within(HttpCall::get(path)).await.map(|_| ())
     }
 
     /// Makes one request within its time limit.
-    async fn within(&self, call: Call) -> Result<HttpAnswer, Fault> {
+    async fn within(&self, call: HttpCall) -> Result<HttpAnswer, Fault> {
         tokio::time::timeout(self.request_limit, self.request(call))
             .await
             .unwrap_or(Err(Fault::TimedOut))
     }
 
-    async fn request(&self, call: Call) -> Result<HttpAnswer, Fault> {
+    async fn request(&self, call: HttpCall) -> Result<HttpAnswer, Fault> {
         let most = call.most.min(self.most);
         let (response, url) = self.response(&call).await?;
         answer_of(response, &url, most).await
@@ -261,7 +262,7 @@ impl Server {
     /// Makes one request whose answer may be a stream of events; passes each event on as it arrives.
     async fn streamed(
         &self,
-        call: Call,
+        call: HttpCall,
         request: u64,
         sink: LinkSink,
     ) -> Result<HttpAnswer, Fault> {
@@ -284,7 +285,7 @@ impl Server {
     }
 
     /// Makes one request, and returns its answer and the address that it came from as soon as it begins.
-    async fn response(&self, call: &Call) -> Result<(reqwest::Response, Url), Fault> {
+    async fn response(&self, call: &HttpCall) -> Result<(reqwest::Response, Url), Fault> {
         let mut url = self.path(&call.path)?;
         let version = call.version.map(version_header).transpose()?;
         let limit = self.most;
@@ -462,7 +463,10 @@ impl Poster for Server {
         }
     }
 
-    fn call(&self, call: Call) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
+    fn call(
+        &self,
+        call: HttpCall,
+    ) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
         let this = self.clone();
         async move { this.within(call).await }
     }
@@ -470,7 +474,7 @@ impl Poster for Server {
     fn stream(
         &self,
         request: u64,
-        call: Call,
+        call: HttpCall,
         sink: LinkSink,
     ) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
         let this = self.clone();

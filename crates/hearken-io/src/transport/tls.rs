@@ -78,10 +78,10 @@ pub enum TlsError {
 #[derive(Clone, Default)]
 pub struct Tls {
     roots: Vec<CertificateDer<'static>>,
-    client: Option<Arc<Client>>,
+    client: Option<Arc<TlsClient>>,
 }
 
-struct Client {
+struct TlsClient {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
 }
@@ -156,13 +156,13 @@ fn verifier(roots: Vec<CertificateDer<'static>>) -> Result<Verifier, rustls::Err
     Verifier::new_with_extra_roots(roots, provider())
 }
 
-fn client(certificate: &Path, key: &Path) -> Result<Client, TlsError> {
+fn client(certificate: &Path, key: &Path) -> Result<TlsClient, TlsError> {
     let chain = certificates(certificate)?;
     let pem = read(key)?;
     let private = PrivateKeyDer::from_pem_slice(&pem).map_err(|_| TlsError::NoKey {
         path: key.to_owned(),
     })?;
-    let client = Client {
+    let client = TlsClient {
         chain,
         key: private,
     };

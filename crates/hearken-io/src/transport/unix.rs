@@ -21,7 +21,7 @@ use tokio::time::sleep;
 
 use super::clean::clean;
 use super::duplex::{Arrival, Dial, Inward, Outward};
-use super::framing::{Framer, Framing, Piece};
+use super::framing::{Framer, Framing, StreamElement};
 use super::write::write_whole;
 use crate::link::{Cause, Fault, Undelivered};
 use crate::platform::sockets::{self, OwnedReadHalf, OwnedWriteHalf, UnixStream};
@@ -289,11 +289,15 @@ impl<Reading: AsyncRead + Unpin + Send + 'static> Inward for Incoming<Reading> {
             }
             if let Some(piece) = piece {
                 return match piece {
-                    Piece::Message(text) => Arrival::Frame(text),
-                    Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
-                    Piece::Neither => Arrival::End(Err(Fault::Unusable(Cause::NeitherFraming))),
+                    StreamElement::Message(text) => Arrival::Frame(text),
+                    StreamElement::TooLarge => {
+                        Arrival::Dropped(Fault::TooLarge { limit: self.limit })
+                    }
+                    StreamElement::Neither => {
+                        Arrival::End(Err(Fault::Unusable(Cause::NeitherFraming)))
+                    }
                     // A new connection starts at a message again.
-                    Piece::OutOfStep => Arrival::End(Err(Fault::Other(Cause::OutOfStep))),
+                    StreamElement::OutOfStep => Arrival::End(Err(Fault::Other(Cause::OutOfStep))),
                 };
             }
             // A read can be cancelled between two bytes.

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use super::command::CommandVoice;
 use super::cue::{Cued, PLAYERS, Player};
-use super::dialogue::{Fault, Greeting};
+use super::dialogue::{DaemonFault, Greeting};
 use super::limits::Limits;
 use super::program::Program;
 use super::silence::Silence;
 use super::speech_dispatcher::{self, DaemonFiles, SpeechDispatcher};
 use super::system::{self, By, SystemVoice};
-use super::worker::Desk;
+use super::worker::SpeechAccounts;
 use super::{VoiceEvent, ssip, words};
 use crate::announce::Reason;
 use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
@@ -114,7 +114,7 @@ impl Surroundings {
 }
 
 /// The engine that was found.
-enum Found {
+enum FoundEngine {
     SpeechDispatcher(Box<SpeechDispatcher>),
     Program(Box<CommandVoice>),
     System(Box<SystemVoice>),
@@ -124,7 +124,7 @@ enum Found {
 
 /// Finds the engine, reports the result, and serves the engine until the voice is closed.
 pub(super) async fn run(
-    mut desk: Desk,
+    mut desk: SpeechAccounts,
     surroundings: Surroundings,
     choice: VoiceChoice,
     config: VoiceConfig,
@@ -145,20 +145,20 @@ pub(super) async fn run(
     }
     let player = surroundings.player();
     match found {
-        Found::SpeechDispatcher(voice) => {
+        FoundEngine::SpeechDispatcher(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: Reason::said(speech_dispatcher::NAME),
             });
             desk.serve(Cued::new(*voice, player), limits).await;
         }
-        Found::Program(voice) => {
+        FoundEngine::Program(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: voice.engine(),
             });
             desk.tell(voice.adjustable());
             desk.serve(Cued::new(*voice, player), limits).await;
         }
-        Found::System(voice) => {
+        FoundEngine::System(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: voice.engine(),
             });
@@ -168,13 +168,13 @@ pub(super) async fn run(
             });
             desk.serve(Cued::new(*voice, player), limits).await;
         }
-        Found::Nvda(voice) => {
+        FoundEngine::Nvda(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: voice.engine(),
             });
             desk.serve(Cued::new(*voice, player), limits).await;
         }
-        Found::Nothing { reason } => {
+        FoundEngine::Nothing { reason } => {
             desk.tell(VoiceEvent::None { reason });
             desk.serve(Silence::default(), limits).await;
         }
@@ -188,40 +188,42 @@ async fn find(
     config: &VoiceConfig,
     reader_present: bool,
     limits: Limits,
-) -> (Found, Option<Reason>) {
+) -> (FoundEngine, Option<Reason>) {
     let found = match choice {
-        VoiceChoice::Auto if reader_present => Found::Nothing {
+        VoiceChoice::Auto if reader_present => FoundEngine::Nothing {
             reason: Reason::new("voice.cause.reader").with("voice", OWN_VOICE),
         },
         VoiceChoice::Auto => return automatic(surroundings, config, limits).await,
         VoiceChoice::SpeechDispatcher => match daemon(surroundings, config, limits).await {
-            Ok(voice) => Found::SpeechDispatcher(Box::new(voice)),
-            Err(reason) => Found::Nothing { reason },
+            Ok(voice) => FoundEngine::SpeechDispatcher(Box::new(voice)),
+            Err(reason) => FoundEngine::Nothing { reason },
         },
         VoiceChoice::Command(command) => match program(surroundings, command, config.own_pitch) {
             Ok(program) => {
                 let notice = program.notice();
                 let voice = CommandVoice::new(program, limits);
-                return (Found::Program(Box::new(voice)), notice);
+                return (FoundEngine::Program(Box::new(voice)), notice);
             }
-            Err(reason) => Found::Nothing { reason },
+            Err(reason) => FoundEngine::Nothing { reason },
         },
         // All texts of the crate tts have a priority at which speech-dispatcher discards what the reader is saying.
-        VoiceChoice::System if reader_present && cfg!(target_os = "linux") => Found::Nothing {
-            reason: Reason::new("voice.cause.reader.system"),
-        },
+        VoiceChoice::System if reader_present && cfg!(target_os = "linux") => {
+            FoundEngine::Nothing {
+                reason: Reason::new("voice.cause.reader.system"),
+            }
+        }
         VoiceChoice::System => match own_speech(surroundings, config, limits).await {
-            Ok(voice) => Found::System(Box::new(voice)),
-            Err(reason) => Found::Nothing { reason },
+            Ok(voice) => FoundEngine::System(Box::new(voice)),
+            Err(reason) => FoundEngine::Nothing { reason },
         },
-        VoiceChoice::Nvda(_) if !nvda::THERE => Found::Nothing {
+        VoiceChoice::Nvda(_) if !nvda::THERE => FoundEngine::Nothing {
             reason: Reason::new("voice.cause.nvda.none_here"),
         },
         VoiceChoice::Nvda(library) => match by_nvda(surroundings, library, config, limits).await {
-            Ok(voice) => Found::Nvda(Box::new(voice)),
-            Err(reason) => Found::Nothing { reason },
+            Ok(voice) => FoundEngine::Nvda(Box::new(voice)),
+            Err(reason) => FoundEngine::Nothing { reason },
         },
-        VoiceChoice::None => Found::Nothing {
+        VoiceChoice::None => FoundEngine::Nothing {
             reason: Reason::new("voice.cause.off"),
         },
     };
@@ -234,13 +236,13 @@ async fn automatic(
     surroundings: &Surroundings,
     config: &VoiceConfig,
     limits: Limits,
-) -> (Found, Option<Reason>) {
+) -> (FoundEngine, Option<Reason>) {
     let found = if SPEAKS {
         let own = own_speech(surroundings, config, limits).await;
-        own.map(|voice| Found::System(Box::new(voice)))
+        own.map(|voice| FoundEngine::System(Box::new(voice)))
     } else {
         let daemon = daemon(surroundings, config, limits).await;
-        daemon.map(|voice| Found::SpeechDispatcher(Box::new(voice)))
+        daemon.map(|voice| FoundEngine::SpeechDispatcher(Box::new(voice)))
     };
     let why_not = match found {
         Ok(found) => return (found, None),
@@ -253,15 +255,15 @@ async fn automatic(
         let program = Program::espeak(path, name, config.own_pitch);
         let mut voice = CommandVoice::new(program, limits);
         if voice.works().await {
-            return (Found::Program(Box::new(voice)), Some(why_not));
+            return (FoundEngine::Program(Box::new(voice)), Some(why_not));
         }
         let reason = Reason::new("voice.cause.none.no_device")
             .because("why", why_not)
             .with("name", name);
-        return (Found::Nothing { reason }, None);
+        return (FoundEngine::Nothing { reason }, None);
     }
     let reason = Reason::new("voice.cause.none").because("why", why_not);
-    (Found::Nothing { reason }, None)
+    (FoundEngine::Nothing { reason }, None)
 }
 
 async fn daemon(
@@ -282,7 +284,7 @@ async fn daemon(
     };
     SpeechDispatcher::open(place, greeting, limits)
         .await
-        .map_err(|fault: Fault| fault.reason())
+        .map_err(|fault: DaemonFault| fault.reason())
 }
 
 async fn own_speech(

@@ -48,15 +48,15 @@ struct Saying {
 }
 
 #[derive(Debug)]
-enum State {
+enum CommandState {
     Idle,
     Saying(Box<Saying>),
-    Ending(Box<Ending>),
+    Ending(Box<Terminating>),
 }
 
 /// A program that has been sent SIGTERM.
 #[derive(Debug)]
-struct Ending {
+struct Terminating {
     child: Child,
     group: Option<Tree>,
     /// The time at which SIGKILL follows at the latest.
@@ -70,7 +70,7 @@ enum Health {
 }
 
 /// The next thing that happened to a running program.
-enum Turn {
+enum ProgramNews {
     Exited(std::io::Result<ExitStatus>),
     Wrote(std::io::Result<usize>),
     Complained(std::io::Result<usize>),
@@ -82,7 +82,7 @@ enum Turn {
 pub(super) struct CommandVoice {
     program: Program,
     limits: Limits,
-    state: State,
+    state: CommandState,
     next: Option<Utterance>,
     news: VecDeque<VoiceEvent>,
     failures: u32,
@@ -94,7 +94,7 @@ impl CommandVoice {
         Self {
             program,
             limits,
-            state: State::Idle,
+            state: CommandState::Idle,
             next: None,
             news: VecDeque::new(),
             failures: 0,
@@ -159,7 +159,7 @@ impl CommandVoice {
         match command.spawn() {
             Ok(mut child) => {
                 self.news.push_back(VoiceEvent::Begun(id));
-                self.state = State::Saying(Box::new(Saying {
+                self.state = CommandState::Saying(Box::new(Saying {
                     id,
                     group: Tree::of(&child),
                     stdin: child.stdin.take(),
@@ -211,51 +211,51 @@ impl CommandVoice {
 
     /// Sends the group SIGTERM and leaves the rest to [`CommandVoice::news`].
     fn end(&mut self) -> Option<UtteranceId> {
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Idle => None,
-            State::Saying(saying) => {
+        match std::mem::replace(&mut self.state, CommandState::Idle) {
+            CommandState::Idle => None,
+            CommandState::Saying(saying) => {
                 let Saying {
                     id, child, group, ..
                 } = *saying;
                 group.iter().for_each(Tree::ask_to_end);
-                self.state = State::Ending(Box::new(Ending {
+                self.state = CommandState::Ending(Box::new(Terminating {
                     child,
                     group,
                     kill_at: Instant::now() + self.limits.term,
                 }));
                 Some(id)
             }
-            ending @ State::Ending(_) => {
+            ending @ CommandState::Ending(_) => {
                 self.state = ending;
                 None
             }
         }
     }
 
-    fn turned(&mut self, turn: Turn) {
-        let State::Saying(saying) = &mut self.state else {
+    fn turned(&mut self, turn: ProgramNews) {
+        let CommandState::Saying(saying) = &mut self.state else {
             return;
         };
         match turn {
-            Turn::Wrote(Ok(count)) if count > 0 => {
+            ProgramNews::Wrote(Ok(count)) if count > 0 => {
                 saying.unwritten.drain(..count.min(saying.unwritten.len()));
                 if saying.unwritten.is_empty() {
                     saying.stdin = None;
                 }
             }
             // It does not read its input, perhaps for a good reason; its exit status decides.
-            Turn::Wrote(Ok(_) | Err(_)) => saying.stdin = None,
-            Turn::Complained(Ok(count)) if count > 0 => {}
-            Turn::Complained(Ok(_) | Err(_)) => saying.stderr = None,
-            Turn::Overdue => {
+            ProgramNews::Wrote(Ok(_) | Err(_)) => saying.stdin = None,
+            ProgramNews::Complained(Ok(count)) if count > 0 => {}
+            ProgramNews::Complained(Ok(_) | Err(_)) => saying.stderr = None,
+            ProgramNews::Overdue => {
                 if let Some(id) = self.end() {
                     self.failed(id, Reason::new("voice.cause.how.endless"));
                 }
             }
-            Turn::Exited(status) => {
+            ProgramNews::Exited(status) => {
                 let id = saying.id;
                 let silent = self.program.confesses() && saying.has_error();
-                self.state = State::Idle;
+                self.state = CommandState::Idle;
                 match status {
                     Ok(status) if status.success() && !silent => self.succeeded(id),
                     Ok(status) if status.success() => {
@@ -278,7 +278,7 @@ impl CommandVoice {
 
 impl Saying {
     /// Waits until the program ends, accepts some of its input, writes an error, or is overdue.
-    async fn turn(&mut self) -> Turn {
+    async fn turn(&mut self) -> ProgramNews {
         let (stdin, stderr) = (&mut self.stdin, &mut self.stderr);
         let write = async {
             match stdin {
@@ -295,10 +295,10 @@ impl Saying {
         };
         tokio::select! {
             biased;
-            status = self.child.wait() => Turn::Exited(status),
-            count = write => Turn::Wrote(count),
-            count = complain => Turn::Complained(count),
-            () = tokio::time::sleep_until(self.until.into()) => Turn::Overdue,
+            status = self.child.wait() => ProgramNews::Exited(status),
+            count = write => ProgramNews::Wrote(count),
+            count = complain => ProgramNews::Complained(count),
+            () = tokio::time::sleep_until(self.until.into()) => ProgramNews::Overdue,
         }
     }
 
@@ -325,7 +325,7 @@ async fn read_some(stderr: &mut ChildStderr, kept: &mut Vec<u8>) -> std::io::Res
     Ok(count)
 }
 
-impl Ending {
+impl Terminating {
     /// Returns whether the program has ended, without reaping it.
     fn has_ended(&mut self) -> bool {
         let group = self.group.as_ref();
@@ -348,8 +348,8 @@ impl Voice for CommandVoice {
     fn speak(&mut self, utterance: Utterance) {
         self.stop();
         match self.state {
-            State::Idle => self.start(utterance),
-            State::Saying(_) | State::Ending(_) => self.next = Some(utterance),
+            CommandState::Idle => self.start(utterance),
+            CommandState::Saying(_) | CommandState::Ending(_) => self.next = Some(utterance),
         }
     }
 
@@ -374,17 +374,17 @@ impl Voice for CommandVoice {
                 return event;
             }
             match &mut self.state {
-                State::Idle => match self.next.take() {
+                CommandState::Idle => match self.next.take() {
                     Some(next) => self.start(next),
                     None => std::future::pending().await,
                 },
-                State::Saying(saying) => {
+                CommandState::Saying(saying) => {
                     let turn = saying.turn().await;
                     self.turned(turn);
                 }
-                State::Ending(ending) => {
+                CommandState::Ending(ending) => {
                     ending.finish(self.limits.call).await;
-                    self.state = State::Idle;
+                    self.state = CommandState::Idle;
                 }
             }
         }
@@ -393,9 +393,9 @@ impl Voice for CommandVoice {
     fn close(&mut self) -> impl Future<Output = ()> {
         self.stop();
         async {
-            if let State::Ending(ending) = &mut self.state {
+            if let CommandState::Ending(ending) = &mut self.state {
                 ending.finish(self.limits.call).await;
-                self.state = State::Idle;
+                self.state = CommandState::Idle;
             }
         }
     }
@@ -405,9 +405,9 @@ impl Drop for CommandVoice {
     /// Leaves nothing speaking even if the voice was never closed.
     fn drop(&mut self) {
         match &self.state {
-            State::Idle => {}
-            State::Saying(saying) => saying.group.iter().for_each(Tree::kill),
-            State::Ending(ending) => ending.group.iter().for_each(Tree::kill),
+            CommandState::Idle => {}
+            CommandState::Saying(saying) => saying.group.iter().for_each(Tree::kill),
+            CommandState::Ending(ending) => ending.group.iter().for_each(Tree::kill),
         }
     }
 }

@@ -30,9 +30,9 @@ mod hear;
 mod request;
 mod settings;
 
-pub(super) use fault::{DialogueEvent, Fault};
-use request::{Request, Serial};
-use settings::{Level, Need, Word};
+pub(super) use fault::{DaemonFault, DialogueEvent};
+use request::{DaemonRequest, Serial};
+use settings::{Level, Need, WordSetting};
 
 /// The most lines in a reply, except the list of voices; real ones have under 20.
 const REPLY_LINES: usize = 64;
@@ -74,7 +74,7 @@ pub(super) struct Reported {
 
 #[derive(Debug)]
 struct PendingCommand {
-    request: Request,
+    request: DaemonRequest,
     until: Instant,
 }
 
@@ -126,7 +126,7 @@ pub(super) struct Dialogue {
     told: Reported,
     decoder: Decoder,
     outgoing: Vec<u8>,
-    steps: VecDeque<Request>,
+    steps: VecDeque<DaemonRequest>,
     asked: VecDeque<PendingCommand>,
     parts: Vec<String>,
     voice_lines: usize,
@@ -141,8 +141,8 @@ pub(super) struct Dialogue {
     rate: Level,
     pitch: Level,
     volume: Level,
-    voice: Word,
-    punctuation: Word,
+    voice: WordSetting,
+    punctuation: WordSetting,
     voices: Option<Languages>,
     news: VecDeque<DialogueEvent>,
     failed: bool,
@@ -152,15 +152,15 @@ impl Dialogue {
     /// Starts a conversation: the greeting is ready to be sent.
     pub(super) fn new(greeting: Greeting, told: Reported, limits: Limits, now: Instant) -> Self {
         let steps = VecDeque::from([
-            Request::ClientName,
-            Request::NotifyAll,
-            Request::PlainText,
-            Request::Modules,
-            Request::Module,
-            Request::BaseLanguage,
-            Request::BaseRate,
-            Request::BasePitch,
-            Request::BaseVolume,
+            DaemonRequest::ClientName,
+            DaemonRequest::NotifyAll,
+            DaemonRequest::PlainText,
+            DaemonRequest::Modules,
+            DaemonRequest::Module,
+            DaemonRequest::BaseLanguage,
+            DaemonRequest::BaseRate,
+            DaemonRequest::BasePitch,
+            DaemonRequest::BaseVolume,
         ]);
         let mut dialogue = Self {
             greeting,
@@ -183,8 +183,8 @@ impl Dialogue {
             rate: Level::default(),
             pitch: Level::default(),
             volume: Level::default(),
-            voice: Word::default(),
-            punctuation: Word::default(),
+            voice: WordSetting::default(),
+            punctuation: WordSetting::default(),
             voices: None,
             news: VecDeque::new(),
             failed: false,
@@ -250,12 +250,12 @@ impl Dialogue {
         if let Some(message) = message {
             self.bury(message);
         }
-        self.ask(Request::Cancel, now);
+        self.ask(DaemonRequest::Cancel, now);
     }
 
     /// Says goodbye after what is under way.
     pub(super) fn quit(&mut self, now: Instant) {
-        self.steps.push_back(Request::Quit);
+        self.steps.push_back(DaemonRequest::Quit);
         self.advance(now);
     }
 
@@ -292,7 +292,7 @@ impl Dialogue {
     /// Fails the conversation if a time limit has passed.
     pub(super) fn expire(&mut self, now: Instant) {
         if self.asked.front().is_some_and(|asked| asked.until <= now) {
-            self.fail(Fault::Mute);
+            self.fail(DaemonFault::Mute);
             return;
         }
         let Some(job) = &self.job else {
@@ -302,13 +302,13 @@ impl Dialogue {
             (JobStage::Queued { until, .. } | JobStage::Sounding { until, .. }, Purpose::Test)
                 if until <= now =>
             {
-                Fault::NoSound
+                DaemonFault::NoSound
             }
             (JobStage::Queued { until, .. }, Purpose::Utterance(_)) if until <= now => {
-                Fault::NeverBegan
+                DaemonFault::NeverBegan
             }
             (JobStage::Sounding { until, .. }, Purpose::Utterance(_)) if until <= now => {
-                Fault::NeverEnded
+                DaemonFault::NeverEnded
             }
             (
                 JobStage::Preparing
@@ -326,7 +326,7 @@ impl Dialogue {
     }
 
     /// Ends the conversation for a reason that only the socket knows.
-    pub(super) fn fail(&mut self, fault: Fault) {
+    pub(super) fn fail(&mut self, fault: DaemonFault) {
         if !self.failed {
             self.failed = true;
             self.news.push_back(DialogueEvent::Failed(fault));
@@ -380,9 +380,9 @@ impl Dialogue {
     }
 
     /// Returns the first command that the job still needs on this connection.
-    fn needed(&mut self, job: &mut Job) -> Request {
+    fn needed(&mut self, job: &mut Job) -> DaemonRequest {
         if self.priority != Some(job.priority) {
-            return Request::Priority(job.priority);
+            return DaemonRequest::Priority(job.priority);
         }
         if let Some(request) = self.language_for(job.language.as_deref()) {
             return request;
@@ -391,7 +391,7 @@ impl Dialogue {
             return request;
         }
         job.stage = JobStage::Asking;
-        Request::Speak(job.serial)
+        DaemonRequest::Speak(job.serial)
     }
 
     /// Returns the command that adjusts the language, if one is needed.
@@ -400,7 +400,7 @@ impl Dialogue {
     /// alone, because SET LANGUAGE may replace it (SSIP 4.5). The real daemon accepts any tag
     /// without an error and then continues in the previous language, so the list of voices is
     /// requested, once, at the first different language.
-    fn language_for(&mut self, tag: Option<&str>) -> Option<Request> {
+    fn language_for(&mut self, tag: Option<&str>) -> Option<DaemonRequest> {
         let wanted = match tag.map(|tag| (tag, ssip::language(tag))) {
             None => None,
             Some((tag, None)) => {
@@ -409,7 +409,7 @@ impl Dialogue {
             }
             Some((_, Some(tag))) if self.is_base(tag) => None,
             Some((_, Some(tag))) => match &self.voices {
-                None => return Some(Request::Voices),
+                None => return Some(DaemonRequest::Voices),
                 Some(voices) if voices.speaks(tag) => Some(tag.to_owned()),
                 Some(_) => {
                     self.tell_no_voice(tag);
@@ -418,7 +418,7 @@ impl Dialogue {
             },
         };
         let wanted = wanted.or_else(|| self.base_language.clone())?;
-        (self.language.as_ref() != Some(&wanted)).then_some(Request::Language(wanted))
+        (self.language.as_ref() != Some(&wanted)).then_some(DaemonRequest::Language(wanted))
     }
 
     fn is_base(&self, tag: &str) -> bool {
@@ -445,13 +445,13 @@ impl Dialogue {
     }
 
     /// Returns the first command that adjusts voice, numbers or punctuation, if one is needed.
-    fn delivery_for(&mut self, job: &mut Job) -> Option<Request> {
+    fn delivery_for(&mut self, job: &mut Job) -> Option<DaemonRequest> {
         if let Some(name) = &job.sound.delivery.voice
             && ssip::voice_type(name).is_none()
         {
             // The real daemon accepts any name without an error and then continues in the previous voice.
             match &self.voices {
-                None => return Some(Request::Voices),
+                None => return Some(DaemonRequest::Voices),
                 Some(voices) if voices.has(name) => {}
                 Some(_) => {
                     let name = name.clone();
@@ -462,16 +462,16 @@ impl Dialogue {
         }
         let wanted = &job.sound.delivery;
         match self.voice.needs(wanted.voice.as_deref()) {
-            Some(Need::Base) => return Some(Request::BaseVoice),
-            Some(Need::Set(name)) => return Some(Request::Voice(name)),
+            Some(Need::Base) => return Some(DaemonRequest::BaseVoice),
+            Some(Need::Set(name)) => return Some(DaemonRequest::Voice(name)),
             None => {}
         }
         match self
             .punctuation
             .needs(wanted.punctuation.map(Punctuation::name))
         {
-            Some(Need::Base) => return Some(Request::BasePunctuation),
-            Some(Need::Set(level)) => return Some(Request::Punctuation(level)),
+            Some(Need::Base) => return Some(DaemonRequest::BasePunctuation),
+            Some(Need::Set(level)) => return Some(DaemonRequest::Punctuation(level)),
             None => {}
         }
         let pitch = pitch::of(
@@ -480,9 +480,9 @@ impl Dialogue {
             self.pitch.base,
             self.greeting.own_pitch,
         );
-        let rate = self.rate.needs(wanted.rate).map(Request::Rate);
-        let volume = self.volume.needs(wanted.volume).map(Request::Volume);
-        let pitch = self.pitch.needs(Some(pitch)).map(Request::Pitch);
+        let rate = self.rate.needs(wanted.rate).map(DaemonRequest::Rate);
+        let volume = self.volume.needs(wanted.volume).map(DaemonRequest::Volume);
+        let pitch = self.pitch.needs(Some(pitch)).map(DaemonRequest::Pitch);
         rate.or(volume).or(pitch)
     }
 
@@ -506,7 +506,7 @@ impl Dialogue {
     }
 
     /// Writes a command and starts waiting for its reply.
-    fn ask(&mut self, request: Request, now: Instant) {
+    fn ask(&mut self, request: DaemonRequest, now: Instant) {
         if let Some(line) = request.line(&self.greeting.client_name) {
             self.outgoing.extend_from_slice(line.as_bytes());
             self.outgoing.extend_from_slice(b"\r\n");

@@ -34,7 +34,7 @@ pub(super) struct Orders {
 
 /// Whether a thread reads the mailbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Reader {
+enum MailboxReader {
     #[default]
     There,
     /// It accepts nothing more and still has its last news to report.
@@ -43,22 +43,22 @@ enum Reader {
 }
 
 #[derive(Debug, Default)]
-struct Slot {
+struct MailboxSlot {
     orders: Orders,
-    reader: Reader,
+    reader: MailboxReader,
 }
 
 /// The orders that the voice's thread has not seen yet.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
-    slot: Mutex<Slot>,
+    slot: Mutex<MailboxSlot>,
     bell: Notify,
     left: Notify,
     left_blocking: Condvar,
 }
 
 impl Mailbox {
-    fn slot(&self) -> MutexGuard<'_, Slot> {
+    fn slot(&self) -> MutexGuard<'_, MailboxSlot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -66,7 +66,7 @@ impl Mailbox {
     pub(super) fn speak(&self, utterance: Utterance) -> Result<(), UtteranceId> {
         {
             let mut slot = self.slot();
-            if slot.reader != Reader::There || slot.orders.close.is_some() {
+            if slot.reader != MailboxReader::There || slot.orders.close.is_some() {
                 return Err(utterance.id);
             }
             if let Some(replaced) = slot.orders.next.replace(utterance) {
@@ -115,13 +115,13 @@ impl Mailbox {
     /// Refuses everything from now on, and returns the last orders.
     pub(super) fn leave(&self) -> Orders {
         let mut slot = self.slot();
-        slot.reader = Reader::Leaving;
+        slot.reader = MailboxReader::Leaving;
         std::mem::take(&mut slot.orders)
     }
 
     /// Records that the last news has been reported and the thread no longer reads.
     pub(super) fn gone(&self) {
-        self.slot().reader = Reader::Gone;
+        self.slot().reader = MailboxReader::Gone;
         self.left.notify_waiters();
         self.left_blocking.notify_all();
     }
@@ -131,7 +131,7 @@ impl Mailbox {
         let left = self.left.notified();
         tokio::pin!(left);
         left.as_mut().enable();
-        if self.slot().reader != Reader::Gone {
+        if self.slot().reader != MailboxReader::Gone {
             left.await;
         }
     }
@@ -141,7 +141,7 @@ impl Mailbox {
         let slot = self.slot();
         drop(
             self.left_blocking
-                .wait_timeout_while(slot, limit, |slot| slot.reader != Reader::Gone),
+                .wait_timeout_while(slot, limit, |slot| slot.reader != MailboxReader::Gone),
         );
     }
 }

@@ -15,7 +15,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::announce::Reason;
-use crate::platform::{Mark, Sign, readers};
+use crate::platform::{Mark, ReaderSign, readers};
 
 mod bus;
 #[cfg(all(test, unix))]
@@ -32,16 +32,16 @@ const MOST_PROCESSES: usize = 32_768;
 const COMMAND_LINE: u64 = 4096;
 
 /// The readers that are recognized by the name of their process.
-const PROCESSES: [(Reader, &str); 4] = [
-    (Reader::Orca, "orca"),
-    (Reader::Brltty, "brltty"),
-    (Reader::Speakup, "espeakup"),
-    (Reader::Fenrir, "fenrir"),
+const PROCESSES: [(ScreenReader, &str); 4] = [
+    (ScreenReader::Orca, "orca"),
+    (ScreenReader::Brltty, "brltty"),
+    (ScreenReader::Speakup, "espeakup"),
+    (ScreenReader::Fenrir, "fenrir"),
 ];
 
 /// A screen reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reader {
+pub enum ScreenReader {
     /// GNOME's reader for graphical desktops.
     Orca,
     /// The braille reader for consoles and desktops.
@@ -62,7 +62,7 @@ pub enum Reader {
     Unnamed,
 }
 
-impl Reader {
+impl ScreenReader {
     /// Returns its name as a person knows it.
     pub fn name(self) -> Reason {
         match self {
@@ -83,7 +83,7 @@ impl Reader {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sight {
     /// A reader is running.
-    Present(Reader),
+    Present(ScreenReader),
     /// There is no sign of a reader.
     Absent,
     /// The place could not be checked.
@@ -111,18 +111,18 @@ pub struct Survey {
 
 impl Survey {
     /// Returns the running reader: the first one with a name, otherwise an unnamed one.
-    pub fn present(&self) -> Option<Reader> {
+    pub fn present(&self) -> Option<ScreenReader> {
         let present = |look: &Look| match &look.sight {
             Sight::Present(reader) => Some(*reader),
             Sight::Absent | Sight::Unknown { .. } => None,
         };
         let mut found = self.looks.iter().filter_map(present);
         let first = found.next()?;
-        if first != Reader::Unnamed {
+        if first != ScreenReader::Unnamed {
             return Some(first);
         }
         found
-            .find(|reader| *reader != Reader::Unnamed)
+            .find(|reader| *reader != ScreenReader::Unnamed)
             .or(Some(first))
     }
 }
@@ -158,17 +158,17 @@ impl Signs {
 /// Returns what a sign from the system means.
 fn marked(mark: &Mark) -> Look {
     let (place, reader) = match mark.sign {
-        Sign::Nvda => (
+        ReaderSign::Nvda => (
             Reason::new("reader.window").with("name", "NVDA"),
-            Reader::Nvda,
+            ScreenReader::Nvda,
         ),
-        Sign::Jaws => (
+        ReaderSign::Jaws => (
             Reason::new("reader.window").with("name", "JAWS"),
-            Reader::Jaws,
+            ScreenReader::Jaws,
         ),
-        Sign::Narrator => (Reason::new("reader.registry"), Reader::Narrator),
-        Sign::VoiceOver => (Reason::new("reader.setting"), Reader::VoiceOver),
-        Sign::Flag => (Reason::new("reader.flag"), Reader::Unnamed),
+        ReaderSign::Narrator => (Reason::new("reader.registry"), ScreenReader::Narrator),
+        ReaderSign::VoiceOver => (Reason::new("reader.setting"), ScreenReader::VoiceOver),
+        ReaderSign::Flag => (Reason::new("reader.flag"), ScreenReader::Unnamed),
     };
     let sight = match mark.seen {
         Ok(true) => Sight::Present(reader),
@@ -229,9 +229,11 @@ impl Places {
                     let _ = answer.send(bus::ask(&address, BUS_LIMIT));
                 });
                 match answered.recv_timeout(BUS_LIMIT) {
-                    Ok(Ok(bus::BusAnswers { orca: true, .. })) => Sight::Present(Reader::Orca),
+                    Ok(Ok(bus::BusAnswers { orca: true, .. })) => {
+                        Sight::Present(ScreenReader::Orca)
+                    }
                     Ok(Ok(bus::BusAnswers { enabled: true, .. })) => {
-                        Sight::Present(Reader::Unnamed)
+                        Sight::Present(ScreenReader::Unnamed)
                     }
                     Ok(Ok(bus::BusAnswers { .. })) => Sight::Absent,
                     Ok(Err(error)) => Sight::Unknown {
@@ -254,7 +256,7 @@ impl Places {
             Ok(_) if self.desktop => Sight::Absent,
             Ok(synth) => match String::from_utf8_lossy(&synth).trim() {
                 "" | "none" => Sight::Absent,
-                _ => Sight::Present(Reader::Speakup),
+                _ => Sight::Present(ScreenReader::Speakup),
             },
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Sight::Absent,
             Err(error) => Sight::Unknown {
@@ -288,7 +290,7 @@ impl Places {
                 place: Reason::new("reader.process").with("name", name),
                 sight: match &names {
                     // Speakup's synthesizer serves consoles, never this desktop's terminal.
-                    Ok(_) if *reader == Reader::Speakup && self.desktop => Sight::Absent,
+                    Ok(_) if *reader == ScreenReader::Speakup && self.desktop => Sight::Absent,
                     Ok(names) if names.iter().any(|it| it == name) => Sight::Present(*reader),
                     Ok(_) => Sight::Absent,
                     Err(error) => Sight::Unknown {

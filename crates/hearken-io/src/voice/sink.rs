@@ -81,13 +81,13 @@ impl Outbox {
     }
 
     /// Waits until another event has been sent, or the listener is gone; may be dropped at any time.
-    pub(super) async fn tend(&mut self) -> Listener {
+    pub(super) async fn tend(&mut self) -> NewsListener {
         if self.waiting.is_empty() && self.dropped == 0 {
             self.sink.events.closed().await;
-            return Listener::Gone;
+            return NewsListener::Gone;
         }
         let Ok(room) = self.sink.events.reserve().await else {
-            return Listener::Gone;
+            return NewsListener::Gone;
         };
         if let Some(event) = self.waiting.pop_front() {
             room.send(event);
@@ -97,13 +97,13 @@ impl Outbox {
                 text: Reason::new("voice.cause.news_lost").with("count", count),
             });
         }
-        Listener::There
+        NewsListener::There
     }
 }
 
 /// Whether a voice's news still has a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Listener {
+pub(super) enum NewsListener {
     There,
     Gone,
 }

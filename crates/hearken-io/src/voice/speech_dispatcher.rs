@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::process::Stdio;
 use std::time::Instant;
 
-use super::dialogue::{Dialogue, DialogueEvent, Fault, Greeting, Reported};
+use super::dialogue::{DaemonFault, Dialogue, DialogueEvent, Greeting, Reported};
 use super::limits::Limits;
 use super::ours;
 use super::worker::at;
@@ -40,7 +40,7 @@ pub(super) struct DaemonFiles {
     pub program: Option<PathBuf>,
 }
 
-type Connecting = Pin<Box<dyn Future<Output = Result<(UnixStream, Origin), Fault>>>>;
+type Connecting = Pin<Box<dyn Future<Output = Result<(UnixStream, Origin), DaemonFault>>>>;
 
 /// How the daemon was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ enum Origin {
 }
 
 /// The state of the voice's connection.
-enum State {
+enum ConnectionState {
     /// Nothing happens until then.
     Waiting(Instant),
     /// The attempt is kept here, so that an order in between does not restart it.
@@ -73,7 +73,7 @@ pub(super) struct SpeechDispatcher {
     greeting: Greeting,
     limits: Limits,
     told: Reported,
-    state: State,
+    state: ConnectionState,
     news: VecDeque<VoiceEvent>,
     attempt: u32,
     health: Health,
@@ -86,8 +86,8 @@ impl SpeechDispatcher {
         place: DaemonFiles,
         greeting: Greeting,
         limits: Limits,
-    ) -> Result<Self, Fault> {
-        let state = State::Connecting(Box::pin(connect(place.clone(), limits)));
+    ) -> Result<Self, DaemonFault> {
+        let state = ConnectionState::Connecting(Box::pin(connect(place.clone(), limits)));
         let mut voice = Self {
             place,
             greeting,
@@ -102,9 +102,9 @@ impl SpeechDispatcher {
         loop {
             let news = match voice.step().await {
                 Ok(news) => news,
-                Err(Fault::NoSound) if voice.origin == Origin::Started => {
+                Err(DaemonFault::NoSound) if voice.origin == Origin::Started => {
                     ours::end(&voice.place.socket).await;
-                    return Err(Fault::NoSoundOfOurs);
+                    return Err(DaemonFault::NoSoundOfOurs);
                 }
                 Err(fault) => return Err(fault),
             };
@@ -136,30 +136,32 @@ impl SpeechDispatcher {
     }
 
     /// Waits for the conversation's next news, connecting first if necessary.
-    async fn step(&mut self) -> Result<DialogueEvent, Fault> {
+    async fn step(&mut self) -> Result<DialogueEvent, DaemonFault> {
         loop {
             match &mut self.state {
-                State::Waiting(until) => {
+                ConnectionState::Waiting(until) => {
                     at(Some(*until)).await;
-                    self.state =
-                        State::Connecting(Box::pin(connect(self.place.clone(), self.limits)));
+                    self.state = ConnectionState::Connecting(Box::pin(connect(
+                        self.place.clone(),
+                        self.limits,
+                    )));
                 }
-                State::Connecting(attempt) => {
+                ConnectionState::Connecting(attempt) => {
                     let stream = attempt.as_mut().await;
                     let told = self.told.clone();
                     let now = Instant::now();
                     let dialogue = Dialogue::new(self.greeting.clone(), told, self.limits, now);
                     // The finished attempt must not be polled again, whatever its outcome.
-                    self.state = State::Waiting(now);
+                    self.state = ConnectionState::Waiting(now);
                     let (stream, origin) = stream?;
                     self.origin = origin;
-                    self.state = State::Up(Box::new(Connection {
+                    self.state = ConnectionState::Up(Box::new(Connection {
                         stream,
                         dialogue,
                         opened: false,
                     }));
                 }
-                State::Up(connection) => match connection.turn().await {
+                ConnectionState::Up(connection) => match connection.turn().await {
                     DialogueEvent::Failed(fault) => return Err(fault),
                     DialogueEvent::Opened => {
                         connection.opened = true;
@@ -180,8 +182,11 @@ impl SpeechDispatcher {
     fn retire(&mut self) {
         let wait = self.limits.backoff(self.attempt);
         self.attempt = self.attempt.saturating_add(1);
-        let state = std::mem::replace(&mut self.state, State::Waiting(Instant::now() + wait));
-        if let State::Up(mut connection) = state {
+        let state = std::mem::replace(
+            &mut self.state,
+            ConnectionState::Waiting(Instant::now() + wait),
+        );
+        if let ConnectionState::Up(mut connection) = state {
             // A last CANCEL keeps a stuck daemon from speaking old words when it recovers.
             connection.push();
             self.told = connection.dialogue.into_told();
@@ -208,7 +213,7 @@ impl SpeechDispatcher {
         }
     }
 
-    fn lost(&mut self, fault: &Fault) -> Option<VoiceEvent> {
+    fn lost(&mut self, fault: &DaemonFault) -> Option<VoiceEvent> {
         self.retire();
         match std::mem::replace(&mut self.health, Health::Lost) {
             Health::Well => Some(VoiceEvent::Lost {
@@ -220,8 +225,10 @@ impl SpeechDispatcher {
 
     fn connection(&mut self) -> Option<&mut Connection> {
         match &mut self.state {
-            State::Up(connection) if connection.opened => Some(connection),
-            State::Up(_) | State::Connecting(_) | State::Waiting(_) => None,
+            ConnectionState::Up(connection) if connection.opened => Some(connection),
+            ConnectionState::Up(_)
+            | ConnectionState::Connecting(_)
+            | ConnectionState::Waiting(_) => None,
         }
     }
 }
@@ -287,7 +294,7 @@ impl Connection {
     fn push(&mut self) {
         while !self.dialogue.outgoing().is_empty() {
             match self.stream.try_write(self.dialogue.outgoing()) {
-                Ok(0) => return self.dialogue.fail(Fault::Closed),
+                Ok(0) => return self.dialogue.fail(DaemonFault::Closed),
                 Ok(count) => self.dialogue.wrote(count),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) => return self.dialogue.fail(fault_of(&error)),
@@ -299,7 +306,7 @@ impl Connection {
     fn pull(&mut self) {
         let mut chunk = [0; CHUNK];
         match self.stream.try_read(&mut chunk) {
-            Ok(0) => self.dialogue.fail(Fault::Closed),
+            Ok(0) => self.dialogue.fail(DaemonFault::Closed),
             Ok(count) => self.dialogue.receive(&chunk[..count], Instant::now()),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(error) => self.dialogue.fail(fault_of(&error)),
@@ -352,15 +359,15 @@ impl Connection {
     }
 }
 
-fn fault_of(error: &std::io::Error) -> Fault {
+fn fault_of(error: &std::io::Error) -> DaemonFault {
     match error.kind() {
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Fault::Closed,
-        kind => Fault::Broken(kind),
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => DaemonFault::Closed,
+        kind => DaemonFault::Broken(kind),
     }
 }
 
 /// Connects, starting the daemon if it is not listening and its program is installed.
-async fn connect(place: DaemonFiles, limits: Limits) -> Result<(UnixStream, Origin), Fault> {
+async fn connect(place: DaemonFiles, limits: Limits) -> Result<(UnixStream, Origin), DaemonFault> {
     let error = match attempt(&place.socket, limits).await {
         Ok(stream) => return Ok((stream, Origin::Found)),
         Err(error) => error,
@@ -369,10 +376,10 @@ async fn connect(place: DaemonFiles, limits: Limits) -> Result<(UnixStream, Orig
         error.kind(),
         ErrorKind::NotFound | ErrorKind::ConnectionRefused
     ) {
-        return Err(Fault::Unreachable(Reason::of_system(&error)));
+        return Err(DaemonFault::Unreachable(Reason::of_system(&error)));
     }
     let Some(program) = &place.program else {
-        return Err(Fault::Unreachable(Reason::new(
+        return Err(DaemonFault::Unreachable(Reason::new(
             "voice.cause.daemon.not_installed",
         )));
     };
@@ -388,7 +395,7 @@ async fn connect(place: DaemonFiles, limits: Limits) -> Result<(UnixStream, Orig
     };
     match tokio::time::timeout(limits.spawn, started).await {
         Ok(stream) => stream,
-        Err(_) => Err(Fault::Unreachable(
+        Err(_) => Err(DaemonFault::Unreachable(
             Reason::new("voice.cause.daemon.slow").with("n", limits.spawn.as_secs()),
         )),
     }
@@ -410,7 +417,7 @@ const CLIENTLESS: &str = "10";
 ///
 /// It puts itself into the background; the person may have forbidden the start (`DisableAutoSpawn`), which shows as an
 /// exit status.
-async fn spawn(program: &Path, socket: &Path) -> Result<(), Fault> {
+async fn spawn(program: &Path, socket: &Path) -> Result<(), DaemonFault> {
     let mut command = tokio::process::Command::new(program);
     command
         .arg("--spawn")
@@ -423,14 +430,14 @@ async fn spawn(program: &Path, socket: &Path) -> Result<(), Fault> {
         .stderr(Stdio::null())
         .kill_on_drop(true);
     let status = alone(&mut command).status().await.map_err(|error| {
-        Fault::Unreachable(
+        DaemonFault::Unreachable(
             Reason::new("voice.cause.daemon.not_started").because("why", Reason::of_system(&error)),
         )
     })?;
     if status.success() {
         Ok(())
     } else {
-        Err(Fault::Unreachable(
+        Err(DaemonFault::Unreachable(
             Reason::new("voice.cause.daemon.does_not_start").with("status", status),
         ))
     }

@@ -74,7 +74,7 @@ pub(super) enum Happening {
 
 /// One unit of the server's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum ServerUnit {
     /// A line of a reply with more to come.
     Part {
         /// The text after the code.
@@ -115,7 +115,7 @@ impl Decoder {
     }
 
     /// Returns the next unit of the server's output, if it is complete.
-    pub(super) fn next(&mut self) -> Result<Option<Said>, Garbage> {
+    pub(super) fn next(&mut self) -> Result<Option<ServerUnit>, Garbage> {
         loop {
             let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') else {
                 return if self.bytes.len() > LINE_LIMIT {
@@ -135,7 +135,7 @@ impl Decoder {
     }
 
     /// Parses one line; an event's inner line and an unknown event yield nothing.
-    fn line(&mut self, line: &[u8]) -> Result<Option<Said>, Garbage> {
+    fn line(&mut self, line: &[u8]) -> Result<Option<ServerUnit>, Garbage> {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_end_matches(['\r', '\n']);
         let (Some(code), Some(rest)) = (line.get(..3), line.get(3..)) else {
@@ -152,10 +152,10 @@ impl Decoder {
             (None, None) => return Err(Garbage),
         };
         match (code / 100, last) {
-            (1..=5, false) => Ok(Some(Said::Part {
+            (1..=5, false) => Ok(Some(ServerUnit::Part {
                 text: text.to_owned(),
             })),
-            (1..=5, true) => Ok(Some(Said::Reply { code })),
+            (1..=5, true) => Ok(Some(ServerUnit::Reply { code })),
             (7, false) if self.event.len() < EVENT_LINES => {
                 self.event.push(text.to_owned());
                 Ok(None)
@@ -166,7 +166,7 @@ impl Decoder {
     }
 
     /// Returns the event whose last line has arrived; an event that hearken does not use is dropped.
-    fn event_of(&mut self, code: u16) -> Option<Said> {
+    fn event_of(&mut self, code: u16) -> Option<ServerUnit> {
         let lines = std::mem::take(&mut self.event);
         let happening = match code {
             701 => Happening::Begin,
@@ -177,7 +177,7 @@ impl Decoder {
             _ => return None,
         };
         let message = lines.first()?.trim().parse().ok()?;
-        Some(Said::Event { happening, message })
+        Some(ServerUnit::Event { happening, message })
     }
 }
 

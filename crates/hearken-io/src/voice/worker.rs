@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::limits::Limits;
 use super::mailbox::{Mailbox, Orders};
-use super::sink::{Listener, Outbox, VoiceSink};
+use super::sink::{NewsListener, Outbox, VoiceSink};
 use super::{Voice, VoiceEvent};
 use crate::announce::{Reason, Utterance, UtteranceId};
 
@@ -26,11 +26,11 @@ const THREAD: &str = "hearken-voice";
 /// Starts the thread and makes it run `work`; if that fails, reports that there is no voice, and why.
 pub(super) fn start<F, Fut>(sink: VoiceSink, work: F) -> Arc<Mailbox>
 where
-    F: FnOnce(Desk) -> Fut + Send + 'static,
+    F: FnOnce(SpeechAccounts) -> Fut + Send + 'static,
     Fut: Future<Output = ()>,
 {
     let mailbox = Arc::new(Mailbox::default());
-    let desk = Desk::new(Arc::clone(&mailbox), sink.clone());
+    let desk = SpeechAccounts::new(Arc::clone(&mailbox), sink.clone());
     let thread = std::thread::Builder::new()
         .name(THREAD.to_owned())
         .spawn(move || {
@@ -58,7 +58,7 @@ where
 
 /// The accounts between the callers and an engine.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct SpeechAccounts {
     mailbox: Arc<Mailbox>,
     outbox: Outbox,
     /// The utterance that the engine was given and has not finished.
@@ -69,7 +69,7 @@ pub(super) struct Desk {
     closing: Option<Instant>,
 }
 
-impl Desk {
+impl SpeechAccounts {
     fn new(mailbox: Arc<Mailbox>, sink: VoiceSink) -> Self {
         Self {
             mailbox,
@@ -174,7 +174,7 @@ impl Desk {
                 () = self.mailbox.rung() => {}
                 found = &mut engine => return Some(found),
                 listener = self.outbox.tend() => {
-                    if listener == Listener::Gone {
+                    if listener == NewsListener::Gone {
                         return None;
                     }
                 }
@@ -199,7 +199,7 @@ impl Desk {
                 () = self.mailbox.rung() => {}
                 event = voice.news() => self.tell(event),
                 listener = self.outbox.tend() => {
-                    if listener == Listener::Gone {
+                    if listener == NewsListener::Gone {
                         break;
                     }
                 }
@@ -212,7 +212,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for SpeechAccounts {
     /// Settles the accounts at the end.
     fn drop(&mut self) {
         let orders = self.mailbox.leave();

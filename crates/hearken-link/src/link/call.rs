@@ -27,7 +27,7 @@ impl Body {
 /// Its host and port, token, redirects (to the same origin only) and time limit are out of a dialect's control, so that
 /// no dialect can lead a token away.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct HttpCall {
     /// The method.
     pub method: Method,
     /// An absolute path on that server, with a query if needed: `/session/1/abort?now=1`. A path that would lead to
@@ -46,7 +46,7 @@ pub struct Call {
     pub streams: bool,
 }
 
-impl Call {
+impl HttpCall {
     /// The default bound of an answer, in bytes: room for a list, and a limit for a server that sends without end.
     pub const MOST: usize = 256 * 1024;
 
@@ -79,7 +79,7 @@ pub enum LastWords {
     /// A message, sent the way replies are.
     Message(String),
     /// A request beside the stream.
-    Call(Call),
+    Call(HttpCall),
 }
 
 /// The answer to a [`Call`], not yet interpreted.
@@ -97,7 +97,7 @@ pub struct HttpAnswer {
 
 /// A request that came in at a listening source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct IncomingRequest {
     /// Its method.
     pub method: Method,
     /// Its path after the secret, with its query: `/hook?session=1`.

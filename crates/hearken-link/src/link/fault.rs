@@ -159,12 +159,12 @@ pub struct Phrase {
     /// The key in the phrase files.
     pub key: &'static str,
     /// The arguments, by the names of the phrase's placeholders.
-    pub args: Vec<(&'static str, Word)>,
+    pub args: Vec<(&'static str, PhraseArg)>,
 }
 
 /// An argument of a phrase, by its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word {
+pub enum PhraseArg {
     /// A number, or a text of ours.
     Own(String),
     /// A name that a stranger chose.
@@ -192,7 +192,7 @@ impl Phrase {
 
     /// Adds an argument.
     #[must_use]
-    pub fn with(mut self, name: &'static str, word: Word) -> Self {
+    pub fn with(mut self, name: &'static str, word: PhraseArg) -> Self {
         self.args.push((name, word));
         self
     }

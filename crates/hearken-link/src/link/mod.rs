@@ -12,10 +12,10 @@ mod fault;
 mod news;
 mod opening;
 
-pub use call::{Body, Call, HttpAnswer, LastWords, Method, Request};
+pub use call::{Body, HttpAnswer, HttpCall, IncomingRequest, LastWords, Method};
 pub use cause::{Cause, Detail, NoTls, NoWebSocket, TheirWords};
 pub use delivery::{Receipt, Undelivered};
-pub use fault::{Fault, Phrase, Reason, Word};
+pub use fault::{Fault, Phrase, PhraseArg, Reason};
 pub use news::{Frame, LinkEvent};
 pub use opening::{Address, Stream, Subprotocol, Way, WebSocketTerms};
 

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{Fault, HttpAnswer, Receipt, Request, Undelivered};
+use super::{Fault, HttpAnswer, IncomingRequest, Receipt, Undelivered};
 
 /// One whole message as it arrived, not yet interpreted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -96,7 +96,7 @@ pub enum LinkEvent {
         /// Our number for it.
         id: u64,
         /// The request.
-        request: Request,
+        request: IncomingRequest,
     },
     /// The answer to a request is no longer awaited: the other side went away, or its time is up.
     Lapsed {

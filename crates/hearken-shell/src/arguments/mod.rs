@@ -9,14 +9,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::act::Act;
-use crate::program::{Effect, Kind, Operand, Opt, Row, Style};
+use crate::program::{Effect, Operand, Opt, ProgramRow, Style, WordKind};
 use crate::word::Value;
 
 /// What the words of a command mean to its program.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Uses {
     /// The words that have a kind, each with its kind.
-    pub(crate) words: Vec<(Kind, Value)>,
+    pub(crate) words: Vec<(WordKind, Value)>,
     /// The acts that it performs, each with the words that the act names.
     pub(crate) acts: Vec<(Act, Vec<Value>)>,
     /// The words that form a command of their own.
@@ -38,11 +38,11 @@ pub(crate) struct Uses {
 }
 
 /// Reads the words after a program's name.
-pub(crate) fn uses(row: &Arc<Row>, words: &[Value]) -> Uses {
-    let mut modes: Vec<Arc<Row>> = Vec::new();
+pub(crate) fn uses(row: &Arc<ProgramRow>, words: &[Value]) -> Uses {
+    let mut modes: Vec<Arc<ProgramRow>> = Vec::new();
     // An option may select a mode in which other options have other meanings; the words are then read again.
     for _ in 0..4 {
-        let mut reader = Reader::new(row, modes.clone());
+        let mut reader = ArgumentReader::new(row, modes.clone());
         reader.read_words(words);
         if reader.found.len() <= modes.len() {
             return reader.finish();
@@ -54,23 +54,23 @@ pub(crate) fn uses(row: &Arc<Row>, words: &[Value]) -> Uses {
     uses
 }
 
-struct Reader<'a> {
+struct ArgumentReader<'a> {
     /// The rows from the program to its innermost subcommand.
-    chain: Vec<Arc<Row>>,
+    chain: Vec<Arc<ProgramRow>>,
     /// The modes that options selected in the reading before.
-    modes: Vec<Arc<Row>>,
-    found: Vec<Arc<Row>>,
+    modes: Vec<Arc<ProgramRow>>,
+    found: Vec<Arc<ProgramRow>>,
     operands: Vec<Value>,
-    turned: Vec<Kind>,
+    turned: Vec<WordKind>,
     is_dry: bool,
     /// Whether it prints its help or its version.
     shows_help: bool,
     uses: Uses,
-    program: &'a Arc<Row>,
+    program: &'a Arc<ProgramRow>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(program: &'a Arc<Row>, modes: Vec<Arc<Row>>) -> Self {
+impl<'a> ArgumentReader<'a> {
+    fn new(program: &'a Arc<ProgramRow>, modes: Vec<Arc<ProgramRow>>) -> Self {
         Self {
             chain: vec![Arc::clone(program)],
             modes,
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the rows that apply, innermost first.
-    fn rows(&self) -> impl Iterator<Item = &Arc<Row>> {
+    fn rows(&self) -> impl Iterator<Item = &Arc<ProgramRow>> {
         self.modes.iter().rev().chain(self.chain.iter().rev())
     }
 
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns whether a subcommand states nothing of its own, so that the act of its open program applies.
-    fn is_left_open(&self, last: &Row) -> bool {
+    fn is_left_open(&self, last: &ProgramRow) -> bool {
         last.act.is_none() && last.operands.is_none() && self.program.open
     }
 
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
     }
 
     fn note_mode(&mut self, name: &str) {
-        let rows: Vec<Arc<Row>> = self.chain.clone();
+        let rows: Vec<Arc<ProgramRow>> = self.chain.clone();
         for (options, mode) in rows.iter().flat_map(|row| &row.modes) {
             let is_new = !self.found.iter().any(|it| Arc::ptr_eq(it, mode));
             if is_new && options.iter().any(|it| it == name) {
@@ -224,7 +224,7 @@ impl<'a> Reader<'a> {
 
     fn takes_assignments(&self) -> bool {
         self.kinds()
-            .is_some_and(|kinds| kinds.first().is_some_and(|it| it.kind == Kind::Assign))
+            .is_some_and(|kinds| kinds.first().is_some_and(|it| it.kind == WordKind::Assign))
     }
 
     /// Returns whether every word is only text to it.
@@ -246,7 +246,7 @@ impl<'a> Reader<'a> {
                 .count();
             at += 1;
         }
-        kinds.get(at).is_some_and(|it| it.kind == Kind::Rest)
+        kinds.get(at).is_some_and(|it| it.kind == WordKind::Rest)
     }
 
     fn kinds(&self) -> Option<&Vec<Operand>> {
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
     fn operand(&mut self, word: Value) {
         let last = self.chain.last().cloned();
         let has_subcommands = last.as_ref().is_some_and(|row| !row.subcommands.is_empty());
-        let is_replaced = |row: &Arc<Row>| {
+        let is_replaced = |row: &Arc<ProgramRow>| {
             let own = row.modes.iter().filter(|(_, mode)| mode.operands.is_some());
             own.map(|(_, mode)| mode)
                 .any(|mode| self.modes.iter().any(|it| Arc::ptr_eq(it, mode)))
@@ -355,7 +355,7 @@ impl<'a> Reader<'a> {
             return;
         };
         let takes = matches!(opt.effect, Effect::Value(_) | Effect::DoesTo(_));
-        if let Effect::Value(Kind::Exec) = opt.effect {
+        if let Effect::Value(WordKind::Exec) = opt.effect {
             let command = up_to_end(words);
             self.uses.commands.push(command);
             return;
@@ -387,7 +387,7 @@ impl<'a> Reader<'a> {
         if !name.starts_with("--") || name.len() < 3 || self.is_open() {
             return;
         }
-        let of_row = |row: &Arc<Row>| {
+        let of_row = |row: &Arc<ProgramRow>| {
             let long = row
                 .options
                 .iter()
@@ -399,7 +399,7 @@ impl<'a> Reader<'a> {
         for (option, opt) in long {
             if matches!(
                 opt.effect,
-                Effect::Flag | Effect::Value(Kind::Text | Kind::Name)
+                Effect::Flag | Effect::Value(WordKind::Text | WordKind::Name)
             ) {
                 continue;
             }
@@ -434,7 +434,7 @@ impl<'a> Reader<'a> {
                 self.apply(&name, opt.effect, None);
                 continue;
             }
-            if opt.effect == Effect::Value(Kind::Exec) {
+            if opt.effect == Effect::Value(WordKind::Exec) {
                 return self.unlisted(&text);
             }
             if old_style {
@@ -483,7 +483,7 @@ impl<'a> Reader<'a> {
             Effect::Value(kind) => {
                 self.uses.reads_repository |= matches!(name, "-C" | "--git-dir" | "--work-tree");
                 // The program adds words of its own to that command. A shell does not.
-                if kind == Kind::Command && name != "-c" {
+                if kind == WordKind::Command && name != "-c" {
                     self.uses.acts.push((Act::Starts, Vec::new()));
                 }
                 self.uses.words.extend(value.map(|value| (kind, value)));

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Reader, Uses, is_assignment};
-use crate::program::{Effect, Kind, Operand, Row};
+use super::{ArgumentReader, Uses, is_assignment};
+use crate::program::{Effect, Operand, ProgramRow, WordKind};
 use crate::word::Value;
 
-impl Reader<'_> {
+impl ArgumentReader<'_> {
     pub(super) fn finish(mut self) -> Uses {
         let kinds = self.kinds().cloned();
         let operands = std::mem::take(&mut self.operands);
@@ -33,20 +33,24 @@ impl Reader<'_> {
         }
         let sends = self.rows().any(|row| row.sends);
         self.uses.sends = sends;
-        let takes_sql = |row: &Arc<Row>| {
+        let takes_sql = |row: &Arc<ProgramRow>| {
             row.options
                 .values()
-                .any(|opt| opt.effect == Effect::Value(Kind::Sql))
+                .any(|opt| opt.effect == Effect::Value(WordKind::Sql))
         };
         self.uses.reads_sql = self.rows().any(takes_sql)
-            && !self.uses.words.iter().any(|(kind, _)| *kind == Kind::Sql);
+            && !self
+                .uses
+                .words
+                .iter()
+                .any(|(kind, _)| *kind == WordKind::Sql);
         if self.is_dry {
             self.uses.acts.clear();
             for (kind, _) in &mut self.uses.words {
                 if kind.writes() {
-                    *kind = Kind::Read;
-                } else if *kind == Kind::To {
-                    *kind = Kind::From;
+                    *kind = WordKind::Read;
+                } else if *kind == WordKind::To {
+                    *kind = WordKind::From;
                 }
             }
         }
@@ -61,17 +65,17 @@ impl Reader<'_> {
             }
             return Vec::new();
         };
-        if kinds.iter().any(|it| it.kind == Kind::Input) {
+        if kinds.iter().any(|it| it.kind == WordKind::Input) {
             // It runs its input as a program, and the words are that program's arguments.
             self.uses.reads_program = true;
             return Vec::new();
         }
-        let takes_program = kinds.iter().any(|it| it.kind == Kind::Script);
+        let takes_program = kinds.iter().any(|it| it.kind == WordKind::Script);
         let has_program = |uses: &Uses| {
-            let of_program = |kind: Kind| {
+            let of_program = |kind: WordKind| {
                 matches!(
                     kind,
-                    Kind::Command | Kind::Code | Kind::Script | Kind::Module
+                    WordKind::Command | WordKind::Code | WordKind::Script | WordKind::Module
                 )
             };
             uses.words.iter().any(|(kind, _)| of_program(*kind))
@@ -82,7 +86,7 @@ impl Reader<'_> {
                 .uses
                 .words
                 .iter()
-                .any(|(kind, _)| *kind == Kind::Module)
+                .any(|(kind, _)| *kind == WordKind::Module)
             {
                 self.uses.rest = Some(operands);
             }
@@ -93,12 +97,12 @@ impl Reader<'_> {
         }
         let mut named = Vec::new();
         let mut kinds = kinds.to_vec();
-        if kinds.first().is_some_and(|it| it.kind == Kind::Assign) {
+        if kinds.first().is_some_and(|it| it.kind == WordKind::Assign) {
             let count = operands
                 .iter()
                 .take_while(|word| is_assignment(word))
                 .count();
-            let assigned = operands.drain(..count).map(|word| (Kind::Assign, word));
+            let assigned = operands.drain(..count).map(|word| (WordKind::Assign, word));
             self.uses.words.extend(assigned);
             kinds.remove(0);
         }
@@ -119,7 +123,7 @@ impl Reader<'_> {
                 continue;
             };
             let mut word = word;
-            if kind == Kind::Rest {
+            if kind == WordKind::Rest {
                 let rest = std::iter::once(word).chain(operands.by_ref().map(|(_, word)| word));
                 self.uses.rest = Some(rest.collect());
                 break;
@@ -127,12 +131,16 @@ impl Reader<'_> {
             if let Some(turned) = self.turned.last()
                 && matches!(
                     kind,
-                    Kind::Read | Kind::Delete | Kind::Edit | Kind::Replace | Kind::Make
+                    WordKind::Read
+                        | WordKind::Delete
+                        | WordKind::Edit
+                        | WordKind::Replace
+                        | WordKind::Make
                 )
             {
                 kind = *turned;
             }
-            if kind == Kind::Command {
+            if kind == WordKind::Command {
                 // Several words are one command line (`ssh host ls -l`).
                 let line = operands
                     .by_ref()
@@ -140,13 +148,17 @@ impl Reader<'_> {
                 self.uses.words.push((kind, line));
                 break;
             }
-            if kind == Kind::Read && word.text.starts_with(['@', '|']) {
+            if kind == WordKind::Read && word.text.starts_with(['@', '|']) {
                 // Many programs read further arguments from `@FILE`, and some run what follows `|`.
                 self.unlisted(&word.text.clone());
             }
             if matches!(
                 kind,
-                Kind::Name | Kind::Package | Kind::Host | Kind::Url | Kind::Source
+                WordKind::Name
+                    | WordKind::Package
+                    | WordKind::Host
+                    | WordKind::Url
+                    | WordKind::Source
             ) {
                 named.push(word.clone());
             }
@@ -154,7 +166,7 @@ impl Reader<'_> {
                 // Only what is read may be the standard input; as a target it is a file of that name.
                 word.text = "./-".to_owned();
             }
-            let is_script = kind == Kind::Script;
+            let is_script = kind == WordKind::Script;
             self.uses.words.push((kind, word));
             if is_script {
                 // The rest is the script's own arguments.

@@ -8,7 +8,7 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
+use super::TreeReader;
 
 /// Builtins that change what later commands do, or run text.
 const BUILTINS: &[&str] = &[
@@ -43,7 +43,7 @@ const BUILTINS: &[&str] = &[
 /// Comparisons in `[[ … ]]` that evaluate their operands as arithmetic.
 const NUMERIC: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
-impl Reader<'_> {
+impl TreeReader<'_> {
     /// Notes each construct that is followed only in part.
     pub(super) fn half_followed(&mut self, root: Node<'_>) {
         let mut cursor = root.walk();

@@ -15,8 +15,8 @@ mod words;
 
 use tree_sitter::Parser;
 
-use crate::word::Word;
-use statements::Reader;
+use crate::word::ShellWord;
+use statements::TreeReader;
 
 /// The longest command that is read, in bytes.
 const LONGEST: usize = 32 * 1024;
@@ -24,7 +24,7 @@ const LONGEST: usize = 32 * 1024;
 /// A command line, or a part of one that is run as a whole.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Script {
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<CommandStep>,
     /// What could not be read.
     pub(crate) unread: Vec<String>,
 }
@@ -40,16 +40,16 @@ pub(crate) enum ListOperator {
 
 /// One step of a command line.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum CommandStep {
     /// One program with its words.
     Simple(Simple),
     /// Commands, each with its output piped into the next.
-    Pipeline(Vec<Step>),
+    Pipeline(Vec<CommandStep>),
     /// Commands joined by `&&` and `||`.
-    List(Box<Step>, Vec<(ListOperator, Step)>),
+    List(Box<CommandStep>, Vec<(ListOperator, CommandStep)>),
     /// Commands in parentheses or braces, or anything with redirections of its own.
     Group {
-        body: Vec<Step>,
+        body: Vec<CommandStep>,
         redirects: Vec<Redirect>,
         /// Whether changes to the folder and to variables end with it.
         subshell: bool,
@@ -57,16 +57,19 @@ pub(crate) enum Step {
     /// A loop over words.
     For {
         variable: String,
-        words: Vec<Word>,
-        body: Vec<Step>,
+        words: Vec<ShellWord>,
+        body: Vec<CommandStep>,
     },
     /// Branches or bodies of a loop, each of which may or may not run.
-    Branches(Vec<Vec<Step>>),
+    Branches(Vec<Vec<CommandStep>>),
     /// The definition of a function.
-    Function { name: String, body: Vec<Step> },
+    Function {
+        name: String,
+        body: Vec<CommandStep>,
+    },
     /// A test in brackets.
     Test {
-        words: Vec<Word>,
+        words: Vec<ShellWord>,
         /// Whether it may evaluate a value, which can run commands.
         computes: bool,
         text: String,
@@ -75,7 +78,7 @@ pub(crate) enum Step {
     Declare {
         keyword: String,
         assignments: Vec<Assignment>,
-        options: Vec<Word>,
+        options: Vec<ShellWord>,
         text: String,
     },
     /// What could not be read.
@@ -86,7 +89,7 @@ pub(crate) enum Step {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Simple {
     pub(crate) assignments: Vec<Assignment>,
-    pub(crate) words: Vec<Word>,
+    pub(crate) words: Vec<ShellWord>,
     pub(crate) redirects: Vec<Redirect>,
     /// The command as written.
     pub(crate) text: String,
@@ -97,9 +100,9 @@ pub(crate) struct Simple {
 pub(crate) struct Assignment {
     pub(crate) name: String,
     /// The value; `None` if it is an array, or appended to the old value.
-    pub(crate) value: Option<Word>,
+    pub(crate) value: Option<ShellWord>,
     /// All words in it.
-    pub(crate) words: Vec<Word>,
+    pub(crate) words: Vec<ShellWord>,
 }
 
 /// What a redirection does.
@@ -121,7 +124,7 @@ pub(crate) enum Direction {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Redirect {
     pub(crate) direction: Direction,
-    pub(crate) target: Word,
+    pub(crate) target: ShellWord,
 }
 
 /// Returns a text in which each byte outside ASCII is a full stop: a word character that begins nothing.
@@ -161,7 +164,7 @@ pub(crate) fn parse(text: &str) -> Script {
         script.unread.push(text.to_owned());
         return script;
     };
-    let mut reader = Reader {
+    let mut reader = TreeReader {
         text,
         unread: Vec::new(),
     };

@@ -2,18 +2,18 @@
 
 use tree_sitter::Node;
 
-use super::statements::Reader;
-use super::{Direction, ListOperator, Redirect, Step};
-use crate::word::Word;
+use super::statements::TreeReader;
+use super::{CommandStep, Direction, ListOperator, Redirect};
+use crate::word::ShellWord;
 
 /// What follows the operator of a here-document on its line.
 pub(super) enum Continuation {
-    Pipe(Vec<Step>),
-    Joined(ListOperator, Step),
+    Pipe(Vec<CommandStep>),
+    Joined(ListOperator, CommandStep),
 }
 
-impl Reader<'_> {
-    pub(super) fn redirected(&mut self, node: Node<'_>, depth: usize) -> Step {
+impl TreeReader<'_> {
+    pub(super) fn redirected(&mut self, node: Node<'_>, depth: usize) -> CommandStep {
         let body = node.child_by_field_name("body");
         let mut step = body.and_then(|body| self.step(body, depth + 1));
         let (mut redirects, mut words, mut continuations) = (Vec::new(), Vec::new(), Vec::new());
@@ -37,13 +37,13 @@ impl Reader<'_> {
             }
         }
         match &mut step {
-            Some(Step::Simple(simple)) => {
+            Some(CommandStep::Simple(simple)) => {
                 simple.redirects.append(&mut redirects);
                 simple.words.append(&mut words);
             }
             // They belong to the last command of a pipe.
-            Some(Step::Pipeline(steps)) => {
-                if let Some(Step::Simple(simple)) = steps.last_mut() {
+            Some(CommandStep::Pipeline(steps)) => {
+                if let Some(CommandStep::Simple(simple)) = steps.last_mut() {
                     simple.redirects.append(&mut redirects);
                     simple.words.append(&mut words);
                 }
@@ -55,7 +55,7 @@ impl Reader<'_> {
         }
         let step = match step {
             Some(step) if redirects.is_empty() => step,
-            step => Step::Group {
+            step => CommandStep::Group {
                 body: step.into_iter().collect(),
                 redirects,
                 subshell: false,
@@ -66,10 +66,10 @@ impl Reader<'_> {
             .fold(step, |step, continuation| match continuation {
                 Continuation::Pipe(mut steps) => {
                     steps.insert(0, step);
-                    Step::Pipeline(steps)
+                    CommandStep::Pipeline(steps)
                 }
                 Continuation::Joined(operator, next) => {
-                    Step::List(Box::new(step), vec![(operator, next)])
+                    CommandStep::List(Box::new(step), vec![(operator, next)])
                 }
             })
     }
@@ -80,7 +80,7 @@ impl Reader<'_> {
         &mut self,
         node: Node<'_>,
         depth: usize,
-    ) -> (Vec<Redirect>, Vec<Word>, Vec<Continuation>) {
+    ) -> (Vec<Redirect>, Vec<ShellWord>, Vec<Continuation>) {
         let (mut redirects, mut words, mut continuations) = (Vec::new(), Vec::new(), Vec::new());
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
@@ -121,7 +121,7 @@ impl Reader<'_> {
                 let first = targets.next();
                 // The words that follow are further targets to the grammar, but arguments to the shell.
                 words.extend(targets);
-                let number = |word: &Word| {
+                let number = |word: &ShellWord| {
                     let digits = word.source.strip_suffix('-').unwrap_or(&word.source);
                     word.source == "-"
                         || (!digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit()))
@@ -159,18 +159,18 @@ impl Reader<'_> {
         children: &[Node<'_>],
         depth: usize,
         redirects: &mut Vec<Redirect>,
-        words: &mut Vec<Word>,
+        words: &mut Vec<ShellWord>,
         continuations: &mut Vec<Continuation>,
     ) {
         let mut literal = false;
         let mut operator = ListOperator::And;
-        let mut body = Word::default();
+        let mut body = ShellWord::default();
         for child in children {
             match child.kind() {
                 "heredoc_start" => literal = self.source(*child).contains(['\'', '"', '\\']),
                 "heredoc_body" => {
                     body = match literal {
-                        true => Word::certain(self.source(*child)),
+                        true => ShellWord::certain(self.source(*child)),
                         false => self.expanded(*child, depth),
                     };
                 }

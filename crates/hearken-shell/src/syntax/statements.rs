@@ -2,19 +2,19 @@
 
 use tree_sitter::Node;
 
-use super::{Assignment, ListOperator, Script, Simple, Step};
-use crate::word::{Piece, Word};
+use super::{Assignment, CommandStep, ListOperator, Script, Simple};
+use crate::word::{ShellWord, WordPiece};
 
 /// How deeply commands may be nested.
 pub(super) const DEEPEST: usize = 40;
 
 /// Reads the tree of a command line.
-pub(super) struct Reader<'a> {
+pub(super) struct TreeReader<'a> {
     pub(super) text: &'a str,
     pub(super) unread: Vec<String>,
 }
 
-impl Reader<'_> {
+impl TreeReader<'_> {
     pub(super) fn source(&self, node: Node<'_>) -> &str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
@@ -99,7 +99,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn statements(&mut self, node: Node<'_>, depth: usize) -> Vec<Step> {
+    pub(super) fn statements(&mut self, node: Node<'_>, depth: usize) -> Vec<CommandStep> {
         let mut steps = Vec::new();
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
@@ -108,40 +108,40 @@ impl Reader<'_> {
         steps
     }
 
-    pub(super) fn unread(&mut self, node: Node<'_>) -> Step {
+    pub(super) fn unread(&mut self, node: Node<'_>) -> CommandStep {
         let source = self.source(node).to_owned();
         self.note(&source);
-        Step::Unread(source)
+        CommandStep::Unread(source)
     }
 
-    pub(super) fn step(&mut self, node: Node<'_>, depth: usize) -> Option<Step> {
+    pub(super) fn step(&mut self, node: Node<'_>, depth: usize) -> Option<CommandStep> {
         if depth > DEEPEST {
             return Some(self.unread(node));
         }
         Some(match node.kind() {
             "comment" => return None,
-            "command" => Step::Simple(self.simple(node, depth)),
-            "unset_command" => Step::Simple(self.keyword(node, depth)),
-            "variable_assignment" | "variable_assignments" => Step::Simple(Simple {
+            "command" => CommandStep::Simple(self.simple(node, depth)),
+            "unset_command" => CommandStep::Simple(self.keyword(node, depth)),
+            "variable_assignment" | "variable_assignments" => CommandStep::Simple(Simple {
                 assignments: self.assignments(node, depth),
                 text: self.source(node).to_owned(),
                 ..Simple::default()
             }),
             "declaration_command" => self.declare(node, depth),
-            "pipeline" => Step::Pipeline(self.statements(node, depth)),
+            "pipeline" => CommandStep::Pipeline(self.statements(node, depth)),
             "list" => self.list(node, depth),
-            "negated_command" => Step::Group {
+            "negated_command" => CommandStep::Group {
                 body: self.statements(node, depth),
                 redirects: Vec::new(),
                 subshell: false,
             },
-            "subshell" => Step::Group {
+            "subshell" => CommandStep::Group {
                 body: self.statements(node, depth),
                 redirects: Vec::new(),
                 subshell: true,
             },
             "compound_statement" if self.source(node).starts_with("((") => self.test(node, depth),
-            "compound_statement" | "do_group" | "else_clause" => Step::Group {
+            "compound_statement" | "do_group" | "else_clause" => CommandStep::Group {
                 body: self.statements(node, depth),
                 redirects: Vec::new(),
                 subshell: false,
@@ -149,7 +149,7 @@ impl Reader<'_> {
             "redirected_statement" => self.redirected(node, depth),
             "if_statement" | "elif_clause" | "while_statement" => {
                 let parts = self.statements(node, depth);
-                Step::Branches(parts.into_iter().map(|step| vec![step]).collect())
+                CommandStep::Branches(parts.into_iter().map(|step| vec![step]).collect())
             }
             "for_statement" => self.for_each(node, depth),
             "c_style_for_statement" => {
@@ -163,7 +163,7 @@ impl Reader<'_> {
                     let head = head.to_owned();
                     self.note(&head);
                 }
-                Step::Branches(vec![body])
+                CommandStep::Branches(vec![body])
             }
             "case_statement" => self.case(node, depth),
             "function_definition" => {
@@ -172,7 +172,7 @@ impl Reader<'_> {
                     .map(|name| self.source(name).to_owned())
                     .unwrap_or_default();
                 let body = node.child_by_field_name("body");
-                Step::Function {
+                CommandStep::Function {
                     name,
                     body: body
                         .and_then(|body| self.step(body, depth + 1))
@@ -185,7 +185,7 @@ impl Reader<'_> {
                 // The commands in it are judged all the same.
                 let body = self.statements(node, depth);
                 self.unread(node);
-                Step::Group {
+                CommandStep::Group {
                     body,
                     redirects: Vec::new(),
                     subshell: false,
@@ -195,9 +195,9 @@ impl Reader<'_> {
         })
     }
 
-    pub(super) fn list(&mut self, node: Node<'_>, depth: usize) -> Step {
+    pub(super) fn list(&mut self, node: Node<'_>, depth: usize) -> CommandStep {
         let mut operator = ListOperator::And;
-        let mut steps: Vec<(ListOperator, Step)> = Vec::new();
+        let mut steps: Vec<(ListOperator, CommandStep)> = Vec::new();
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
             match child.kind() {
@@ -205,7 +205,7 @@ impl Reader<'_> {
                 "||" => operator = ListOperator::Or,
                 _ if child.is_named() => match self.step(child, depth + 1) {
                     // `a && b && c` is a list inside a list.
-                    Some(Step::List(first, rest)) => {
+                    Some(CommandStep::List(first, rest)) => {
                         steps.push((operator, *first));
                         steps.extend(rest);
                     }
@@ -217,7 +217,7 @@ impl Reader<'_> {
         }
         let mut steps = steps.into_iter();
         match steps.next() {
-            Some((_, first)) => Step::List(Box::new(first), steps.collect()),
+            Some((_, first)) => CommandStep::List(Box::new(first), steps.collect()),
             None => self.unread(node),
         }
     }
@@ -263,7 +263,7 @@ impl Reader<'_> {
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
             let word = match child.kind() {
-                "variable_name" => Word::certain(self.source(child)),
+                "variable_name" => ShellWord::certain(self.source(child)),
                 _ => self.word(child, depth),
             };
             simple.words.push(word);
@@ -271,7 +271,7 @@ impl Reader<'_> {
         simple
     }
 
-    pub(super) fn declare(&mut self, node: Node<'_>, depth: usize) -> Step {
+    pub(super) fn declare(&mut self, node: Node<'_>, depth: usize) -> CommandStep {
         let (mut keyword, mut assignments, mut options) = (String::new(), Vec::new(), Vec::new());
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
@@ -285,7 +285,7 @@ impl Reader<'_> {
                 _ => keyword = self.source(child).to_owned(),
             }
         }
-        Step::Declare {
+        CommandStep::Declare {
             keyword,
             assignments,
             options,
@@ -325,7 +325,7 @@ impl Reader<'_> {
                 words.push(word.clone());
                 Some(word)
             }
-            None => Some(Word::certain("")),
+            None => Some(ShellWord::certain("")),
         };
         if !plain {
             // An array index is evaluated, which can run commands.
@@ -339,7 +339,7 @@ impl Reader<'_> {
         }]
     }
 
-    pub(super) fn for_each(&mut self, node: Node<'_>, depth: usize) -> Step {
+    pub(super) fn for_each(&mut self, node: Node<'_>, depth: usize) -> CommandStep {
         let (mut variable, mut words, mut body) = (String::new(), Vec::new(), Vec::new());
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
@@ -351,14 +351,14 @@ impl Reader<'_> {
                 _ => words.push(self.word(child, depth)),
             }
         }
-        Step::For {
+        CommandStep::For {
             variable,
             words,
             body,
         }
     }
 
-    pub(super) fn case(&mut self, node: Node<'_>, depth: usize) -> Step {
+    pub(super) fn case(&mut self, node: Node<'_>, depth: usize) -> CommandStep {
         let mut branches = Vec::new();
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
@@ -381,7 +381,7 @@ impl Reader<'_> {
                 _ => {
                     // The word that is compared, which may contain commands.
                     let word = self.word(child, depth);
-                    branches.push(vec![Step::Test {
+                    branches.push(vec![CommandStep::Test {
                         text: word.source.clone(),
                         words: vec![word],
                         computes: false,
@@ -389,19 +389,19 @@ impl Reader<'_> {
                 }
             }
         }
-        Step::Branches(branches)
+        CommandStep::Branches(branches)
     }
 
-    pub(super) fn test(&mut self, node: Node<'_>, depth: usize) -> Step {
+    pub(super) fn test(&mut self, node: Node<'_>, depth: usize) -> CommandStep {
         let text = self.source(node).to_owned();
         let mut scripts = Vec::new();
         self.substitutions(node, depth, &mut scripts);
-        let computed = Piece::Computed {
+        let computed = WordPiece::Computed {
             source: text.clone(),
             scripts,
             quoted: true,
         };
-        let word = Word {
+        let word = ShellWord {
             pieces: vec![computed],
             source: text.clone(),
         };
@@ -414,7 +414,7 @@ impl Reader<'_> {
             let inner = text.trim_matches(['[', ']', '(', ')']);
             inner.contains(['$', '`', '['])
         };
-        Step::Test {
+        CommandStep::Test {
             words: vec![word],
             computes,
             text,

@@ -1,9 +1,9 @@
 //! The text of words: escapes, quotes, numbers and sequences.
 
-use crate::word::Piece;
+use crate::word::WordPiece;
 
 /// Moves text from double quotes or a here-document into a piece, without its escapes.
-pub(super) fn push_quoted(text: &mut String, quoted: bool, pieces: &mut Vec<Piece>) {
+pub(super) fn push_quoted(text: &mut String, quoted: bool, pieces: &mut Vec<WordPiece>) {
     if text.is_empty() {
         return;
     }
@@ -22,11 +22,11 @@ pub(super) fn push_quoted(text: &mut String, quoted: bool, pieces: &mut Vec<Piec
         plain.extend(if escaped { chars.next() } else { Some(c) });
     }
     text.clear();
-    pieces.push(Piece::Quoted(plain));
+    pieces.push(WordPiece::Quoted(plain));
 }
 
 /// Splits unquoted text into what may be special to the shell and what is escaped.
-pub(super) fn unquoted(source: &str, pieces: &mut Vec<Piece>) {
+pub(super) fn unquoted(source: &str, pieces: &mut Vec<WordPiece>) {
     let mut plain = String::new();
     let mut chars = source.chars();
     while let Some(c) = chars.next() {
@@ -35,17 +35,17 @@ pub(super) fn unquoted(source: &str, pieces: &mut Vec<Piece>) {
             continue;
         }
         if !plain.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            pieces.push(WordPiece::Text(std::mem::take(&mut plain)));
         }
         match chars.next() {
             // A line continuation.
             Some('\n') => {}
-            Some(next) => pieces.push(Piece::Quoted(next.to_string())),
-            None => pieces.push(Piece::Quoted("\\".to_owned())),
+            Some(next) => pieces.push(WordPiece::Quoted(next.to_string())),
+            None => pieces.push(WordPiece::Quoted("\\".to_owned())),
         }
     }
     if !plain.is_empty() {
-        pieces.push(Piece::Text(plain));
+        pieces.push(WordPiece::Text(plain));
     }
 }
 

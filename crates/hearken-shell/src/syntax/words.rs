@@ -2,14 +2,14 @@
 
 use tree_sitter::Node;
 
-use super::statements::{DEEPEST, Reader};
+use super::statements::{DEEPEST, TreeReader};
 use super::text::{ansi, number, push_quoted, sequence, unquoted};
-use crate::word::{Piece, Word};
+use crate::word::{ShellWord, WordPiece};
 
-impl Reader<'_> {
+impl TreeReader<'_> {
     /// Reads a word.
-    pub(super) fn word(&mut self, node: Node<'_>, depth: usize) -> Word {
-        let mut word = Word {
+    pub(super) fn word(&mut self, node: Node<'_>, depth: usize) -> ShellWord {
+        let mut word = ShellWord {
             pieces: Vec::new(),
             source: self.source(node).to_owned(),
         };
@@ -17,11 +17,11 @@ impl Reader<'_> {
         word
     }
 
-    pub(super) fn pieces(&mut self, node: Node<'_>, depth: usize, pieces: &mut Vec<Piece>) {
+    pub(super) fn pieces(&mut self, node: Node<'_>, depth: usize, pieces: &mut Vec<WordPiece>) {
         let source = self.source(node).to_owned();
         if depth > DEEPEST {
             self.unread(node);
-            pieces.push(Piece::Computed {
+            pieces.push(WordPiece::Computed {
                 source,
                 scripts: Vec::new(),
                 quoted: false,
@@ -48,30 +48,30 @@ impl Reader<'_> {
                 let inner = source
                     .strip_prefix('\'')
                     .and_then(|it| it.strip_suffix('\''));
-                pieces.push(Piece::Quoted(inner.unwrap_or(&source).to_owned()));
+                pieces.push(WordPiece::Quoted(inner.unwrap_or(&source).to_owned()));
             }
             "string" => {
                 let word = self.expanded(node, depth);
                 pieces.extend(word.pieces);
             }
             "ansi_c_string" => match ansi(&source) {
-                Some(text) => pieces.push(Piece::Quoted(text)),
+                Some(text) => pieces.push(WordPiece::Quoted(text)),
                 None => {
                     self.unread(node);
-                    pieces.push(Piece::Computed {
+                    pieces.push(WordPiece::Computed {
                         source,
                         scripts: Vec::new(),
                         quoted: false,
                     });
                 }
             },
-            "simple_expansion" => pieces.push(Piece::Variable {
+            "simple_expansion" => pieces.push(WordPiece::Variable {
                 name: source.trim_start_matches('$').to_owned(),
                 quoted: false,
             }),
             "command_substitution" | "process_substitution" => {
                 let script = self.inner(node, depth);
-                pieces.push(Piece::Command {
+                pieces.push(WordPiece::Command {
                     script,
                     source,
                     quoted: false,
@@ -88,19 +88,19 @@ impl Reader<'_> {
                             .all(|it| it.is_ascii_alphanumeric() || it == b'_')
                 };
                 if let Some(name) = name.filter(plain) {
-                    pieces.push(Piece::Variable {
+                    pieces.push(WordPiece::Variable {
                         name: name.to_owned(),
                         quoted: false,
                     });
                     return;
                 }
                 if let Some(text) = number(&source).or_else(|| sequence(&source)) {
-                    pieces.push(Piece::Text(text));
+                    pieces.push(WordPiece::Text(text));
                     return;
                 }
                 let mut scripts = Vec::new();
                 self.substitutions(node, depth, &mut scripts);
-                pieces.push(Piece::Computed {
+                pieces.push(WordPiece::Computed {
                     source,
                     scripts,
                     quoted: false,
@@ -108,14 +108,14 @@ impl Reader<'_> {
             }
             // Punctuation that is an argument of a command.
             _ if !node.is_named() && !source.contains(['$', '`', '\'', '"', '\\']) => {
-                pieces.push(Piece::Quoted(source));
+                pieces.push(WordPiece::Quoted(source));
             }
-            "$" => pieces.push(Piece::Quoted(source)),
+            "$" => pieces.push(WordPiece::Quoted(source)),
             _ => {
                 let mut scripts = Vec::new();
                 self.substitutions(node, depth, &mut scripts);
                 self.unread(node);
-                pieces.push(Piece::Computed {
+                pieces.push(WordPiece::Computed {
                     source,
                     scripts,
                     quoted: false,
@@ -125,10 +125,10 @@ impl Reader<'_> {
     }
 
     /// Reads text in double quotes or a here-document, in which only variables, commands and arithmetic are expanded.
-    pub(super) fn expanded(&mut self, node: Node<'_>, depth: usize) -> Word {
+    pub(super) fn expanded(&mut self, node: Node<'_>, depth: usize) -> ShellWord {
         let quoted = node.kind() == "string";
         let whole = self.source(node).to_owned();
-        let mut word = Word {
+        let mut word = ShellWord {
             pieces: Vec::new(),
             source: whole.clone(),
         };
@@ -155,9 +155,9 @@ impl Reader<'_> {
             let first = word.pieces.len();
             self.pieces(child, depth + 1, &mut word.pieces);
             for piece in word.pieces.iter_mut().skip(first) {
-                if let Piece::Variable { quoted, .. }
-                | Piece::Command { quoted, .. }
-                | Piece::Computed { quoted, .. } = piece
+                if let WordPiece::Variable { quoted, .. }
+                | WordPiece::Command { quoted, .. }
+                | WordPiece::Computed { quoted, .. } = piece
                 {
                     *quoted = true;
                 }
@@ -166,7 +166,7 @@ impl Reader<'_> {
         text.push_str(whole.get(at.min(end)..end).unwrap_or_default());
         push_quoted(&mut text, quoted, &mut word.pieces);
         if word.pieces.is_empty() {
-            word.pieces.push(Piece::Quoted(String::new()));
+            word.pieces.push(WordPiece::Quoted(String::new()));
         }
         word
     }

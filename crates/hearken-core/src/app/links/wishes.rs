@@ -4,7 +4,7 @@
 //! exist (`dialect`), events (`reading`).
 
 use crate::announce::{Class, Kind};
-use crate::dialect::{self, Out, Over, Standing};
+use crate::dialect::{self, Out, Over, QuestionsStanding};
 use crate::link::{LinkId, Way};
 use crate::protocol::Now;
 use crate::session::{self, Closing};
@@ -137,11 +137,11 @@ impl App {
     }
 
     /// Handles what is reported about the open questions of a link.
-    fn stand(&mut self, id: LinkId, standing: Standing, now: Now) {
+    fn stand(&mut self, id: LinkId, standing: QuestionsStanding, now: Now) {
         let back = match standing {
-            Standing::Back => session::Standing::Live,
-            Standing::PerhapsBack => session::Standing::Resumed,
-            Standing::Decided => {
+            QuestionsStanding::Back => session::Standing::Live,
+            QuestionsStanding::PerhapsBack => session::Standing::Resumed,
+            QuestionsStanding::Decided => {
                 let changes = self.sessions.over(id, &Closing::Unsubscribed, now);
                 return self.tell(changes, now);
             }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, Peer, Rig};
 use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent};
 use crate::protocol::AgentId;
-use crate::{Carrier, Out, Over, Sign, Standing, Start, Wish};
+use crate::{Carrier, Out, Over, QuestionsStanding, Recognised, Start, Wish};
 
 use super::A2a;
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[derive(Debug, Clone)]
-enum Step {
+enum TaskStep {
     List(Vec<(u8, usize)>),
     Piece(usize, u8, usize, &'static str),
     Grows(usize, u8, &'static str, bool),
@@ -36,7 +36,7 @@ const STATES: [&str; 9] = [
     "PONDERING",
 ];
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = TaskStep> {
     let words = prop::sample::select(vec![
         "",
         "One. ",
@@ -46,21 +46,21 @@ fn step() -> impl Strategy<Value = Step> {
     ]);
     let code = prop::sample::select(vec![-32001_i64, -32002, -32004, -32601, -32603]);
     prop_oneof![
-        2 => prop::collection::vec((0..4_u8, 0..STATES.len()), 0..4).prop_map(Step::List),
-        8 => (any::<usize>(), 0..4_u8, 0..STATES.len(), words.clone()).prop_map(|(at, id, state, words)| Step::Piece(at, id, state, words)),
-        5 => (any::<usize>(), 0..4_u8, words.clone(), any::<bool>()).prop_map(|(at, id, words, append)| Step::Grows(at, id, words, append)),
-        4 => (any::<usize>(), 0..4_u8, 0..STATES.len(), words).prop_map(|(at, id, state, words)| Step::Whole(at, id, state, words)),
-        3 => (any::<usize>(), any::<bool>()).prop_map(|(at, good)| Step::Ends(at, good)),
-        2 => (any::<usize>(), code).prop_map(|(at, code)| Step::Refuses(at, code)),
-        1 => any::<usize>().prop_map(Step::Fails),
-        4 => prop::sample::select(vec!["blue", "done", ""]).prop_map(Step::Responds),
-        2 => Just(Step::Prompt),
-        1 => Just(Step::Stop),
-        1 => Just(Step::Abandon),
-        3 => (0..10_u8).prop_map(Step::Wait),
-        1 => Just(Step::Lost),
-        1 => Just(Step::Dropped),
-        1 => "\\PC{0,20}".prop_map(Step::Odd),
+        2 => prop::collection::vec((0..4_u8, 0..STATES.len()), 0..4).prop_map(TaskStep::List),
+        8 => (any::<usize>(), 0..4_u8, 0..STATES.len(), words.clone()).prop_map(|(at, id, state, words)| TaskStep::Piece(at, id, state, words)),
+        5 => (any::<usize>(), 0..4_u8, words.clone(), any::<bool>()).prop_map(|(at, id, words, append)| TaskStep::Grows(at, id, words, append)),
+        4 => (any::<usize>(), 0..4_u8, 0..STATES.len(), words).prop_map(|(at, id, state, words)| TaskStep::Whole(at, id, state, words)),
+        3 => (any::<usize>(), any::<bool>()).prop_map(|(at, good)| TaskStep::Ends(at, good)),
+        2 => (any::<usize>(), code).prop_map(|(at, code)| TaskStep::Refuses(at, code)),
+        1 => any::<usize>().prop_map(TaskStep::Fails),
+        4 => prop::sample::select(vec!["blue", "done", ""]).prop_map(TaskStep::Responds),
+        2 => Just(TaskStep::Prompt),
+        1 => Just(TaskStep::Stop),
+        1 => Just(TaskStep::Abandon),
+        3 => (0..10_u8).prop_map(TaskStep::Wait),
+        1 => Just(TaskStep::Lost),
+        1 => Just(TaskStep::Dropped),
+        1 => "\\PC{0,20}".prop_map(TaskStep::Odd),
     ]
 }
 
@@ -74,10 +74,10 @@ fn open(run: &Run, at: usize, wanted: impl Fn(&RequestPurpose) -> bool) -> Optio
     open.get(at % open.len().max(1)).map(|it| (*it).clone())
 }
 
-fn play(run: &mut Run, step: Step, number: &mut u64) {
+fn play(run: &mut Run, step: TaskStep, number: &mut u64) {
     let name = |id: u8| format!("t{id}");
     match step {
-        Step::List(tasks) => {
+        TaskStep::List(tasks) => {
             let tasks: Vec<Value> = tasks
                 .into_iter()
                 .map(|(id, state)| task(&name(id), STATES[state], ""))
@@ -89,17 +89,17 @@ fn play(run: &mut Run, step: Step, number: &mut u64) {
                 );
             }
         }
-        Step::Piece(at, id, state, words) => {
+        TaskStep::Piece(at, id, state, words) => {
             if let Some(call) = open(run, at, |it| it.streams) {
                 run.piece(call.number, stands(&name(id), STATES[state], words));
             }
         }
-        Step::Grows(at, id, words, append) => {
+        TaskStep::Grows(at, id, words, append) => {
             if let Some(call) = open(run, at, |it| it.streams) {
                 run.piece(call.number, grows(&name(id), words, append));
             }
         }
-        Step::Whole(at, id, state, words) => {
+        TaskStep::Whole(at, id, state, words) => {
             if let Some(call) = open(run, at, |it| it.method != "ListTasks") {
                 let mut whole = task(&name(id), STATES[state], words);
                 whole["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": words}]}]);
@@ -113,7 +113,7 @@ fn play(run: &mut Run, step: Step, number: &mut u64) {
                 }
             }
         }
-        Step::Ends(at, good) => {
+        TaskStep::Ends(at, good) => {
             if let Some(call) = open(run, at, |it| it.streams) {
                 run.answered(
                     call.number,
@@ -125,33 +125,33 @@ fn play(run: &mut Run, step: Step, number: &mut u64) {
                 );
             }
         }
-        Step::Refuses(at, code) => {
+        TaskStep::Refuses(at, code) => {
             if let Some(call) = open(run, at, |_| true) {
                 run.answered(call.number, Ok(refusal(code)));
             }
         }
-        Step::Fails(at) => {
+        TaskStep::Fails(at) => {
             if let Some(call) = open(run, at, |_| true) {
                 run.answered(call.number, Err(Fault::TimedOut));
             }
         }
-        Step::Responds(words) => {
+        TaskStep::Responds(words) => {
             *number += 1;
             run.respond(*number, words);
         }
-        Step::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
-        Step::Abandon => run.wish(&Wish::Abandon),
-        Step::Stop => run.wish(&Wish::Stop),
-        Step::Wait(seconds) => run.after(Duration::from_secs(u64::from(seconds))),
-        Step::Lost => {
+        TaskStep::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
+        TaskStep::Abandon => run.wish(&Wish::Abandon),
+        TaskStep::Stop => run.wish(&Wish::Stop),
+        TaskStep::Wait(seconds) => run.after(Duration::from_secs(u64::from(seconds))),
+        TaskStep::Lost => {
             run.lost();
             run.connects(&card("1.0", true));
         }
-        Step::Dropped => run.news(&LinkEvent::Dropped {
+        TaskStep::Dropped => run.news(&LinkEvent::Dropped {
             fault: Fault::TooLarge { limit: 1 },
             count: 1,
         }),
-        Step::Odd(text) => {
+        TaskStep::Odd(text) => {
             if let Some(call) = open(run, 0, |it| it.streams) {
                 run.news(&LinkEvent::Piece {
                     request: call.number,
@@ -181,8 +181,8 @@ proptest! {
         let mut number = 0;
         let (mut prompts, mut stops) = (0, 0);
         for step in steps {
-            prompts += usize::from(matches!(step, Step::Prompt));
-            stops += usize::from(matches!(step, Step::Stop));
+            prompts += usize::from(matches!(step, TaskStep::Prompt));
+            stops += usize::from(matches!(step, TaskStep::Stop));
             play(&mut run, step, &mut number);
             let to_tasks = run.calls.iter().filter(|it| it.params["message"].get("taskId").is_some());
             prop_assert!(to_tasks.count() <= number as usize, "nobody answered: {:?}", run.calls.last());

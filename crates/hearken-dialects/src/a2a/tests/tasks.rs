@@ -174,13 +174,13 @@ fn what_was_written_down_is_heard_and_can_not_be_answered() {
     assert_eq!(run.kinds().last().unwrap(), "session.errored");
     assert_eq!(
         super::super::recognise(&card("1.0", true).to_string()),
-        Sign::Surely
+        Recognised::Surely
     );
     let told = result(stands("t1", "WORKING", "")).to_string();
-    assert_eq!(super::super::recognise(&told), Sign::Surely);
+    assert_eq!(super::super::recognise(&told), Recognised::Surely);
     assert_eq!(
         super::super::recognise(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
-        Sign::No
+        Recognised::No
     );
     assert_eq!(run.faults, Vec::<String>::new());
 }

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::link::{Fault, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
-use crate::rpc::{self, Id, Message, Text};
+use crate::rpc::{self, Id, RpcMessage, Text};
 use crate::{Cx, Out};
 
-use super::{AgentListener, Decided, MOST_TICKETS, Notice, Question, notice};
+use super::{AgentListener, Decided, ForwardedQuestion, MOST_TICKETS, OwnNotice, notice};
 use crate::kit::call;
 use crate::kit::members::text;
 use crate::kit::options;
@@ -28,7 +28,7 @@ impl AgentListener {
             self.notice("acp.along.editors".into());
             return self.tell_notices(cx);
         }
-        let Text::Rpc(Message::Request { id, params, .. }) = rpc::read(line) else {
+        let Text::Rpc(RpcMessage::Request { id, params, .. }) = rpc::read(line) else {
             self.notice("acp.along.unread".into());
             return self.tell_notices(cx);
         };
@@ -42,7 +42,7 @@ impl AgentListener {
         let offer = options::read(&params, &self.teller.words);
         if offer.left_out > 0 {
             let n = offer.left_out.to_string();
-            self.notice(Notice::from("acp.along.options").with("n", n));
+            self.notice(OwnNotice::from("acp.along.options").with("n", n));
         }
         let ticket_id = Id::of_name(&ticket.to_string());
         let mut permission =
@@ -50,7 +50,8 @@ impl AgentListener {
         permission.note_offer(&offer.shared, offer.has_namesakes);
         permission.can_cancel = true;
         // The answer to the agent carries the agent's own id, which another open question may share.
-        let of_id = |(_, question): &(&u64, &Question)| question.id == id && !question.is_over;
+        let of_id =
+            |(_, question): &(&u64, &ForwardedQuestion)| question.id == id && !question.is_over;
         let twin = self
             .questions
             .iter()
@@ -63,7 +64,7 @@ impl AgentListener {
         };
         let taken = turn.request(permission, news, teller, cx);
         if taken {
-            let question = Question {
+            let question = ForwardedQuestion {
                 conversation,
                 id,
                 is_over: false,
@@ -104,10 +105,10 @@ impl AgentListener {
     /// Handles the editor's answer to a question.
     pub fn answered(&mut self, ticket: u64, line: &str, cx: &mut Cx<'_>) {
         let allowed = match rpc::read(line) {
-            Text::Rpc(Message::Result { result, .. }) => self.allows(ticket, &result),
-            Text::Rpc(Message::Error { .. }) => Some(false),
+            Text::Rpc(RpcMessage::Result { result, .. }) => self.allows(ticket, &result),
+            Text::Rpc(RpcMessage::Error { .. }) => Some(false),
             Text::Rpc(
-                Message::Request { .. } | Message::Notification { .. } | Message::Nothing,
+                RpcMessage::Request { .. } | RpcMessage::Notification { .. } | RpcMessage::Nothing,
             )
             | Text::Object
             | Text::Other => None,
@@ -244,7 +245,7 @@ impl AgentListener {
             Decided::Here => {
                 let reason = turn.answered(request, teller, cx);
                 // Prompts belong to the editor, and the protocol has no other place for a reason.
-                reason.map(|_| Notice::from("acp.along.reason"))
+                reason.map(|_| OwnNotice::from("acp.along.reason"))
             }
             Decided::There => {
                 notice(turn, &"acp.along.late".into(), teller, cx);
@@ -258,7 +259,7 @@ impl AgentListener {
                     turn.unanswered(request, teller, cx);
                     turn.ask_anew(teller, cx);
                 }
-                Some(Notice::from("acp.along.not_now"))
+                Some(OwnNotice::from("acp.along.not_now"))
             }
         };
         if let Some(phrase) = notice {

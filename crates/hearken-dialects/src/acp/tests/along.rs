@@ -336,7 +336,7 @@ fn calls_that_are_too_many_to_be_followed_are_counted_and_told() {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum AlongStep {
     Prompt(u8),
     Ends(u8, &'static str),
     Update(u8, Value),
@@ -350,7 +350,7 @@ enum Step {
     Odd(String),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = AlongStep> {
     let call = (0..4_u8, prop::sample::select(vec!["pending", "in_progress", "completed", "failed", "odd"])).prop_map(
         |(id, status)| json!({"sessionUpdate": "tool_call", "toolCallId": id.to_string(), "title": "t", "status": status}),
     );
@@ -364,17 +364,17 @@ fn step() -> impl Strategy<Value = Step> {
     let update = prop_oneof![4 => call, 2 => says, 1 => shows, 1 => plan];
     let how = prop::sample::select(vec![Decided::Here, Decided::There, Decided::NotNow]);
     prop_oneof![
-        2 => (0..3_u8).prop_map(Step::Prompt),
-        1 => (0..6_u8, prop::sample::select(vec!["end_turn", "cancelled", "odd"])).prop_map(|(id, why)| Step::Ends(id, why)),
-        4 => (0..3_u8, update).prop_map(|(whose, update)| Step::Update(whose, update)),
-        4 => (0..3_u8, 0..3_u8, 0..4_u8).prop_map(|(whose, id, call)| Step::Asks(whose, id, call)),
-        2 => (0..20_u8, prop::sample::select(vec!["once", "no", "odd"])).prop_map(|(at, option)| Step::Editor(at, option)),
-        1 => (0..20_u8).prop_map(Step::Left),
-        4 => prop::sample::select(vec!["accept", "reject", "odd"]).prop_map(Step::Decides),
-        3 => how.prop_map(Step::Became),
-        1 => (0..3_u8).prop_map(Step::Missed),
-        1 => (0..7000_u16).prop_map(Step::Wait),
-        1 => "\\PC{0,20}".prop_map(Step::Odd),
+        2 => (0..3_u8).prop_map(AlongStep::Prompt),
+        1 => (0..6_u8, prop::sample::select(vec!["end_turn", "cancelled", "odd"])).prop_map(|(id, why)| AlongStep::Ends(id, why)),
+        4 => (0..3_u8, update).prop_map(|(whose, update)| AlongStep::Update(whose, update)),
+        4 => (0..3_u8, 0..3_u8, 0..4_u8).prop_map(|(whose, id, call)| AlongStep::Asks(whose, id, call)),
+        2 => (0..20_u8, prop::sample::select(vec!["once", "no", "odd"])).prop_map(|(at, option)| AlongStep::Editor(at, option)),
+        1 => (0..20_u8).prop_map(AlongStep::Left),
+        4 => prop::sample::select(vec!["accept", "reject", "odd"]).prop_map(AlongStep::Decides),
+        3 => how.prop_map(AlongStep::Became),
+        1 => (0..3_u8).prop_map(AlongStep::Missed),
+        1 => (0..7000_u16).prop_map(AlongStep::Wait),
+        1 => "\\PC{0,20}".prop_map(AlongStep::Odd),
     ]
 }
 
@@ -387,19 +387,19 @@ proptest! {
         let names = ["s", "t", "u"];
         let (mut request, mut decided) = (0, BTreeSet::new());
         for step in steps {
-            let (decides, before) = (matches!(step, Step::Decides(_)), ears.sent.len());
+            let (decides, before) = (matches!(step, AlongStep::Decides(_)), ears.sent.len());
             match step {
-                Step::Prompt(whose) => { ears.prompt(names[usize::from(whose)]); }
-                Step::Ends(id, why) => ears.ends(101 + u64::from(id), why),
-                Step::Update(whose, update) => ears.update(names[usize::from(whose)], update),
-                Step::Asks(whose, id, call) => { ears.asks(names[usize::from(whose)], &json!(id), &call.to_string()); }
-                Step::Editor(at, option) => ears.editor_answers(u64::from(at), option),
-                Step::Left(at) => ears.with(|along, cx| along.left(u64::from(at), None, cx)),
-                Step::Decides(decision) => {
+                AlongStep::Prompt(whose) => { ears.prompt(names[usize::from(whose)]); }
+                AlongStep::Ends(id, why) => ears.ends(101 + u64::from(id), why),
+                AlongStep::Update(whose, update) => ears.update(names[usize::from(whose)], update),
+                AlongStep::Asks(whose, id, call) => { ears.asks(names[usize::from(whose)], &json!(id), &call.to_string()); }
+                AlongStep::Editor(at, option) => ears.editor_answers(u64::from(at), option),
+                AlongStep::Left(at) => ears.with(|along, cx| along.left(u64::from(at), None, cx)),
+                AlongStep::Decides(decision) => {
                     request += 1;
                     ears.decide(request, decision, None);
                 }
-                Step::Became(how) => {
+                AlongStep::Became(how) => {
                     let waits = ears.sent.iter().map(|(_, request, _)| *request);
                     let waits: Vec<u64> = waits.filter(|it| !ears.settled.iter().any(|(done, _)| done == it)).collect();
                     if let Some(request) = waits.first() {
@@ -410,12 +410,12 @@ proptest! {
                         }
                     }
                 }
-                Step::Missed(n) => ears.with(|along, cx| along.missed(u32::from(n), 1, cx)),
-                Step::Wait(ms) => {
+                AlongStep::Missed(n) => ears.with(|along, cx| along.missed(u32::from(n), 1, cx)),
+                AlongStep::Wait(ms) => {
                     ears.now = ears.now.after(Duration::from_millis(ms.into()));
                     ears.with(|along, cx| along.tick(cx));
                 }
-                Step::Odd(text) => {
+                AlongStep::Odd(text) => {
                     for line in [json!(text), json!({"jsonrpc": "2.0", "id": text, "method": "session/prompt", "params": {"sessionId": [text]}}),
                         json!({"jsonrpc": "2.0", "method": "session/update", "params": {"update": {"sessionUpdate": text}}})] {
                         ears.editor(line.clone());

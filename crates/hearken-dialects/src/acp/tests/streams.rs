@@ -8,7 +8,7 @@ use super::*;
 
 /// One random step; the numbers choose ids and the like.
 #[derive(Debug, Clone)]
-enum Step {
+enum RandomStep {
     Agent(Value),
     Text(String),
     Asks(u8, u8),
@@ -31,7 +31,7 @@ fn update(update: Value) -> Value {
     json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}})
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = RandomStep> {
     let status = prop_oneof![
         Just("pending"),
         Just("in_progress"),
@@ -41,7 +41,7 @@ fn step() -> impl Strategy<Value = Step> {
     ];
     let call = (0..4_u8, status, prop::bool::ANY).prop_map(|(id, status, news)| {
         let kind = if news { "tool_call_update" } else { "tool_call" };
-        Step::Agent(update(json!({"sessionUpdate": kind, "toolCallId": id.to_string(), "title": "t",
+        RandomStep::Agent(update(json!({"sessionUpdate": kind, "toolCallId": id.to_string(), "title": "t",
             "kind": "edit", "status": status, "content": [{"type": "diff", "path": "p", "newText": "x"}]})))
     });
     let words = prop_oneof![
@@ -50,7 +50,7 @@ fn step() -> impl Strategy<Value = Step> {
         Just("user_message_chunk")
     ];
     let says = (words, 0..3_u8, ".{0,8}").prop_map(|(kind, message, text)| {
-        Step::Agent(update(
+        RandomStep::Agent(update(
             json!({"sessionUpdate": kind, "messageId": message.to_string(),
             "content": {"type": "text", "text": text}}),
         ))
@@ -60,7 +60,7 @@ fn step() -> impl Strategy<Value = Step> {
         let entries: Vec<Value> = std::iter::repeat_n(entry("completed"), done)
             .chain(std::iter::repeat_n(entry("in_progress"), open))
             .collect();
-        Step::Agent(update(json!({"sessionUpdate": "plan", "entries": entries})))
+        RandomStep::Agent(update(json!({"sessionUpdate": "plan", "entries": entries})))
     });
     let odd = prop_oneof![
         Just(update(json!(null))),
@@ -73,33 +73,33 @@ fn step() -> impl Strategy<Value = Step> {
         Just(json!({"jsonrpc": "2.0"})),
         Just(json!([1])),
     ]
-    .prop_map(Step::Agent);
+    .prop_map(RandomStep::Agent);
     prop_oneof![
         4 => call,
         3 => says,
         1 => plan,
         1 => odd,
-        1 => "\\PC{0,12}".prop_map(Step::Text),
-        4 => (0..12_u8, 0..4_u8).prop_map(|(id, call)| Step::Asks(id, call)),
-        2 => (0..12_u8).prop_map(Step::Elicits),
-        1 => (0..12_u8).prop_map(Step::TakesBack),
+        1 => "\\PC{0,12}".prop_map(RandomStep::Text),
+        4 => (0..12_u8, 0..4_u8).prop_map(|(id, call)| RandomStep::Asks(id, call)),
+        2 => (0..12_u8).prop_map(RandomStep::Elicits),
+        1 => (0..12_u8).prop_map(RandomStep::TakesBack),
         3 => prop_oneof![Just("1"), Just("2"), Just("3"), Just("hearken.decline"), Just("hearken.cancel"), Just("odd")]
-            .prop_map(Step::Fills),
-        1 => Just(Step::Set),
+            .prop_map(RandomStep::Fills),
+        1 => Just(RandomStep::Set),
         4 => prop_oneof![Just("accept"), Just("reject"), Just("allow from now on: Every touch"), Just("odd")]
-            .prop_map(Step::Decides),
-        4 => prop::bool::weighted(0.8).prop_map(Step::Written),
-        1 => Just(Step::Prompt),
-        1 => Just(Step::Stop),
-        1 => Just(Step::Abandon),
-        1 => (0..7000_u16).prop_map(Step::Wait),
-        1 => prop_oneof![Just("end_turn"), Just("cancelled"), Just("refusal")].prop_map(Step::Ends),
+            .prop_map(RandomStep::Decides),
+        4 => prop::bool::weighted(0.8).prop_map(RandomStep::Written),
+        1 => Just(RandomStep::Prompt),
+        1 => Just(RandomStep::Stop),
+        1 => Just(RandomStep::Abandon),
+        1 => (0..7000_u16).prop_map(RandomStep::Wait),
+        1 => prop_oneof![Just("end_turn"), Just("cancelled"), Just("refusal")].prop_map(RandomStep::Ends),
     ]
 }
 
 /// The outcome of a request from the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum RequestFate {
     Open,
     Over,
 }
@@ -111,26 +111,26 @@ proptest! {
     fn no_permission_is_given_that_was_not_and_none_is_lost(steps in prop::collection::vec(step(), 0..40)) {
         let mut run = Run::prompted();
         // By the id of the request: an id is not reused while it is open.
-        let mut requests: BTreeMap<u8, Fate> = BTreeMap::new();
+        let mut requests: BTreeMap<u8, RequestFate> = BTreeMap::new();
         let mut decided: Vec<(u64, &'static str)> = Vec::new();
         let (mut prompt_id, mut request, mut stops, mut taken_back) = (3_u64, 0, 0, Vec::new());
         for step in steps {
             let (sent, settled) = (run.sent.len(), run.settled.len());
             match &step {
-                Step::Agent(message) => run.frame(message),
-                Step::Text(text) => run.frame(text),
-                Step::Asks(id, call) => {
-                    if requests.get(id) == Some(&Fate::Open) {
+                RandomStep::Agent(message) => run.frame(message),
+                RandomStep::Text(text) => run.frame(text),
+                RandomStep::Asks(id, call) => {
+                    if requests.get(id) == Some(&RequestFate::Open) {
                         continue;
                     }
-                    requests.insert(*id, Fate::Open);
+                    requests.insert(*id, RequestFate::Open);
                     run.asks(&json!(id), &json!({"toolCallId": call.to_string(), "title": "t"}));
                 }
-                Step::TakesBack(id) => {
+                RandomStep::TakesBack(id) => {
                     taken_back.push(*id);
                     run.frame(json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}}));
                 }
-                Step::Decides(decision) => {
+                RandomStep::Decides(decision) => {
                     // The app has one answer to a question under way at a time.
                     if decided.iter().any(|(number, _)| !run.settled.iter().any(|(it, _)| it == number)) {
                         continue;
@@ -139,20 +139,20 @@ proptest! {
                     decided.push((request, decision));
                     run.decide(request, decision, None);
                 }
-                Step::Written(went) => {
+                RandomStep::Written(went) => {
                     let unsettled = |number: &&(u64, &str)| !run.settled.iter().any(|(it, _)| *it == number.0);
                     if let Some((number, _)) = decided.iter().find(unsettled).copied() {
                         run.written(number, *went);
                     }
                 }
-                Step::Elicits(id) => {
-                    if requests.get(id) == Some(&Fate::Open) {
+                RandomStep::Elicits(id) => {
+                    if requests.get(id) == Some(&RequestFate::Open) {
                         continue;
                     }
-                    requests.insert(*id, Fate::Open);
+                    requests.insert(*id, RequestFate::Open);
                     run.elicits(&json!(id), &json!({"properties": {"a": {"type": "string", "enum": ["x", "y"]}}}));
                 }
-                Step::Fills(value) => {
+                RandomStep::Fills(value) => {
                     if decided.iter().any(|(number, _)| !run.settled.iter().any(|(it, _)| it == number)) {
                         continue;
                     }
@@ -160,19 +160,19 @@ proptest! {
                     decided.push((request, value));
                     run.respond(request, *value);
                 }
-                Step::Set => {
+                RandomStep::Set => {
                     run.update(json!({"sessionUpdate": "config_option_update", "configOptions": [{"id": "m", "name": "M",
                         "type": "select", "currentValue": "x", "options": [{"value": "x"}, {"value": "y"}]}]}));
                     run.wish(&Wish::Set(None));
                 }
-                Step::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
-                Step::Abandon => run.wish(&Wish::Abandon),
-                Step::Stop => {
+                RandomStep::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
+                RandomStep::Abandon => run.wish(&Wish::Abandon),
+                RandomStep::Stop => {
                     stops += 1;
                     run.wish(&Wish::Stop);
                 }
-                Step::Wait(ms) => run.after(Duration::from_millis(u64::from(*ms))),
-                Step::Ends(reason) => {
+                RandomStep::Wait(ms) => run.after(Duration::from_millis(u64::from(*ms))),
+                RandomStep::Ends(reason) => {
                     run.frame(json!({"jsonrpc": "2.0", "id": prompt_id, "result": {"stopReason": reason}}));
                 }
             }
@@ -185,27 +185,27 @@ proptest! {
                     continue;
                 };
                 let id = u8::try_from(id).unwrap();
-                prop_assert_eq!(requests.get(&id), Some(&Fate::Open), "answered without being open: {}", frame);
+                prop_assert_eq!(requests.get(&id), Some(&RequestFate::Open), "answered without being open: {}", frame);
                 let outcome = &frame["result"]["outcome"]["outcome"];
                 let action = &frame["result"]["action"];
-                if action == "cancel" && !matches!(&step, Step::Fills(_)) {
+                if action == "cancel" && !matches!(&step, RandomStep::Fills(_)) {
                     prop_assert!(stops > 0, "nobody stopped: {frame}");
                 } else if action.is_string() {
                     let is_said = match &step {
-                        Step::Fills("1") => action == "accept",
-                        Step::Fills("hearken.decline" | "3") => action == "decline",
-                        Step::Fills("hearken.cancel") => action == "cancel",
+                        RandomStep::Fills("1") => action == "accept",
+                        RandomStep::Fills("hearken.decline" | "3") => action == "decline",
+                        RandomStep::Fills("hearken.cancel") => action == "cancel",
                         _ => false,
                     };
                     prop_assert!(is_said, "nobody said so: {frame} by {step:?}");
                     continue;
                 } else if outcome == "selected" {
-                    let is_decided = matches!(&step, Step::Decides("accept" | "reject" | "allow from now on: Every touch"));
+                    let is_decided = matches!(&step, RandomStep::Decides("accept" | "reject" | "allow from now on: Every touch"));
                     prop_assert!(is_decided, "nobody decided: {frame}");
                     let option = frame["result"]["outcome"]["optionId"].as_str().unwrap();
                     let wanted = match &step {
-                        Step::Decides("accept") => "once",
-                        Step::Decides("reject") => "no",
+                        RandomStep::Decides("accept") => "once",
+                        RandomStep::Decides("reject") => "no",
                         _ => "always",
                     };
                     prop_assert_eq!(option, wanted);
@@ -217,19 +217,19 @@ proptest! {
                     prop_assert_eq!(&frame["error"]["code"], &json!(-32800));
                     prop_assert!(taken_back.contains(&id));
                 }
-                requests.insert(id, Fate::Over);
+                requests.insert(id, RequestFate::Over);
             }
             // A delivered answer is the last word on its request.
-            if let (Step::Written(true), Some((number, true))) = (&step, run.settled.get(settled)) {
+            if let (RandomStep::Written(true), Some((number, true))) = (&step, run.settled.get(settled)) {
                 let frame = run.sent.iter().rev().find(|(it, _)| it == number);
                 if let Some((_, frame)) = frame {
                     let frame: Value = serde_json::from_str(frame).unwrap();
-                    requests.insert(u8::try_from(frame["id"].as_u64().unwrap()).unwrap(), Fate::Over);
+                    requests.insert(u8::try_from(frame["id"].as_u64().unwrap()).unwrap(), RequestFate::Over);
                 }
             }
         }
         prop_assert_eq!(&run.faults, &Vec::<String>::new());
-        let open: Vec<u8> = requests.iter().filter(|(_, fate)| **fate == Fate::Open).map(|(id, _)| *id).collect();
+        let open: Vec<u8> = requests.iter().filter(|(_, fate)| **fate == RequestFate::Open).map(|(id, _)| *id).collect();
         let waiting = run.machine.waiting();
         for id in &open {
             // A request in a turn that its agent ended waits for nothing.

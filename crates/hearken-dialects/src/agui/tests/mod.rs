@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, Peer, Rig};
 use crate::link::{Fault, Frame, LinkEvent, Stream, Way};
 use crate::protocol::Response;
-use crate::{Carrier, Dialect, Out, Over, Sign, Start, Wish};
+use crate::{Carrier, Dialect, Out, Over, Recognised, Start, Wish};
 
 use super::Agui;
 
@@ -27,11 +27,11 @@ pub(crate) const MESSAGES: &[&str] = &[
 ];
 
 /// The machine with Agui's other side.
-pub(super) type Run = Rig<Agui, Other>;
+pub(super) type Run = Rig<Agui, Sent>;
 
 /// What the machine sent.
 #[derive(Debug, Default)]
-pub(super) struct Other {
+pub(super) struct Sent {
     /// The posted runs.
     pub posts: Vec<Value>,
     pub anew: usize,
@@ -39,7 +39,7 @@ pub(super) struct Other {
     pub waits: bool,
 }
 
-impl Peer for Other {
+impl Peer for Sent {
     fn take(&mut self, out: Out) {
         match out {
             Out::Follow(Stream { opened_by, .. }) => {

@@ -3,11 +3,11 @@
 
 use proptest::prelude::*;
 
-use super::super::client::Line;
+use super::super::client::ConnectionPhase;
 use super::*;
 
 #[derive(Debug, Clone)]
-enum Step {
+enum Move {
     Taken,
     Text(u8, &'static str),
     Calls(u8, &'static str),
@@ -29,7 +29,7 @@ enum Step {
     Odd(String),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = Move> {
     let text = prop::sample::select(vec!["", "One. ", "else"]);
     let given = prop::sample::select(vec![
         "",
@@ -42,25 +42,25 @@ fn step() -> impl Strategy<Value = Step> {
     let words = prop::sample::select(vec!["1", "words", "{}", "hearken.cancel", ""]);
     let outcome = prop::sample::select(vec!["success", "cancelled", "odd"]);
     prop_oneof![
-        5 => Just(Step::Taken),
-        2 => (0..3_u8, text).prop_map(|(id, text)| Step::Text(id, text)),
-        3 => (0..3_u8, given).prop_map(|(id, given)| Step::Calls(id, given)),
-        2 => (0..3_u8).prop_map(Step::Brings),
-        1 => Just(Step::Thinks),
-        1 => (0..3_u8).prop_map(Step::Snapshot),
-        4 => prop::collection::vec(0..6_u8, 0..4).prop_map(Step::Interrupt),
-        2 => (0..4_u8, any::<bool>()).prop_map(|(id, named)| Step::Older(id, named)),
-        2 => outcome.prop_map(Step::Finishes),
-        1 => Just(Step::Fails),
-        5 => decision.prop_map(Step::Decides),
-        4 => words.prop_map(Step::Responds),
-        4 => Just(Step::Prompt),
-        1 => Just(Step::Stop),
-        1 => Just(Step::Wait),
-        1 => any::<bool>().prop_map(Step::Lost),
-        5 => Just(Step::Closes),
-        5 => Just(Step::Connecting),
-        1 => "\\PC{0,20}".prop_map(Step::Odd),
+        5 => Just(Move::Taken),
+        2 => (0..3_u8, text).prop_map(|(id, text)| Move::Text(id, text)),
+        3 => (0..3_u8, given).prop_map(|(id, given)| Move::Calls(id, given)),
+        2 => (0..3_u8).prop_map(Move::Brings),
+        1 => Just(Move::Thinks),
+        1 => (0..3_u8).prop_map(Move::Snapshot),
+        4 => prop::collection::vec(0..6_u8, 0..4).prop_map(Move::Interrupt),
+        2 => (0..4_u8, any::<bool>()).prop_map(|(id, named)| Move::Older(id, named)),
+        2 => outcome.prop_map(Move::Finishes),
+        1 => Just(Move::Fails),
+        5 => decision.prop_map(Move::Decides),
+        4 => words.prop_map(Move::Responds),
+        4 => Just(Move::Prompt),
+        1 => Just(Move::Stop),
+        1 => Just(Move::Wait),
+        1 => any::<bool>().prop_map(Move::Lost),
+        5 => Just(Move::Closes),
+        5 => Just(Move::Connecting),
+        1 => "\\PC{0,20}".prop_map(Move::Odd),
     ]
 }
 
@@ -102,61 +102,61 @@ proptest! {
         for step in steps {
             let stood = run.posts.len();
             // Unrequested events are heard, and from then on no run is posted.
-            let is_open = matches!(run.machine.line, Line::Open | Line::Spent);
+            let is_open = matches!(run.machine.line, ConnectionPhase::Open | ConnectionPhase::Spent);
             match step {
-                Step::Taken if run.machine.line == Line::Posted => run.taken(),
-                Step::Taken => {}
-                Step::Text(..)
-                | Step::Calls(..)
-                | Step::Brings(_)
-                | Step::Thinks
-                | Step::Snapshot(_)
-                | Step::Interrupt(_)
-                | Step::Older(..)
-                | Step::Finishes(_)
-                | Step::Fails
-                | Step::Odd(_)
+                Move::Taken if run.machine.line == ConnectionPhase::Posted => run.taken(),
+                Move::Taken => {}
+                Move::Text(..)
+                | Move::Calls(..)
+                | Move::Brings(_)
+                | Move::Thinks
+                | Move::Snapshot(_)
+                | Move::Interrupt(_)
+                | Move::Older(..)
+                | Move::Finishes(_)
+                | Move::Fails
+                | Move::Odd(_)
                     if !is_open => {}
-                Step::Text(id, text) => run.text(&format!("m{id}"), text),
-                Step::Calls(id, given) => run.calls(&format!("c{id}"), "touch", given),
-                Step::Brings(id) => run.brings(&format!("c{id}"), "x"),
-                Step::Thinks => run.says(json!({"type": "THINKING_START"})),
-                Step::Snapshot(id) => run.says(json!({"type": "MESSAGES_SNAPSHOT", "messages": [
+                Move::Text(id, text) => run.text(&format!("m{id}"), text),
+                Move::Calls(id, given) => run.calls(&format!("c{id}"), "touch", given),
+                Move::Brings(id) => run.brings(&format!("c{id}"), "x"),
+                Move::Thinks => run.says(json!({"type": "THINKING_START"})),
+                Move::Snapshot(id) => run.says(json!({"type": "MESSAGES_SNAPSHOT", "messages": [
                     {"id": "u", "role": "user", "content": "x"}, {"id": format!("s{id}"), "role": "assistant", "content": "Whole."}, id]})),
-                Step::Interrupt(kinds) => {
+                Move::Interrupt(kinds) => {
                     let all: Vec<Value> = kinds.into_iter().map(interrupt).collect();
                     run.says(json!({"type": "RUN_FINISHED", "threadId": "t", "runId": "r", "outcome": {"type": "interrupt", "interrupts": all}}));
                 }
-                Step::Older(kind, named) => {
+                Move::Older(kind, named) => {
                     let id = if named { json!({"id": format!("i{kind}")}) } else { Value::Null };
                     run.says(json!({"type": "CUSTOM", "name": "on_interrupt", "value": older(kind).to_string(), "rawEvent": id}));
                 }
-                Step::Finishes(outcome) => run.says(json!({"type": "RUN_FINISHED", "threadId": "t", "runId": "r", "outcome": {"type": outcome}})),
-                Step::Fails => run.says(json!({"type": "RUN_ERROR", "message": "no"})),
-                Step::Decides(decision) => {
+                Move::Finishes(outcome) => run.says(json!({"type": "RUN_FINISHED", "threadId": "t", "runId": "r", "outcome": {"type": outcome}})),
+                Move::Fails => run.says(json!({"type": "RUN_ERROR", "message": "no"})),
+                Move::Decides(decision) => {
                     number += 1;
                     given += 1;
                     run.decide(number, decision, Some("why"));
                 }
-                Step::Responds(words) => {
+                Move::Responds(words) => {
                     number += 1;
                     given += 1;
                     run.respond(number, Response::Text(words.to_owned()));
                 }
-                Step::Prompt => {
+                Move::Prompt => {
                     prompts += 1;
                     run.prompt("more");
                 }
-                Step::Stop => {
+                Move::Stop => {
                     stops += 1;
                     run.wish(&Wish::Stop);
                 }
-                Step::Wait => run.after(Duration::from_secs(2)),
-                Step::Lost(refused) if !run.waits => run.lost(if refused { Fault::Refused } else { Fault::Closed }),
-                Step::Closes if !run.waits => run.news(&LinkEvent::StreamEnded),
-                Step::Connecting if matches!(run.machine.line, Line::Soon | Line::Lost) && !run.waits => run.connecting(),
-                Step::Lost(_) | Step::Closes | Step::Connecting => {}
-                Step::Odd(text) => {
+                Move::Wait => run.after(Duration::from_secs(2)),
+                Move::Lost(refused) if !run.waits => run.lost(if refused { Fault::Refused } else { Fault::Closed }),
+                Move::Closes if !run.waits => run.news(&LinkEvent::StreamEnded),
+                Move::Connecting if matches!(run.machine.line, ConnectionPhase::Soon | ConnectionPhase::Lost) && !run.waits => run.connecting(),
+                Move::Lost(_) | Move::Closes | Move::Connecting => {}
+                Move::Odd(text) => {
                     run.news(&LinkEvent::Frame(Frame::of(text.clone())));
                     for kind in ["RUN_FINISHED", "TOOL_CALL_START", "TEXT_MESSAGE_CHUNK", "CUSTOM", "STATE_DELTA", "TOOL_CALL_RESULT", &text] {
                         run.says(json!({"type": kind, "name": text, "delta": text, "toolCallId": text, "toolCallName": text, "outcome": text, "content": [text]}));

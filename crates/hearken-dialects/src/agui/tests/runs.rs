@@ -252,6 +252,6 @@ fn a_capture_is_heard_and_nobody_can_be_asked() {
     assert!(!run.machine.connection().takes_prompts && !run.machine.connection().rests);
     assert_eq!(
         super::super::recognise(r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#),
-        Sign::Surely
+        Recognised::Surely
     );
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::asp::rules::{self, Act};
+use crate::asp::rules::{self, MessageRow};
 use crate::asp::session::{Departure, Meaning};
 use crate::asp::words::Informs;
 
@@ -75,7 +75,7 @@ fn each_cell_is_the_documents() {
                             || only.contains(&informs.name())
                             || invites && only == &["session-invitation", "only"])
                 });
-                let act = Act {
+                let act = MessageRow {
                     performative: *performative,
                     informs,
                     invites,
@@ -116,7 +116,8 @@ fn what_comes_of_each_performative_in_each_state() {
             assert_eq!(seen, sign, "{state:?} {performative:?}");
             assert_eq!(
                 moved,
-                session.standing() != Standing::At(state) || state == State::Escalated && moved
+                session.standing() != PresumedState::At(state)
+                    || state == State::Escalated && moved
             );
         }
     }
@@ -163,7 +164,7 @@ fn a_refusal_of_order_moves_nothing_anywhere_and_departs_from_nothing() {
         let taken = take(&mut session, &refusal);
         assert_eq!(taken.meaning, Meaning::RefusesOrder);
         assert_eq!((taken.departures, taken.step), (vec![], None), "{state:?}");
-        assert_eq!(session.standing(), Standing::At(*state));
+        assert_eq!(session.standing(), PresumedState::At(*state));
     }
 }
 
@@ -182,7 +183,7 @@ fn nobody_answers_their_own_offer() {
             [Departure::AnswersItself],
             "{state:?} {performative}"
         );
-        assert_eq!(session.standing(), Standing::At(state));
+        assert_eq!(session.standing(), PresumedState::At(state));
     }
     let mut session = session_in(State::Agreeing);
     let taken = take(
@@ -190,14 +191,14 @@ fn nobody_answers_their_own_offer() {
         &message(SELLER, "ACCEPT", json!({"commitmentId": "another"})),
     );
     assert_eq!(taken.departures, [Departure::OtherCommitment]);
-    assert_eq!(session.standing(), Standing::At(State::Agreeing));
+    assert_eq!(session.standing(), PresumedState::At(State::Agreeing));
 }
 
 #[test]
 fn a_precondition_that_can_be_seen_and_is_not_met_is_told_and_the_step_is_made() {
     let bare = |performative: &str| {
         let value = json!({"performative": performative, "sender": SELLER, "content": {}});
-        Message::read(value.as_object().unwrap()).unwrap()
+        AspMessage::read(value.as_object().unwrap()).unwrap()
     };
     for (state, performative, to) in [
         (State::Invited, "REJECT", State::Failed),
@@ -214,7 +215,7 @@ fn a_precondition_that_can_be_seen_and_is_not_met_is_told_and_the_step_is_made()
             [Departure::Unmet],
             "{state:?} {performative}"
         );
-        assert_eq!(session.standing(), Standing::At(to));
+        assert_eq!(session.standing(), PresumedState::At(to));
     }
     let mut session = session_in(State::Agreeing);
     assert_eq!(take(&mut session, &bare("COUNTER")).departures, []);

@@ -44,7 +44,7 @@ fn a_close_in_executing_is_perhaps_a_breach_unless_the_result_was_told() {
         }
         let taken = take(&mut session, &close(reason));
         assert_eq!(taken.meaning, wanted, "{result_told} {reason}");
-        assert_eq!(session.standing(), Standing::At(State::Closed));
+        assert_eq!(session.standing(), PresumedState::At(State::Closed));
     }
     // A result reported while no work is agreed does not count.
     let mut session = session_in(State::Conversing);
@@ -84,7 +84,7 @@ fn a_session_that_is_heard_from_its_middle_begins_where_its_first_message_is_all
         ),
     ] {
         let mut session = Negotiation::joined(&first);
-        assert_eq!(session.standing(), Standing::At(state));
+        assert_eq!(session.standing(), PresumedState::At(state));
         assert_eq!(take(&mut session, &first).departures, [], "{first:?}");
     }
 }
@@ -116,7 +116,7 @@ fn whoever_runs_the_session_says_where_it_is_until_it_is_over() {
         taken.departures,
         [Departure::ToldOtherwise(State::Conversing)]
     );
-    assert_eq!(session.standing(), Standing::At(State::Failed));
+    assert_eq!(session.standing(), PresumedState::At(State::Failed));
 }
 
 #[test]
@@ -126,5 +126,5 @@ fn what_comes_twice_is_taken_once() {
     let mut session = session_in(State::Conversing);
     assert!(session.take(&first, at(0), &mut Unobserved).is_some());
     assert_eq!(session.take(&first, at(0), &mut Unobserved), None);
-    assert_eq!(session.standing(), Standing::At(State::Agreeing));
+    assert_eq!(session.standing(), PresumedState::At(State::Agreeing));
 }

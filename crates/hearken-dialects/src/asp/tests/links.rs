@@ -255,7 +255,10 @@ fn what_is_cut_is_said_and_stands_in_the_question() {
             _ => None,
         });
         let told = told.map(|(_, n)| n.clone());
-        assert_eq!(told, left_out.map(|n| crate::link::Word::Own(n.to_owned())));
+        assert_eq!(
+            told,
+            left_out.map(|n| crate::link::PhraseArg::Own(n.to_owned()))
+        );
         let context = out.iter().find_map(|wish| match wish {
             Out::Event(text) => {
                 let event: Value = serde_json::from_str(text).unwrap();

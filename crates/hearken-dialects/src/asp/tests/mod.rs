@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 
 use crate::protocol::{Now, Unobserved};
 
-use super::message::Message;
-use super::session::{Negotiation, Standing, Taken};
+use super::message::AspMessage;
+use super::session::{Negotiation, PresumedState, Taken};
 use super::states::State;
 use super::words::Performative;
 
@@ -42,30 +42,30 @@ pub(crate) const MESSAGES: &[&str] = &[
 ];
 
 /// Builds a message with everything that the document requires.
-pub(super) fn message(sender: &str, performative: &str, body: Value) -> Message {
+pub(super) fn message(sender: &str, performative: &str, body: Value) -> AspMessage {
     let mut full = json!({"reason": "said", "urgency": "high", "terms": {"price": 1}});
     for (key, value) in body.as_object().unwrap() {
         full[key] = value.clone();
     }
     let value = json!({"performative": performative, "sender": sender, "timestamp": at(0).wall.to_string(),
         "content": {"body": full}});
-    Message::read(value.as_object().unwrap()).unwrap()
+    AspMessage::read(value.as_object().unwrap()).unwrap()
 }
 
-pub(super) fn take(session: &mut Negotiation, message: &Message) -> Taken {
+pub(super) fn take(session: &mut Negotiation, message: &AspMessage) -> Taken {
     session.take(message, at(0), &mut Unobserved).unwrap()
 }
 
-pub(super) fn identity(sender: &str) -> Message {
+pub(super) fn identity(sender: &str) -> AspMessage {
     message(sender, "INFORM", json!({"informType": "identity"}))
 }
 
-pub(super) fn invitation() -> Message {
+pub(super) fn invitation() -> AspMessage {
     message(BUYER, "PROPOSE", json!({"type": "session-invitation"}))
 }
 
 /// Returns the messages that lead from nothing to a state, each legal.
-pub(super) fn way_to(state: State) -> Vec<Message> {
+pub(super) fn way_to(state: State) -> Vec<AspMessage> {
     let mut way = vec![
         invitation(),
         message(SELLER, "ACCEPT", json!({})),
@@ -101,7 +101,7 @@ pub(super) fn session_in(state: State) -> Negotiation {
         let taken = take(&mut session, &message);
         assert_eq!(taken.departures, [], "{message:?}");
     }
-    assert_eq!(session.standing(), Standing::At(state));
+    assert_eq!(session.standing(), PresumedState::At(state));
     session
 }
 

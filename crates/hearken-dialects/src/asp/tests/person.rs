@@ -6,11 +6,11 @@ use crate::link::{Frame, LinkEvent, Receipt};
 use crate::protocol::{Answer, Reply, ReplyToken, Response};
 use crate::{Carrier, Cx, Dialect, Out, Start, Words};
 
-use super::streams::{Run, escalated, wire};
+use super::streams::{StreamRun, escalated, wire};
 use super::*;
 
 /// Feeds a session that is carrying out an agreement and then escalates.
-fn executing(run: &mut Run) {
+fn executing(run: &mut StreamRun) {
     escalated(run);
     for (sender, performative, body) in [
         (BUYER, "INFORM", json!({"informType": "resolution"})),
@@ -36,7 +36,7 @@ fn said(event: &Value) -> &str {
 
 #[test]
 fn a_message_that_does_not_count_is_never_announced_as_if_it_did() {
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     run.frame(wire(
         "s1",
         BUYER,
@@ -56,7 +56,7 @@ fn a_message_that_does_not_count_is_never_announced_as_if_it_did() {
     // Why is said once.
     assert_eq!(run.told, ["asp.departure.illegal"]);
     // Nor is an acceptance of one's own commitment.
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     for message in [
         wire("s1", BUYER, "COMMIT", json!({"terms": {"price": 1}})),
         wire("s1", BUYER, "ACCEPT", json!({})),
@@ -71,7 +71,7 @@ fn a_message_that_does_not_count_is_never_announced_as_if_it_did() {
 
 #[test]
 fn an_escalation_states_the_terms_and_whether_they_bind() {
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     escalated(&mut run);
     let asked = run.events.last().unwrap();
     let wanted = "The price is below my limit. Last offer, from acme.example buyer: price 12. Nothing is binding.";
@@ -82,7 +82,7 @@ fn an_escalation_states_the_terms_and_whether_they_bind() {
             .unwrap()
             .ends_with("Nichts ist verbindlich.")
     );
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     escalated(&mut run);
     for (sender, performative, body) in [
         (BUYER, "INFORM", json!({"informType": "resolution"})),
@@ -99,7 +99,7 @@ fn an_escalation_states_the_terms_and_whether_they_bind() {
     let asked = run.events.last().unwrap();
     let wanted = "Too dear. Last offer, from widgets.example seller: price 13. Nothing is binding.";
     assert_eq!(asked["context"], wanted);
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     executing(&mut run);
     let asked = run.events.last().unwrap();
     assert_eq!(
@@ -111,7 +111,7 @@ fn an_escalation_states_the_terms_and_whether_they_bind() {
 
 #[test]
 fn closing_what_binds_takes_two_steps() {
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     executing(&mut run);
     let asked = run.events.last().unwrap();
     assert_eq!(
@@ -123,13 +123,13 @@ fn closing_what_binds_takes_two_steps() {
         "Close, and the session ends for good, perhaps as a breach of what was agreed"
     );
     // Nothing binds before, and nothing is left to fulfil after the result.
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     escalated(&mut run);
     assert_eq!(
         run.events.last().unwrap()["extensions"]["hearken"]["final_choices"],
         Value::Null
     );
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     executing(&mut run);
     for (performative, body) in [
         ("INFORM", json!({"informType": "resolution"})),
@@ -146,7 +146,7 @@ fn closing_what_binds_takes_two_steps() {
 
 #[test]
 fn a_person_resolves_an_escalation_in_words() {
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     escalated(&mut run);
     let asked = run.events.last().unwrap();
     assert_eq!(
@@ -168,7 +168,7 @@ fn a_person_resolves_an_escalation_in_words() {
 /// Nothing is sent, so nothing may say so; the event says what comes of it, under a state that is spoken.
 #[test]
 fn later_is_settled_here_and_said() {
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     escalated(&mut run);
     let reply = Reply {
         token: ReplyToken::new(run.last_token()),

@@ -38,7 +38,7 @@ fn rows() -> impl Iterator<Item = (u8, &'static str, &'static str, &'static str)
 }
 
 /// Runs one row by messages; returns where it leads, and the row that the machine reports.
-fn run(from: State, message: &Message) -> (State, Option<Section>) {
+fn run(from: State, message: &AspMessage) -> (State, Option<Section>) {
     let mut session = session_in(from);
     let taken = take(&mut session, message);
     let row = taken.step.and_then(|step| step.row);
@@ -82,7 +82,7 @@ fn rows_1_to_15_move_the_session_by_their_messages() {
             json!({"informType": "error", "recoverable": false}),
         )
     };
-    let cases: &[(u8, &str, Message)] = &[
+    let cases: &[(u8, &str, AspMessage)] = &[
         (1, "IDLE", invitation()),
         (3, "INVITED", message(SELLER, "REJECT", json!({}))),
         (4, "INTRODUCED", message(SELLER, "PROPOSE", json!({}))),
@@ -129,14 +129,14 @@ fn row_2_wants_the_accept_and_an_identity_of_both_in_any_order() {
         for (done, part) in order.iter().enumerate() {
             assert_eq!(
                 session.standing(),
-                Standing::At(State::Invited),
+                PresumedState::At(State::Invited),
                 "{order:?} after {done}"
             );
             let taken = take(&mut session, &parts[*part]);
             assert_eq!(taken.departures, [], "identities in INVITED are ordinary");
             assert_eq!(taken.step.is_some(), done == 2);
         }
-        assert_eq!(session.standing(), Standing::At(State::Introduced));
+        assert_eq!(session.standing(), PresumedState::At(State::Introduced));
     }
     let mut session = session_in(State::Invited);
     for part in [&parts[0], &parts[1], &parts[1]] {
@@ -144,7 +144,7 @@ fn row_2_wants_the_accept_and_an_identity_of_both_in_any_order() {
     }
     assert_eq!(
         session.standing(),
-        Standing::At(State::Invited),
+        PresumedState::At(State::Invited),
         "twice the same identity is one"
     );
 }
@@ -186,13 +186,13 @@ fn row_14_returns_to_the_state_before_whichever_it_was() {
         take(&mut session, &message(SELLER, "ESCALATE", json!({})));
         assert_eq!(
             session.standing(),
-            Standing::At(State::Escalated),
+            PresumedState::At(State::Escalated),
             "{state}"
         );
         // A second escalation does not change the way back.
         take(&mut session, &message(BUYER, "ESCALATE", json!({})));
         let taken = take(&mut session, &resolution);
-        assert_eq!(session.standing(), Standing::At(state_named(state)));
+        assert_eq!(session.standing(), PresumedState::At(state_named(state)));
         assert_eq!(taken.step.unwrap().row.unwrap().place, Section::Table(14));
     }
     // What waited for an answer before still waits.
@@ -204,7 +204,7 @@ fn row_14_returns_to_the_state_before_whichever_it_was() {
     ] {
         take(&mut session, &it);
     }
-    assert_eq!(session.standing(), Standing::At(State::Executing));
+    assert_eq!(session.standing(), PresumedState::At(State::Executing));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn translator(identity: bool) -> Asp {
 }
 
 /// Feeds the translator and keeps its output, checking each event.
-pub(super) struct Run {
+pub(super) struct StreamRun {
     pub(super) asp: Asp,
     checker: Checker,
     pub(super) events: Vec<Value>,
@@ -38,7 +38,7 @@ pub(super) struct Run {
     now: Now,
 }
 
-impl Run {
+impl StreamRun {
     pub(super) fn new(identity: bool) -> Self {
         Self {
             asp: translator(identity),
@@ -141,7 +141,7 @@ pub(super) fn wire(session: &str, sender: &str, performative: &str, body: Value)
 }
 
 /// A negotiation that escalates.
-pub(super) fn escalated(run: &mut Run) {
+pub(super) fn escalated(run: &mut StreamRun) {
     for (sender, performative, body) in [
         (
             BUYER,
@@ -168,7 +168,7 @@ pub(super) fn escalated(run: &mut Run) {
 
 #[test]
 fn an_escalation_is_a_handoff_and_a_question_with_its_timeout() {
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     escalated(&mut run);
     assert_eq!(run.faults, [] as [String; 0]);
     let kinds = run.kinds();
@@ -220,7 +220,7 @@ fn an_escalation_is_a_handoff_and_a_question_with_its_timeout() {
 
 #[test]
 fn without_an_identity_a_question_is_only_seen_and_that_is_said_first() {
-    let mut run = Run::new(false);
+    let mut run = StreamRun::new(false);
     escalated(&mut run);
     assert_eq!((run.view_only, run.told[0]), (1, "asp.view_only"));
     let token = run.last_token();
@@ -230,7 +230,7 @@ fn without_an_identity_a_question_is_only_seen_and_that_is_said_first() {
 
 #[test]
 fn the_decision_goes_out_byte_for_byte_and_the_session_goes_on() {
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     escalated(&mut run);
     let token = run.last_token();
     run.reply(1, &token, "resume");
@@ -267,7 +267,7 @@ fn the_decision_goes_out_byte_for_byte_and_the_session_goes_on() {
 
 #[test]
 fn a_handler_is_told_the_decision_and_says_it_in_the_session_itself() {
-    let mut run = Run::new(false);
+    let mut run = StreamRun::new(false);
     run.asp = Asp::new(Start {
         carrier: Carrier::WebSocket,
         handler: true,
@@ -322,7 +322,7 @@ fn a_handler_is_told_the_decision_and_says_it_in_the_session_itself() {
 
 #[test]
 fn a_close_is_sent_framed_and_counts_when_the_server_took_it() {
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     run.frame(json!({"type": "auth_ok", "sessionId": "s1", "state": "IDLE", "participants": [BUYER, SELLER]}));
     escalated(&mut run);
     let token = run.last_token();
@@ -352,7 +352,7 @@ fn a_close_is_sent_framed_and_counts_when_the_server_took_it() {
 
 #[test]
 fn later_sends_nothing_and_asks_again_with_the_time_that_is_left() {
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     escalated(&mut run);
     let token = run.last_token();
     run.reply(1, &token, "later");
@@ -372,7 +372,7 @@ fn later_sends_nothing_and_asks_again_with_the_time_that_is_left() {
 
 #[test]
 fn a_session_that_waits_already_when_we_come_asks_too() {
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     run.frame(json!({"type": "auth_ok", "sessionId": "s1", "state": "ESCALATED", "participants": [BUYER, SELLER]}));
     assert_eq!(
         run.kinds(),
@@ -391,7 +391,7 @@ fn a_session_that_waits_already_when_we_come_asks_too() {
 
 #[test]
 fn a_commitment_and_what_makes_it_binding_are_critical_and_ask_nothing() {
-    let mut run = Run::new(true);
+    let mut run = StreamRun::new(true);
     for message in way_to(State::Executing) {
         let mut value = wire(
             "s",
@@ -554,7 +554,7 @@ proptest! {
 
     #[test]
     fn whatever_comes_what_goes_on_is_valid_and_no_question_is_lost(things in things(), identity: bool) {
-        let mut run = Run::new(identity);
+        let mut run = StreamRun::new(identity);
         let bodies = bodies();
         let mut replies = 0;
         for (at, thing) in things.into_iter().enumerate() {

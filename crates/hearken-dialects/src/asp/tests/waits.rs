@@ -49,14 +49,14 @@ fn an_invitation_waits_half_a_minute_or_as_long_as_it_says() {
         expired.departure,
         Some(Departure::Expired(Timeout::Invitation))
     );
-    let probably = Standing::ProbablyFailed {
+    let probably = PresumedState::ProbablyFailed {
         was: State::Invited,
         by: Timeout::Invitation,
     };
     assert_eq!((session.standing(), session.deadline()), (probably, None));
     // The timeout is only counted here: a later message proves that the session is alive.
     take(&mut session, &message(SELLER, "ACCEPT", json!({})));
-    assert_eq!(session.standing(), Standing::At(State::Invited));
+    assert_eq!(session.standing(), PresumedState::At(State::Invited));
     let mut session = Negotiation::default();
     let body = json!({"type": "session-invitation", "validUntil": at(90).wall.to_string()});
     take(&mut session, &message(BUYER, "PROPOSE", body));

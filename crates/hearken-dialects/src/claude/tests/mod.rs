@@ -13,8 +13,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::kit::rig::{self, Peer, Rig};
-use crate::link::{Frame, LinkEvent, Method, Request};
-use crate::{Carrier, Dialect, Out, Over, Sign, Start, Wish};
+use crate::link::{Frame, IncomingRequest, LinkEvent, Method};
+use crate::{Carrier, Dialect, Out, Over, Recognised, Start, Wish};
 
 use super::Claude;
 
@@ -79,7 +79,7 @@ impl Run {
     /// Delivers a request; returns our number for it.
     pub fn post(&mut self, path: &str, body: impl ToString) -> u64 {
         self.next += 1;
-        let request = Request {
+        let request = IncomingRequest {
             method: Method::Post,
             path: path.to_owned(),
             body: body.to_string(),
@@ -160,12 +160,15 @@ fn it_is_known_by_the_event_and_the_conversation() {
     for (text, wanted) in [
         (
             r#"{"session_id":"s","hook_event_name":"Stop"}"#,
-            Sign::Surely,
+            Recognised::Surely,
         ),
-        (r#"{"session_id":"s","hook_event_name":""}"#, Sign::No),
-        (r#"{"hook_event_name":"Stop"}"#, Sign::No),
-        (r#"{"session_id":"","hook_event_name":"Stop"}"#, Sign::No),
-        ("Stop", Sign::No),
+        (r#"{"session_id":"s","hook_event_name":""}"#, Recognised::No),
+        (r#"{"hook_event_name":"Stop"}"#, Recognised::No),
+        (
+            r#"{"session_id":"","hook_event_name":"Stop"}"#,
+            Recognised::No,
+        ),
+        ("Stop", Recognised::No),
     ] {
         assert_eq!(super::recognise(text), wanted, "{text}");
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[derive(Debug, Clone)]
-enum Step {
+enum HookStep {
     Prompted(u8),
     Shell(&'static str, u8),
     Asks(u8, u8),
@@ -33,7 +33,7 @@ const EVENTS: [&str; 9] = [
     "Other",
 ];
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = HookStep> {
     let shell = prop::sample::select(vec![
         "PreToolUse",
         "PostToolUse",
@@ -47,16 +47,16 @@ fn step() -> impl Strategy<Value = Step> {
         "odd",
     ]);
     prop_oneof![
-        2 => (0..3_u8).prop_map(Step::Prompted),
-        4 => (shell, 0..4_u8).prop_map(|(event, id)| Step::Shell(event, id)),
-        5 => (0..4_u8, 0..3_u8).prop_map(|(id, kind)| Step::Asks(id, kind)),
-        2 => prop::sample::select(EVENTS.to_vec()).prop_map(Step::Event),
-        1 => (0..3_u8).prop_map(Step::Who),
-        5 => decision.prop_map(Step::Decides),
-        5 => any::<bool>().prop_map(Step::Went),
-        1 => (0..20_u8).prop_map(Step::Lapses),
-        1 => prop::sample::select(vec![1_u64, 200, 2000]).prop_map(Step::Wait),
-        1 => "\\PC{0,20}".prop_map(Step::Odd),
+        2 => (0..3_u8).prop_map(HookStep::Prompted),
+        4 => (shell, 0..4_u8).prop_map(|(event, id)| HookStep::Shell(event, id)),
+        5 => (0..4_u8, 0..3_u8).prop_map(|(id, kind)| HookStep::Asks(id, kind)),
+        2 => prop::sample::select(EVENTS.to_vec()).prop_map(HookStep::Event),
+        1 => (0..3_u8).prop_map(HookStep::Who),
+        5 => decision.prop_map(HookStep::Decides),
+        5 => any::<bool>().prop_map(HookStep::Went),
+        1 => (0..20_u8).prop_map(HookStep::Lapses),
+        1 => prop::sample::select(vec![1_u64, 200, 2000]).prop_map(HookStep::Wait),
+        1 => "\\PC{0,20}".prop_map(HookStep::Odd),
     ]
 }
 
@@ -77,35 +77,35 @@ proptest! {
         let (mut number, mut asked) = (0, BTreeSet::new());
         let mut lapsed = BTreeSet::new();
         for step in steps {
-            let decides = matches!(step, Step::Decides(_));
+            let decides = matches!(step, HookStep::Decides(_));
             let before = run.answers.values().filter(|(by, _)| by.is_some()).count();
             match step {
-                Step::Prompted(id) => { run.prompted(&format!("words {id}")); },
-                Step::Shell(event, id) => { run.shell(event, &format!("c{id}"), &format!("touch {id}")); },
-                Step::Asks(id, kind) => {
+                HookStep::Prompted(id) => { run.prompted(&format!("words {id}")); },
+                HookStep::Shell(event, id) => { run.shell(event, &format!("c{id}"), &format!("touch {id}")); },
+                HookStep::Asks(id, kind) => {
                     asked.insert(ask(&mut run, id, kind));
                 }
-                Step::Event(event) => { run.hook(event, json!({"message": "x", "notification_type": "idle_prompt", "last_assistant_message": "Said."})); },
-                Step::Who(who) => run.who = ["s1", "s2", "s3"][usize::from(who)],
-                Step::Decides(decision) => {
+                HookStep::Event(event) => { run.hook(event, json!({"message": "x", "notification_type": "idle_prompt", "last_assistant_message": "Said."})); },
+                HookStep::Who(who) => run.who = ["s1", "s2", "s3"][usize::from(who)],
+                HookStep::Decides(decision) => {
                     number += 1;
                     run.decide(number, decision, None);
                 }
-                Step::Went(went) => {
+                HookStep::Went(went) => {
                     let waits = run.answers.values().filter_map(|(by, _)| *by);
                     let waits = waits.filter(|by| !run.settled.iter().any(|(it, _)| it == by)).min();
                     if let Some(request) = waits {
                         run.written(request, went);
                     }
                 }
-                Step::Lapses(at) => {
+                HookStep::Lapses(at) => {
                     let id = asked.iter().nth(usize::from(at)).copied();
                     if let Some(id) = id.filter(|id| lapsed.insert(*id)) {
                         run.news(&LinkEvent::Lapsed { id });
                     }
                 }
-                Step::Wait(seconds) => run.after(Duration::from_secs(seconds)),
-                Step::Odd(text) => {
+                HookStep::Wait(seconds) => run.after(Duration::from_secs(seconds)),
+                HookStep::Odd(text) => {
                     let odd = [
                         json!({"tool_name": text, "tool_input": text, "permission_suggestions": [text, {"type": text}]}),
                         json!({"tool_name": "Write", "tool_input": {"file_path": [text], "content": 1}, "tool_response": {"structuredPatch": [text]}}),

@@ -8,7 +8,7 @@ use super::*;
 
 /// One random step; the numbers choose ids and the like.
 #[derive(Debug, Clone)]
-enum Step {
+enum RandomStep {
     Begins,
     Ends(&'static str),
     Item(&'static str, Value),
@@ -29,7 +29,7 @@ enum Step {
     Returns(&'static str),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = RandomStep> {
     let status = prop_oneof![
         Just("inProgress"),
         Just("completed"),
@@ -43,7 +43,7 @@ fn step() -> impl Strategy<Value = Step> {
         } else {
             "item/started"
         };
-        Step::Item(method, touch(&format!("c{id}"), status))
+        RandomStep::Item(method, touch(&format!("c{id}"), status))
     });
     let says = (0..3_u8, ".{0,8}", prop::bool::ANY).prop_map(|(id, text, over)| {
         let method = if over {
@@ -51,7 +51,7 @@ fn step() -> impl Strategy<Value = Step> {
         } else {
             "item/started"
         };
-        Step::Item(
+        RandomStep::Item(
             method,
             json!({"type": "agentMessage", "id": format!("m{id}"), "text": text}),
         )
@@ -79,25 +79,25 @@ fn step() -> impl Strategy<Value = Step> {
         Just(json!([1])),
     ];
     prop_oneof![
-        2 => Just(Step::Begins),
-        1 => prop_oneof![Just("completed"), Just("interrupted"), Just("failed")].prop_map(Step::Ends),
+        2 => Just(RandomStep::Begins),
+        1 => prop_oneof![Just("completed"), Just("interrupted"), Just("failed")].prop_map(RandomStep::Ends),
         4 => call,
         2 => says,
-        1 => (0..3_u8, ".{0,8}").prop_map(|(id, text)| Step::Delta(id, text)),
-        1 => odd.prop_map(Step::Odd),
-        1 => "\\PC{0,12}".prop_map(Step::Text),
-        5 => (0..12_u8, 0..4_u8).prop_map(|(id, call)| Step::Asks(id, call)),
-        2 => (0..12_u8).prop_map(Step::Input),
-        2 => (0..12_u8).prop_map(Step::Resolved),
-        4 => prop_oneof![Just("accept"), Just("reject"), Just("reject, and stop the turn"), Just("odd")].prop_map(Step::Decides),
-        2 => prop_oneof![Just("Red"), Just("x")].prop_map(Step::Responds),
-        4 => prop::bool::weighted(0.8).prop_map(Step::Written),
-        1 => Just(Step::Prompt),
-        1 => Just(Step::Stop),
-        1 => Just(Step::Abandon),
-        1 => (0..7000_u16).prop_map(Step::Wait),
-        1 => Just(Step::Loses),
-        3 => prop_oneof![Just("active"), Just("waiting"), Just("idle")].prop_map(Step::Returns),
+        1 => (0..3_u8, ".{0,8}").prop_map(|(id, text)| RandomStep::Delta(id, text)),
+        1 => odd.prop_map(RandomStep::Odd),
+        1 => "\\PC{0,12}".prop_map(RandomStep::Text),
+        5 => (0..12_u8, 0..4_u8).prop_map(|(id, call)| RandomStep::Asks(id, call)),
+        2 => (0..12_u8).prop_map(RandomStep::Input),
+        2 => (0..12_u8).prop_map(RandomStep::Resolved),
+        4 => prop_oneof![Just("accept"), Just("reject"), Just("reject, and stop the turn"), Just("odd")].prop_map(RandomStep::Decides),
+        2 => prop_oneof![Just("Red"), Just("x")].prop_map(RandomStep::Responds),
+        4 => prop::bool::weighted(0.8).prop_map(RandomStep::Written),
+        1 => Just(RandomStep::Prompt),
+        1 => Just(RandomStep::Stop),
+        1 => Just(RandomStep::Abandon),
+        1 => (0..7000_u16).prop_map(RandomStep::Wait),
+        1 => Just(RandomStep::Loses),
+        3 => prop_oneof![Just("active"), Just("waiting"), Just("idle")].prop_map(RandomStep::Returns),
     ]
 }
 
@@ -116,13 +116,13 @@ proptest! {
             let (sent, settled) = (run.sent.len(), run.outcomes.len());
             let unsettled = |run: &Run, number: u64| !run.outcomes.iter().any(|(it, _)| *it == number);
             match &step {
-                Step::Loses if up => {
+                RandomStep::Loses if up => {
                     up = false;
                     // A server that is still the same asks again; here, every server that returns has restarted.
                     open.clear();
                     run.lose();
                 }
-                Step::Returns(status) if !up => {
+                RandomStep::Returns(status) if !up => {
                     up = true;
                     run.connect(&["t"]);
                     run.grant("thread/resume", &resumed(status));
@@ -131,65 +131,65 @@ proptest! {
                         run.grant("thread/turns/list", &json!({"data": [{"id": turn, "status": "inProgress", "items": []}]}));
                     }
                 }
-                Step::Written(went) => {
+                RandomStep::Written(went) => {
                     if let Some((number, _)) = decided.iter().find(|(it, _)| unsettled(&run, *it)).copied() {
                         run.written(number, *went);
                     }
                 }
-                Step::Wait(ms) => run.after(Duration::from_millis(u64::from(*ms))),
-                Step::Decides(decision) => {
+                RandomStep::Wait(ms) => run.after(Duration::from_millis(u64::from(*ms))),
+                RandomStep::Decides(decision) => {
                     if decided.iter().any(|(it, _)| unsettled(&run, *it)) { continue; }
                     request += 1;
                     decided.push((request, decision));
                     run.decide(request, decision, None);
                 }
-                Step::Responds(words) => {
+                RandomStep::Responds(words) => {
                     if decided.iter().any(|(it, _)| unsettled(&run, *it)) { continue; }
                     request += 1;
                     decided.push((request, "words"));
                     run.respond(request, Response::Text((*words).to_owned()));
                 }
-                Step::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
-                Step::Abandon => run.wish(&Wish::Abandon),
-                Step::Stop => run.wish(&Wish::Stop),
+                RandomStep::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
+                RandomStep::Abandon => run.wish(&Wish::Abandon),
+                RandomStep::Stop => run.wish(&Wish::Stop),
                 _ if !up => continue,
-                Step::Begins => {
+                RandomStep::Begins => {
                     turns += 1;
                     turn = format!("u{turns}");
                     open.clear();
                     run.begins(&turn, "go on");
                 }
-                Step::Ends(how) => {
+                RandomStep::Ends(how) => {
                     open.clear();
                     run.ends(&turn, how);
                 }
-                Step::Item(method, item) => {
+                RandomStep::Item(method, item) => {
                     // The approval of a declined item is no longer asked.
                     if item["status"] == "declined" {
                         open.retain(|_, asked| item["id"] != **asked);
                     }
                     run.item(method, &turn, item.clone());
                 }
-                Step::Delta(id, text) => run.says("item/agentMessage/delta", json!({"turnId": turn, "itemId": format!("m{id}"), "delta": text})),
-                Step::Odd(frame) => run.frame(frame),
-                Step::Text(text) => run.frame(text),
-                Step::Asks(id, call) => {
+                RandomStep::Delta(id, text) => run.says("item/agentMessage/delta", json!({"turnId": turn, "itemId": format!("m{id}"), "delta": text})),
+                RandomStep::Odd(frame) => run.frame(frame),
+                RandomStep::Text(text) => run.frame(text),
+                RandomStep::Asks(id, call) => {
                     if open.contains_key(id) { continue; }
                     let item = format!("c{call}");
                     open.insert(*id, item.clone());
                     run.request(json!(id), "item/commandExecution/requestApproval", json!({"turnId": turn, "itemId": item, "command": "ls"}));
                 }
-                Step::Input(id) => {
+                RandomStep::Input(id) => {
                     if open.contains_key(id) { continue; }
                     open.insert(*id, String::new());
                     let question = json!({"id": "q", "question": "Which?", "isOther": true, "options": [{"label": "Red"}]});
                     run.request(json!(id), "item/tool/requestUserInput", json!({"turnId": turn, "itemId": "i", "questions": [question]}));
                 }
-                Step::Resolved(id) => {
+                RandomStep::Resolved(id) => {
                     open.remove(id);
                     run.resolved(json!(id));
                 }
-                Step::Loses | Step::Returns(_) => {}
+                RandomStep::Loses | RandomStep::Returns(_) => {}
             }
             for (number, frame) in run.sent.iter().skip(sent) {
                 if frame.get("method").is_some() {
@@ -203,10 +203,10 @@ proptest! {
                 prop_assert!(up, "nobody is there: {frame}");
                 let answer = &frame["result"];
                 let said = match &step {
-                    Step::Decides("accept") => json!({"decision": "accept"}),
-                    Step::Decides("reject") => json!({"decision": "decline"}),
-                    Step::Decides(_) => json!({"decision": "cancel"}),
-                    Step::Responds(words) => json!({"answers": {"q": {"answers": [words]}}}),
+                    RandomStep::Decides("accept") => json!({"decision": "accept"}),
+                    RandomStep::Decides("reject") => json!({"decision": "decline"}),
+                    RandomStep::Decides(_) => json!({"decision": "cancel"}),
+                    RandomStep::Responds(words) => json!({"answers": {"q": {"answers": [words]}}}),
                     _ => Value::Null,
                 };
                 prop_assert_eq!(answer, &said, "nobody answered so");

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Sign;
+use crate::Recognised;
 use crate::codex::recognise;
 
 #[test]
@@ -286,25 +286,25 @@ fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() 
 fn captures_are_recognised_and_read_and_can_not_be_answered() {
     let approval = json!({"id": 0, "method": "item/commandExecution/requestApproval", "params": {"threadId": "t", "turnId": "u", "itemId": "c", "command": "ls"}});
     for (text, sign) in [
-        (approval.to_string(), Sign::Surely),
+        (approval.to_string(), Recognised::Surely),
         (
             json!({"method": "turn/started", "params": {"threadId": "t"}}).to_string(),
-            Sign::Surely,
+            Recognised::Surely,
         ),
         (
             json!({"method": "turn/started", "params": {}}).to_string(),
-            Sign::No,
+            Recognised::No,
         ),
         (
             json!({"jsonrpc": "2.0", "method": "turn/started", "params": {"threadId": "t"}})
                 .to_string(),
-            Sign::No,
+            Recognised::No,
         ),
         (
             json!({"id": 1, "result": {"threadId": "t"}}).to_string(),
-            Sign::No,
+            Recognised::No,
         ),
-        ("turn/started".to_owned(), Sign::No),
+        ("turn/started".to_owned(), Recognised::No),
     ] {
         assert_eq!(recognise(&text), sign, "{text}");
     }

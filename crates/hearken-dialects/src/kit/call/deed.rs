@@ -7,7 +7,7 @@ use ring::digest::{Context, SHA256};
 
 use super::{Call, LONGEST_TITLE, inside};
 use crate::changes;
-use crate::kit::input::{FILES, Input};
+use crate::kit::input::{CallInput, FILES};
 use crate::protocol::Deed;
 
 impl Call {
@@ -22,7 +22,7 @@ impl Call {
                 .map(|input| input.name.clone())
                 .collect();
         }
-        let is_said = |input: &Input| {
+        let is_said = |input: &CallInput| {
             let path = inside(&input.text, &self.folder);
             let names_file = has_edits
                 && !input.is_cut
@@ -40,14 +40,14 @@ impl Call {
 
     /// Returns whether an input only names the folder of the conversation, in which the call runs in any case. Some agents
     /// add it when they run what they asked about.
-    fn is_here(&self, input: &Input) -> bool {
+    fn is_here(&self, input: &CallInput) -> bool {
         input.is_folder()
             && input.text.trim_end_matches('/') == self.folder
             && !self.folder.is_empty()
     }
 
     /// Returns whether an input is the old or new text of its only edit.
-    fn is_edit(&self, input: &Input) -> bool {
+    fn is_edit(&self, input: &CallInput) -> bool {
         let [edit] = self.edits.as_slice() else {
             return false;
         };
@@ -93,7 +93,7 @@ impl Call {
         let is_said = has_edits && self.unsaid().is_empty();
         if self.command.is_some() || (has_inputs && !is_said) {
             called.push(self.command.clone().unwrap_or_default());
-            let mut inputs: Vec<&Input> = self
+            let mut inputs: Vec<&CallInput> = self
                 .given()
                 .filter(|input| !self.describes(input) && !self.is_here(input))
                 .collect();
@@ -112,7 +112,7 @@ impl Call {
     }
 
     /// Returns whether an input only describes a command, and so changes nothing about it.
-    fn describes(&self, input: &Input) -> bool {
+    fn describes(&self, input: &CallInput) -> bool {
         self.command.is_some() && input.name == "description"
     }
 
@@ -129,7 +129,7 @@ impl Call {
             "to",
             "target",
         ];
-        let is_place = |input: &&Input| {
+        let is_place = |input: &&CallInput| {
             input.is_folder() || (self.command.is_none() && places.contains(&input.name.as_str()))
         };
         let given = self.given().filter(is_place);

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::kit::call::{Call, HeardStage};
-use crate::kit::ending::End;
+use crate::kit::ending::TurnEnd;
 
 use super::{EventContext, Turn};
 
@@ -45,7 +45,7 @@ impl LeftCalls {
 
 /// Until when a turn that its agent has ended stays open.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Open {
+pub(super) struct LateDeadline {
     /// Without further news.
     pub(super) until: Duration,
     latest: Duration,
@@ -53,12 +53,12 @@ pub(super) struct Open {
 
 impl Turn {
     /// Sets the end of the turn, which waits a moment for news of the calls that still run.
-    pub fn end_after_calls(&mut self, end: End, now: Duration) {
+    pub fn end_after_calls(&mut self, end: TurnEnd, now: Duration) {
         // What was stopped or broke off writes no more.
-        let waits = matches!(end, End::Done) && !self.stopping && self.has_running_call();
+        let waits = matches!(end, TurnEnd::Done) && !self.stopping && self.has_running_call();
         self.end(end);
         if waits {
-            self.open = Some(Open {
+            self.open = Some(LateDeadline {
                 until: now + RUNNING,
                 latest: now + LONGEST,
             });

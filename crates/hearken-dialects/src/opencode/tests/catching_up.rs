@@ -83,7 +83,14 @@ fn a_question_that_is_still_asked_is_open_again_and_one_that_is_not_is_over() {
         let parts = json!([{"id": "prt_1", "messageID": "msg_2", "type": "text", "text": "One. "}]);
         run.answers(WRITTEN, 200, &messages(answer(false), parts));
         assert_eq!(run.kinds().last().unwrap(), wanted);
-        assert_eq!(run.stood, if there { vec![Standing::Back] } else { vec![] });
+        assert_eq!(
+            run.stood,
+            if there {
+                vec![QuestionsStanding::Back]
+            } else {
+                vec![]
+            }
+        );
         assert_eq!(
             (
                 run.count("session.started"),

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, Peer, Rig};
 use crate::link::{Address, Fault, HttpAnswer, LinkEvent, Way};
 use crate::protocol::AgentId;
-use crate::{Carrier, Dialect, Out, Over, Sign, Standing, Start, Wish};
+use crate::{Carrier, Dialect, Out, Over, QuestionsStanding, Recognised, Start, Wish};
 
 use super::Opencode;
 
@@ -215,19 +215,22 @@ fn it_is_known_by_its_envelope_and_never_by_a_type() {
     for (text, wanted) in [
         (
             r#"{"id":"evt_1","type":"server.connected","properties":{}}"#,
-            Sign::Surely,
+            Recognised::Surely,
         ),
         (
             r#"{"id":"evt_2","type":"session.status","properties":{"sessionID":"s"}}"#,
-            Sign::Surely,
+            Recognised::Surely,
         ),
-        (r#"{"type":"server.connected","properties":{}}"#, Sign::No),
-        (r#"{"id":"evt_1","type":"session.status"}"#, Sign::No),
+        (
+            r#"{"type":"server.connected","properties":{}}"#,
+            Recognised::No,
+        ),
+        (r#"{"id":"evt_1","type":"session.status"}"#, Recognised::No),
         (
             r#"{"id":"1","type":"session.status","properties":{}}"#,
-            Sign::No,
+            Recognised::No,
         ),
-        ("evt_1", Sign::No),
+        ("evt_1", Recognised::No),
     ] {
         assert_eq!(super::recognise(text), wanted, "{text}");
     }

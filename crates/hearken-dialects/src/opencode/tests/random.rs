@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[derive(Debug, Clone)]
-enum Step {
+enum ServerStep {
     Works(u8),
     Rests(u8),
     Person(u8),
@@ -28,7 +28,7 @@ enum Step {
     Odd(String),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = ServerStep> {
     let text = prop::sample::select(vec!["", "One. ", "One. Two. ", "else"]);
     let status = prop::sample::select(vec!["pending", "running", "completed", "error", "odd"]);
     let decision = prop::sample::select(vec![
@@ -39,24 +39,24 @@ fn step() -> impl Strategy<Value = Step> {
     ]);
     let words = prop::sample::select(vec!["1", "2, 1", "decline", "green", ""]);
     prop_oneof![
-        3 => (0..2_u8).prop_map(Step::Works),
-        2 => (0..2_u8).prop_map(Step::Rests),
-        1 => any::<u8>().prop_map(Step::Person),
-        2 => (0..3_u8, text.clone()).prop_map(|(id, text)| Step::Text(id, text)),
-        2 => (0..3_u8, text).prop_map(|(id, text)| Step::More(id, text)),
-        3 => (0..3_u8, status).prop_map(|(id, status)| Step::Shell(id, status)),
-        4 => (0..6_u8).prop_map(Step::Wants),
-        2 => (6..9_u8).prop_map(Step::Wonders),
-        1 => (0..9_u8, any::<bool>()).prop_map(|(id, allowed)| Step::Decided(id, allowed)),
-        4 => decision.prop_map(Step::Decides),
-        3 => words.prop_map(Step::Responds),
-        6 => prop::sample::select(vec![200_u16, 200, 200, 404, 500]).prop_map(Step::Answers),
-        1 => Just(Step::Stop),
-        1 => Just(Step::Abandon),
-        1 => Just(Step::Prompt),
-        1 => Just(Step::Wait),
-        1 => Just(Step::Lost),
-        1 => "\\PC{0,20}".prop_map(Step::Odd),
+        3 => (0..2_u8).prop_map(ServerStep::Works),
+        2 => (0..2_u8).prop_map(ServerStep::Rests),
+        1 => any::<u8>().prop_map(ServerStep::Person),
+        2 => (0..3_u8, text.clone()).prop_map(|(id, text)| ServerStep::Text(id, text)),
+        2 => (0..3_u8, text).prop_map(|(id, text)| ServerStep::More(id, text)),
+        3 => (0..3_u8, status).prop_map(|(id, status)| ServerStep::Shell(id, status)),
+        4 => (0..6_u8).prop_map(ServerStep::Wants),
+        2 => (6..9_u8).prop_map(ServerStep::Wonders),
+        1 => (0..9_u8, any::<bool>()).prop_map(|(id, allowed)| ServerStep::Decided(id, allowed)),
+        4 => decision.prop_map(ServerStep::Decides),
+        3 => words.prop_map(ServerStep::Responds),
+        6 => prop::sample::select(vec![200_u16, 200, 200, 404, 500]).prop_map(ServerStep::Answers),
+        1 => Just(ServerStep::Stop),
+        1 => Just(ServerStep::Abandon),
+        1 => Just(ServerStep::Prompt),
+        1 => Just(ServerStep::Wait),
+        1 => Just(ServerStep::Lost),
+        1 => "\\PC{0,20}".prop_map(ServerStep::Odd),
     ]
 }
 
@@ -74,49 +74,49 @@ proptest! {
         let mut decided: BTreeMap<u64, bool> = BTreeMap::new();
         let (mut number, mut posts, mut aborts) = (0, 0, 0);
         for step in steps {
-            let decides = matches!(step, Step::Decides(_) | Step::Responds(_));
-            let stops = matches!(step, Step::Stop);
+            let decides = matches!(step, ServerStep::Decides(_) | ServerStep::Responds(_));
+            let stops = matches!(step, ServerStep::Stop);
             match step {
-                Step::Works(id) => run.works(&format!("ses_{}", if id == 0 { "a" } else { "b" })),
-                Step::Rests(id) => {
+                ServerStep::Works(id) => run.works(&format!("ses_{}", if id == 0 { "a" } else { "b" })),
+                ServerStep::Rests(id) => {
                     run.rests(&format!("ses_{}", if id == 0 { "a" } else { "b" }));
                 }
-                Step::Person(id) => run.person(&format!("msg_{id}"), "words"),
-                Step::Text(id, text) => run.text(&format!("prt_{id}"), text),
-                Step::More(id, text) => run.more(&format!("prt_{id}"), text),
-                Step::Shell(id, status) => run.shell(&format!("c{id}"), status),
-                Step::Wants(id) => run.says("permission.asked", touch(&name(id), &format!("c{}", id % 3))),
-                Step::Wonders(id) => run.says("question.asked", two(&name(id))),
-                Step::Decided(id, allowed) => {
+                ServerStep::Person(id) => run.person(&format!("msg_{id}"), "words"),
+                ServerStep::Text(id, text) => run.text(&format!("prt_{id}"), text),
+                ServerStep::More(id, text) => run.more(&format!("prt_{id}"), text),
+                ServerStep::Shell(id, status) => run.shell(&format!("c{id}"), status),
+                ServerStep::Wants(id) => run.says("permission.asked", touch(&name(id), &format!("c{}", id % 3))),
+                ServerStep::Wonders(id) => run.says("question.asked", two(&name(id))),
+                ServerStep::Decided(id, allowed) => {
                     let reply = if allowed { "once" } else { "reject" };
                     run.says("permission.replied", json!({"sessionID": "ses_a", "requestID": name(id), "reply": reply}));
                 }
-                Step::Decides(decision) => {
+                ServerStep::Decides(decision) => {
                     number += 1;
                     decided.insert(number, false);
                     run.decide(number, decision, None);
                 }
-                Step::Responds(words) => {
+                ServerStep::Responds(words) => {
                     number += 1;
                     decided.insert(number, false);
                     run.respond(number, words);
                 }
-                Step::Answers(status) => {
+                ServerStep::Answers(status) => {
                     let waits = run.calls.iter().find(|call| call.0 < 1 << 32 && !run.settled.iter().any(|it| it.0 == call.0));
                     if let Some((request, ..)) = waits {
                         let answer = HttpAnswer { status, location: None, retry_after: None, body: "true".to_owned() };
                         run.news(&LinkEvent::Answered { request: *request, outcome: Ok(answer) });
                     }
                 }
-                Step::Abandon => run.wish(&Wish::Abandon),
-                Step::Stop => run.wish(&Wish::Stop),
-                Step::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
-                Step::Wait => run.after(Duration::from_secs(2)),
-                Step::Lost => {
+                ServerStep::Abandon => run.wish(&Wish::Abandon),
+                ServerStep::Stop => run.wish(&Wish::Stop),
+                ServerStep::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
+                ServerStep::Wait => run.after(Duration::from_secs(2)),
+                ServerStep::Lost => {
                     run.news(&LinkEvent::Lost { fault: Fault::Closed, retry_in: Duration::from_secs(1) });
                     run.says("server.connected", json!({}));
                 }
-                Step::Odd(text) => {
+                ServerStep::Odd(text) => {
                     run.frame(&text);
                     run.says("session.status", json!(text));
                     run.says("permission.asked", json!({"id": text, "sessionID": text, "metadata": text, "patterns": [text]}));

@@ -87,10 +87,10 @@ const NAMES: [(&str, &str, &str); 4] = [
     ),
 ];
 
-type Row = (String, String, String);
+type DocumentRow = (String, String, String);
 
 /// Reads rows; a row for any state expands to one for each state.
-fn rows(text: &str, states: &[&str]) -> Vec<Row> {
+fn rows(text: &str, states: &[&str]) -> Vec<DocumentRow> {
     let mut rows = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (from, rest) = line.split_once(" + ").unwrap();
@@ -150,7 +150,7 @@ fn every_machine_is_what_the_code_of_the_document_says() {
 
 #[test]
 fn the_gaps_are_these_and_no_others() {
-    let listed: Vec<Row> = GAPS
+    let listed: Vec<DocumentRow> = GAPS
         .iter()
         .map(|gap| {
             let step = gap.step;
@@ -164,7 +164,7 @@ fn the_gaps_are_these_and_no_others() {
         assert!(Agent::valid_transitions().contains(&gap.step), "{gap:?}");
     }
     let states: Vec<&str> = Agent::STATES.iter().map(|state| state.label()).collect();
-    let code: Vec<Row> = rows(AGENT, &states);
+    let code: Vec<DocumentRow> = rows(AGENT, &states);
     assert!(listed.iter().all(|row| !code.contains(row)));
 }
 

@@ -31,12 +31,12 @@ pub(crate) const MESSAGES: &[&str] = &[
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/sage");
 
 /// A dialect with a clock.
-struct Bench {
+struct SageBench {
     sage: Sage,
     now: Duration,
 }
 
-impl Bench {
+impl SageBench {
     fn new(carrier: Carrier) -> Self {
         let mut bench = Self {
             sage: Sage::new(start(carrier)),

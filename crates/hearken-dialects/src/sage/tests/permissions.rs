@@ -6,11 +6,11 @@ use crate::protocol::Decision;
 
 use super::super::super::{Carrier, Out};
 use super::translate::{asks, begun, decision, message, reply, resolved};
-use super::{Bench, briefs, events};
+use super::{SageBench, briefs, events};
 
 #[test]
 fn a_permission_that_is_asked_again_is_of_the_same_call() {
-    let mut bench = Bench::new(Carrier::Lines);
+    let mut bench = SageBench::new(Carrier::Lines);
     let mut out = Vec::new();
     for frame in [
         asks(),

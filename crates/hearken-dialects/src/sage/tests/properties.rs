@@ -10,7 +10,7 @@ use crate::protocol::Severity;
 use hearken_core::inspect::Checker;
 
 use super::super::super::{Carrier, Out};
-use super::Bench;
+use super::SageBench;
 
 /// A message of any kind, at any place.
 fn message() -> impl Strategy<Value = String> {
@@ -119,7 +119,7 @@ fn line() -> impl Strategy<Value = String> {
 
 /// Feeds frames with pauses between, and checks the output.
 fn holds(frames: Vec<(String, u16)>) -> Result<(), TestCaseError> {
-    let mut bench = Bench::new(Carrier::Lines);
+    let mut bench = SageBench::new(Carrier::Lines);
     let mut checker = Checker::new();
     let mut bad = Vec::new();
     let mut asked = BTreeSet::new();

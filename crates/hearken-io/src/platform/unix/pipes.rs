@@ -21,9 +21,9 @@ pub async fn connect(_name: &str) -> io::Result<Piped> {
 
 /// A type without values.
 #[derive(Debug)]
-pub enum Listener {}
+pub enum PipeListener {}
 
-impl Listener {
+impl PipeListener {
     /// Always fails.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ pub fn marks() -> Vec<Mark> {
 pub fn marks() -> Vec<Mark> {
     use std::process::{Command, Stdio};
 
-    use crate::platform::Sign;
+    use crate::platform::ReaderSign;
     let asked = Command::new("/usr/bin/defaults")
         .args(["read", "com.apple.universalaccess", "voiceOverOnOffKey"])
         .stdin(Stdio::null())
@@ -31,7 +31,7 @@ pub fn marks() -> Vec<Mark> {
         .output();
     let seen = asked.map(|told| told.stdout.starts_with(b"1"));
     vec![Mark {
-        sign: Sign::VoiceOver,
+        sign: ReaderSign::VoiceOver,
         seen: seen.map_err(|error| error.kind()),
     }]
 }

@@ -57,12 +57,12 @@ pub async fn connect(name: &str) -> io::Result<Piped> {
 type Coming = Pin<Box<dyn Future<Output = io::Result<NamedPipeServer>> + Send>>;
 
 /// A listener at a pipe.
-pub struct Listener {
+pub struct PipeListener {
     name: String,
     next: Mutex<Coming>,
 }
 
-impl Listener {
+impl PipeListener {
     /// Listens at a pipe that has no listener yet, for this person's programs alone.
     ///
     /// # Errors

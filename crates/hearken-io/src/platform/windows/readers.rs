@@ -6,7 +6,7 @@
 use std::io;
 
 use super::native;
-use crate::platform::{Mark, Sign};
+use crate::platform::{Mark, ReaderSign};
 
 /// The folder that shows processes, on systems that have one.
 pub const PROCESSES: Option<&str> = None;
@@ -22,11 +22,14 @@ const NARRATOR: [&str; 2] = [r"Software\Microsoft\Narrator\NoRoam", "RunningStat
 pub fn marks() -> Vec<Mark> {
     let window = |[class, title]: [&str; 2]| Ok(native::has_window(class, title));
     let narrator = native::number_of_person(NARRATOR[0], NARRATOR[1]);
-    let looks: [(Sign, io::Result<bool>); 4] = [
-        (Sign::Nvda, window(NVDA)),
-        (Sign::Jaws, window(JAWS)),
-        (Sign::Narrator, narrator.map(|number| number == Some(1))),
-        (Sign::Flag, native::screen_reader()),
+    let looks: [(ReaderSign, io::Result<bool>); 4] = [
+        (ReaderSign::Nvda, window(NVDA)),
+        (ReaderSign::Jaws, window(JAWS)),
+        (
+            ReaderSign::Narrator,
+            narrator.map(|number| number == Some(1)),
+        ),
+        (ReaderSign::Flag, native::screen_reader()),
     ];
     looks
         .into_iter()

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::clean::clean;
 use super::duplex::{Arrival, Dial, Inward, Outward};
-use super::framing::{Framer, Piece};
+use super::framing::{Framer, StreamElement};
 use super::write::write_whole;
 use crate::link::{Cause, Fault, Undelivered};
 use crate::platform::files::to_start;
@@ -73,15 +73,15 @@ impl ProgramDial {
 }
 
 impl Dial for ProgramDial {
-    type Inward = Output;
-    type Outward = Input;
+    type Inward = ProgramOutput;
+    type Outward = ProgramInput;
 
     fn again(&self) -> bool {
         // A program is never restarted automatically: it could then do again what it has done.
         false
     }
 
-    async fn dial(&mut self) -> Result<(Output, Input), Fault> {
+    async fn dial(&mut self) -> Result<(ProgramOutput, ProgramInput), Fault> {
         let name = name(&self.command);
         let Some((program, arguments)) = self.command.split_first() else {
             return Err(Fault::Unusable(Cause::NoProgram));
@@ -117,7 +117,7 @@ impl Dial for ProgramDial {
         let process =
             Process::attend(child, mark).ok_or(Fault::Unusable(Cause::ProgramOver { name }))?;
         Ok((
-            Output {
+            ProgramOutput {
                 stdout: Some(stdout),
                 mute_since: None,
                 stderr: Some(stderr),
@@ -126,7 +126,7 @@ impl Dial for ProgramDial {
                 limit: self.limit,
                 process: process.clone(),
             },
-            Input {
+            ProgramInput {
                 stdin: Some(stdin),
                 process,
             },
@@ -136,7 +136,7 @@ impl Dial for ProgramDial {
 
 /// The reading half of a program.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct ProgramOutput {
     stdout: Option<ChildStdout>,
     /// The time at which its output ended.
     mute_since: Option<Instant>,
@@ -147,14 +147,14 @@ pub(super) struct Output {
     process: Process,
 }
 
-impl Output {
+impl ProgramOutput {
     /// Returns what a line delivers.
-    fn message(&self, piece: Piece) -> Arrival {
+    fn message(&self, piece: StreamElement) -> Arrival {
         match piece {
-            Piece::Message(text) => Arrival::Frame(text),
-            Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
+            StreamElement::Message(text) => Arrival::Frame(text),
+            StreamElement::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
             // A stream of lines always has a known framing, and has no lengths.
-            Piece::Neither | Piece::OutOfStep => Arrival::Alive,
+            StreamElement::Neither | StreamElement::OutOfStep => Arrival::Alive,
         }
     }
 
@@ -175,10 +175,12 @@ impl Output {
                 return self.message(piece);
             }
             match self.remarks.piece() {
-                Some(Piece::Message(line)) => {
+                Some(StreamElement::Message(line)) => {
                     return Arrival::Remark(clean(&line, REMARK_CHARACTERS));
                 }
-                Some(Piece::TooLarge | Piece::Neither | Piece::OutOfStep) => {
+                Some(
+                    StreamElement::TooLarge | StreamElement::Neither | StreamElement::OutOfStep,
+                ) => {
                     return Arrival::Remark("(a very long line was left out)".to_owned());
                 }
                 None => {}
@@ -196,8 +198,12 @@ impl Output {
                 let rest = if from_stderr {
                     self.stderr = None;
                     self.remarks.rest().map(|piece| match piece {
-                        Piece::Message(line) => Arrival::Remark(clean(&line, REMARK_CHARACTERS)),
-                        Piece::TooLarge | Piece::Neither | Piece::OutOfStep => Arrival::Alive,
+                        StreamElement::Message(line) => {
+                            Arrival::Remark(clean(&line, REMARK_CHARACTERS))
+                        }
+                        StreamElement::TooLarge
+                        | StreamElement::Neither
+                        | StreamElement::OutOfStep => Arrival::Alive,
                     })
                 } else {
                     self.stdout = None;
@@ -224,7 +230,7 @@ async fn read_into<R: AsyncReadExt + Unpin>(
     }
 }
 
-impl Inward for Output {
+impl Inward for ProgramOutput {
     async fn next(&mut self) -> Arrival {
         let mut process = self.process.clone();
         let mute_since = self.mute_since;
@@ -251,12 +257,12 @@ impl Inward for Output {
 
 /// The writing half of a program.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(super) struct ProgramInput {
     stdin: Option<ChildStdin>,
     process: Process,
 }
 
-impl Input {
+impl ProgramInput {
     async fn write(&mut self, mut line: String) -> Result<(), Undelivered> {
         line.push('\n');
         let Some(stdin) = &mut self.stdin else {
@@ -266,7 +272,7 @@ impl Input {
     }
 }
 
-impl Outward for Input {
+impl Outward for ProgramInput {
     async fn send(&mut self, message: String) -> Result<(), Undelivered> {
         // A line is a message: one broken over several lines would be read as several.
         self.write(message.replace(['\n', '\r'], " ")).await

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::request::Halt;
-use super::{Outcome, SseReader, is_good};
+use super::{SseReader, StreamOutcome, is_good};
 use crate::link::{Address, Fault, Frame, LinkEvent};
 use crate::transport::server::Course;
 use crate::transport::sink::{LinkSink, SinkGone};
@@ -20,7 +20,7 @@ impl SseReader {
         at: &Address,
         every: Duration,
         sink: &LinkSink,
-    ) -> Result<Outcome, SinkGone> {
+    ) -> Result<StreamOutcome, SinkGone> {
         let mut since: Option<Instant> = None;
         let mut last = None;
         let mut frames: u64 = 0;
@@ -46,7 +46,7 @@ impl SseReader {
         // Further courses for this connection come too late.
         while self.courses.try_recv().is_ok() {}
         let good = is_good(frames, since.map(|since| since.elapsed()));
-        Ok(Outcome {
+        Ok(StreamOutcome {
             end: Halt::Fault(fault),
             good,
         })

@@ -26,7 +26,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::backoff::Backoff;
-use super::halves::Reader;
+use super::halves::SourceReader;
 use super::server::{Course, Server};
 use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
@@ -59,7 +59,7 @@ pub(super) struct SseReader {
 }
 
 /// The outcome of one connection.
-struct Outcome {
+struct StreamOutcome {
     end: Halt,
     good: bool,
 }
@@ -114,11 +114,11 @@ impl SseReader {
                 Course::Follow(stream) => {
                     let outcome = match self.request.of(self.server.address(&stream.at), &stream) {
                         Ok(request) => self.connection(&request, &stream, sink).await?,
-                        Err(fault) => Outcome::bad(fault),
+                        Err(fault) => StreamOutcome::bad(fault),
                     };
                     (outcome, stream.may_be_forgotten)
                 }
-                Course::Refused(fault) => (Outcome::bad(fault), false),
+                Course::Refused(fault) => (StreamOutcome::bad(fault), false),
             };
             if outcome.good {
                 backoff.reset();
@@ -159,9 +159,9 @@ impl SseReader {
         request: &StreamRequest,
         stream: &Stream,
         sink: &LinkSink,
-    ) -> Result<Outcome, SinkGone> {
+    ) -> Result<StreamOutcome, SinkGone> {
         let Ok(builder) = ClientBuilder::for_url(request.address()) else {
-            return Ok(Outcome::bad(Fault::Unusable(Cause::NoRequest)));
+            return Ok(StreamOutcome::bad(Fault::Unusable(Cause::NoRequest)));
         };
         let mut events = builder
             .reconnect(ReconnectOptions::reconnect(false).build())
@@ -268,11 +268,11 @@ impl SseReader {
             }
         };
         let good = is_good(frames, since.map(|since| since.elapsed()));
-        Ok(Outcome { end, good })
+        Ok(StreamOutcome { end, good })
     }
 }
 
-impl Outcome {
+impl StreamOutcome {
     /// Returns the outcome of an attempt that failed.
     fn bad(fault: Fault) -> Self {
         Self {
@@ -287,7 +287,7 @@ fn is_good(frames: u64, up: Option<Duration>) -> bool {
     frames > 0 || up.is_some_and(|up| up >= GOOD_AFTER)
 }
 
-impl Reader for SseReader {
+impl SourceReader for SseReader {
     async fn read(self, sink: LinkSink) {
         // An error only means that the receiver is gone.
         let _ = self.follow(&sink).await;

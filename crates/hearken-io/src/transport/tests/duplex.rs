@@ -89,12 +89,12 @@ struct Peer {
     hears: mpsc::UnboundedReceiver<String>,
 }
 
-struct Bench {
+struct DuplexBench {
     link: Listener,
     connections: mpsc::UnboundedSender<Result<(In, Out), Fault>>,
 }
 
-impl Bench {
+impl DuplexBench {
     fn open(config: LinkConfig, heartbeat: Option<Duration>, room: usize) -> Self {
         let (connections, taken) = mpsc::unbounded_channel();
         let script = Script {
@@ -124,7 +124,7 @@ impl Bench {
 
 #[tokio::test]
 async fn without_a_connection_an_answer_fails_at_once_and_is_never_sent_later() {
-    let mut bench = Bench::open(quick(), None, 64);
+    let mut bench = DuplexBench::open(quick(), None, 64);
     bench.link.expect(&[connecting(1)]).await;
     bench.link.handle.send(1, "early".to_owned());
     bench
@@ -144,7 +144,7 @@ async fn a_peer_that_does_not_read_costs_the_connection_and_not_the_events() {
         reply_timeout_ms: 30,
         ..quick()
     };
-    let mut bench = Bench::open(config, None, 64);
+    let mut bench = DuplexBench::open(config, None, 64);
     let peer = bench.connect(true);
     bench
         .link
@@ -162,7 +162,7 @@ async fn a_peer_that_does_not_read_costs_the_connection_and_not_the_events() {
 
 #[tokio::test]
 async fn reading_that_waits_for_room_holds_no_answer_back() {
-    let mut bench = Bench::open(quick(), None, 1);
+    let mut bench = DuplexBench::open(quick(), None, 1);
     let mut peer = bench.connect(false);
     for _ in 0..50 {
         peer.says.send(Arrival::Frame("x".into())).unwrap();
@@ -187,7 +187,7 @@ async fn reading_that_waits_for_room_holds_no_answer_back() {
 #[tokio::test]
 async fn a_silent_connection_is_asked_and_a_dead_one_is_lost() {
     let beat = Duration::from_millis(100);
-    let mut bench = Bench::open(quick(), Some(beat), 64);
+    let mut bench = DuplexBench::open(quick(), Some(beat), 64);
     let mut peer = bench.connect(false);
     bench
         .link
@@ -210,7 +210,7 @@ async fn a_silent_connection_is_asked_and_a_dead_one_is_lost() {
 #[tokio::test]
 async fn a_person_who_reads_slowly_is_no_dead_connection() {
     let beat = Duration::from_millis(100);
-    let mut bench = Bench::open(quick(), Some(beat), 1);
+    let mut bench = DuplexBench::open(quick(), Some(beat), 1);
     let peer = bench.connect(false);
     for _ in 0..5 {
         peer.says.send(Arrival::Frame("x".into())).unwrap();
@@ -231,7 +231,7 @@ async fn the_words_behind_a_broken_connection_are_waited_for() {
         reply_timeout_ms: 10,
         ..quick()
     };
-    let mut bench = Bench::open(config, None, 64);
+    let mut bench = DuplexBench::open(config, None, 64);
     let mut peer = bench.connect(true);
     bench
         .link
@@ -250,7 +250,7 @@ async fn the_words_behind_a_broken_connection_are_waited_for() {
 
 #[tokio::test]
 async fn leaving_says_goodbye_with_and_without_a_connection() {
-    let bench = Bench::open(quick(), None, 64);
+    let bench = DuplexBench::open(quick(), None, 64);
     let mut peer = bench.connect(false);
     assert!(matches!(
         {
@@ -262,7 +262,7 @@ async fn leaving_says_goodbye_with_and_without_a_connection() {
         Ok(())
     ));
     assert_eq!(soon(peer.hears.recv()).await.unwrap(), "bye");
-    let mut bench = Bench::open(quick(), None, 64);
+    let mut bench = DuplexBench::open(quick(), None, 64);
     bench.link.expect(&[connecting(1)]).await;
     soon(bench.link.handle.close()).await.unwrap();
 }
@@ -273,7 +273,7 @@ async fn faults_that_stay_are_final_and_others_are_tried_again_as_often_as_wishe
         retries: Some(2),
         ..quick()
     };
-    let mut bench = Bench::open(config, None, 64);
+    let mut bench = DuplexBench::open(config, None, 64);
     for attempt in 1..=3 {
         bench.connections.send(Err(Fault::Refused)).unwrap();
         bench.link.expect(&[connecting(attempt)]).await;
@@ -282,7 +282,7 @@ async fn faults_that_stay_are_final_and_others_are_tried_again_as_often_as_wishe
             (_, other) => panic!("{other:?}"),
         }
     }
-    let mut bench = Bench::open(quick(), None, 64);
+    let mut bench = DuplexBench::open(quick(), None, 64);
     let fault = Fault::Exited { code: 1 };
     bench.connections.send(Err(fault.clone())).unwrap();
     bench
@@ -298,7 +298,7 @@ async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
         retry_after: Some(0),
         again: true,
     };
-    let mut bench = Bench::open(quick(), None, 64);
+    let mut bench = DuplexBench::open(quick(), None, 64);
     let peer = bench.connect(false);
     bench
         .link
@@ -331,7 +331,7 @@ async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
 async fn what_was_wished_before_a_link_is_left_is_what_it_says_then() {
     // Simultaneous events are handled in random order, so a single run proves nothing.
     for _ in 0..20 {
-        let mut bench = Bench::open(quick(), None, 64);
+        let mut bench = DuplexBench::open(quick(), None, 64);
         let mut peer = bench.connect(false);
         bench
             .link

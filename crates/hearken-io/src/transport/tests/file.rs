@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use tokio::sync::{mpsc, watch};
 
-use super::{FileReader, Line, Lines, OneWay, lines};
+use super::{FileReader, OneWay, SourceLine, SourceLines, lines};
 use crate::link::{Cause, Fault, LinkEvent, Undelivered};
 use crate::transport::halves::Link;
 use crate::transport::handle::drive;
@@ -36,8 +36,8 @@ impl Drop for Folder {
     }
 }
 
-fn text(line: &str) -> Line {
-    Line::Text(line.to_owned())
+fn text(line: &str) -> SourceLine {
+    SourceLine::Text(line.to_owned())
 }
 
 /// A reader that returns at most this many bytes at a time.
@@ -50,9 +50,11 @@ impl Read for Pieces<'_> {
     }
 }
 
-fn read(bytes: &[u8], limit: usize, most: usize) -> Vec<Line> {
+fn read(bytes: &[u8], limit: usize, most: usize) -> Vec<SourceLine> {
     let source = Pieces(bytes, most);
-    Lines::new(source, limit).map(Result::unwrap).collect()
+    SourceLines::new(source, limit)
+        .map(Result::unwrap)
+        .collect()
 }
 
 #[test]
@@ -87,13 +89,22 @@ fn a_line_of_exactly_the_bound_passes() {
                 "{bytes:?}"
             );
             let bytes = format!("{mark}{}{end}", long(11));
-            assert_eq!(read(bytes.as_bytes(), 10, 3), [Line::TooLong], "{bytes:?}");
+            assert_eq!(
+                read(bytes.as_bytes(), 10, 3),
+                [SourceLine::TooLong],
+                "{bytes:?}"
+            );
         }
     }
     let bytes = format!("a\n{}\nb\n{}", long(1000), long(5000));
     assert_eq!(
         read(bytes.as_bytes(), 10, 7),
-        [text("a"), Line::TooLong, text("b"), Line::TooLong]
+        [
+            text("a"),
+            SourceLine::TooLong,
+            text("b"),
+            SourceLine::TooLong
+        ]
     );
 }
 
@@ -105,7 +116,7 @@ fn a_read_error_is_told_once() {
             Err(io::Error::other("broken"))
         }
     }
-    let mut lines = Lines::new(Cursor::new("a\nb").chain(Broken), 100);
+    let mut lines = SourceLines::new(Cursor::new("a\nb").chain(Broken), 100);
     assert_eq!(lines.next().unwrap().unwrap(), text("a"));
     assert!(lines.next().unwrap().is_err());
     assert!(lines.next().is_none());

@@ -8,9 +8,9 @@
 
 use proptest::prelude::*;
 
-use super::{Framer, Framing, Piece};
+use super::{Framer, Framing, StreamElement};
 
-fn read(mut framer: Framer, bytes: &[u8], chunk: usize) -> Vec<Piece> {
+fn read(mut framer: Framer, bytes: &[u8], chunk: usize) -> Vec<StreamElement> {
     let mut pieces = Vec::new();
     for chunk in bytes.chunks(chunk.max(1)) {
         framer.room().extend_from_slice(chunk);
@@ -21,8 +21,8 @@ fn read(mut framer: Framer, bytes: &[u8], chunk: usize) -> Vec<Piece> {
     pieces
 }
 
-fn message(text: &str) -> Piece {
-    Piece::Message(text.to_owned())
+fn message(text: &str) -> StreamElement {
+    StreamElement::Message(text.to_owned())
 }
 
 #[test]
@@ -43,7 +43,11 @@ fn the_first_byte_tells_the_framing() {
             vec![message("{}")],
             Some(Framing::Lines),
         ),
-        (b"HTTP/1.1 400 Bad\r\n\r\n{}\n", vec![Piece::Neither], None),
+        (
+            b"HTTP/1.1 400 Bad\r\n\r\n{}\n",
+            vec![StreamElement::Neither],
+            None,
+        ),
         (b"", vec![], None),
     ] {
         for chunk in [1, 2, 3, 7, 100] {
@@ -69,7 +73,7 @@ fn what_is_too_large_is_passed_over_and_told_and_never_kept() {
     lengths.extend_from_slice(&5000_u32.to_be_bytes());
     lengths.extend_from_slice(long.as_bytes());
     lengths.extend_from_slice(b"\0\0\0\x03[1]");
-    let wanted = [message("{}"), Piece::TooLarge, message("[1]")];
+    let wanted = [message("{}"), StreamElement::TooLarge, message("[1]")];
     for chunk in [1, 3, 64, 10_000] {
         assert_eq!(read(Framer::either(10), lines.as_bytes(), chunk), wanted);
         assert_eq!(read(Framer::either(10), &lengths, chunk), wanted);
@@ -121,7 +125,7 @@ fn a_message_of_exactly_the_bound_passes() {
     for (bytes, wanted) in [
         (&b"0123456789\n"[..], message("0123456789")),
         (b"0123456789\r\n", message("0123456789")),
-        (b"0123456789a\n", Piece::TooLarge),
+        (b"0123456789a\n", StreamElement::TooLarge),
     ] {
         for chunk in [1, 5, 20] {
             assert_eq!(
@@ -180,7 +184,7 @@ fn a_document_beyond_the_bound_is_passed_over_and_the_next_is_read() {
     for chunk in [1, 4, 100] {
         assert_eq!(
             read(Framer::documents(10), bytes, chunk),
-            [Piece::TooLarge, message("{\"b\":1}")]
+            [StreamElement::TooLarge, message("{\"b\":1}")]
         );
     }
 }
@@ -189,7 +193,7 @@ fn a_document_beyond_the_bound_is_passed_over_and_the_next_is_read() {
 fn what_is_no_document_is_told_once() {
     assert_eq!(
         read(Framer::documents(10), b"{} HTTP/1.1 400", 3),
-        [message("{}"), Piece::Neither]
+        [message("{}"), StreamElement::Neither]
     );
 }
 

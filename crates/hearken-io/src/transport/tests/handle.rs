@@ -8,7 +8,7 @@
 
 use super::CALLS_UNDER_WAY;
 use crate::config::LinkConfig;
-use crate::link::{Call, Fault, LinkEvent, Receipt, Undelivered};
+use crate::link::{Fault, HttpCall, LinkEvent, Receipt, Undelivered};
 use crate::transport::halves::REPLIES_UNDER_WAY;
 use crate::transport::tests::{
     Exchange, Listener, Producer, STREAM, connecting, frame, quick, replied, soon,
@@ -284,7 +284,7 @@ async fn too_many_requests_are_refused_and_each_is_answered_once() {
     let Listener { handle, mut news } = link;
     let many = CALLS_UNDER_WAY as u64 + 3;
     for request in 0..many {
-        handle.call(request, Call::get("/x"));
+        handle.call(request, HttpCall::get("/x"));
     }
     let mut refused = Vec::new();
     while refused.len() < 3 {
@@ -313,7 +313,7 @@ async fn too_many_requests_are_refused_and_each_is_answered_once() {
     answered.sort_unstable();
     assert_eq!(answered, (0..CALLS_UNDER_WAY as u64).collect::<Vec<_>>());
     // There is space again.
-    handle.call(1000, Call::get("/x"));
+    handle.call(1000, HttpCall::get("/x"));
     producer.request().await.answer("200 OK", "").await;
     assert!(matches!(
         soon(news.recv()).await.unwrap().1,

@@ -288,7 +288,7 @@ async fn a_request_that_nobody_answers_lapses_in_the_end() {
     };
     let begun = tokio::time::Instant::now();
     let response = guard
-        .wait(Request {
+        .wait(IncomingRequest {
             method: Method::Post,
             path: "/hook".to_owned(),
             body: String::new(),

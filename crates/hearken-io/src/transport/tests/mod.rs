@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::timeout;
 
-use super::halves::{Link, Poster, Reader};
+use super::halves::{Link, Poster, SourceReader};
 use super::handle::{drive, launch};
 use super::{LinkHandle, LinkNews, LinkSettings, LinkSink, Secret, Source, open};
 use crate::config::LinkConfig;
@@ -211,7 +211,7 @@ impl Listener {
     }
 
     /// Runs a link that was assembled by hand.
-    pub(super) fn over<R: Reader, P: Poster>(
+    pub(super) fn over<R: SourceReader, P: Poster>(
         link: Link<R, P>,
         sink: LinkSink,
         news: LinkNews,

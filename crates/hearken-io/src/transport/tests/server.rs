@@ -14,16 +14,16 @@ fn shaking() -> LinkConfig {
 }
 
 /// Returns the request that AAEP's handshake makes beside a stream.
-fn manifest() -> Call {
-    Call::get("/.well-known/aaep-manifest.json")
+fn manifest() -> HttpCall {
+    HttpCall::get("/.well-known/aaep-manifest.json")
 }
 
-fn subscribe(message: &str) -> Call {
-    Call::post("/aaep/v1/subscriptions", Body::json(message))
+fn subscribe(message: &str) -> HttpCall {
+    HttpCall::post("/aaep/v1/subscriptions", Body::json(message))
 }
 
-fn tell(message: &str) -> Call {
-    Call::post("/aaep/v1/replies", Body::json(message))
+fn tell(message: &str) -> HttpCall {
+    HttpCall::post("/aaep/v1/replies", Body::json(message))
 }
 
 /// Returns the stream of AAEP's subscription.
@@ -162,7 +162,7 @@ async fn an_endless_answer_is_cut_off() {
     let mut exchange = producer.request().await;
     exchange.write("HTTP/1.1 200 OK\r\n\r\n").await;
     let flood = tokio::spawn(async move { exchange.flood(&"x".repeat(8192)).await });
-    let limit = Call::MOST;
+    let limit = HttpCall::MOST;
     assert_eq!(
         answered(&mut listener).await,
         Err(Fault::TooLarge { limit })
@@ -410,7 +410,7 @@ async fn a_request_has_any_method_a_path_and_a_body_of_its_own() {
     let producer = Producer::start().await;
     let mut listener = Listener::open_with(&producer.base(), shaking(), Some("s3cret"), 64);
     for method in Method::ALL {
-        let call = Call {
+        let call = HttpCall {
             method,
             path: "/session/1/abort?now=1".to_owned(),
             accept: "text/plain",
@@ -419,7 +419,7 @@ async fn a_request_has_any_method_a_path_and_a_body_of_its_own() {
                 content_type: "text/x-own",
                 text: "ünd".to_owned(),
             }),
-            most: Call::MOST,
+            most: HttpCall::MOST,
             streams: false,
         };
         listener.handle.call(7, call);
@@ -455,10 +455,10 @@ async fn a_request_that_would_go_elsewhere_or_is_too_large_asks_nobody() {
     };
     let mut listener = Listener::open(&producer.base(), config);
     for path in AWAY {
-        listener.handle.call(1, Call::get(path));
+        listener.handle.call(1, HttpCall::get(path));
         assert!(answered(&mut listener).await.unwrap_err().is_final());
     }
-    let large = Call::post("/x", Body::json("x".repeat(1001)));
+    let large = HttpCall::post("/x", Body::json("x".repeat(1001)));
     listener.handle.call(1, large);
     let limit = 1000;
     assert_eq!(
@@ -466,9 +466,9 @@ async fn a_request_that_would_go_elsewhere_or_is_too_large_asks_nobody() {
         Err(Fault::TooLarge { limit })
     );
     // This is the first request that is sent at all; no more of its answer is read than allowed.
-    let call = Call {
+    let call = HttpCall {
         most: 10,
-        ..Call::get("/here")
+        ..HttpCall::get("/here")
     };
     listener.handle.call(1, call);
     let mut asked = producer.request().await;

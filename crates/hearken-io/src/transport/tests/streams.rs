@@ -7,7 +7,9 @@
 )]
 
 use crate::config::LinkConfig;
-use crate::link::{Address, Body, Call, Cause, Fault, HttpAnswer, LinkEvent, Stream, Undelivered};
+use crate::link::{
+    Address, Body, Cause, Fault, HttpAnswer, HttpCall, LinkEvent, Stream, Undelivered,
+};
 use crate::transport::tests::{Listener, Producer, STREAM, connecting, frame, quick, soon};
 
 /// Returns settings with which every attempt waits for its course.
@@ -267,10 +269,10 @@ async fn a_request_may_be_answered_by_a_stream_or_not_and_each_piece_has_its_num
     listener
         .expect(&[LinkEvent::Connecting { attempt: 1 }])
         .await;
-    let call = || Call {
+    let call = || HttpCall {
         streams: true,
         version: Some(("a2a-version", "1.0")),
-        ..Call::post("/rpc", Body::json("{\"n\":1}"))
+        ..HttpCall::post("/rpc", Body::json("{\"n\":1}"))
     };
     listener.handle.call(7, call());
     let asked = producer.request().await;
@@ -329,9 +331,9 @@ async fn streams_that_answer_are_few_and_bounded_and_leave_room_for_other_reques
     listener
         .expect(&[LinkEvent::Connecting { attempt: 1 }])
         .await;
-    let call = || Call {
+    let call = || HttpCall {
         streams: true,
-        ..Call::post("/rpc", Body::json("{}"))
+        ..HttpCall::post("/rpc", Body::json("{}"))
     };
     let mut open = Vec::new();
     for number in 0..8 {
@@ -348,7 +350,7 @@ async fn streams_that_answer_are_few_and_bounded_and_leave_room_for_other_reques
             outcome: Err(fault),
         }])
         .await;
-    listener.handle.call(9, Call::get("/x"));
+    listener.handle.call(9, HttpCall::get("/x"));
     producer.request().await.answer("204 None", "").await;
     let LinkEvent::Answered { request: 9, .. } = listener.next().await else {
         panic!("no answer beside the streams");

@@ -8,7 +8,7 @@ use crate::voice::ssip::Garbage;
 
 /// The reason why the daemon can't be used as a voice (any more).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::voice) enum Fault {
+pub(in crate::voice) enum DaemonFault {
     /// The socket could not be reached.
     Unreachable(Reason),
     /// The daemon closed the connection.
@@ -35,7 +35,7 @@ pub(in crate::voice) enum Fault {
     Refuses(u16),
 }
 
-impl Fault {
+impl DaemonFault {
     /// Describes it for a person.
     pub(in crate::voice) fn reason(&self) -> Reason {
         match self {
@@ -60,7 +60,7 @@ impl Fault {
     }
 }
 
-impl From<Garbage> for Fault {
+impl From<Garbage> for DaemonFault {
     fn from(Garbage: Garbage) -> Self {
         Self::Garbage
     }
@@ -80,5 +80,5 @@ pub(in crate::voice) enum DialogueEvent {
     /// Something the person should hear once; speech goes on.
     Notice(Reason),
     /// Nothing more follows; the connection must be dropped.
-    Failed(Fault),
+    Failed(DaemonFault),
 }

@@ -6,31 +6,31 @@
 use std::time::Instant;
 
 use super::{
-    DUMMY, DYING, Dialogue, DialogueEvent, EARLY_EVENTS, Fault, Job, JobStage, Purpose, REFUSALS,
-    REPLY_LINES, Request, Serial, VOICE_LINES,
+    DUMMY, DYING, DaemonFault, DaemonRequest, Dialogue, DialogueEvent, EARLY_EVENTS, Job, JobStage,
+    Purpose, REFUSALS, REPLY_LINES, Serial, VOICE_LINES,
 };
 use crate::announce::Reason;
 use crate::config::Knob;
 use crate::voice::language::Languages;
-use crate::voice::ssip::{self, Happening, Said};
+use crate::voice::ssip::{self, Happening, ServerUnit};
 
 /// The code for a message with nothing to say; measured on speech-dispatcher 0.11.
 const NOTHING_TO_SAY: u16 = 227;
 
 impl Dialogue {
-    pub(super) fn hear(&mut self, said: Said, now: Instant) {
+    pub(super) fn hear(&mut self, said: ServerUnit, now: Instant) {
         match said {
-            Said::Part { text } => self.hear_part(text),
-            Said::Reply { code } => self.hear_reply(code, now),
-            Said::Event { happening, message } => self.hear_event(happening, message, now),
+            ServerUnit::Part { text } => self.hear_part(text),
+            ServerUnit::Reply { code } => self.hear_reply(code, now),
+            ServerUnit::Event { happening, message } => self.hear_event(happening, message, now),
         }
     }
 
     fn hear_part(&mut self, text: String) {
-        if self.asked.front().map(|asked| &asked.request) == Some(&Request::Voices) {
+        if self.asked.front().map(|asked| &asked.request) == Some(&DaemonRequest::Voices) {
             self.voice_lines += 1;
             if self.voice_lines > VOICE_LINES {
-                return self.fail(Fault::Garbage);
+                return self.fail(DaemonFault::Garbage);
             }
             // A line contains name, language and variant, separated by tabs (SSIP 4.6).
             let mut columns = text.split('\t');
@@ -40,41 +40,41 @@ impl Dialogue {
         } else if self.parts.len() < REPLY_LINES {
             self.parts.push(text);
         } else {
-            self.fail(Fault::Garbage);
+            self.fail(DaemonFault::Garbage);
         }
     }
 
     fn hear_reply(&mut self, code: u16, now: Instant) {
         let parts = std::mem::take(&mut self.parts);
         let Some(asked) = self.asked.pop_front() else {
-            return self.fail(Fault::Garbage);
+            return self.fail(DaemonFault::Garbage);
         };
         let ok = ssip::is_ok(code);
         match asked.request {
             // A rejected name costs only a worse entry in the daemon's history.
-            Request::ClientName | Request::PlainText | Request::Quit => {}
-            Request::NotifyAll if ok => {}
-            Request::NotifyAll => {
+            DaemonRequest::ClientName | DaemonRequest::PlainText | DaemonRequest::Quit => {}
+            DaemonRequest::NotifyAll if ok => {}
+            DaemonRequest::NotifyAll => {
                 for kind in ["CANCEL", "END", "BEGIN"] {
-                    self.steps.push_front(Request::Notify(kind));
+                    self.steps.push_front(DaemonRequest::Notify(kind));
                 }
             }
-            Request::Notify(_) if ok => {}
-            Request::Notify(_) => self.fail(Fault::NoEvents),
-            Request::Modules => {
+            DaemonRequest::Notify(_) if ok => {}
+            DaemonRequest::Notify(_) => self.fail(DaemonFault::NoEvents),
+            DaemonRequest::Modules => {
                 let real = parts
                     .iter()
                     .any(|name| !name.trim().is_empty() && name.trim() != DUMMY);
                 if ok && !real {
-                    self.fail(Fault::OnlyDummy);
+                    self.fail(DaemonFault::OnlyDummy);
                 }
             }
-            Request::Module => {
+            DaemonRequest::Module => {
                 if ok && parts.first().is_some_and(|name| name.trim() == DUMMY) {
-                    self.fail(Fault::OnlyDummy);
+                    self.fail(DaemonFault::OnlyDummy);
                 }
             }
-            Request::BaseLanguage => {
+            DaemonRequest::BaseLanguage => {
                 let tag = parts.first().map(|tag| tag.trim());
                 self.base_language = tag
                     .filter(|_| ok)
@@ -82,27 +82,27 @@ impl Dialogue {
                     .map(str::to_owned);
                 self.language.clone_from(&self.base_language);
             }
-            Request::BaseRate => self.rate.found(parts.first().filter(|_| ok)),
-            Request::BasePitch => self.pitch.found(parts.first().filter(|_| ok)),
-            Request::BaseVolume => self.volume.found(parts.first().filter(|_| ok)),
-            Request::BaseVoice => self.voice.found(parts.first().filter(|_| ok)),
-            Request::BasePunctuation => self.punctuation.found(parts.first().filter(|_| ok)),
-            Request::Rate(rate) => {
+            DaemonRequest::BaseRate => self.rate.found(parts.first().filter(|_| ok)),
+            DaemonRequest::BasePitch => self.pitch.found(parts.first().filter(|_| ok)),
+            DaemonRequest::BaseVolume => self.volume.found(parts.first().filter(|_| ok)),
+            DaemonRequest::BaseVoice => self.voice.found(parts.first().filter(|_| ok)),
+            DaemonRequest::BasePunctuation => self.punctuation.found(parts.first().filter(|_| ok)),
+            DaemonRequest::Rate(rate) => {
                 self.rate.set(rate, ok);
                 let text = Reason::new("voice.cause.keeps.rate");
                 self.refuses(Knob::Rate, ok, text);
             }
-            Request::Volume(volume) => {
+            DaemonRequest::Volume(volume) => {
                 self.volume.set(volume, ok);
                 let text = Reason::new("voice.cause.keeps.volume");
                 self.refuses(Knob::Volume, ok, text);
             }
-            Request::Punctuation(level) => {
+            DaemonRequest::Punctuation(level) => {
                 self.punctuation.set(level, ok, false);
                 let text = Reason::new("voice.cause.keeps.punctuation");
                 self.refuses(Knob::Punctuation, ok, text);
             }
-            Request::Voice(name) => {
+            DaemonRequest::Voice(name) => {
                 if !ok {
                     self.tell_no_such_voice(&name);
                     if let Some(job) = &mut self.job {
@@ -112,30 +112,30 @@ impl Dialogue {
                 self.voice.set(name, ok, true);
             }
             // Refused or not, it counts as set: asking again would not change the answer.
-            Request::Priority(priority) => self.priority = Some(priority),
-            Request::Language(tag) if ok || self.base_language.as_ref() == Some(&tag) => {
+            DaemonRequest::Priority(priority) => self.priority = Some(priority),
+            DaemonRequest::Language(tag) if ok || self.base_language.as_ref() == Some(&tag) => {
                 self.language = Some(tag);
                 // With another language, the daemon may choose another voice.
                 self.voice.doubt();
             }
-            Request::Language(tag) => {
+            DaemonRequest::Language(tag) => {
                 self.tell_no_voice(&tag);
                 if let Some(job) = &mut self.job {
                     job.language = None;
                 }
             }
-            Request::Pitch(pitch) => {
+            DaemonRequest::Pitch(pitch) => {
                 self.pitch.set(pitch, ok);
                 let text = Reason::new("voice.cause.keeps.pitch");
                 self.refuses(Knob::Pitch, ok, text);
             }
             // A module that can't list its voices gives an empty list, which counts as speaking everything.
-            Request::Voices => {
+            DaemonRequest::Voices => {
                 self.voices.get_or_insert_with(Languages::default);
             }
-            Request::Speak(serial) => self.permitted(serial, ok, code, now),
-            Request::Body(serial) => self.queued(serial, code, &parts, now),
-            Request::Cancel => {}
+            DaemonRequest::Speak(serial) => self.permitted(serial, ok, code, now),
+            DaemonRequest::Body(serial) => self.queued(serial, code, &parts, now),
+            DaemonRequest::Cancel => {}
         }
     }
 
@@ -156,7 +156,7 @@ impl Dialogue {
             None => ".\r\n".to_owned(),
         };
         self.outgoing.extend_from_slice(body.as_bytes());
-        self.ask(Request::Body(serial), now);
+        self.ask(DaemonRequest::Body(serial), now);
     }
 
     /// Records the message's number and processes the events that arrived before it.
@@ -175,7 +175,7 @@ impl Dialogue {
         if !ssip::is_ok(code) {
             // A text over the daemon's limit is spoken in part despite the error (SSIP 4.1).
             self.refused(code);
-            return self.ask(Request::Cancel, now);
+            return self.ask(DaemonRequest::Cancel, now);
         }
         if code == NOTHING_TO_SAY && message.is_none() {
             return self.finished(Happening::End);
@@ -265,11 +265,11 @@ impl Dialogue {
         };
         self.refusals += 1;
         match job.purpose {
-            Purpose::Test => self.fail(Fault::Refuses(code)),
+            Purpose::Test => self.fail(DaemonFault::Refuses(code)),
             Purpose::Utterance(id) => {
                 self.news.push_back(DialogueEvent::Cut(id));
                 if self.refusals >= REFUSALS {
-                    self.fail(Fault::Refuses(code));
+                    self.fail(DaemonFault::Refuses(code));
                 }
             }
         }

@@ -10,7 +10,7 @@ use crate::voice::ssip::{self, Priority};
 
 /// A command that gets a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Request {
+pub(super) enum DaemonRequest {
     /// Tells the daemon which client is speaking.
     ClientName,
     /// Requests all kinds of events.
@@ -65,7 +65,7 @@ pub(super) enum Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Serial(pub(super) u64);
 
-impl Request {
+impl DaemonRequest {
     /// Returns the command's line without its line break, if it is a single line.
     pub(super) fn line(&self, client_name: &str) -> Option<String> {
         Some(match self {

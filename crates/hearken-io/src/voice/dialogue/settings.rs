@@ -62,7 +62,7 @@ pub(super) enum Need {
 
 /// One of the daemon's settings that is a word: the voice, the level of punctuation.
 #[derive(Debug, Default)]
-pub(super) struct Word {
+pub(super) struct WordSetting {
     /// The person's own value: `None` before it was requested, `Some(None)` if it could not be determined.
     base: Option<Option<String>>,
     /// The value in force, if it is not the person's own.
@@ -70,7 +70,7 @@ pub(super) struct Word {
     broken: bool,
 }
 
-impl Word {
+impl WordSetting {
     /// Records the person's own value from the daemon's reply.
     pub(super) fn found(&mut self, reply: Option<&String>) {
         let word = reply.map(|text| text.trim().to_owned());
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_way_back_is_asked_for_before_a_word_is_set() {
-        let mut word = Word::default();
+        let mut word = WordSetting::default();
         assert_eq!(word.needs(None), None);
         assert_eq!(word.needs(Some("some")), Some(Need::Base));
         word.found(Some(&"none".to_owned()));

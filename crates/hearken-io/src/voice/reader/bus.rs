@@ -136,12 +136,12 @@ fn unescaped(text: &str) -> Result<String, BusError> {
 }
 
 /// The body of an answer.
-struct Body {
+struct AnswerBody {
     bytes: Vec<u8>,
     big_endian: bool,
 }
 
-impl Body {
+impl AnswerBody {
     fn number(&self, at: usize) -> Option<u32> {
         number(&self.bytes, at, self.big_endian)
     }
@@ -191,7 +191,7 @@ impl Bus {
         interface: &str,
         method: &str,
         strings: &[&str],
-    ) -> Result<Option<Body>, BusError> {
+    ) -> Result<Option<AnswerBody>, BusError> {
         self.serial += 1;
         let call = message(self.serial, service, path, interface, method, strings);
         self.socket.write_all(&call)?;
@@ -209,7 +209,7 @@ impl Bus {
         Err(BusError::Answer)
     }
 
-    fn read(&mut self) -> Result<(u8, Option<u32>, Body), BusError> {
+    fn read(&mut self) -> Result<(u8, Option<u32>, AnswerBody), BusError> {
         let mut head = [0; 16];
         self.socket.read_exact(&mut head)?;
         let big_endian = match head[0] {
@@ -229,7 +229,7 @@ impl Bus {
         let mut bytes = vec![0; body];
         self.socket.read_exact(&mut bytes)?;
         let answers = reply_serial(header.get(..fields).unwrap_or_default(), big_endian)?;
-        Ok((head[1], answers, Body { bytes, big_endian }))
+        Ok((head[1], answers, AnswerBody { bytes, big_endian }))
     }
 }
 

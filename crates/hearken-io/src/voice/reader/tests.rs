@@ -63,7 +63,7 @@ fn where_no_reader_is_none_is_found_and_all_places_are_named() {
 
 #[test]
 fn each_sign_of_the_system_names_its_reader_and_what_could_not_be_asked_is_told() {
-    let told = |marks: &[(Sign, Result<bool, std::io::ErrorKind>)]| {
+    let told = |marks: &[(ReaderSign, Result<bool, std::io::ErrorKind>)]| {
         let marks = marks.iter().cloned();
         let signs = Signs {
             marks: marks.map(|(sign, seen)| Mark { sign, seen }).collect(),
@@ -72,11 +72,11 @@ fn each_sign_of_the_system_names_its_reader_and_what_could_not_be_asked_is_told(
         signs.look()
     };
     for (sign, reader) in [
-        (Sign::Nvda, Reader::Nvda),
-        (Sign::Jaws, Reader::Jaws),
-        (Sign::Narrator, Reader::Narrator),
-        (Sign::VoiceOver, Reader::VoiceOver),
-        (Sign::Flag, Reader::Unnamed),
+        (ReaderSign::Nvda, ScreenReader::Nvda),
+        (ReaderSign::Jaws, ScreenReader::Jaws),
+        (ReaderSign::Narrator, ScreenReader::Narrator),
+        (ReaderSign::VoiceOver, ScreenReader::VoiceOver),
+        (ReaderSign::Flag, ScreenReader::Unnamed),
     ] {
         assert_eq!(told(&[(sign, Ok(true))]).present(), Some(reader));
         assert_eq!(told(&[(sign, Ok(false))]).present(), None);
@@ -85,18 +85,24 @@ fn each_sign_of_the_system_names_its_reader_and_what_could_not_be_asked_is_told(
         assert!(matches!(unknown.looks[0].sight, Sight::Unknown { .. }));
     }
     // The flag says only that there is a reader; the window says which.
-    let both = told(&[(Sign::Flag, Ok(true)), (Sign::Jaws, Ok(true))]);
-    assert_eq!(both.present(), Some(Reader::Jaws));
+    let both = told(&[(ReaderSign::Flag, Ok(true)), (ReaderSign::Jaws, Ok(true))]);
+    assert_eq!(both.present(), Some(ScreenReader::Jaws));
 }
 
 #[test]
 fn each_reader_is_known_by_its_process() {
     for (words, reader) in [
-        (&["/usr/bin/python3", "/usr/bin/orca"][..], Reader::Orca),
-        (&["orca", "--replace"][..], Reader::Orca),
-        (&["/bin/brltty", "-b", "no"][..], Reader::Brltty),
-        (&["/usr/sbin/espeakup"][..], Reader::Speakup),
-        (&["python3.11", "-u", "/usr/bin/fenrir"][..], Reader::Fenrir),
+        (
+            &["/usr/bin/python3", "/usr/bin/orca"][..],
+            ScreenReader::Orca,
+        ),
+        (&["orca", "--replace"][..], ScreenReader::Orca),
+        (&["/bin/brltty", "-b", "no"][..], ScreenReader::Brltty),
+        (&["/usr/sbin/espeakup"][..], ScreenReader::Speakup),
+        (
+            &["python3.11", "-u", "/usr/bin/fenrir"][..],
+            ScreenReader::Fenrir,
+        ),
     ] {
         let (_folder, signs) = machine();
         runs(&signs, 77, words);
@@ -107,7 +113,7 @@ fn each_reader_is_known_by_its_process() {
 #[test]
 fn speakup_is_known_by_its_synthesizer_and_reads_no_desktop() {
     for (synth, desktop, found) in [
-        ("soft\n", false, Some(Reader::Speakup)),
+        ("soft\n", false, Some(ScreenReader::Speakup)),
         ("none\n", false, None),
         ("soft\n", true, None),
     ] {
@@ -239,9 +245,9 @@ impl Answerer {
 fn the_bus_tells_of_orca_of_any_reader_and_of_none() {
     for big_endian in [false, true] {
         for (orca, enabled, found) in [
-            (1, Some(1), Some(Reader::Orca)),
-            (1, None, Some(Reader::Orca)),
-            (0, Some(1), Some(Reader::Unnamed)),
+            (1, Some(1), Some(ScreenReader::Orca)),
+            (1, None, Some(ScreenReader::Orca)),
+            (0, Some(1), Some(ScreenReader::Unnamed)),
             (0, Some(0), None),
             (0, None, None),
         ] {
@@ -256,7 +262,7 @@ fn the_bus_tells_of_orca_of_any_reader_and_of_none() {
 fn a_reader_with_a_name_goes_before_one_without() {
     let (_folder, signs) = scripted(Answerer::new(false, 0, Some(1)).bytes.leak());
     runs(&signs, 77, &["brltty"]);
-    assert_eq!(look(&signs).present(), Some(Reader::Brltty));
+    assert_eq!(look(&signs).present(), Some(ScreenReader::Brltty));
 }
 
 /// The tests that need a real bus, which a newcomer's machine may lack.

@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use super::message::{ChildReport, Lines, Name, Order, Why, Words, line};
+use super::message::{ChildOrder, ChildReport, MessageParser, Name, SpokenWords, Why, line};
 
 /// How often to check an engine that does not report the end of its words.
 const LOOK: Duration = Duration::from_millis(40);
@@ -26,8 +26,8 @@ pub(super) enum Happening {
 
 /// An item that the first thread waits for.
 #[derive(Debug)]
-pub(super) enum Item<T> {
-    Order(Order),
+pub(super) enum ChildNews<T> {
+    Order(ChildOrder),
     /// An engine's report about the words with this number.
     Heard(Happening, T),
     /// The engine failed outside any call.
@@ -56,7 +56,7 @@ pub(super) trait Engine {
     /// Starts speaking words, and returns their number if it numbers them.
     fn say(
         &mut self,
-        words: &Words,
+        words: &SpokenWords,
         tell: &mut dyn FnMut(ChildReport),
     ) -> Result<Option<Self::Token>, Why>;
     /// Silences the engine.
@@ -76,7 +76,7 @@ struct Saying<T> {
 pub(super) fn serve<E: Engine>(
     input: impl Read + Send + 'static,
     output: &mut impl Write,
-    open: impl FnOnce(&mpsc::Sender<Item<E::Token>>) -> Result<E, Why>,
+    open: impl FnOnce(&mpsc::Sender<ChildNews<E::Token>>) -> Result<E, Why>,
     farewell: impl FnOnce() + Send + 'static,
 ) {
     let (items, waiting) = mpsc::channel();
@@ -84,7 +84,7 @@ pub(super) fn serve<E: Engine>(
     std::thread::spawn(move || {
         read(input, &orders);
         // If the engine failed, the first thread is already gone.
-        let _ = orders.send(Item::End);
+        let _ = orders.send(ChildNews::End);
         farewell();
     });
     let mut engine = match open(&items) {
@@ -102,7 +102,7 @@ pub(super) fn serve<E: Engine>(
 
 fn obey<E: Engine>(
     engine: &mut E,
-    waiting: &mpsc::Receiver<Item<E::Token>>,
+    waiting: &mpsc::Receiver<ChildNews<E::Token>>,
     output: &mut impl Write,
 ) -> Result<(), Why> {
     let mut saying: Option<Saying<E::Token>> = None;
@@ -114,7 +114,7 @@ fn obey<E: Engine>(
             }
         };
         match item {
-            Ok(Item::Order(Order::Speak(words))) => {
+            Ok(ChildNews::Order(ChildOrder::Speak(words))) => {
                 let id = words.id;
                 let token = engine.say(&words, &mut |told| tell(output, &told))?;
                 tell(output, &ChildReport::Taken { id });
@@ -123,12 +123,12 @@ fn obey<E: Engine>(
                 }
                 saying = Some(Saying { id, token });
             }
-            Ok(Item::Order(Order::Stop)) => {
+            Ok(ChildNews::Order(ChildOrder::Stop)) => {
                 saying = None;
                 engine.stop()?;
                 tell(output, &ChildReport::Silent);
             }
-            Ok(Item::Heard(happening, token)) => {
+            Ok(ChildNews::Heard(happening, token)) => {
                 let ours = saying.as_ref().filter(|it| it.token == Some(token));
                 let Some(id) = ours.map(|it| it.id) else {
                     continue;
@@ -145,8 +145,8 @@ fn obey<E: Engine>(
                     saying = None;
                 }
             }
-            Ok(Item::Failed(why)) => return Err(why),
-            Ok(Item::End) | Err(RecvTimeoutError::Disconnected) => return engine.stop(),
+            Ok(ChildNews::Failed(why)) => return Err(why),
+            Ok(ChildNews::End) | Err(RecvTimeoutError::Disconnected) => return engine.stop(),
             Err(RecvTimeoutError::Timeout) => {
                 if !engine.is_speaking()?
                     && let Some(said) = saying.take()
@@ -159,8 +159,8 @@ fn obey<E: Engine>(
 }
 
 /// Reads orders until there are no more; an invalid order also ends them.
-fn read<T>(mut input: impl Read, orders: &mpsc::Sender<Item<T>>) {
-    let mut lines = Lines::default();
+fn read<T>(mut input: impl Read, orders: &mpsc::Sender<ChildNews<T>>) {
+    let mut lines = MessageParser::default();
     let mut chunk = [0; 8 * 1024];
     loop {
         match input.read(&mut chunk) {
@@ -172,7 +172,7 @@ fn read<T>(mut input: impl Read, orders: &mpsc::Sender<Item<T>>) {
         loop {
             match lines.next() {
                 Ok(Some(order)) => {
-                    if orders.send(Item::Order(order)).is_err() {
+                    if orders.send(ChildNews::Order(order)).is_err() {
                         return;
                     }
                 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::message::{ChildReport, Garbage, Lines, Order, Why, Words, line};
+use super::message::{ChildOrder, ChildReport, Garbage, MessageParser, SpokenWords, Why, line};
 use crate::announce::{Reason, UtteranceId};
 use crate::platform::processes::{Tree, alone};
 use crate::voice::limits::Limits;
@@ -63,7 +63,7 @@ pub(in crate::voice) struct ChildProgram {
 
 /// The reason why the child can't be used as a voice (any more).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::voice) enum Fault {
+pub(in crate::voice) enum ChildFault {
     /// It could not be started.
     Start(Reason),
     /// It ended, which happens only in a crash.
@@ -80,7 +80,7 @@ pub(in crate::voice) enum Fault {
     Engine(Why),
 }
 
-impl Fault {
+impl ChildFault {
     /// Describes it for a person, who knows the voice by what speaks.
     pub(in crate::voice) fn reason(&self, by: By) -> Reason {
         let key = match (self, by) {
@@ -110,7 +110,7 @@ impl Fault {
     }
 }
 
-impl From<Garbage> for Fault {
+impl From<Garbage> for ChildFault {
     fn from(Garbage: Garbage) -> Self {
         Self::Garbage
     }
@@ -157,7 +157,7 @@ pub(super) struct Link {
     stdin: ChildStdin,
     stdout: ChildStdout,
     outgoing: Vec<u8>,
-    lines: Lines,
+    lines: MessageParser,
     pub(super) stage: OrderStage,
     /// The deadlines of the stops that have not been obeyed yet.
     stops: VecDeque<Instant>,
@@ -173,7 +173,7 @@ impl Link {
         place: &ChildProgram,
         limits: Limits,
         leftover: Option<Instant>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, ChildFault> {
         let mut command = Command::new(&place.program);
         command
             .args(&place.arguments)
@@ -184,10 +184,12 @@ impl Link {
             .kill_on_drop(true);
         let mut child = alone(&mut command)
             .spawn()
-            .map_err(|error| Fault::Start(Reason::of_system(&error)))?;
+            .map_err(|error| ChildFault::Start(Reason::of_system(&error)))?;
         let group = Tree::of(&child);
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Fault::Start(Reason::new("voice.cause.system.no_pipes")));
+            return Err(ChildFault::Start(Reason::new(
+                "voice.cause.system.no_pipes",
+            )));
         };
         Ok(Self {
             child,
@@ -195,7 +197,7 @@ impl Link {
             stdin,
             stdout,
             outgoing: Vec::new(),
-            lines: Lines::default(),
+            lines: MessageParser::default(),
             stage: OrderStage::Starting {
                 until: Instant::now() + limits.spawn,
             },
@@ -206,7 +208,7 @@ impl Link {
         })
     }
 
-    pub(super) fn speak(&mut self, words: Words) {
+    pub(super) fn speak(&mut self, words: SpokenWords) {
         self.stop();
         let longest = self.limits.end_of(&words.text);
         let until = Instant::now() + self.limits.call;
@@ -216,7 +218,7 @@ impl Link {
             longest,
             until,
         };
-        self.outgoing.extend(line(&Order::Speak(words)));
+        self.outgoing.extend(line(&ChildOrder::Speak(words)));
     }
 
     pub(super) fn stop(&mut self) {
@@ -225,22 +227,22 @@ impl Link {
             OrderStage::Asked { .. } | OrderStage::Queued { .. } | OrderStage::Sounding { .. } => {
                 self.stage = OrderStage::Idle;
                 self.stops.push_back(Instant::now() + self.limits.call);
-                self.outgoing.extend(line(&Order::Stop));
+                self.outgoing.extend(line(&ChildOrder::Stop));
             }
         }
     }
 
     /// Returns the next time limit for the child, and the fault of missing it.
-    fn deadline(&self) -> Option<(Instant, Fault)> {
+    fn deadline(&self) -> Option<(Instant, ChildFault)> {
         let stage = match self.stage {
             OrderStage::Starting { until } | OrderStage::Asked { until, .. } => {
-                Some((until, Fault::Mute))
+                Some((until, ChildFault::Mute))
             }
-            OrderStage::Queued { until, .. } => Some((until, Fault::NeverBegan)),
-            OrderStage::Sounding { until, .. } => Some((until, Fault::NeverEnded)),
+            OrderStage::Queued { until, .. } => Some((until, ChildFault::NeverBegan)),
+            OrderStage::Sounding { until, .. } => Some((until, ChildFault::NeverEnded)),
             OrderStage::Idle => None,
         };
-        let stop = self.stops.front().map(|until| (*until, Fault::Mute));
+        let stop = self.stops.front().map(|until| (*until, ChildFault::Mute));
         [stage, stop]
             .into_iter()
             .flatten()
@@ -248,7 +250,7 @@ impl Link {
     }
 
     /// Transfers bytes both ways until there is news; may be dropped at any time.
-    pub(super) async fn turn(&mut self) -> Result<SpeechReport, Fault> {
+    pub(super) async fn turn(&mut self) -> Result<SpeechReport, ChildFault> {
         loop {
             while let Some(told) = self.lines.next()? {
                 if let Some(news) = self.hear(told)? {
@@ -256,14 +258,14 @@ impl Link {
                 }
             }
             if self.outgoing.len() > OUTGOING {
-                return Err(Fault::Mute);
+                return Err(ChildFault::Mute);
             }
             self.exchange().await?;
         }
     }
 
     /// Writes and reads once, or detects that a time limit has passed.
-    async fn exchange(&mut self) -> Result<(), Fault> {
+    async fn exchange(&mut self) -> Result<(), ChildFault> {
         let deadline = self.deadline();
         let waiting = !self.outgoing.is_empty();
         let mut chunk = [0; CHUNK];
@@ -273,11 +275,11 @@ impl Link {
                 Ok(count) if count > 0 => {
                     self.outgoing.drain(..count);
                 }
-                Ok(_) | Err(_) => return Err(Fault::Ended),
+                Ok(_) | Err(_) => return Err(ChildFault::Ended),
             },
             read = self.stdout.read(&mut chunk) => match read {
                 Ok(count) if count > 0 => self.lines.feed(&chunk[..count]),
-                Ok(_) | Err(_) => return Err(Fault::Ended),
+                Ok(_) | Err(_) => return Err(ChildFault::Ended),
             },
             () = at(deadline.as_ref().map(|(until, _)| *until)), if deadline.is_some() => {
                 if let Some((_, fault)) = deadline {
@@ -291,7 +293,7 @@ impl Link {
     }
 
     /// Handles the child's report; a report about stopped words is no longer news.
-    fn hear(&mut self, told: ChildReport) -> Result<Option<SpeechReport>, Fault> {
+    fn hear(&mut self, told: ChildReport) -> Result<Option<SpeechReport>, ChildFault> {
         let now = Instant::now();
         let limits = self.limits;
         match told {
@@ -355,7 +357,7 @@ impl Link {
                 }
             }
             ChildReport::Notice { what } => return Ok(Some(SpeechReport::Notice(what.reason()))),
-            ChildReport::Failed { why } => return Err(Fault::Engine(why)),
+            ChildReport::Failed { why } => return Err(ChildFault::Engine(why)),
         }
         Ok(None)
     }
@@ -433,13 +435,13 @@ mod tests {
     #[test]
     fn each_fault_names_who_speaks_in_every_language() {
         let faults = [
-            Fault::Start(Reason::said("no")),
-            Fault::Ended,
-            Fault::Mute,
-            Fault::NeverBegan,
-            Fault::NeverEnded,
-            Fault::Garbage,
-            Fault::Engine(Why::NvdaLost),
+            ChildFault::Start(Reason::said("no")),
+            ChildFault::Ended,
+            ChildFault::Mute,
+            ChildFault::NeverBegan,
+            ChildFault::NeverEnded,
+            ChildFault::Garbage,
+            ChildFault::Engine(Why::NvdaLost),
         ];
         for tag in ["en", "de", "es"] {
             let words = Phrases::for_languages(&[tag.to_owned()]).unwrap();
@@ -455,7 +457,7 @@ mod tests {
                     "{tag}: {reason}"
                 );
             }
-            let own = words.because(&Fault::Mute.reason(By::System));
+            let own = words.because(&ChildFault::Mute.reason(By::System));
             assert!(!own.contains("NVDA"), "{tag}: {own}");
         }
     }

@@ -14,16 +14,16 @@ const LINE_LIMIT: usize = 512 * 1024;
 /// An order to the child.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Order {
+pub(super) enum ChildOrder {
     /// Speak this. Nothing is being spoken, or it was stopped before.
-    Speak(Words),
+    Speak(SpokenWords),
     /// Fall silent.
     Stop,
 }
 
 /// The words to speak, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Words {
+pub(super) struct SpokenWords {
     /// The utterance's number.
     pub id: u64,
     /// The text; never empty, without control characters.
@@ -40,7 +40,7 @@ pub(super) struct Words {
     pub delivery: Delivery,
 }
 
-impl Words {
+impl SpokenWords {
     /// Converts an utterance into the terms of an order.
     pub(super) fn of(utterance: Utterance, text: String, own_pitch: i32) -> Self {
         Self {
@@ -91,7 +91,7 @@ pub(super) enum ChildReport {
     /// Something that the person should hear, once.
     Notice {
         /// The notice.
-        what: Notice,
+        what: SpeechNotice,
     },
     /// The engine failed; the child ends.
     Failed {
@@ -113,7 +113,7 @@ pub(super) enum Name {
 /// Something about the speech that the person should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Notice {
+pub(super) enum SpeechNotice {
     /// Its pitch can't change, so nothing distinguishes the program's own words from the agents'.
     OnePitch,
     /// No voice speaks the language of this tag.
@@ -154,7 +154,7 @@ impl Name {
     }
 }
 
-impl Notice {
+impl SpeechNotice {
     /// Describes it for a person.
     pub(super) fn reason(&self) -> Reason {
         match self {
@@ -188,11 +188,11 @@ pub(super) struct Garbage;
 
 /// A parser from bytes to messages, however the bytes are cut.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct MessageParser {
     bytes: Vec<u8>,
 }
 
-impl Lines {
+impl MessageParser {
     /// Adds bytes.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn messages_survive_any_cut_and_garbage_is_named() {
-        let words = Words {
+        let words = SpokenWords {
             id: 7,
             text: "one\ntwo \u{1F600}".into(),
             language: Some("de".into()),
@@ -238,22 +238,22 @@ mod tests {
             usual_pitch: None,
             delivery: Delivery::default(),
         };
-        let orders = [Order::Speak(words), Order::Stop];
+        let orders = [ChildOrder::Speak(words), ChildOrder::Stop];
         let bytes: Vec<u8> = orders.iter().flat_map(line).collect();
         for size in 1..40 {
-            let (mut lines, mut got) = (Lines::default(), Vec::new());
+            let (mut lines, mut got) = (MessageParser::default(), Vec::new());
             for part in bytes.chunks(size) {
                 lines.feed(part);
-                while let Some(order) = lines.next::<Order>().unwrap() {
+                while let Some(order) = lines.next::<ChildOrder>().unwrap() {
                     got.push(order);
                 }
             }
             assert_eq!(got, orders, "{size}");
         }
-        let mut lines = Lines::default();
+        let mut lines = MessageParser::default();
         lines.feed(b"{\"order\":\"stop\"\n");
-        assert_eq!(lines.next::<Order>(), Err(Garbage));
+        assert_eq!(lines.next::<ChildOrder>(), Err(Garbage));
         lines.feed(&vec![b' '; LINE_LIMIT + 1]);
-        assert_eq!(lines.next::<Order>(), Err(Garbage), "an endless line");
+        assert_eq!(lines.next::<ChildOrder>(), Err(Garbage), "an endless line");
     }
 }

@@ -40,9 +40,9 @@ mod platform;
 #[cfg(test)]
 mod tests;
 
-pub(super) use link::{By, ChildProgram, Fault};
+pub(super) use link::{By, ChildFault, ChildProgram};
 use link::{Link, OrderStage, SpeechReport};
-use message::Words;
+use message::SpokenWords;
 use orphan::Orphan;
 
 /// The hidden command that turns this program into the child.
@@ -57,7 +57,7 @@ const FAREWELL: std::time::Duration = std::time::Duration::from_millis(300);
 
 /// The state of the voice's child.
 #[derive(Debug)]
-enum State {
+enum ChildState {
     /// Nothing happens until then.
     Waiting(Instant),
     Up(Box<Link>),
@@ -76,7 +76,7 @@ pub(super) struct SystemVoice {
     place: ChildProgram,
     own_pitch: i32,
     limits: Limits,
-    state: State,
+    state: ChildState,
     engine: Reason,
     news: VecDeque<VoiceEvent>,
     attempt: u32,
@@ -92,11 +92,11 @@ impl SystemVoice {
         place: ChildProgram,
         own_pitch: i32,
         limits: Limits,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, ChildFault> {
         let orphan = Self::expecting(&place).await;
         let mut voice = Self {
             orphan,
-            state: State::Up(Box::new(Link::start(&place, limits, None)?)),
+            state: ChildState::Up(Box::new(Link::start(&place, limits, None)?)),
             place,
             own_pitch,
             limits,
@@ -138,26 +138,26 @@ impl SystemVoice {
     }
 
     /// Waits for the child's next news, starting one first if necessary.
-    async fn step(&mut self) -> Result<SpeechReport, Fault> {
+    async fn step(&mut self) -> Result<SpeechReport, ChildFault> {
         loop {
             match &mut self.state {
-                State::Waiting(until) => {
+                ChildState::Waiting(until) => {
                     at(Some(*until)).await;
                     self.orphan = Self::expecting(&self.place).await;
                     let link = Link::start(&self.place, self.limits, self.leftover)?;
-                    self.state = State::Up(Box::new(link));
+                    self.state = ChildState::Up(Box::new(link));
                 }
-                State::Up(link) => return link.turn().await,
+                ChildState::Up(link) => return link.turn().await,
             }
         }
     }
 
     /// Kills the child and schedules the next one; returns what the person should hear.
-    fn lost(&mut self, fault: &Fault) -> Option<VoiceEvent> {
+    fn lost(&mut self, fault: &ChildFault) -> Option<VoiceEvent> {
         let wait = self.limits.backoff(self.attempt);
         self.attempt = self.attempt.saturating_add(1);
-        let state = std::mem::replace(&mut self.state, State::Waiting(Instant::now() + wait));
-        if let State::Up(link) = state {
+        let state = std::mem::replace(&mut self.state, ChildState::Waiting(Instant::now() + wait));
+        if let ChildState::Up(link) = state {
             self.leftover = link.busy.max(self.leftover);
             if let Some(orphan) = self.orphan.take().filter(|_| link.busy.is_some()) {
                 tokio::spawn(async move { orphan.silence().await });
@@ -193,14 +193,14 @@ impl SystemVoice {
 
     fn link(&mut self) -> Option<&mut Link> {
         match &mut self.state {
-            State::Up(link) => match link.stage {
+            ChildState::Up(link) => match link.stage {
                 OrderStage::Starting { .. } => None,
                 OrderStage::Idle
                 | OrderStage::Asked { .. }
                 | OrderStage::Queued { .. }
                 | OrderStage::Sounding { .. } => Some(link),
             },
-            State::Waiting(_) => None,
+            ChildState::Waiting(_) => None,
         }
     }
 }
@@ -215,7 +215,7 @@ impl Voice for SystemVoice {
             return self.news.push_back(VoiceEvent::Ended(id));
         }
         match self.link() {
-            Some(link) => link.speak(Words::of(utterance, text, own_pitch)),
+            Some(link) => link.speak(SpokenWords::of(utterance, text, own_pitch)),
             None => self.news.push_back(VoiceEvent::Cut(id)),
         }
     }
@@ -242,8 +242,8 @@ impl Voice for SystemVoice {
     }
 
     async fn close(&mut self) {
-        let state = std::mem::replace(&mut self.state, State::Waiting(Instant::now()));
-        if let State::Up(link) = state {
+        let state = std::mem::replace(&mut self.state, ChildState::Waiting(Instant::now()));
+        if let ChildState::Up(link) = state {
             let spoke = link.busy.is_some();
             link.close().await;
             // A hanging child is killed, and can't stop what it began.

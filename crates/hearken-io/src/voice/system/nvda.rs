@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::child::{Ends, Engine, Happening, Item};
-use super::message::{ChildReport, Name, Why, Words};
+use super::child::{ChildNews, Ends, Engine, Happening};
+use super::message::{ChildReport, Name, SpokenWords, Why};
 use crate::platform::nvda::Client;
 
 /// NVDA's result for words that were cancelled (`ERROR_CANCELLED`).
@@ -23,7 +23,7 @@ const CANCELLED: u32 = 1223;
 const AGAIN: Duration = Duration::from_millis(30);
 
 /// The functions of NVDA, so that tests can replace them.
-pub(super) trait Reader: Clone + Send + 'static {
+pub(super) trait NvdaFunctions: Clone + Send + 'static {
     /// Speaks SSML, and returns when it has been spoken.
     fn speak(&self, ssml: &str) -> Result<(), u32>;
     /// Silences NVDA.
@@ -32,7 +32,7 @@ pub(super) trait Reader: Clone + Send + 'static {
     fn braille(&self, text: &str) -> Result<(), u32>;
 }
 
-impl Reader for Client {
+impl NvdaFunctions for Client {
     fn speak(&self, ssml: &str) -> Result<(), u32> {
         Client::speak(self, ssml)
     }
@@ -65,7 +65,7 @@ pub(super) struct Nvda<R> {
         reason = "builds without the system's own speech only test the rest"
     )
 )]
-pub(super) fn open(library: &Path, items: &Sender<Item<u64>>) -> Result<Nvda<Client>, Why> {
+pub(super) fn open(library: &Path, items: &Sender<ChildNews<u64>>) -> Result<Nvda<Client>, Why> {
     let client = Client::load(library).map_err(|error| {
         if error.kind() == std::io::ErrorKind::NotFound && error.raw_os_error().is_none() {
             Why::NvdaOld
@@ -78,8 +78,8 @@ pub(super) fn open(library: &Path, items: &Sender<Item<u64>>) -> Result<Nvda<Cli
     Ok(Nvda::new(client, items.clone()))
 }
 
-impl<R: Reader> Nvda<R> {
-    pub(super) fn new(reader: R, items: Sender<Item<u64>>) -> Self {
+impl<R: NvdaFunctions> Nvda<R> {
+    pub(super) fn new(reader: R, items: Sender<ChildNews<u64>>) -> Self {
         let (words, given) = mpsc::channel();
         let (freed, free) = mpsc::channel();
         let mouth = reader.clone();
@@ -96,25 +96,25 @@ impl<R: Reader> Nvda<R> {
 
 /// Runs the mouth: speaks the words that it is given, one after another.
 fn speak(
-    reader: &impl Reader,
+    reader: &impl NvdaFunctions,
     given: &Receiver<(u64, String)>,
-    items: &Sender<Item<u64>>,
+    items: &Sender<ChildNews<u64>>,
     freed: &Sender<()>,
 ) {
     for (token, ssml) in given {
         // If the child is about to end, nothing receives this any more.
-        let _ = items.send(Item::Heard(Happening::Begun, token));
+        let _ = items.send(ChildNews::Heard(Happening::Begun, token));
         let said = reader.speak(&ssml);
         let _ = freed.send(());
         let _ = items.send(match said {
-            Ok(()) => Item::Heard(Happening::Ended, token),
-            Err(CANCELLED) => Item::Heard(Happening::Cut, token),
-            Err(code) => Item::Failed(Why::NvdaCode(code)),
+            Ok(()) => ChildNews::Heard(Happening::Ended, token),
+            Err(CANCELLED) => ChildNews::Heard(Happening::Cut, token),
+            Err(code) => ChildNews::Failed(Why::NvdaCode(code)),
         });
     }
 }
 
-impl<R: Reader> Engine for Nvda<R> {
+impl<R: NvdaFunctions> Engine for Nvda<R> {
     type Token = u64;
 
     fn name(&self) -> Name {
@@ -127,7 +127,7 @@ impl<R: Reader> Engine for Nvda<R> {
 
     fn say(
         &mut self,
-        words: &Words,
+        words: &SpokenWords,
         _tell: &mut dyn FnMut(ChildReport),
     ) -> Result<Option<u64>, Why> {
         // Most people have no braille display; NVDA does not report its absence, and a braille error must not cost the
@@ -165,7 +165,7 @@ impl<R: Reader> Engine for Nvda<R> {
 }
 
 /// Returns words as SSML: in their language if it is known, raised in pitch if they are hearken's own.
-fn ssml(words: &Words) -> String {
+fn ssml(words: &SpokenWords) -> String {
     let mut text = String::with_capacity(words.text.len() + 80);
     text.push_str("<speak>");
     if let Some(tag) = &words.language {
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    impl Reader for Fake {
+    impl NvdaFunctions for Fake {
         fn speak(&self, ssml: &str) -> Result<(), u32> {
             let mut state = self.0.0.lock().unwrap();
             state.said.push(ssml.to_owned());
@@ -261,8 +261,8 @@ mod tests {
         }
     }
 
-    fn words(text: &str) -> Words {
-        Words {
+    fn words(text: &str) -> SpokenWords {
+        SpokenWords {
             id: 7,
             text: text.to_owned(),
             language: None,
@@ -279,10 +279,14 @@ mod tests {
         let fake = Fake::default();
         let mut nvda = Nvda::new(fake.clone(), items);
         let token = nvda.say(&words("a < b"), &mut |_| {}).unwrap().unwrap();
-        assert!(matches!(heard.recv().unwrap(), Item::Heard(Happening::Begun, it) if it == token));
+        assert!(
+            matches!(heard.recv().unwrap(), ChildNews::Heard(Happening::Begun, it) if it == token)
+        );
         assert!(nvda.is_speaking().unwrap());
         fake.with(|state| state.over = Some(Ok(())));
-        assert!(matches!(heard.recv().unwrap(), Item::Heard(Happening::Ended, it) if it == token));
+        assert!(
+            matches!(heard.recv().unwrap(), ChildNews::Heard(Happening::Ended, it) if it == token)
+        );
         assert!(!nvda.is_speaking().unwrap());
         fake.with(|state| {
             assert_eq!(state.said, ["<speak>a &lt; b</speak>"]);
@@ -302,11 +306,11 @@ mod tests {
         assert!(fake.with(|state| state.cancels) > 3);
         assert!(matches!(
             heard.recv().unwrap(),
-            Item::Heard(Happening::Begun, 1)
+            ChildNews::Heard(Happening::Begun, 1)
         ));
         assert!(matches!(
             heard.recv().unwrap(),
-            Item::Heard(Happening::Cut, 1)
+            ChildNews::Heard(Happening::Cut, 1)
         ));
         // A stop in silence asks nothing of NVDA, which may be speaking words of its own.
         let before = fake.with(|state| state.cancels);
@@ -323,11 +327,11 @@ mod tests {
         nvda.say(&words("one"), &mut |_| {}).unwrap();
         assert!(matches!(
             heard.recv().unwrap(),
-            Item::Heard(Happening::Begun, 1)
+            ChildNews::Heard(Happening::Begun, 1)
         ));
         assert!(matches!(
             heard.recv().unwrap(),
-            Item::Failed(Why::NvdaCode(1722))
+            ChildNews::Failed(Why::NvdaCode(1722))
         ));
     }
 

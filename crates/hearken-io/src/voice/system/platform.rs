@@ -14,8 +14,8 @@ use std::sync::mpsc::Sender;
 
 use tts::{Tts, UtteranceId, Voice};
 
-use super::child::{Ends, Engine, Happening, Item};
-use super::message::{ChildReport, Name, Notice, Why, Words};
+use super::child::{ChildNews, Ends, Engine, Happening};
+use super::message::{ChildReport, Name, SpeechNotice, SpokenWords, Why};
 use crate::announce::{Mark, Sound};
 use crate::voice::language::covers;
 use crate::voice::pitch;
@@ -25,7 +25,7 @@ const MOST_TOLD: usize = 16;
 
 /// Values on the engine's own scales.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Numbers {
+struct EngineValues {
     rate: f32,
     pitch: f32,
     volume: f32,
@@ -34,22 +34,22 @@ struct Numbers {
 /// An engine that speaks through the platform.
 pub(super) struct Platform {
     tts: Option<Tts>,
-    items: Sender<Item<String>>,
+    items: Sender<ChildNews<String>>,
     /// The engine's own settings, found at the start.
-    usual: Numbers,
-    now: Numbers,
+    usual: EngineValues,
+    now: EngineValues,
     voices: Option<Vec<Voice>>,
     /// The voice in force, if it is not the engine's own.
     voice: Option<String>,
     /// The tag of the person's own voice, as far as it is known.
     home: String,
-    told: Vec<Notice>,
+    told: Vec<SpeechNotice>,
 }
 
 impl Platform {
-    pub(super) fn open(items: &Sender<Item<String>>) -> Result<Self, Why> {
+    pub(super) fn open(items: &Sender<ChildNews<String>>) -> Result<Self, Why> {
         let tts = fresh(items)?;
-        let usual = Numbers {
+        let usual = EngineValues {
             rate: tts.get_rate().unwrap_or_else(|_| tts.normal_rate()),
             pitch: tts.get_pitch().unwrap_or_else(|_| tts.normal_pitch()),
             volume: tts.get_volume().unwrap_or_else(|_| tts.normal_volume()),
@@ -76,13 +76,17 @@ impl Platform {
     }
 
     /// Adjusts rate, pitch and volume, each only if it differs.
-    fn numbers(&mut self, words: &Words, tell: &mut dyn FnMut(ChildReport)) -> Result<(), Why> {
+    fn numbers(
+        &mut self,
+        words: &SpokenWords,
+        tell: &mut dyn FnMut(ChildReport),
+    ) -> Result<(), Why> {
         let (usual, now) = (self.usual, self.now);
         let tts = self.tts()?;
         let can = tts.supported_features();
         let rates = Scale::new(tts.min_rate(), tts.normal_rate(), tts.max_rate());
         let pitches = Scale::new(tts.min_pitch(), tts.normal_pitch(), tts.max_pitch());
-        let wanted = Numbers {
+        let wanted = EngineValues {
             rate: words.delivery.rate.map_or(usual.rate, |n| rates.of(n)),
             pitch: pitches.of(pitch_of(words, pitches.back(usual.pitch))),
             // The usual volume is at the top of most scales, so the whole scale is used.
@@ -105,13 +109,13 @@ impl Platform {
         }
         self.now = wanted;
         if !can.pitch && words.own && words.own_pitch != 0 {
-            self.once(Notice::OnePitch, tell);
+            self.once(SpeechNotice::OnePitch, tell);
         }
         Ok(())
     }
 
     /// Reports a notice once, and at most [`MOST_TOLD`] notices in total.
-    fn once(&mut self, what: Notice, tell: &mut dyn FnMut(ChildReport)) {
+    fn once(&mut self, what: SpeechNotice, tell: &mut dyn FnMut(ChildReport)) {
         if self.told.len() < MOST_TOLD && !self.told.contains(&what) {
             self.told.push(what.clone());
             tell(ChildReport::Notice { what });
@@ -119,7 +123,11 @@ impl Platform {
     }
 
     /// Selects the voice: the one that is named, otherwise one for the words' language, otherwise the engine's own.
-    fn choose(&mut self, words: &Words, tell: &mut dyn FnMut(ChildReport)) -> Result<(), Why> {
+    fn choose(
+        &mut self,
+        words: &SpokenWords,
+        tell: &mut dyn FnMut(ChildReport),
+    ) -> Result<(), Why> {
         let foreign = words
             .language
             .as_deref()
@@ -147,8 +155,8 @@ impl Platform {
         };
         let Some(found) = by_name.or_else(|| foreign.and_then(by_tag)).cloned() else {
             let missing = match (named, foreign) {
-                (Some(name), _) => Notice::NoVoice(name.to_owned()),
-                (None, tag) => Notice::NoLanguage(tag.unwrap_or("?").to_owned()),
+                (Some(name), _) => SpeechNotice::NoVoice(name.to_owned()),
+                (None, tag) => SpeechNotice::NoLanguage(tag.unwrap_or("?").to_owned()),
             };
             self.once(missing, tell);
             return self.back_to_own();
@@ -196,7 +204,7 @@ impl Engine for Platform {
 
     fn say(
         &mut self,
-        words: &Words,
+        words: &SpokenWords,
         tell: &mut dyn FnMut(ChildReport),
     ) -> Result<Option<String>, Why> {
         self.choose(words, tell)?;
@@ -222,14 +230,14 @@ impl Engine for Platform {
 }
 
 /// Opens the platform's speech and makes it report the progress of words.
-fn fresh(items: &Sender<Item<String>>) -> Result<Tts, Why> {
+fn fresh(items: &Sender<ChildNews<String>>) -> Result<Tts, Why> {
     let tts = Tts::default().map_err(|error| words_of(&error))?;
     if tts.supported_features().utterance_callbacks {
         let heard = |happening| -> Option<Box<dyn FnMut(UtteranceId)>> {
             let items = items.clone();
             Some(Box::new(move |id| {
                 // If the child is about to end, nothing receives this any more.
-                let _ = items.send(Item::Heard(happening, token(id)));
+                let _ = items.send(ChildNews::Heard(happening, token(id)));
             }))
         };
         tts.on_utterance_begin(heard(Happening::Begun))
@@ -241,7 +249,7 @@ fn fresh(items: &Sender<Item<String>>) -> Result<Tts, Why> {
 }
 
 /// Returns the pitch of words for an engine whose own is `base`, on the scale of -100 to 100.
-fn pitch_of(words: &Words, base: i32) -> i32 {
+fn pitch_of(words: &SpokenWords, base: i32) -> i32 {
     let mark = if words.own { Mark::Own } else { Mark::Agent };
     let sound = Sound {
         delivery: words.delivery.clone(),

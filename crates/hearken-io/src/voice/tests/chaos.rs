@@ -13,7 +13,7 @@ use crate::voice::dialogue::{Dialogue, DialogueEvent, Greeting, Reported};
 
 /// One step of the chaos.
 #[derive(Debug, Clone)]
-enum Act {
+enum ChaosStep {
     Speak {
         own: bool,
         language: Option<&'static str>,
@@ -33,7 +33,7 @@ enum Act {
     },
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = ChaosStep> {
     let language = prop_oneof![
         Just(None),
         Just(Some("en-US")),
@@ -42,24 +42,24 @@ fn act() -> impl Strategy<Value = Act> {
         Just(Some("\r\nQUIT"))
     ];
     prop_oneof![
-        3 => (any::<bool>(), language).prop_map(|(own, language)| Act::Speak { own, language }),
-        2 => Just(Act::Stop),
-        6 => (1..4_usize, 1..40_usize).prop_map(|(replies, piece)| Act::Deliver { replies, piece }),
-        1 => Just(Act::Refuse),
+        3 => (any::<bool>(), language).prop_map(|(own, language)| ChaosStep::Speak { own, language }),
+        2 => Just(ChaosStep::Stop),
+        6 => (1..4_usize, 1..40_usize).prop_map(|(replies, piece)| ChaosStep::Deliver { replies, piece }),
+        1 => Just(ChaosStep::Refuse),
         4 => (prop_oneof![Just(700_u16), 701..=705_u16], 0..3_u64)
-            .prop_map(|(code, back)| Act::Event { code, back }),
+            .prop_map(|(code, back)| ChaosStep::Event { code, back }),
     ]
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Reading {
+enum ChaosReading {
     Commands,
     Text(String),
 }
 
 /// A daemon that reads immediately and answers on request.
 struct Daemon {
-    reading: Reading,
+    reading: ChaosReading,
     unread: Vec<u8>,
     replies: VecDeque<String>,
     messages: u64,
@@ -79,7 +79,7 @@ impl Daemon {
     fn line(&mut self, line: &str) {
         let refuse = std::mem::take(&mut self.refuse);
         match &mut self.reading {
-            Reading::Text(text) if line == "." => {
+            ChaosReading::Text(text) if line == "." => {
                 let reply = if text.is_empty() {
                     "227 OK MESSAGE CANCELED\r\n".to_owned()
                 } else if refuse {
@@ -88,21 +88,21 @@ impl Daemon {
                     self.messages += 1;
                     format!("225-{}\r\n225 OK\r\n", self.messages)
                 };
-                self.reading = Reading::Commands;
+                self.reading = ChaosReading::Commands;
                 self.replies.push_back(reply);
             }
-            Reading::Text(text) => {
+            ChaosReading::Text(text) => {
                 assert!(
                     line == " " || line.starts_with("words"),
                     "{line:?} became a text"
                 );
                 text.push_str(line);
             }
-            Reading::Commands => {
+            ChaosReading::Commands => {
                 let reply = match line {
                     _ if refuse && line != "CANCEL SELF" => "300 ERR INTERNAL\r\n",
                     "SPEAK" => {
-                        self.reading = Reading::Text(String::new());
+                        self.reading = ChaosReading::Text(String::new());
                         "230 OK\r\n"
                     }
                     "LIST OUTPUT_MODULES" => "250-espeak-ng\r\n250 OK\r\n",
@@ -150,7 +150,7 @@ impl Chaos {
         let mut chaos = Self {
             dialogue: Dialogue::new(greeting, Reported::default(), Limits::default(), now),
             daemon: Daemon {
-                reading: Reading::Commands,
+                reading: ChaosReading::Commands,
                 unread: Vec::new(),
                 replies: VecDeque::new(),
                 messages: 0,
@@ -224,19 +224,19 @@ impl Chaos {
         self.exchange();
     }
 
-    fn act(&mut self, id: u64, act: Act) {
+    fn act(&mut self, id: u64, act: ChaosStep) {
         match act {
-            Act::Speak { own, language } => self.speak(id, own, language),
-            Act::Stop => {
+            ChaosStep::Speak { own, language } => self.speak(id, own, language),
+            ChaosStep::Stop => {
                 self.current = None;
                 self.dialogue.stop(self.now);
                 self.exchange();
             }
-            Act::Refuse => self.daemon.refuse = true,
-            Act::Event { code, back } => {
+            ChaosStep::Refuse => self.daemon.refuse = true,
+            ChaosStep::Event { code, back } => {
                 self.event(code, self.daemon.messages.saturating_sub(back));
             }
-            Act::Deliver { replies, piece } => {
+            ChaosStep::Deliver { replies, piece } => {
                 for _ in 0..replies {
                     let Some(reply) = self.daemon.replies.pop_front() else {
                         break;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::config::Punctuation;
-use crate::voice::dialogue::{Dialogue, DialogueEvent, Fault, Greeting, Reported};
+use crate::voice::dialogue::{DaemonFault, Dialogue, DialogueEvent, Greeting, Reported};
 
 mod sounding;
 
@@ -288,7 +288,7 @@ fn a_daemon_without_a_real_module_is_no_voice() {
         for reply in ["208 OK", "220 OK", "219 OK", modules] {
             talk.hears(reply);
         }
-        assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::OnlyDummy)]);
+        assert_eq!(talk.news(), [DialogueEvent::Failed(DaemonFault::OnlyDummy)]);
     }
     let mut talk = Talk::new(greeting());
     for reply in [
@@ -300,7 +300,7 @@ fn a_daemon_without_a_real_module_is_no_voice() {
     ] {
         talk.hears(reply);
     }
-    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::OnlyDummy)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(DaemonFault::OnlyDummy)]);
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn events_are_asked_for_one_by_one_where_all_is_not_known() {
     for reply in ["208 OK", "514 ERR", "514 ERR"] {
         talk.hears(reply);
     }
-    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::NoEvents)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(DaemonFault::NoEvents)]);
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn a_daemon_that_has_no_sound_is_found_out_before_the_first_word() {
         talk.dialogue.wrote(usize::MAX);
         talk.passes(Limits::default().probe);
         talk.sends("CANCEL SELF");
-        assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::NoSound)]);
+        assert_eq!(talk.news(), [DialogueEvent::Failed(DaemonFault::NoSound)]);
     }
 }
 
@@ -359,7 +359,10 @@ fn queued_and_never_begun_is_no_voice_and_is_not_said_late() {
     assert_eq!(talk.news(), []);
     talk.passes(Duration::from_millis(1));
     talk.sends("CANCEL SELF");
-    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::NeverBegan)]);
+    assert_eq!(
+        talk.news(),
+        [DialogueEvent::Failed(DaemonFault::NeverBegan)]
+    );
 }
 
 #[test]
@@ -374,7 +377,10 @@ fn begun_and_never_ended_is_no_voice() {
     assert_eq!(talk.news(), [DialogueEvent::Begun(ID)]);
     talk.passes(Limits::default().end_of("hello"));
     talk.sends("CANCEL SELF");
-    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::NeverEnded)]);
+    assert_eq!(
+        talk.news(),
+        [DialogueEvent::Failed(DaemonFault::NeverEnded)]
+    );
 }
 
 #[test]
@@ -403,7 +409,7 @@ fn a_missing_reply_is_noticed_at_its_limit() {
         Some(talk.now + Limits::default().call)
     );
     talk.passes(Limits::default().call);
-    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::Mute)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(DaemonFault::Mute)]);
     talk.passes(Limits::default().call);
     assert_eq!(talk.news(), [], "it is told once");
 }
@@ -412,7 +418,7 @@ fn a_missing_reply_is_noticed_at_its_limit() {
 fn a_reply_that_nobody_asked_for_ends_the_conversation() {
     let mut talk = Talk::usual();
     talk.hears("225 OK");
-    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::Garbage)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(DaemonFault::Garbage)]);
     talk.say(utterance(1, "hello"));
     talk.sends("");
 }
@@ -421,7 +427,7 @@ fn a_reply_that_nobody_asked_for_ends_the_conversation() {
 fn a_reply_without_end_is_not_kept() {
     let mut talk = Talk::new(greeting());
     talk.hears(&"208-again\r\n".repeat(10_000));
-    assert_eq!(talk.news(), [DialogueEvent::Failed(Fault::Garbage)]);
+    assert_eq!(talk.news(), [DialogueEvent::Failed(DaemonFault::Garbage)]);
 }
 
 #[test]

@@ -16,20 +16,20 @@ use crate::voice::Surroundings;
 
 /// A received line, with its kind.
 #[derive(Debug, Clone)]
-pub struct Line {
+pub struct ReceivedLine {
     /// The time at which it was read.
     pub at: Instant,
     /// The connection, counted from 0.
     pub connection: usize,
     /// Whether it was read as a command or inside a text.
-    pub kind: Kind,
+    pub kind: LineKind,
     /// The line without its line break.
     pub text: String,
 }
 
 /// How a line was interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum LineKind {
     /// A line outside a text.
     Command,
     /// A line between SPEAK and its dot line.
@@ -38,7 +38,7 @@ pub enum Kind {
 
 /// A message that was queued.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct QueuedMessage {
     /// The daemon's number for it.
     pub number: u64,
     /// The connection that it arrived on.
@@ -51,7 +51,7 @@ pub struct Message {
 
 /// The answer to a command.
 #[derive(Debug, Clone)]
-pub enum Answer {
+pub enum CommandAnswer {
     /// These bytes, unchanged.
     Bytes(&'static [u8]),
     /// Never anything.
@@ -64,7 +64,7 @@ pub enum Answer {
 
 /// The fate of messages that contain words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speech {
+pub enum WordsFate {
     /// They begin after the reply that numbers them and last until the test ends them.
     Begins,
     /// They begin before that reply and last until the test ends them.
@@ -76,13 +76,13 @@ pub enum Speech {
 }
 
 #[derive(Debug)]
-struct State {
-    lines: Vec<Line>,
-    messages: Vec<Message>,
+struct ServerState {
+    lines: Vec<ReceivedLine>,
+    messages: Vec<QueuedMessage>,
     streams: Vec<UnixStream>,
-    answers: Vec<(&'static str, Answer)>,
+    answers: Vec<(&'static str, CommandAnswer)>,
     held: usize,
-    speech: Speech,
+    speech: WordsFate,
     sound: bool,
     running: bool,
 }
@@ -90,7 +90,7 @@ struct State {
 /// A server on its own threads.
 pub struct FakeSsip {
     folder: Folder,
-    shared: Arc<(Mutex<State>, Condvar)>,
+    shared: Arc<(Mutex<ServerState>, Condvar)>,
 }
 
 impl Default for FakeSsip {
@@ -112,13 +112,13 @@ impl FakeSsip {
         Self {
             folder: Folder::new(),
             shared: Arc::new((
-                Mutex::new(State {
+                Mutex::new(ServerState {
                     lines: Vec::new(),
                     messages: Vec::new(),
                     streams: Vec::new(),
                     answers: Vec::new(),
                     held: 0,
-                    speech: Speech::Begins,
+                    speech: WordsFate::Begins,
                     sound: true,
                     running: false,
                 }),
@@ -145,7 +145,7 @@ impl FakeSsip {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ServerState> {
         lock(&self.shared)
     }
 
@@ -188,7 +188,7 @@ impl FakeSsip {
     /// Answers commands that begin with `prefix` in another way from now on.
     ///
     /// "TEXT" means the reply to a text that contains words.
-    pub fn answer(&self, prefix: &'static str, answer: Answer) {
+    pub fn answer(&self, prefix: &'static str, answer: CommandAnswer) {
         let mut state = self.state();
         state.answers.retain(|(known, _)| *known != prefix);
         state.answers.push((prefix, answer));
@@ -218,7 +218,7 @@ impl FakeSsip {
     }
 
     /// Sets the fate of messages from now on.
-    pub fn speech(&self, speech: Speech) {
+    pub fn speech(&self, speech: WordsFate) {
         self.state().speech = speech;
     }
 
@@ -251,7 +251,11 @@ impl FakeSsip {
     }
 
     /// Waits until the received lines and messages satisfy a condition.
-    pub fn wait<T>(&self, what: &str, mut find: impl FnMut(&[Line], &[Message]) -> Option<T>) -> T {
+    pub fn wait<T>(
+        &self,
+        what: &str,
+        mut find: impl FnMut(&[ReceivedLine], &[QueuedMessage]) -> Option<T>,
+    ) -> T {
         let end = Instant::now() + PATIENCE;
         let mut state = self.state();
         loop {
@@ -269,18 +273,18 @@ impl FakeSsip {
     }
 
     /// Waits for the n-th command that begins with `prefix`, counted from 1.
-    pub fn wait_command(&self, prefix: &str, nth: usize) -> Line {
+    pub fn wait_command(&self, prefix: &str, nth: usize) -> ReceivedLine {
         self.wait(prefix, |lines, _| {
             lines
                 .iter()
-                .filter(|line| line.kind == Kind::Command && line.text.starts_with(prefix))
+                .filter(|line| line.kind == LineKind::Command && line.text.starts_with(prefix))
                 .nth(nth - 1)
                 .cloned()
         })
     }
 
     /// Waits for the message with this text.
-    pub fn wait_message(&self, text: &str) -> Message {
+    pub fn wait_message(&self, text: &str) -> QueuedMessage {
         self.wait(text, |_, messages| {
             messages
                 .iter()
@@ -292,14 +296,18 @@ impl FakeSsip {
     /// Returns the commands so far, without the lines of texts.
     pub fn commands(&self) -> Vec<String> {
         let state = self.state();
-        let commands = state.lines.iter().filter(|line| line.kind == Kind::Command);
+        let commands = state
+            .lines
+            .iter()
+            .filter(|line| line.kind == LineKind::Command);
         commands.map(|line| line.text.clone()).collect()
     }
 
     /// Returns how many commands so far begin with `prefix`.
     pub fn count(&self, prefix: &str) -> usize {
         let state = self.state();
-        let fits = |line: &&Line| line.kind == Kind::Command && line.text.starts_with(prefix);
+        let fits =
+            |line: &&ReceivedLine| line.kind == LineKind::Command && line.text.starts_with(prefix);
         state.lines.iter().filter(fits).count()
     }
 
@@ -353,7 +361,7 @@ impl Drop for FakeSsip {
 }
 
 /// Locks the state; a test that failed while holding the lock must not hide the reason.
-fn lock(shared: &(Mutex<State>, Condvar)) -> MutexGuard<'_, State> {
+fn lock(shared: &(Mutex<ServerState>, Condvar)) -> MutexGuard<'_, ServerState> {
     shared.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -371,10 +379,10 @@ fn event(code: u16, number: u64, connection: usize) -> String {
 
 /// Reads one line and records it.
 fn hear(
-    shared: &(Mutex<State>, Condvar),
+    shared: &(Mutex<ServerState>, Condvar),
     reader: &mut BufReader<UnixStream>,
     connection: usize,
-    kind: Kind,
+    kind: LineKind,
 ) -> Option<String> {
     let mut bytes = Vec::new();
     if reader.read_until(b'\n', &mut bytes).ok()? == 0 {
@@ -388,7 +396,7 @@ fn hear(
         !text.contains(|sign: char| sign.is_control()),
         "a control character in {text:?}"
     );
-    lock(shared).lines.push(Line {
+    lock(shared).lines.push(ReceivedLine {
         at,
         connection,
         kind,
@@ -399,20 +407,20 @@ fn hear(
 }
 
 /// Serves one client until either side ends.
-fn serve(shared: &(Mutex<State>, Condvar), stream: UnixStream, connection: usize) {
+fn serve(shared: &(Mutex<ServerState>, Condvar), stream: UnixStream, connection: usize) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
-    while let Some(command) = hear(shared, &mut reader, connection, Kind::Command) {
+    while let Some(command) = hear(shared, &mut reader, connection, LineKind::Command) {
         match scripted(shared, &command) {
-            None | Some(Answer::Held) => {}
-            Some(Answer::Bytes(bytes)) => {
+            None | Some(CommandAnswer::Held) => {}
+            Some(CommandAnswer::Bytes(bytes)) => {
                 if writer.write_all(bytes).is_err() {
                     return;
                 }
                 continue;
             }
-            Some(Answer::Nothing) => continue,
-            Some(Answer::Close) => {
+            Some(CommandAnswer::Nothing) => continue,
+            Some(CommandAnswer::Close) => {
                 let _ = writer.shutdown(Shutdown::Both);
                 return;
             }
@@ -436,14 +444,14 @@ fn serve(shared: &(Mutex<State>, Condvar), stream: UnixStream, connection: usize
 }
 
 /// Returns the test's own answer to a command, if it has one; waits here for a held one.
-fn scripted(shared: &(Mutex<State>, Condvar), command: &str) -> Option<Answer> {
+fn scripted(shared: &(Mutex<ServerState>, Condvar), command: &str) -> Option<CommandAnswer> {
     let mut state = lock(shared);
     let known = state
         .answers
         .iter()
         .find(|(prefix, _)| command.starts_with(prefix));
     let answer = known.map(|(_, answer)| answer.clone())?;
-    if matches!(answer, Answer::Held) {
+    if matches!(answer, CommandAnswer::Held) {
         state.held += 1;
         let held = state.held;
         shared.1.notify_all();
@@ -485,7 +493,7 @@ fn usual(command: &str) -> Option<&'static str> {
 }
 
 fn cancel(
-    shared: &(Mutex<State>, Condvar),
+    shared: &(Mutex<ServerState>, Condvar),
     writer: &mut UnixStream,
     connection: usize,
 ) -> std::io::Result<()> {
@@ -503,7 +511,7 @@ fn cancel(
 
 /// Reads a text and handles it as the test wishes; `None` means that the client is gone.
 fn take_text(
-    shared: &(Mutex<State>, Condvar),
+    shared: &(Mutex<ServerState>, Condvar),
     reader: &mut BufReader<UnixStream>,
     writer: &mut UnixStream,
     connection: usize,
@@ -511,7 +519,7 @@ fn take_text(
     writer.write_all(b"230 OK RECEIVING DATA\r\n").ok()?;
     let mut lines = Vec::new();
     loop {
-        let line = hear(shared, reader, connection, Kind::Text)?;
+        let line = hear(shared, reader, connection, LineKind::Text)?;
         if line == "." {
             break;
         }
@@ -525,35 +533,35 @@ fn take_text(
     let mut state = lock(shared);
     let number = state.messages.len() as u64 + 1;
     let speech = match (blank, state.sound) {
-        (true, true) => Speech::Ends,
-        (true, false) => Speech::Stuck,
+        (true, true) => WordsFate::Ends,
+        (true, false) => WordsFate::Stuck,
         (false, _) => state.speech,
     };
-    state.messages.push(Message {
+    state.messages.push(QueuedMessage {
         number,
         connection,
         text,
-        over: speech == Speech::Ends,
+        over: speech == WordsFate::Ends,
     });
     drop(state);
     shared.1.notify_all();
     let usual = format!("225-{number}\r\n225 OK MESSAGE QUEUED\r\n");
     let queued = match scripted(shared, "TEXT").filter(|_| !blank) {
-        None | Some(Answer::Held) => usual,
-        Some(Answer::Bytes(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
-        Some(Answer::Nothing) => String::new(),
-        Some(Answer::Close) => return None,
+        None | Some(CommandAnswer::Held) => usual,
+        Some(CommandAnswer::Bytes(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        Some(CommandAnswer::Nothing) => String::new(),
+        Some(CommandAnswer::Close) => return None,
     };
     let begin = event(701, number, connection);
     let end = event(702, number, connection);
     let bytes = match speech {
-        Speech::Begins => queued + &begin,
-        Speech::BeginsEarly => {
+        WordsFate::Begins => queued + &begin,
+        WordsFate::BeginsEarly => {
             let (first, second) = queued.split_at(queued.find('\n').map_or(0, |at| at + 1));
             format!("{first}{begin}{second}")
         }
-        Speech::Ends => begin + &queued + &end,
-        Speech::Stuck => queued,
+        WordsFate::Ends => begin + &queued + &end,
+        WordsFate::Stuck => queued,
     };
     Some(writer.write_all(bytes.as_bytes()))
 }

@@ -6,7 +6,7 @@ use super::*;
 
 /// A call that the engine received.
 #[derive(Debug, PartialEq, Eq)]
-enum Order {
+enum EngineCall {
     Speak(u64),
     Stop,
     Close,
@@ -14,16 +14,16 @@ enum Order {
 
 /// An engine whose news comes from the test.
 struct Puppet {
-    orders: blocking::Sender<Order>,
+    orders: blocking::Sender<EngineCall>,
     news: mpsc::Receiver<VoiceEvent>,
 }
 
 impl Voice for Puppet {
     fn speak(&mut self, utterance: Utterance) {
-        self.orders.send(Order::Speak(utterance.id.0)).unwrap();
+        self.orders.send(EngineCall::Speak(utterance.id.0)).unwrap();
     }
     fn stop(&mut self) {
-        self.orders.send(Order::Stop).unwrap();
+        self.orders.send(EngineCall::Stop).unwrap();
     }
     async fn news(&mut self) -> VoiceEvent {
         match self.news.recv().await {
@@ -32,18 +32,18 @@ impl Voice for Puppet {
         }
     }
     async fn close(&mut self) {
-        self.orders.send(Order::Close).unwrap();
+        self.orders.send(EngineCall::Close).unwrap();
     }
 }
 
-struct Stage {
+struct HandleStage {
     handle: VoiceHandle,
     ear: Ear,
-    orders: blocking::Receiver<Order>,
+    orders: blocking::Receiver<EngineCall>,
     news: mpsc::Sender<VoiceEvent>,
 }
 
-impl Stage {
+impl HandleStage {
     async fn new() -> Self {
         let (sink, mut ear) = Ear::new();
         let (orders, ordered) = blocking::channel();
@@ -58,7 +58,7 @@ impl Stage {
         }
     }
 
-    fn ordered(&self) -> Order {
+    fn ordered(&self) -> EngineCall {
         self.orders.recv_timeout(PATIENCE).expect("an order")
     }
 
@@ -73,14 +73,14 @@ const fn id(number: u64) -> UtteranceId {
 
 #[tokio::test]
 async fn a_newer_utterance_cuts_the_older_one() {
-    let mut stage = Stage::new().await;
+    let mut stage = HandleStage::new().await;
     stage.handle.speak(utterance(1, "one"));
-    assert_eq!(stage.ordered(), Order::Speak(1));
+    assert_eq!(stage.ordered(), EngineCall::Speak(1));
     stage.says(VoiceEvent::Begun(id(1))).await;
     stage.ear.expect(VoiceEvent::Begun(id(1))).await;
     stage.handle.speak(utterance(2, "two"));
-    assert_eq!(stage.ordered(), Order::Stop);
-    assert_eq!(stage.ordered(), Order::Speak(2));
+    assert_eq!(stage.ordered(), EngineCall::Stop);
+    assert_eq!(stage.ordered(), EngineCall::Speak(2));
     stage.ear.expect(VoiceEvent::Cut(id(1))).await;
     // Late news about the first one, and repeated news, change nothing.
     for event in [
@@ -101,20 +101,20 @@ async fn a_newer_utterance_cuts_the_older_one() {
 
 #[tokio::test]
 async fn a_stop_cuts_and_is_ordered_only_while_something_is_said() {
-    let mut stage = Stage::new().await;
+    let mut stage = HandleStage::new().await;
     stage.handle.stop();
     stage.handle.speak(utterance(1, "one"));
-    assert_eq!(stage.ordered(), Order::Speak(1));
+    assert_eq!(stage.ordered(), EngineCall::Speak(1));
     stage.handle.stop();
-    assert_eq!(stage.ordered(), Order::Stop);
+    assert_eq!(stage.ordered(), EngineCall::Stop);
     stage.ear.expect(VoiceEvent::Cut(id(1))).await;
 }
 
 #[tokio::test]
 async fn a_loss_cuts_what_is_being_said_first() {
-    let mut stage = Stage::new().await;
+    let mut stage = HandleStage::new().await;
     stage.handle.speak(utterance(1, "one"));
-    assert_eq!(stage.ordered(), Order::Speak(1));
+    assert_eq!(stage.ordered(), EngineCall::Speak(1));
     let lost = VoiceEvent::Lost {
         reason: Reason::said("gone"),
     };
@@ -125,7 +125,7 @@ async fn a_loss_cuts_what_is_being_said_first() {
 
 #[tokio::test]
 async fn each_utterance_of_a_burst_is_settled_once() {
-    let stage = Stage::new().await;
+    let stage = HandleStage::new().await;
     let count = 500;
     for number in 0..count {
         stage.handle.speak(utterance(number, "burst"));
@@ -149,26 +149,26 @@ async fn each_utterance_of_a_burst_is_settled_once() {
 
 #[tokio::test]
 async fn words_of_nothing_never_reach_the_engine() {
-    let mut stage = Stage::new().await;
+    let mut stage = HandleStage::new().await;
     stage.handle.speak(utterance(1, " \0\n"));
     stage.ear.expect(VoiceEvent::Ended(id(1))).await;
     stage.handle.speak(utterance(2, "words"));
-    assert_eq!(stage.ordered(), Order::Speak(2));
+    assert_eq!(stage.ordered(), EngineCall::Speak(2));
 }
 
 #[tokio::test]
 async fn a_monstrous_text_is_cut_and_the_person_is_told() {
-    let mut stage = Stage::new().await;
+    let mut stage = HandleStage::new().await;
     stage.handle.speak(utterance(1, &"word ".repeat(100_000)));
-    assert_eq!(stage.ordered(), Order::Speak(1));
+    assert_eq!(stage.ordered(), EngineCall::Speak(1));
     assert!(matches!(stage.ear.next().await, VoiceEvent::Notice { .. }));
 }
 
 #[tokio::test]
 async fn closing_lets_the_last_words_end() {
-    let mut stage = Stage::new().await;
+    let mut stage = HandleStage::new().await;
     stage.handle.speak(utterance(1, "one"));
-    assert_eq!(stage.ordered(), Order::Speak(1));
+    assert_eq!(stage.ordered(), EngineCall::Speak(1));
     let closed = tokio::spawn(stage.handle.close(Duration::from_secs(600)));
     stage
         .news
@@ -177,47 +177,47 @@ async fn closing_lets_the_last_words_end() {
         .expect("the engine is still there");
     stage.ear.expect(VoiceEvent::Ended(id(1))).await;
     closed.await.unwrap();
-    assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(Order::Close));
+    assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(EngineCall::Close));
     assert_eq!(stage.ear.rest().await, []);
 }
 
 #[tokio::test]
 async fn closing_cuts_words_that_last_too_long() {
-    let stage = Stage::new().await;
+    let stage = HandleStage::new().await;
     stage.handle.speak(utterance(1, "one"));
-    assert_eq!(stage.ordered(), Order::Speak(1));
+    assert_eq!(stage.ordered(), EngineCall::Speak(1));
     stage.handle.close(Duration::from_millis(20)).await;
-    assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(Order::Stop));
-    assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(Order::Close));
+    assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(EngineCall::Stop));
+    assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(EngineCall::Close));
     assert_eq!(stage.ear.rest().await, [VoiceEvent::Cut(id(1))]);
 }
 
 #[tokio::test]
 async fn a_dropped_handle_leaves_nothing_speaking() {
-    let stage = Stage::new().await;
+    let stage = HandleStage::new().await;
     stage.handle.speak(utterance(1, "one"));
-    assert_eq!(stage.ordered(), Order::Speak(1));
+    assert_eq!(stage.ordered(), EngineCall::Speak(1));
     drop(stage.handle);
-    assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(Order::Stop));
-    assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(Order::Close));
+    assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(EngineCall::Stop));
+    assert_eq!(stage.orders.recv_timeout(PATIENCE), Ok(EngineCall::Close));
     assert_eq!(stage.ear.rest().await, [VoiceEvent::Cut(id(1))]);
 }
 
 #[tokio::test]
 async fn a_listener_that_goes_away_ends_the_voice() {
-    let Stage {
+    let HandleStage {
         handle: _handle,
         ear,
         orders,
         news: _news,
-    } = Stage::new().await;
+    } = HandleStage::new().await;
     drop(ear);
-    assert_eq!(orders.recv_timeout(PATIENCE), Ok(Order::Close));
+    assert_eq!(orders.recv_timeout(PATIENCE), Ok(EngineCall::Close));
 }
 
 #[tokio::test]
 async fn a_listener_that_sleeps_loses_news_only_past_the_bound_and_hears_how_many() {
-    let stage = Stage::new().await;
+    let stage = HandleStage::new().await;
     let notice = |number: u64| VoiceEvent::Notice {
         text: Reason::said(number),
     };

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::fake_ssip::{Answer, FakeSsip, Speech};
+use super::fake_ssip::{CommandAnswer, FakeSsip, WordsFate};
 use super::*;
 
 fn open_daemon(server: &FakeSsip) -> (VoiceHandle, Ear) {
@@ -101,7 +101,7 @@ async fn the_whole_conversation_line_by_line() {
 
 #[tokio::test]
 async fn events_may_come_before_inside_and_after_a_reply() {
-    for speech in [Speech::Begins, Speech::BeginsEarly] {
+    for speech in [WordsFate::Begins, WordsFate::BeginsEarly] {
         let server = FakeSsip::start();
         server.speech(speech);
         let (handle, mut ear) = open_daemon(&server);
@@ -115,7 +115,7 @@ async fn events_may_come_before_inside_and_after_a_reply() {
         }
     }
     let server = FakeSsip::start();
-    server.speech(Speech::Ends);
+    server.speech(WordsFate::Ends);
     let (handle, mut ear) = open_daemon(&server);
     ear.ready().await;
     for number in 1..200 {
@@ -128,7 +128,7 @@ async fn events_may_come_before_inside_and_after_a_reply() {
 #[tokio::test]
 async fn no_text_becomes_a_command() {
     let server = FakeSsip::start();
-    server.speech(Speech::Ends);
+    server.speech(WordsFate::Ends);
     let (handle, mut ear) = open_daemon(&server);
     ear.ready().await;
     let hostile = [
@@ -178,7 +178,7 @@ async fn a_stop_overtakes_a_daemon_that_does_not_answer() {
     server.wait_command("CANCEL SELF", 1);
 
     // The text's reply is held: the cancel is sent all the same.
-    server.answer("TEXT", Answer::Held);
+    server.answer("TEXT", CommandAnswer::Held);
     handle.speak(utterance(2, "second"));
     server.wait_held();
     handle.stop();
@@ -226,7 +226,7 @@ async fn the_latest_of_many_utterances_is_said() {
 async fn a_mute_daemon_is_no_voice() {
     let mute = ["SET SELF CLIENT_NAME", "GET LANGUAGE", "SPEAK"].map(|command| async move {
         let server = FakeSsip::start();
-        server.answer(command, Answer::Nothing);
+        server.answer(command, CommandAnswer::Nothing);
         let (_handle, mut ear) = open_daemon(&server);
         let reason = ear.none().await;
         assert!(reason.contains("does not answer"), "{reason}");
@@ -239,7 +239,7 @@ async fn a_daemon_that_falls_mute_is_lost_and_comes_back() {
     let server = FakeSsip::start();
     let (handle, mut ear) = open_daemon(&server);
     ear.ready().await;
-    server.answer("SPEAK", Answer::Nothing);
+    server.answer("SPEAK", CommandAnswer::Nothing);
     handle.speak(utterance(1, "hello"));
     ear.expect(VoiceEvent::Cut(id(1))).await;
     assert!(ear.lost().await.contains("does not answer"));
@@ -257,7 +257,7 @@ async fn a_daemon_that_falls_mute_is_lost_and_comes_back() {
 #[tokio::test]
 async fn a_slow_daemon_is_still_a_voice() {
     let server = FakeSsip::start();
-    server.answer("GET PITCH", Answer::Held);
+    server.answer("GET PITCH", CommandAnswer::Held);
     let (handle, mut ear) = open_daemon(&server);
     server.wait_command("GET PITCH", 1);
     handle.speak(utterance(1, "early"));
@@ -271,7 +271,7 @@ async fn a_slow_daemon_is_still_a_voice() {
 #[tokio::test]
 async fn a_stop_before_the_voice_is_ready_cuts_what_waits() {
     let server = FakeSsip::start();
-    server.answer("GET PITCH", Answer::Held);
+    server.answer("GET PITCH", CommandAnswer::Held);
     let (handle, mut ear) = open_daemon(&server);
     server.wait_command("GET PITCH", 1);
     handle.speak(utterance(1, "early"));
@@ -291,7 +291,7 @@ async fn garbage_is_no_voice_and_no_panic() {
         b"9",
     ] {
         let server = FakeSsip::start();
-        server.answer("SET SELF CLIENT_NAME", Answer::Bytes(bytes));
+        server.answer("SET SELF CLIENT_NAME", CommandAnswer::Bytes(bytes));
         let (_handle, mut ear) = open_daemon(&server);
         let reason = ear.none().await;
         assert!(
@@ -347,7 +347,7 @@ async fn a_message_that_never_begins_loses_the_voice_until_there_is_sound() {
     let server = FakeSsip::start();
     let (handle, mut ear) = open_daemon(&server);
     ear.ready().await;
-    server.speech(Speech::Stuck);
+    server.speech(WordsFate::Stuck);
     server.sound(false);
     handle.speak(utterance(1, "hello"));
     ear.expect(VoiceEvent::Cut(id(1))).await;
@@ -362,7 +362,7 @@ async fn a_message_that_never_begins_loses_the_voice_until_there_is_sound() {
     // The silent test finds the daemon still without sound, and says nothing.
     server.wait_command("SET SELF CLIENT_NAME", 3);
     server.sound(true);
-    server.speech(Speech::Begins);
+    server.speech(WordsFate::Begins);
     assert!(matches!(ear.next().await, VoiceEvent::Recovered { .. }));
 }
 
@@ -380,7 +380,7 @@ async fn only_a_dummy_module_is_no_voice() {
     let server = FakeSsip::start();
     server.answer(
         "LIST OUTPUT_MODULES",
-        Answer::Bytes(b"250-dummy\r\n250 OK MODULE LIST SENT\r\n"),
+        CommandAnswer::Bytes(b"250-dummy\r\n250 OK MODULE LIST SENT\r\n"),
     );
     let (handle, mut ear) = open_daemon(&server);
     handle.speak(utterance(1, "hello"));
@@ -396,10 +396,10 @@ async fn only_a_dummy_module_is_no_voice() {
 #[tokio::test]
 async fn an_unknown_language_is_told_once_and_the_voice_goes_on() {
     let server = FakeSsip::start();
-    server.speech(Speech::Ends);
+    server.speech(WordsFate::Ends);
     server.answer(
         "SET SELF LANGUAGE el",
-        Answer::Bytes(b"302 ERR COULDNT SET LANGUAGE\r\n"),
+        CommandAnswer::Bytes(b"302 ERR COULDNT SET LANGUAGE\r\n"),
     );
     let (handle, mut ear) = open_daemon(&server);
     ear.ready().await;
@@ -445,7 +445,7 @@ async fn closing_a_mute_daemon_is_bounded() {
     ear.ready().await;
     handle.speak(utterance(1, "a long story"));
     ear.expect(VoiceEvent::Begun(id(1))).await;
-    server.answer("CANCEL", Answer::Nothing);
+    server.answer("CANCEL", CommandAnswer::Nothing);
     let began = Instant::now();
     handle.close(Duration::ZERO).await;
     assert!(began.elapsed() < Duration::from_secs(2));

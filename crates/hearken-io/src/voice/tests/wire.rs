@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::voice::ssip::{self, Decoder, Garbage, Happening, LINE_LIMIT, Priority, Said};
+use crate::voice::ssip::{self, Decoder, Garbage, Happening, LINE_LIMIT, Priority, ServerUnit};
 
-fn decode(chunks: impl IntoIterator<Item = Vec<u8>>) -> Result<Vec<Said>, Garbage> {
+fn decode(chunks: impl IntoIterator<Item = Vec<u8>>) -> Result<Vec<ServerUnit>, Garbage> {
     let mut decoder = Decoder::default();
     let mut said = Vec::new();
     for chunk in chunks {
@@ -19,22 +19,22 @@ fn decode(chunks: impl IntoIterator<Item = Vec<u8>>) -> Result<Vec<Said>, Garbag
 
 const REAL: &[u8] = b"230 OK RECEIVING DATA\r\n701-6\r\n225-6\r\n701-1\r\n701 BEGIN\r\n225 OK MESSAGE QUEUED\r\n700-6\r\n700-1\r\n700-mark\r\n700 INDEX MARK\r\n251-\r\n251 OK GET RETURNED\r\n703-6\r\n703-1\r\n703 CANCELED\r\n";
 
-fn real() -> Vec<Said> {
-    let event = |happening| Said::Event {
+fn real() -> Vec<ServerUnit> {
+    let event = |happening| ServerUnit::Event {
         happening,
         message: 6,
     };
     vec![
-        Said::Reply { code: 230 },
-        Said::Part {
+        ServerUnit::Reply { code: 230 },
+        ServerUnit::Part {
             text: "6".to_owned(),
         },
         event(Happening::Begin),
-        Said::Reply { code: 225 },
-        Said::Part {
+        ServerUnit::Reply { code: 225 },
+        ServerUnit::Part {
             text: String::new(),
         },
-        Said::Reply { code: 251 },
+        ServerUnit::Reply { code: 251 },
         event(Happening::Cancel),
     ]
 }

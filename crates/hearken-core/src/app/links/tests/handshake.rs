@@ -11,7 +11,9 @@ use crate::app::{App, Effect, Exit, Input, LineSource, Setup, SourceSetup, Until
 use crate::config::Config;
 use crate::dialect::Carrier;
 use crate::keys::Keymap;
-use crate::link::{Address, Call, Fault, Frame, HttpAnswer, LastWords, LinkEvent, LinkId, Stream};
+use crate::link::{
+    Address, Fault, Frame, HttpAnswer, HttpCall, LastWords, LinkEvent, LinkId, Stream,
+};
 use crate::protocol::{KeyRing, Now, RejectionCode};
 
 #[path = "handshake/changes.rs"]
@@ -43,7 +45,7 @@ const MANIFEST: &str = "/.well-known/aaep-manifest.json";
 const REPLIES: &str = "/aaep/v1/replies";
 
 /// Returns the body of a request.
-fn message(call: &Call) -> Value {
+fn message(call: &HttpCall) -> Value {
     serde_json::from_str(&call.body.as_ref().unwrap().text).unwrap()
 }
 
@@ -166,7 +168,7 @@ impl Rig {
     }
 
     /// Returns the single request that was made.
-    fn asked(&mut self) -> (u64, Call) {
+    fn asked(&mut self) -> (u64, HttpCall) {
         let wishes = self.take();
         let mut asks = wishes.into_iter().filter_map(|wish| match wish {
             Effect::Call { request, call, .. } => Some((request, call)),

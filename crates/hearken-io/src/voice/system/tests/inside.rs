@@ -3,8 +3,8 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::mpsc;
 
-use super::super::child::{Ends, Engine, Happening, Item, serve};
-use super::super::message::{ChildReport, Name, Order, Why, line};
+use super::super::child::{ChildNews, Ends, Engine, Happening, serve};
+use super::super::message::{ChildOrder, ChildReport, Name, Why, line};
 use super::super::*;
 use crate::voice::tests::{PATIENCE, utterance};
 
@@ -23,7 +23,11 @@ impl Engine for Scripted {
     fn ends(&self) -> Ends {
         self.ends
     }
-    fn say(&mut self, words: &Words, _: &mut dyn FnMut(ChildReport)) -> Result<Option<u64>, Why> {
+    fn say(
+        &mut self,
+        words: &SpokenWords,
+        _: &mut dyn FnMut(ChildReport),
+    ) -> Result<Option<u64>, Why> {
         if let Some(hang) = &self.hang {
             let _ = hang.recv();
         }
@@ -47,7 +51,7 @@ struct Inside {
     orders: std::io::PipeWriter,
     told: BufReader<std::io::PipeReader>,
     done: mpsc::Receiver<String>,
-    items: mpsc::Sender<Item<u64>>,
+    items: mpsc::Sender<ChildNews<u64>>,
     farewell: mpsc::Receiver<()>,
 }
 
@@ -58,7 +62,7 @@ fn inside(ends: Ends, hang: Option<mpsc::Receiver<()>>) -> Inside {
     let (lend, items) = mpsc::channel();
     let (left, farewell) = mpsc::channel();
     std::thread::spawn(move || {
-        let open = |items: &mpsc::Sender<Item<u64>>| {
+        let open = |items: &mpsc::Sender<ChildNews<u64>>| {
             lend.send(items.clone()).unwrap();
             Ok(Scripted {
                 done: did,
@@ -78,12 +82,12 @@ fn inside(ends: Ends, hang: Option<mpsc::Receiver<()>>) -> Inside {
 }
 
 impl Inside {
-    fn order(&mut self, order: &Order) {
+    fn order(&mut self, order: &ChildOrder) {
         self.orders.write_all(&line(order)).unwrap();
     }
 
     fn speak(&mut self, id: u64, text: &str) {
-        self.order(&Order::Speak(Words::of(
+        self.order(&ChildOrder::Speak(SpokenWords::of(
             utterance(id, text),
             text.to_owned(),
             20,
@@ -112,18 +116,21 @@ fn the_child_obeys_in_order_and_tells_only_of_the_words_in_force() {
     assert_eq!(inside.tells(), Some(ChildReport::Taken { id: 1 }));
     inside
         .items
-        .send(Item::Heard(Happening::Begun, 101))
+        .send(ChildNews::Heard(Happening::Begun, 101))
         .unwrap();
     assert_eq!(inside.tells(), Some(ChildReport::Begun { id: 1 }));
-    inside.order(&Order::Stop);
+    inside.order(&ChildOrder::Stop);
     assert_eq!(inside.tells(), Some(ChildReport::Silent));
     // The engine's report about the stopped words arrives late.
-    inside.items.send(Item::Heard(Happening::Cut, 101)).unwrap();
+    inside
+        .items
+        .send(ChildNews::Heard(Happening::Cut, 101))
+        .unwrap();
     inside.speak(2, "two");
     assert_eq!(inside.tells(), Some(ChildReport::Taken { id: 2 }));
     inside
         .items
-        .send(Item::Heard(Happening::Ended, 102))
+        .send(ChildNews::Heard(Happening::Ended, 102))
         .unwrap();
     assert_eq!(inside.tells(), Some(ChildReport::Ended { id: 2 }));
     inside.does("say one");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 
-use super::super::message::{Lines, Order};
+use super::super::message::{ChildOrder, MessageParser};
 use super::super::*;
 use crate::announce::{Mark, Sound, UtteranceId};
 use crate::config::Delivery;
@@ -158,9 +158,9 @@ async fn words_go_to_the_child_with_all_that_the_person_set() {
     });
     stage.begun(1).await;
     stage.ear.expect(VoiceEvent::Ended(UtteranceId(1))).await;
-    let mut lines = Lines::default();
+    let mut lines = MessageParser::default();
     lines.feed(format!("{}\n", stage.lines("orders")[0]).as_bytes());
-    let Some(Order::Speak(words)) = lines.next().unwrap() else {
+    let Some(ChildOrder::Speak(words)) = lines.next().unwrap() else {
         panic!("no words");
     };
     assert!(!words.text.chars().any(char::is_control), "{words:?}");
