@@ -14,7 +14,7 @@
 //! `backlog` is what waits for its budget). A WebSocket (`upgrade`), a Unix socket and pipes (`framed`) carry
 //! the same in both directions, each in a `dialogue`.
 //!
-//! Tests use [`Settings::stepped`] and wait with [`Producer`]'s `until_…` methods, none of which polls; wrap
+//! Tests use [`ProducerSettings::stepped`] and wait with [`Producer`]'s `until_…` methods, none of which polls; wrap
 //! them in a time limit.
 
 mod agreed;

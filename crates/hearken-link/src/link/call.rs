@@ -82,7 +82,7 @@ pub enum LastWords {
     Call(HttpCall),
 }
 
-/// The answer to a [`Call`], not yet interpreted.
+/// The answer to a [`HttpCall`], not yet interpreted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpAnswer {
     /// The status, whatever it is.

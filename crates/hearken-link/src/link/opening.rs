@@ -30,7 +30,7 @@ pub struct Stream {
     /// The message that opens it, which is posted; without one it is read with GET. A stream that was opened by a
     /// message is its answer: its end is reported by [`super::LinkEvent::StreamEnded`].
     pub opened_by: Option<Body>,
-    /// A header with a protocol version, as in [`super::Call`].
+    /// A header with a protocol version, as in [`super::HttpCall`].
     pub version: Option<(&'static str, &'static str)>,
     /// The path to which replies are posted, as JSON; without one, the link accepts none while this stream is followed.
     pub replies: Option<String>,
