@@ -27,6 +27,8 @@ mod codex;
 mod conformance;
 #[path = "peers/duplex.rs"]
 mod duplex;
+#[path = "peers/examples.rs"]
+mod examples;
 #[path = "peers/producers.rs"]
 mod producers;
 #[path = "peers/proxy.rs"]
