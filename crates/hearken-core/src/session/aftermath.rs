@@ -14,6 +14,13 @@ use super::prompt::{Closing, Prompt, ReplyState};
 use super::question::Question;
 use super::sessions::Sessions;
 
+impl Prompt {
+    /// Returns whether its time ended without an answer of the person's, and the agent then went on.
+    pub fn ran_out(&self) -> bool {
+        self.overdue && matches!(self.reply, ReplyState::Withdrawn(_))
+    }
+}
+
 impl Sessions {
     /// Notes how to introduce the agent's next words. A decision made elsewhere never replaces the person's own, and
     /// leads to at most one introduction per question.

@@ -221,6 +221,8 @@ pub struct Prompt {
     pub(super) ran_otherwise: bool,
     /// Whether silence rejected it: it closed after its time without an answer.
     pub lapsed: bool,
+    /// Whether its time was over when the agent's events closed it.
+    pub overdue: bool,
     /// Whether a call has succeeded since it was decided, or its turn has ended.
     pub(super) was_followed: bool,
     /// Whether another open question has the same token, so that an answer may count for that one.

@@ -153,6 +153,7 @@ impl Sessions {
             | Closing::Unheard => {}
         }
         let overdue = self.is_overdue(id);
+        self.prompts.change(id, |prompt| prompt.overdue = overdue);
         if self.lapses(id) {
             self.prompts.change(id, |prompt| prompt.lapsed = true);
             self.note_decided(id);
@@ -351,6 +352,7 @@ impl Sessions {
             eased: false,
             ran_otherwise: false,
             lapsed: false,
+            overdue: false,
             was_followed: false,
             shares_token: false,
             replaces,

@@ -13,6 +13,32 @@ use crate::announce::words::segment::Segment;
 
 impl Announcer {
     pub(super) fn closed(&self, prompt: &Prompt, how: &Closing) -> Vec<Segment> {
+        let (key, args) = self.closed_phrase(prompt, how);
+        self.phrases.say(key, Verbosity::Normal, &args)
+    }
+
+    /// Words what became of a question that is over, for a person who answers it too late; empty for an open one.
+    pub fn over(&self, prompt: &Prompt) -> String {
+        let Some(how) = prompt.reply.closing() else {
+            return String::new();
+        };
+        let (closed, args) = self.closed_phrase(prompt, how);
+        let key = match closed {
+            "question.closed.elsewhere" | "question.closed.session" if prompt.ran_out() => {
+                "question.over"
+            }
+            "question.closed.accepted" if prompt.ran_out() => "question.over.accepted",
+            "question.closed.rejected" if prompt.ran_out() => "question.over.rejected",
+            _ => closed,
+        };
+        self.phrases.text(key, &args)
+    }
+
+    fn closed_phrase(
+        &self,
+        prompt: &Prompt,
+        how: &Closing,
+    ) -> (&'static str, [(&'static str, Arg); 5]) {
         let words = |answer: &Answer| self.answer_words(prompt, answer);
         let given = prompt.reply.given();
         let earlier = given.and_then(|given| given.earlier.as_ref());
@@ -72,7 +98,7 @@ impl Announcer {
                 }
             }
         };
-        self.phrases.say(key, Verbosity::Normal, &args)
+        (key, args)
     }
 
     /// Words a question whose connection was lost, as a phrase key and its arguments. The agent's default is

@@ -39,7 +39,11 @@ impl App {
         now: Now,
     ) {
         self.doing = Doing::Watching;
-        let (number, rationale) = self.addressed(number, rationale, by);
+        let because = Meant::RejectBecause;
+        let addressed = self.addressed(number, rationale, because, by, now);
+        let Some((number, rationale)) = addressed else {
+            return;
+        };
         if self.take_back(number, true, now) {
             return;
         }
@@ -83,7 +87,9 @@ impl App {
         by: By,
         now: Now,
     ) {
-        let (number, text) = self.addressed(number, text, by);
+        let Some((number, text)) = self.addressed(number, text, Meant::Text, by, now) else {
+            return;
+        };
         let Some(prompt) = self.ready(number, Meant::Text, by, now) else {
             return;
         };

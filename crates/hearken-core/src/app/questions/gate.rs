@@ -60,26 +60,66 @@ impl Meant {
 
 impl App {
     /// Splits off the number of the question that a text is for. With several questions open, a text may begin with it;
-    /// with one, all of it is the text, unless the number carries a sign: `#2` is always an address.
+    /// with one, all of it is the text, unless the number carries a sign: `#2` is always an address. A number that may
+    /// mean another question than the open one sends nothing: then the result is `None`, and the reason is announced.
     pub(in crate::app) fn addressed(
-        &self,
+        &mut self,
         number: Option<u64>,
         text: Option<String>,
+        meant: Meant,
         by: By,
-    ) -> (Option<u64>, Option<String>) {
-        let several = self.meant() > 1;
-        if let (None, Some(whole), By::Line { .. }) = (number, &text, by)
-            && let Some((first, rest)) = whole.split_once(char::is_whitespace)
-            && (several || first.starts_with('#'))
-            && let Ok(id) = first.strip_prefix('#').unwrap_or(first).parse::<u64>()
-            && self
-                .sessions
-                .raised(PromptId(id))
-                .is_some_and(Prompt::is_answerable)
-        {
-            return (Some(id), Some(rest.trim().to_owned()));
+        now: Now,
+    ) -> Option<(Option<u64>, Option<String>)> {
+        let (None, Some(whole), By::Line { .. }) = (number, &text, by) else {
+            return Some((number, text));
+        };
+        let Some((first, rest)) = whole.split_once(char::is_whitespace) else {
+            return Some((number, text));
+        };
+        let Ok(id) = first.strip_prefix('#').unwrap_or(first).parse::<u64>() else {
+            return Some((number, text));
+        };
+        let rest = Some(rest.trim().to_owned());
+        if first.starts_with('#') {
+            return Some((Some(id), rest));
         }
-        (number, text)
+        let several = self.meant() > 1;
+        let known = self.sessions.raised(PromptId(id)).cloned();
+        let shown = self.questions.shown_id();
+        match (known, shown) {
+            (Some(known), _) if several && known.is_answerable() => Some((Some(id), rest)),
+            (_, Some(shown)) if !several && shown.0 == id => Some((None, text)),
+            (Some(known), Some(shown)) if !several => {
+                let example = Arg::Own(meant.line(shown));
+                let args = [("n", Arg::own(shown.0)), ("example", example)];
+                self.respond_over(&known, now);
+                self.respond("reply.over.other", &args, now);
+                None
+            }
+            (Some(_), _) => Some((Some(id), rest)),
+            // A reason that begins with a number is rare, and a rejection of the wrong question is not taken back.
+            (None, Some(shown)) if !several && meant == Meant::RejectBecause => {
+                let example = Arg::Own(meant.line(shown));
+                let args = [("n", Arg::own(id)), ("example", example)];
+                self.respond("reply.number_or_text", &args, now);
+                None
+            }
+            (None, _) => Some((None, text)),
+        }
+    }
+
+    /// Announces that an answer comes too late for a question, or that no such question is open.
+    fn respond_over(&mut self, prompt: &Prompt, now: Now) {
+        if prompt.is_open() {
+            self.explain(prompt, now);
+            return;
+        }
+        let key = match prompt.reply.given() {
+            Some(_) => "reply.over.answered",
+            None => "reply.over",
+        };
+        let args = [("fate", Arg::Own(self.announcer.over(prompt)))];
+        self.tell_about(Class::Response, prompt, key, &args, now);
     }
 
     /// Returns the question that an answer is meant for, if it may be answered now; otherwise announces why not.
@@ -97,19 +137,18 @@ impl App {
             let open = self.questions().first().map(|prompt| prompt.id);
             match open.and_then(|id| self.sessions.prompt(id)).cloned() {
                 Some(prompt) => self.explain(&prompt, now),
-                None => self.respond("reply.no_question", &[], now),
+                None => self.respond_none(now),
             }
             return None;
         };
-        let Some(prompt) = self
-            .sessions
-            .raised(id)
-            .filter(|prompt| prompt.is_open())
-            .cloned()
-        else {
+        let Some(prompt) = self.sessions.raised(id).cloned() else {
             self.respond("reply.no_such", &[("n", Arg::own(id.0))], now);
             return None;
         };
+        if !prompt.is_open() {
+            self.respond_over(&prompt, now);
+            return None;
+        }
         if !prompt.is_answerable() {
             self.explain(&prompt, now);
             return None;
@@ -172,6 +211,15 @@ impl App {
     pub(in crate::app) fn respond_not_yet(&mut self, why: &str, id: PromptId, now: Now) {
         let why = self.announcer.phrases().text(why, &[("n", Arg::own(id.0))]);
         self.respond("reply.not_yet", &[("why", Arg::Own(why))], now);
+    }
+
+    /// Announces that no question is open, with what became of the one that was last shown.
+    fn respond_none(&mut self, now: Now) {
+        let last = self.questions.last_shown;
+        match last.and_then(|id| self.sessions.prompt(id)).cloned() {
+            Some(prompt) => self.respond_over(&prompt, now),
+            None => self.respond("reply.no_question", &[], now),
+        }
     }
 
     /// Announces why an open question takes no answer.

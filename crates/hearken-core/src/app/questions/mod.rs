@@ -47,6 +47,8 @@ const CHANGED: Duration = Duration::from_secs(2);
 pub(super) struct Questions {
     /// The question that keys are meant for.
     shown: Option<Shown>,
+    /// The question that keys were last meant for.
+    last_shown: Option<PromptId>,
     known: Received,
     rules: Rules,
     under_way: UnderWay,
@@ -81,6 +83,7 @@ impl Questions {
 
     /// Sets the shown question, if any.
     fn show(&mut self, prompt: Option<PromptId>, now: Duration) {
+        self.last_shown = prompt.or(self.last_shown);
         self.shown = prompt.map(|prompt| Shown::new(prompt, now));
     }
 

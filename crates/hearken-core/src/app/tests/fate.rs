@@ -3,6 +3,8 @@
 
 use super::*;
 
+mod late;
+
 fn status(status: u16) -> Fault {
     Fault::Status {
         status,
