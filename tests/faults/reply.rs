@@ -27,7 +27,10 @@ fn die_at(cut: usize, at_once: bool) -> Vec<String> {
     child.announced("confirmation", "Send the letter");
     child.say("y 1");
     if !at_once {
-        child.announced("reply", "It perhaps arrived, and is sent again.");
+        child.announced(
+            "reply",
+            "It perhaps arrived, and is sent again if the connection holds.",
+        );
         child.announced("reply", "It perhaps arrived before.");
         assert_eq!(server.seen(|seen| seen.replies.len()), 2);
         child.say("n 1");

@@ -106,7 +106,11 @@ impl Announcer {
     pub fn unsure(&self, prompt: &Prompt) -> (&'static str, Vec<(&'static str, Arg)>) {
         let n = ("n", Arg::own(prompt.id.0));
         match &prompt.reply {
-            ReplyState::Sending(given) | ReplyState::Sent(given) => {
+            ReplyState::Sending(given) => {
+                let answer = Arg::Own(self.answer_words(prompt, &given.answer));
+                ("question.unsure.sending", vec![n, ("answer", answer)])
+            }
+            ReplyState::Sent(given) => {
                 let answer = Arg::Own(self.answer_words(prompt, &given.answer));
                 ("question.unsure.answered", vec![n, ("answer", answer)])
             }

@@ -375,6 +375,7 @@ impl App {
             self.wish(wishes);
             let (key, args) = self.announcer.unsure(&prompt);
             self.tell_about(Class::Alert, &prompt, key, &args, now);
+            self.questions.note_loss_told(prompt.id);
         }
         self.questions.note_change(now.monotonic);
     }

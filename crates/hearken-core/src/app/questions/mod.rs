@@ -124,6 +124,11 @@ impl Questions {
         self.shown.as_ref().and_then(Shown::alarm)
     }
 
+    /// Notes that the loss of a connection was announced with the answer to a question, if one is under way.
+    pub(super) fn note_loss_told(&mut self, prompt: PromptId) {
+        self.under_way.note_loss_told(prompt);
+    }
+
     /// Returns whether no answer is under way.
     pub(super) fn is_all_sent(&self) -> bool {
         self.under_way.is_empty()

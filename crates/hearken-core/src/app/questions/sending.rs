@@ -235,6 +235,7 @@ impl App {
             ReplyState::Retrying(_) => self.face.pick("reply.failed.keys", "reply.failed.lines"),
             ReplyState::RetryingAgain(_) => "reply.unconfirmed",
             ReplyState::Perhaps(_) if refusal => "reply.perhaps.refused",
+            ReplyState::Perhaps(_) if sent.is_loss_told() => "reply.perhaps.not_again",
             ReplyState::Perhaps(_) => "reply.perhaps.given_up",
             ReplyState::Unanswered if !after.standing.reaches() => "reply.given_up.lost",
             ReplyState::Unanswered if refusal => "reply.given_up.refused",
@@ -318,6 +319,7 @@ impl App {
         };
         let key = match &after.reply {
             ReplyState::Unanswered => "reply.given_up.lost",
+            ReplyState::Perhaps(_) if sent.is_loss_told() => "reply.perhaps.not_again",
             ReplyState::Perhaps(_) => "reply.perhaps.given_up",
             ReplyState::Withdrawn(_) => "reply.too_late",
             // Whether the answer may have closed the question was announced when it closed.

@@ -21,6 +21,8 @@ pub(super) struct Outgoing {
     attempt: u32,
     /// The last state that was announced: each turn of its fate is announced once.
     told: Option<QuestionRun>,
+    /// Whether the loss of its connection was announced with it.
+    loss_told: bool,
     stage: AnswerProgress,
 }
 
@@ -44,6 +46,7 @@ impl Outgoing {
             reply,
             attempt,
             told: None,
+            loss_told: false,
             stage: AnswerProgress::Leaving,
         }
     }
@@ -68,6 +71,11 @@ impl Outgoing {
         self.told.replace(state) != Some(state)
     }
 
+    /// Returns whether the loss of its connection was announced with it, so that only its last word is still to be said.
+    pub(super) fn is_loss_told(&self) -> bool {
+        self.loss_told
+    }
+
     /// Waits for the next attempt: the more attempts there were, the longer.
     pub(super) fn wait(&mut self, now: Duration) {
         let doubled = 1 << self.attempt.min(6).saturating_sub(1);
@@ -79,6 +87,7 @@ impl Outgoing {
     pub(super) fn try_again(&mut self, attempt: u32) {
         self.attempt = attempt;
         self.stage = AnswerProgress::Leaving;
+        self.loss_told = false;
     }
 
     /// Returns when it is tried again; `None` while an attempt is under way.
@@ -115,6 +124,12 @@ impl UnderWay {
         if let Some(sent) = self.0.get_mut(&request) {
             sent.stage = AnswerProgress::Left;
         }
+    }
+
+    /// Notes that the loss of the connection was announced with the answer to a question.
+    pub(super) fn note_loss_told(&mut self, prompt: PromptId) {
+        let of_prompt = self.0.values_mut().filter(|sent| sent.prompt == prompt);
+        of_prompt.for_each(|sent| sent.loss_told = true);
     }
 
     /// Returns the requests on a link that only its dialect could report more about.

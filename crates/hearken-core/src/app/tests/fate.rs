@@ -4,6 +4,7 @@
 use super::*;
 
 mod late;
+mod lost;
 
 fn status(status: u16) -> Fault {
     Fault::Status {
@@ -52,7 +53,7 @@ fn accepted() -> Stage {
 fn what_closes_after_an_unconfirmed_answer_is_perhaps_by_it() {
     let mut stage = accepted();
     let told = stage.hears(Stage::unknown);
-    assert!(told.contains("Nobody confirmed the answer to question 1: the connection was closed. It perhaps arrived, and is sent again."), "{told}");
+    assert!(told.contains("Nobody confirmed the answer to question 1: the connection was closed. It perhaps arrived, and is sent again if the connection holds."), "{told}");
     let told = stage.hears(|stage| {
         stage.goes_on();
         stage.wait(20_000);
