@@ -125,11 +125,16 @@ impl<'a> Filled<'a> {
     fn literal(&mut self, text: &str) {
         let stopped = match (self.own.is_empty(), self.segments.last()) {
             (false, _) => self.own.ends_with(['.', '!', '?', '…', '。', '؟', '।']),
-            // Joining adds a stop to a segment without one.
+            // The segment itself is ended with one, because it may be a line of its own.
             (true, before) => before.is_some(),
         };
         let rest = text.strip_prefix('.').filter(|_| stopped);
         self.stops = rest.is_some();
+        if let (true, true, Some(before)) =
+            (self.stops, self.own.is_empty(), self.segments.last_mut())
+        {
+            before.end();
+        }
         self.put(rest.unwrap_or(text));
     }
 

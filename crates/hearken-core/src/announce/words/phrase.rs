@@ -365,6 +365,43 @@ mod tests {
     }
 
     #[test]
+    fn an_agents_words_at_the_end_of_a_sentence_end_with_its_stop() {
+        let n = ("n", Arg::own(1));
+        for file in &BUILT_IN {
+            let phrases = Phrases::built_in(file).unwrap();
+            for (key, name) in [
+                ("question.timeout.response", "response"),
+                ("question.choice", "label"),
+                ("question.default.response", "response"),
+            ] {
+                for (text, ended) in [
+                    ("Age 65 (standard)", "Age 65 (standard)."),
+                    ("As agreed.", "As agreed."),
+                    ("Who?", "Who?"),
+                ] {
+                    let args = [n.clone(), (name, Arg::Exact(text.to_owned(), None))];
+                    let segments = phrases.say(key, Verbosity::Normal, &args);
+                    let last = segments.last().unwrap();
+                    assert_eq!(last.text(), ended, "{}: {key}", file.tag);
+                    assert_eq!(
+                        join(&segments).matches('.').count(),
+                        ended.matches('.').count()
+                    );
+                }
+            }
+            // What is on rows of its own may be a command, in which a stop means something.
+            let args = [n.clone(), ("label", Arg::Command("rm -r build".to_owned()))];
+            let segments = phrases.say("question.choice", Verbosity::Normal, &args);
+            assert_eq!(segments.last().unwrap().text(), "rm -r build");
+            for key in ["reply.answering", "reply.answering.short"] {
+                let answer = ("answer", Arg::own("Age 65 (standard)"));
+                let text = phrases.text(key, &[n.clone(), answer]);
+                assert!(text.ends_with("Age 65 (standard)."), "{}: {text}", file.tag);
+            }
+        }
+    }
+
+    #[test]
     fn a_stop_that_is_there_is_not_said_twice() {
         let phrases = phrases("a = \"Not sent: {reason}. Again?\"");
         for (reason, said) in [

@@ -120,6 +120,21 @@ impl Segment {
         }
     }
 
+    /// Ends the words with a full stop where they sound like a sentence without one. What is on rows of its own stays
+    /// as it is: there the stop could be taken for a part of it.
+    pub(super) fn end(&mut self) {
+        let mut text = self.text().to_owned();
+        stop(&mut text);
+        if self.on_rows || self.shown() != self.text() || text == self.text() {
+            return;
+        }
+        let mut spoken = self.spoken().to_owned();
+        stop(&mut spoken);
+        let (ways, language) = (self.ways, self.language.take());
+        *self = Self::new(self.mark, text, &spoken).language(language);
+        self.ways = ways;
+    }
+
     /// Creates a segment of the program's own words that are heard but not seen.
     pub fn heard(spoken: impl Into<String>) -> Self {
         let none = Part::between(0, 0);
