@@ -211,7 +211,10 @@ fn refuses_aaep(fault: &Fault, elsewhere: bool) -> bool {
     match fault {
         Fault::NotWebSocket(why) => match why {
             NoWebSocket::Without { .. } => true,
-            NoWebSocket::SomethingElse | NoWebSocket::Redirects | NoWebSocket::NotOffered => false,
+            NoWebSocket::SomethingElse
+            | NoWebSocket::Redirects
+            | NoWebSocket::RedirectsTo { .. }
+            | NoWebSocket::NotOffered => false,
         },
         // Some servers answer an unknown subprotocol with 400.
         Fault::Status { status, .. } => *status == 400 || elsewhere && is_of_the_way(fault),

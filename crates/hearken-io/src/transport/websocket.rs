@@ -248,6 +248,10 @@ impl WebSocketDial {
                 Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(_)) => {
                     Refusal::Subprotocol
                 }
+                Error::Http(response) if response.status().is_redirection() => {
+                    let why = redirect(&self.url, response.headers());
+                    Refusal::Fault(Fault::NotWebSocket(why))
+                }
                 _ => Refusal::Fault(fault_of(&error, self.limit)),
             })?;
         let (writing, reading) = socket.split();
@@ -266,6 +270,45 @@ impl WebSocketDial {
             },
         ))
     }
+}
+
+/// The longest path of a redirect that is announced.
+const LONGEST_PATH: usize = 100;
+
+/// Returns where a server redirects its WebSocket: a place is named only if it is on the same server and safe to read
+/// aloud and to type in a shell. What follows a question mark may be secret, and is left out.
+fn redirect(from: &Url, headers: &http::HeaderMap) -> NoWebSocket {
+    place(from, headers).unwrap_or(NoWebSocket::Redirects)
+}
+
+fn place(from: &Url, headers: &http::HeaderMap) -> Option<NoWebSocket> {
+    let location = headers.get(http::header::LOCATION)?.to_str().ok()?;
+    // A place without a scheme is one for HTTP, as the request was.
+    let mut base = from.clone();
+    let plain = if from.scheme() == "wss" {
+        "https"
+    } else {
+        "http"
+    };
+    base.set_scheme(plain).ok()?;
+    let mut to = base.join(location).ok()?;
+    let is_secure = |url: &Url| matches!(url.scheme(), "https" | "wss");
+    let is_same = to.host() == base.host()
+        && to.port_or_known_default() == base.port_or_known_default()
+        && is_secure(&to) == is_secure(&base)
+        && matches!(to.scheme(), "http" | "https" | "ws" | "wss")
+        && to.username().is_empty()
+        && to.password().is_none();
+    let plain_sign = |c: char| c.is_ascii_alphanumeric() || "/-._~%+@:=,".contains(c);
+    if !is_same || to.path().len() > LONGEST_PATH || !to.path().chars().all(plain_sign) {
+        return None;
+    }
+    to.set_query(None);
+    to.set_fragment(None);
+    Some(NoWebSocket::RedirectsTo {
+        path: to.path().to_owned(),
+        instead: to.to_string(),
+    })
 }
 
 /// Classifies an error, without any words of the other side.

@@ -104,6 +104,13 @@ causes! {
     SomethingElse => "cause.websocket.none";
     /// It redirects, which is not followed.
     Redirects => "cause.websocket.redirects";
+    /// It redirects to another place of the same server, which is not followed.
+    RedirectsTo {
+        /// The path there.
+        path: String,
+        /// The address to watch instead.
+        instead: String
+    } => "cause.websocket.redirects_to";
     /// It speaks none of the required subprotocols.
     Without {
         /// The subprotocols offered, best first.

@@ -205,6 +205,43 @@ async fn a_refused_upgrade_is_told_by_its_status() {
 }
 
 #[tokio::test]
+async fn a_redirect_is_told_with_its_place_on_the_same_server() {
+    for (location, path) in [
+        ("/elsewhere/events?token=secret", Some("/elsewhere/events")),
+        ("http://HOST/events#top", Some("/events")),
+        ("http://127.0.0.1:1/events", None),
+        ("http://user:secret@HOST/events", None),
+        ("https://HOST/events", None),
+        ("/events;reboot", None),
+        ("/events$(reboot)", None),
+    ] {
+        let producer = Producer::start().await;
+        let mut link = Listener::open(&address(&producer), quick());
+        let host = producer.listener.local_addr().unwrap().to_string();
+        let headers = format!("Location: {}\r\n", location.replace("HOST", &host));
+        producer
+            .request()
+            .await
+            .answer("307 Elsewhere", &headers)
+            .await;
+        link.expect(&[connecting(1)]).await;
+        let why = match path {
+            Some(path) => NoWebSocket::RedirectsTo {
+                path: path.to_owned(),
+                instead: format!("http://{host}{path}"),
+            },
+            None => NoWebSocket::Redirects,
+        };
+        match link.next().await {
+            LinkEvent::Failed { fault } => {
+                assert_eq!(fault, Fault::NotWebSocket(why), "{location}");
+            }
+            other => panic!("{location}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_server_without_the_subprotocol_is_refused() {
     let producer = Producer::start().await;
     let mut link = Listener::open(&address(&producer), quick());
