@@ -123,6 +123,11 @@ impl Foreign {
         }
     }
 
+    /// Recognises the beginning of what an agent saved as a single object over many lines.
+    pub fn of_beginning(text: &str) -> Option<Self> {
+        of_beginning(text)
+    }
+
     /// Returns the phrases for it, if it is what an agent keeps or prints of its conversations.
     pub fn kept(self) -> Option<KeptFormat> {
         match self {

@@ -4,16 +4,23 @@
 //! else. Not here: what is AAEP (`dialect`), broken messages (`reading`).
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::Foreign;
+use crate::dialect::{Foreign, NoEvent};
 use crate::link::LinkId;
 use crate::protocol::Now;
 
+use super::beginning::Beginning;
 use super::speaks::Speaks;
 use crate::app::{App, Effect};
 
 /// The number of messages after which a source is left if none of them was AAEP: a program may greet with some lines,
 /// and a server send some signs of life, before it begins.
 const MOST_FOREIGN: u32 = 64;
+
+/// How many lines are held: what agents save shows itself in the first few.
+const MOST_LINES: usize = 24;
+
+/// How many bytes of them are held.
+const MOST_BYTES: usize = 4096;
 
 impl App {
     /// Handles a message that is not AAEP: no agent sent it.
@@ -57,6 +64,70 @@ impl App {
             );
             self.unsure(id, now);
             self.effects.push(Effect::Close(id));
+        }
+    }
+
+    /// Handles a line of a recording that is no event by itself, if it may be a part of an object over many lines;
+    /// otherwise returns what it is by itself.
+    pub(super) fn begins(
+        &mut self,
+        id: LinkId,
+        text: &str,
+        error: NoEvent,
+        now: Now,
+    ) -> Option<NoEvent> {
+        let view = self.links.get_mut(id)?;
+        if view.recording.is_none() {
+            return Some(error);
+        }
+        let line = text.trim();
+        match &mut view.beginning {
+            Beginning::Awaited if matches!(line, "{" | "[" | "[{") => {
+                view.beginning = Beginning::Held {
+                    text: line.to_owned(),
+                    alone: vec![error],
+                };
+                None
+            }
+            Beginning::Awaited => {
+                view.beginning = Beginning::Over;
+                Some(error)
+            }
+            Beginning::Held { text, alone } => {
+                text.push_str(line);
+                alone.push(error);
+                let lines = alone.len();
+                let is_long = lines >= MOST_LINES || text.len() > MOST_BYTES;
+                if let Some(what) = Foreign::of_beginning(text) {
+                    view.beginning = Beginning::Known(what);
+                    for _ in 0..lines {
+                        self.judge_alone(id, &NoEvent::Foreign(what), now);
+                    }
+                } else if is_long {
+                    self.end_beginning(id, now);
+                }
+                None
+            }
+            Beginning::Known(what) => {
+                let what = NoEvent::Foreign(*what);
+                self.judge_alone(id, &what, now);
+                None
+            }
+            Beginning::Over => Some(error),
+        }
+    }
+
+    /// Judges the held lines each by itself: they are no object that is known, or nothing more comes.
+    pub(super) fn end_beginning(&mut self, id: LinkId, now: Now) {
+        let Some(view) = self.links.get_mut(id) else {
+            return;
+        };
+        if let Beginning::Held { alone, .. } = &mut view.beginning {
+            let alone = std::mem::take(alone);
+            view.beginning = Beginning::Over;
+            for error in alone {
+                self.judge_alone(id, &error, now);
+            }
         }
     }
 }

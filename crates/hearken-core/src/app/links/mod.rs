@@ -5,10 +5,12 @@
 //! sent when (`sending`).
 //!
 //! The folder: `view` (one source and its turns) with `stream` (its life cycle as a table), `start` (the wait for its
-//! start), `speaks` (what it was heard to speak) and `unread` (a frame that is read in steps) hold the state; `news`
+//! start), `speaks` (what it was heard to speak), `beginning` (the first lines of a recording) and `unread` (a frame that
+//! is read in steps) hold the state; `news`
 //! (what happens, announced), `wishes` (what a dialect wishes, done), `waiting` (a start that takes long), `reading`
 //! (messages with many events), `foreign` (what is not AAEP), `words` (faults and phrases in words) act on it.
 
+mod beginning;
 mod foreign;
 mod news;
 mod reading;

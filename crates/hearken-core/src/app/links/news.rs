@@ -303,6 +303,7 @@ impl App {
     }
 
     pub(super) fn failed(&mut self, id: LinkId, fault: &Fault, now: Now) {
+        self.end_beginning(id, now);
         self.release(id, now);
         self.say_rest(id, now);
         let Some(view) = self.links.get_mut(id) else {
@@ -330,6 +331,7 @@ impl App {
     }
 
     fn ended(&mut self, id: LinkId, now: Now) {
+        self.end_beginning(id, now);
         self.release(id, now);
         self.say_rest(id, now);
         let Some(view) = self.links.get_mut(id) else {

@@ -44,7 +44,8 @@ impl App {
         view.received();
         let error = match view.read(&text) {
             Ok(decoded) => {
-                let is_over = view.is_over();
+                self.end_beginning(id, now);
+                let is_over = self.links.get(id).is_none_or(LinkView::is_over);
                 self.keep_event(id, text);
                 if !is_over {
                     self.event(id, decoded, asks, now);
@@ -52,6 +53,9 @@ impl App {
                 return;
             }
             Err(error) => error,
+        };
+        let Some(error) = self.begins(id, &text, error, now) else {
+            return self.keep_event(id, text);
         };
         // A frame with no text in it, or with a single one, is judged as a whole.
         let first = Texts::default().next(&text);
@@ -114,6 +118,13 @@ impl App {
         match event {
             Ok(decoded) => self.event(id, decoded, asks, now),
             Err(why) => self.no_event(id, &why, now),
+        }
+    }
+
+    /// Handles a text that is no event, unless its source was left meanwhile.
+    pub(super) fn judge_alone(&mut self, id: LinkId, why: &NoEvent, now: Now) {
+        if self.links.get(id).is_some_and(|view| !view.is_over()) {
+            self.no_event(id, why, now);
         }
     }
 

@@ -10,6 +10,7 @@ use crate::link::LinkId;
 use crate::protocol::{Decoded, Now, Recent};
 use crate::session::Standing;
 
+use super::beginning::Beginning;
 use super::speaks::Speaks;
 use super::start::Waiting;
 use super::stream::{LinkPhase, StreamEvent};
@@ -35,6 +36,8 @@ pub struct LinkView {
     pub answerable: bool,
     /// What a recording contains besides its events; `None` for a source that is not a recording.
     pub recording: Option<Recording>,
+    /// What its first lines are, if it is one.
+    pub(super) beginning: Beginning,
     /// How many messages came.
     pub frames: u64,
     /// How many messages could not be understood.
@@ -114,6 +117,7 @@ impl LinkView {
                 None => Waiting::Unbegun,
             },
             recording,
+            beginning: Beginning::default(),
             frames: 0,
             garbage: 0,
             dropped: 0,

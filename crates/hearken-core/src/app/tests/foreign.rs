@@ -125,3 +125,50 @@ fn what_an_agent_keeps_of_its_conversations_is_named_once_with_the_way_to_hear_t
     assert!(stage.heard("It looks like a rollout of Codex. Everything else goes on."));
     assert!(!stage.heard("hearken run codex"));
 }
+
+fn recording(text: &str) -> Stage {
+    let mut stage = Stage::of(
+        PIPE,
+        vec![SourceSetup {
+            name: "one".into(),
+            recording: Some(Recording::default()),
+            ..SourceSetup::default()
+        }],
+    );
+    stage.link(0, LinkEvent::Connected);
+    stage.lines.clear();
+    text.lines().for_each(|line| frame(&mut stage, line));
+    stage.link(0, LinkEvent::Ended);
+    stage
+}
+
+#[test]
+fn what_an_agent_saved_over_many_lines_is_named() {
+    for (saved, name) in [
+        (
+            json!({"info": {"id": "ses_1", "title": "T"}, "messages": [{"info": {"role": "user"}, "parts": []}]}),
+            "opencode",
+        ),
+        (
+            json!({"sessionId": "s", "projectHash": "h", "messages": [{"type": "user", "content": "Hi"}]}),
+            "Gemini CLI",
+        ),
+    ] {
+        let stage = recording(&serde_json::to_string_pretty(&saved).unwrap());
+        assert!(stage.lines[0].contains(name), "{:?}", stage.lines);
+        for wrong in ["plain text", "can't be understood"] {
+            assert!(!stage.heard(wrong), "{:?}", stage.lines);
+        }
+    }
+}
+
+#[test]
+fn an_object_over_many_lines_that_nobody_saves_is_still_told() {
+    let pretty = serde_json::to_string_pretty(&json!({"a": 1, "b": [1, 2]})).unwrap();
+    let stage = recording(&pretty);
+    assert!(stage.lines[0].contains("A message from one can't be understood"));
+    assert!(stage.heard("plain text"), "{:?}", stage.lines);
+    let long = vec![json!({"a": 1}); 40];
+    let stage = recording(&serde_json::to_string_pretty(&long).unwrap());
+    assert!(stage.lines[0].contains("A message from one can't be understood"));
+}
