@@ -130,9 +130,22 @@ impl Announcer {
                     n,
                     ("subject", self.subject(prompt)),
                     ("default", Arg::Own(self.default(prompt))),
-                    ("perhaps", Arg::Own(self.perhaps_words(prompt))),
+                    ("perhaps", Arg::Own(self.perhaps_untold(prompt))),
                 ],
             ),
+        }
+    }
+
+    /// Returns [`Self::perhaps_words`], unless they were said when the attempt failed: the answer has waited or gone out
+    /// again since.
+    fn perhaps_untold(&self, prompt: &Prompt) -> String {
+        let is_again = matches!(
+            prompt.reply,
+            ReplyState::SendingAgain(_) | ReplyState::RetryingAgain(_)
+        );
+        match is_again {
+            true => String::new(),
+            false => self.perhaps_words(prompt),
         }
     }
 

@@ -54,6 +54,9 @@ fn an_unconfirmed_answer_is_not_promised_to_be_sent_again() {
         told.last().copied(),
         Some("Your answer to question 1 is not sent again by itself.")
     );
+    // Where the connection is lost, it is not said again that the answer perhaps arrived.
+    let arrived = |line: &&&str| line.contains("perhaps arrived");
+    assert_eq!(told.iter().filter(arrived).count(), 1, "{told:#?}");
     let confirmed = |line: &&&str| line.contains("Nobody confirmed");
     assert_eq!(told.iter().filter(confirmed).count(), 1, "{told:#?}");
     assert_eq!(stage.sent.len(), 1);
