@@ -189,7 +189,7 @@ fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
         // Nothing follows afterwards.
         tokio::task::block_in_place(|| {
             terminal.press("yc");
-            terminal.wait("No question is open");
+            terminal.wait("Nothing more was sent.");
         });
         assert_eq!(producer.replies().len() as u64, bursts);
         running.stop().await;

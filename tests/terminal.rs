@@ -61,7 +61,7 @@ fn only_the_documented_way_answers_and_exactly_once() {
             terminal.wait("Finished");
             terminal.press("y");
             terminal.wait_until("a second answer refused", |screen| {
-                screen.contains("No question is open")
+                screen.contains("Nothing more was sent.")
             });
             terminal.press("q");
             assert_eq!(terminal.exit(), 0);

@@ -146,7 +146,7 @@ stories! {
     ws_status_401 (WS, BOTH, Over(1)): &[|at| { at.status("401 Unauthorized", ""); }] => &["S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
     ws_status_403 (WS, BOTH, Over(1)): &[|at| { at.status("403 Forbidden", ""); }] => &["S can't be used: the server refuses access (status 403)."];
     ws_status_200 (WS, BOTH, Over(1)): &[|at| { at.status("200 OK", ""); }] => &["S can't be used: what answers there is no WebSocket. Check host, port and path."];
-    ws_status_307 (WS, BOTH, Over(1)): &[|at| { at.status("307 Temporary Redirect", "Location: /elsewhere\r\n"); }]
+    ws_status_307 (WS, BOTH, Over(1)): &[|at| { at.status("307 Temporary Redirect", "Location: https://elsewhere.example/\r\n"); }]
         => &["S can't be used: the server redirects its WebSocket, which is not followed. Check host, port and path."];
     ws_status_429 (WS, BOTH, Whole): &[|at| { at.status("429 Too Many Requests", "Retry-After: 1\r\n"); }]
         => &["S can't be reached: the server is too busy (status 429). It is tried again.", START];

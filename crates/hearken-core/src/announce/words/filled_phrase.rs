@@ -27,6 +27,9 @@ const USUAL_WORDS: usize = 64;
 /// The most words of a sentence that is short.
 const MOST_SHORT: usize = 8;
 
+/// The arguments that end a sentence with its stop. Others may be commands, in which a stop means something.
+const ENDED: [&str; 2] = ["label", "response"];
+
 /// The filled-in part of a phrase.
 pub(super) struct Filled<'a> {
     lexicon: &'a Lexicon,
@@ -38,6 +41,8 @@ pub(super) struct Filled<'a> {
     own_spoken: Option<String>,
     /// Whether a stop of the phrase was left out at its end so far.
     stops: bool,
+    /// Whether the last argument may be ended with a stop.
+    ends: bool,
 }
 
 impl<'a> Filled<'a> {
@@ -54,6 +59,7 @@ impl<'a> Filled<'a> {
             own: String::new(),
             own_spoken: None,
             stops: false,
+            ends: false,
         }
     }
 
@@ -75,31 +81,34 @@ impl<'a> Filled<'a> {
                     self.key(self.keys.get(command).map_or(key, String::as_str));
                 }
                 Part::Typed(text) => self.key(text),
-                Part::Arg(name) => match find(name) {
-                    Some(Arg::Own(text)) => self.put(text),
-                    Some(Arg::Sounding { text, spoken }) => {
-                        self.put_sounding(text, spoken);
+                Part::Arg(name) => {
+                    self.ends = ENDED.contains(&name);
+                    match find(name) {
+                        Some(Arg::Own(text)) => self.put(text),
+                        Some(Arg::Sounding { text, spoken }) => {
+                            self.put_sounding(text, spoken);
+                        }
+                        Some(Arg::Name(text)) => {
+                            self.put(&name_of(text, self.unnamed()));
+                        }
+                        Some(Arg::Tool(text)) => {
+                            self.put(&words_of(text, self.unnamed()));
+                        }
+                        Some(Arg::Agent(text, language)) => {
+                            self.foreign(text, language.clone(), Profile::Prose)
+                        }
+                        Some(Arg::Exact(text, language)) => {
+                            self.foreign(text, language.clone(), Profile::Exact)
+                        }
+                        Some(Arg::Command(text)) => self.foreign(text, None, Profile::Command),
+                        Some(Arg::Inline(text)) => {
+                            let shown = self.lexicon.inline(text);
+                            let spoken = self.lexicon.speak(text, Profile::Command, None);
+                            self.put_sounding(&shown, &spoken);
+                        }
+                        None => {}
                     }
-                    Some(Arg::Name(text)) => {
-                        self.put(&name_of(text, self.unnamed()));
-                    }
-                    Some(Arg::Tool(text)) => {
-                        self.put(&words_of(text, self.unnamed()));
-                    }
-                    Some(Arg::Agent(text, language)) => {
-                        self.foreign(text, language.clone(), Profile::Prose)
-                    }
-                    Some(Arg::Exact(text, language)) => {
-                        self.foreign(text, language.clone(), Profile::Exact)
-                    }
-                    Some(Arg::Command(text)) => self.foreign(text, None, Profile::Command),
-                    Some(Arg::Inline(text)) => {
-                        let shown = self.lexicon.inline(text);
-                        let spoken = self.lexicon.speak(text, Profile::Command, None);
-                        self.put_sounding(&shown, &spoken);
-                    }
-                    None => {}
-                },
+                }
                 Part::Plural { arg, one, many } => {
                     let is_one = matches!(find(arg), Some(Arg::Own(text)) if text == "1");
                     self.put(if is_one { one } else { many });
@@ -125,14 +134,13 @@ impl<'a> Filled<'a> {
     fn literal(&mut self, text: &str) {
         let stopped = match (self.own.is_empty(), self.segments.last()) {
             (false, _) => self.own.ends_with(['.', '!', '?', '…', '。', '؟', '।']),
-            // The segment itself is ended with one, because it may be a line of its own.
+            // Joining adds a stop to a segment without one.
             (true, before) => before.is_some(),
         };
         let rest = text.strip_prefix('.').filter(|_| stopped);
         self.stops = rest.is_some();
-        if let (true, true, Some(before)) =
-            (self.stops, self.own.is_empty(), self.segments.last_mut())
-        {
+        let ends = self.stops && self.ends && self.own.is_empty();
+        if let (true, Some(before)) = (ends, self.segments.last_mut()) {
             before.end();
         }
         self.put(rest.unwrap_or(text));

@@ -10,6 +10,7 @@ use crate::protocol::Now;
 
 use super::beginning::Beginning;
 use super::speaks::Speaks;
+use super::view::LinkView;
 use crate::app::{App, Effect};
 
 /// The number of messages after which a source is left if none of them was AAEP: a program may greet with some lines,
@@ -76,21 +77,20 @@ impl App {
         error: NoEvent,
         now: Now,
     ) -> Option<NoEvent> {
-        let view = self.links.get_mut(id)?;
-        if view.recording.is_none() {
+        let Some(beginning) = self.links.get_mut(id)?.beginning() else {
             return Some(error);
-        }
+        };
         let line = text.trim();
-        match &mut view.beginning {
+        match beginning {
             Beginning::Awaited if matches!(line, "{" | "[" | "[{") => {
-                view.beginning = Beginning::Held {
+                *beginning = Beginning::Held {
                     text: line.to_owned(),
                     alone: vec![error],
                 };
                 None
             }
             Beginning::Awaited => {
-                view.beginning = Beginning::Over;
+                *beginning = Beginning::Over;
                 Some(error)
             }
             Beginning::Held { text, alone } => {
@@ -99,7 +99,7 @@ impl App {
                 let lines = alone.len();
                 let is_long = lines >= MOST_LINES || text.len() > MOST_BYTES;
                 if let Some(what) = Foreign::of_beginning(text) {
-                    view.beginning = Beginning::Known(what);
+                    *beginning = Beginning::Known(what);
                     for _ in 0..lines {
                         self.judge_alone(id, &NoEvent::Foreign(what), now);
                     }
@@ -119,12 +119,12 @@ impl App {
 
     /// Judges the held lines each by itself: they are no object that is known, or nothing more comes.
     pub(super) fn end_beginning(&mut self, id: LinkId, now: Now) {
-        let Some(view) = self.links.get_mut(id) else {
+        let Some(beginning) = self.links.get_mut(id).and_then(LinkView::beginning) else {
             return;
         };
-        if let Beginning::Held { alone, .. } = &mut view.beginning {
+        if let Beginning::Held { alone, .. } = beginning {
             let alone = std::mem::take(alone);
-            view.beginning = Beginning::Over;
+            *beginning = Beginning::Over;
             for error in alone {
                 self.judge_alone(id, &error, now);
             }

@@ -37,7 +37,7 @@ pub struct LinkView {
     /// What a recording contains besides its events; `None` for a source that is not a recording.
     pub recording: Option<Recording>,
     /// What its first lines are, if it is one.
-    pub(super) beginning: Beginning,
+    beginning: Beginning,
     /// How many messages came.
     pub frames: u64,
     /// How many messages could not be understood.
@@ -205,6 +205,12 @@ impl LinkView {
     /// Notes that it holds what an agent keeps of its conversations; returns whether that is new.
     pub(super) fn first_kept(&mut self) -> bool {
         !std::mem::replace(&mut self.kept_told, true)
+    }
+
+    /// Returns what its first lines are, if it is a recording.
+    pub(super) fn beginning(&mut self) -> Option<&mut Beginning> {
+        self.recording.as_ref()?;
+        Some(&mut self.beginning)
     }
 
     /// Notes an AAEP message.
