@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use hearken::announce::coalesce::{Chunk, Coalescer, Settings};
-use hearken::announce::normalise::{Passage, Reader, Words};
+use hearken::announce::coalesce::{Chunk, CoalesceSettings, Coalescer};
+use hearken::announce::normalise::{Passage, ProseReader, Words};
 use hearken::announce::sentence::Segmenter;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -64,8 +64,8 @@ fn segment(chunks: &[(&str, u64)]) -> usize {
 }
 
 fn pipeline(chunks: &[(&str, u64)], words: &Words) -> usize {
-    let mut reader = Reader::default();
-    let mut coalescer = Coalescer::new(Settings::default());
+    let mut reader = ProseReader::default();
+    let mut coalescer = Coalescer::new(CoalesceSettings::default());
     let language = Arc::from("en");
     let mut bytes = 0;
     for (index, &(chunk, position)) in chunks.iter().enumerate() {

@@ -145,7 +145,7 @@ impl LineWriter {
             first: self.labels.of(app, told),
             further: &|| app.label_without_name(told),
         };
-        let asks = told.about.and_then(|about| app.prompt(about.prompt()));
+        let asks = told.about.and_then(|about| app.question(about.question()));
         let timed = match asks {
             Some(prompt) => {
                 self.before = None;
@@ -243,7 +243,7 @@ impl LineWriter {
             Speaker::Hearken { .. } => true,
             // While a decision is pending, nobody should have to wonder whose words a row is.
             Speaker::Agent { .. } => {
-                !could_be_ours && app.sessions().open_prompts().next().is_none()
+                !could_be_ours && app.sessions().open_questions().next().is_none()
             }
             Speaker::Other => false,
         };

@@ -41,7 +41,7 @@ mod writer;
 use std::time::{Duration, Instant};
 
 use crate::announce::{Reason, Utterance};
-use crate::app::{App, Effect, Exit, Input, Kept, LineSource, VoiceWish};
+use crate::app::{App, Effect, Exit, Input, LineSource, RecordedFact, VoiceWish};
 use crate::dialect;
 use crate::keys::{Stroke, Struck};
 use crate::link::{Frame, LinkEvent, LinkId};
@@ -475,18 +475,20 @@ impl Shell {
     }
 
     /// Records what came through the door, and what was sent.
-    fn keep(&mut self, link: LinkId, kept: &Kept, at: Now) {
+    fn keep(&mut self, link: LinkId, kept: &RecordedFact, at: Now) {
         let Some(recorder) = &mut self.recorder else {
             return;
         };
         let recorded = match kept {
             // Each event is a line of its own, as it will be on replay.
-            Kept::Event(text) => dialect::recordable(text)
+            RecordedFact::Event(text) => dialect::recordable(text)
                 .into_iter()
                 .map(|text| LinkEvent::Frame(Frame::of(text)))
                 .try_for_each(|frame| recorder.news(at.wall, link.0, &frame)),
-            Kept::Frame(text) => recorder.raw(at.wall, link.0, text),
-            Kept::Reply { request, body } => recorder.reply(at.wall, link.0, *request, body),
+            RecordedFact::Frame(text) => recorder.raw(at.wall, link.0, text),
+            RecordedFact::Reply { request, body } => {
+                recorder.reply(at.wall, link.0, *request, body)
+            }
         };
         if let Err(error) = recorded {
             let failure = failure::recording(&error);

@@ -5,15 +5,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use hearken::inspect::{Checker, Item, Summary};
+use hearken::inspect::{Checker, ReportItem, Summary};
 use serde_json::{Value, json};
 
 use super::child::Hearken;
 use super::{Peer, free_port, program};
 
-fn check(text: &str) -> (Vec<Item>, Summary) {
+fn check(text: &str) -> (Vec<ReportItem>, Summary) {
     let mut checker = Checker::new();
-    let mut items: Vec<Item> = text.lines().flat_map(|line| checker.line(line)).collect();
+    let mut items: Vec<ReportItem> = text.lines().flat_map(|line| checker.line(line)).collect();
     let (last, summary) = checker.finish();
     items.extend(last);
     (items, summary)
@@ -291,7 +291,7 @@ fn faults() -> Vec<Faulty> {
 }
 
 /// Returns the name under which `fixtures/conformance.toml` explains why the two may differ here.
-fn difference(check: &str, what: &str, items: &[Item]) -> Option<&'static str> {
+fn difference(check: &str, what: &str, items: &[ReportItem]) -> Option<&'static str> {
     let has = |rule: &str| items.iter().any(|item| item.rule == rule);
     let at = |rule: &str, field: &str| {
         items

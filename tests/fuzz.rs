@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 use hearken::inspect::{Checker, Format, Tracer};
 use hearken::link::LinkId;
 use hearken::protocol::{Answer, Decision, DecodeError, Decoded, Event, Now, Response, decode};
-use hearken::session::{Change, Phase, Prompt, PromptId, SessionKey, Sessions, What};
+use hearken::session::{Change, Phase, Question, QuestionId, SessionKey, Sessions, What};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -340,8 +340,8 @@ fn the_decoder_survives_anything() {
 /// Follows the reported changes, and checks the state against them.
 #[derive(Default)]
 struct Witness {
-    asked: BTreeSet<PromptId>,
-    closed: BTreeSet<PromptId>,
+    asked: BTreeSet<QuestionId>,
+    closed: BTreeSet<QuestionId>,
     ended: BTreeMap<SessionKey, bool>,
 }
 
@@ -349,8 +349,13 @@ impl Witness {
     fn hear(&mut self, changes: &[Change]) {
         for change in changes {
             match &change.what {
-                What::PromptOpened(id) => assert!(self.asked.insert(*id), "{id:?} is raised once"),
-                What::PromptClosed { prompt, how } => {
+                What::QuestionOpened(id) => {
+                    assert!(self.asked.insert(*id), "{id:?} is raised once")
+                }
+                What::QuestionClosed {
+                    question: prompt,
+                    how,
+                } => {
                     assert!(
                         self.asked.contains(prompt),
                         "only what was raised is closed: {prompt:?} {how:?} {changes:#?}"
@@ -371,17 +376,17 @@ impl Witness {
     fn check(&self, sessions: &Sessions) {
         for id in self.asked.difference(&self.closed) {
             assert!(
-                sessions.prompt(*id).is_some_and(Prompt::is_open),
+                sessions.question(*id).is_some_and(Question::is_open),
                 "{id:?} is lost"
             );
             assert!(
-                sessions.open_prompts().any(|prompt| prompt.id == *id),
+                sessions.open_questions().any(|prompt| prompt.id == *id),
                 "{id:?} is hidden"
             );
         }
         for id in &self.closed {
             assert!(
-                !sessions.prompt(*id).is_some_and(Prompt::is_open),
+                !sessions.question(*id).is_some_and(Question::is_open),
                 "{id:?} lives again"
             );
         }
@@ -393,7 +398,7 @@ impl Witness {
             }
             assert!(session.tools.len() <= 256 && session.outputs().count() <= 64);
             if let Phase::Waiting(id) = session.phase {
-                assert!(sessions.prompt(id).is_some_and(Prompt::is_open));
+                assert!(sessions.question(id).is_some_and(Question::is_open));
             }
         }
         assert!(count <= 256, "{count} sessions");
@@ -514,9 +519,9 @@ impl Run {
     }
 
     fn answer(&mut self, dice: &mut Dice) {
-        let open: Vec<PromptId> = self
+        let open: Vec<QuestionId> = self
             .sessions
-            .open_prompts()
+            .open_questions()
             .map(|prompt| prompt.id)
             .collect();
         if open.is_empty() {

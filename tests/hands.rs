@@ -16,7 +16,7 @@ use hearken::announce::{Manner, Phrases};
 use hearken::app::{App, Drawn, Effect, Input, Setup, Showing, SourceSetup, Until, VoiceWish};
 use hearken::config::{Config, Dialect};
 use hearken::dialect::Carrier;
-use hearken::keys::{LineFeed, Mode, Reader, Stroke};
+use hearken::keys::{KeyReader, LineFeed, Mode, Stroke};
 use hearken::link::{Frame, LinkEvent, LinkId};
 use hearken::protocol::{KeyRing, Now};
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ struct Rig {
     asker: Asker,
     app: App,
     now: Now,
-    reader: Reader,
+    reader: KeyReader,
     glass: Glass,
     model: Model,
     asked: u64,
@@ -141,7 +141,7 @@ impl Rig {
             asker,
             app,
             now,
-            reader: Reader::new(LineFeed::ControlJ),
+            reader: KeyReader::new(LineFeed::ControlJ),
             glass: Glass::Shows,
             model: Model::default(),
             asked,
@@ -254,15 +254,15 @@ impl Rig {
         let at = self.now.monotonic;
         let (shown, prompt) = self.app.shown().unwrap();
         let token = match self.asker {
-            Asker::Producer => prompt.question.token().unwrap().reveal().to_owned(),
+            Asker::Producer => prompt.body.token().unwrap().reveal().to_owned(),
             // It has no token; the client created one, and asks one question at a time.
             Asker::Agent => format!("rpl_{}", self.asked),
         };
         self.model.in_sight(&token, at);
         let showing = match self.app.mode() {
-            Mode::Choosing(..) => Showing::Choices(shown.prompt),
+            Mode::Choosing(..) => Showing::Choices(shown.question),
             _ => Showing::Page(Drawn {
-                prompt: shown.prompt,
+                question: shown.question,
                 page: 0,
                 pages: 1,
                 cut: 0,

@@ -277,7 +277,7 @@ mod tests {
             let changes = known.apply(LinkId(0), decoded, now);
             let breaks = |change: &&Change| matches!(change.what, What::Anomaly(_));
             assert_eq!(changes.iter().find(breaks), None);
-            let open = known.open_prompts().count();
+            let open = known.open_questions().count();
             assert_eq!(open, at.saturating_sub(8).min(8) / 2, "event {at}");
         }
         let agents = known.iter().map(|session| session.agent.to_string());

@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::protocol::{
     AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, RiskLevel, Undoing,
 };
-use crate::session::{Prompt, Question};
+use crate::session::{Question, QuestionBody};
 
 /// Returns one announcement as a JSON object on one line, without a line feed.
 pub fn json(app: &App, told: &Announcement) -> String {
@@ -60,11 +60,11 @@ pub fn json(app: &App, told: &Announcement) -> String {
         }
     }
     if let Some(about) = told.about {
-        put("question", about.prompt().0.into());
-        if let (About::Asks(_), Some(prompt)) = (about, app.prompt(about.prompt())) {
+        put("question", about.question().0.into());
+        if let (About::Asks(_), Some(prompt)) = (about, app.question(about.question())) {
             put(
                 "reply_token",
-                prompt.question.token().map(|token| token.reveal()).into(),
+                prompt.body.token().map(|token| token.reveal()).into(),
             );
             put("keys", answers(prompt).into());
             put("asks", asks(app, told, prompt));
@@ -75,7 +75,7 @@ pub fn json(app: &App, told: &Announcement) -> String {
 
 /// Returns the name of the source that it came from or is about.
 fn source(app: &App, told: &Announcement) -> Option<String> {
-    let of_question = || Some(app.prompt(told.about?.prompt())?.key.link);
+    let of_question = || Some(app.question(told.about?.question())?.key.link);
     let link = told.key.as_ref().map(|key| key.link).or_else(of_question);
     let named = link.and_then(|link| app.links().iter().find(|view| view.id == link));
     named
@@ -114,10 +114,10 @@ fn escaped(json: &str) -> String {
 
 /// Returns all that is known about a question, as the agent gave it: a program must clean what it
 /// shows for its own screen.
-fn asks(app: &App, told: &Announcement, prompt: &Prompt) -> Value {
-    let mut fields = match &prompt.question {
-        Question::Confirmation(asked) => confirmation(asked),
-        Question::Clarification(asked) => clarification(asked),
+fn asks(app: &App, told: &Announcement, prompt: &Question) -> Value {
+    let mut fields = match &prompt.body {
+        QuestionBody::Confirmation(asked) => confirmation(asked),
+        QuestionBody::Clarification(asked) => clarification(asked),
     };
     if let Value::Object(map) = &mut fields {
         let deadline = app
@@ -130,7 +130,7 @@ fn asks(app: &App, told: &Announcement, prompt: &Prompt) -> Value {
             .map(|at| format!("{at:.3}"));
         map.insert(
             "timeout_seconds".into(),
-            prompt.question.timeout_seconds().into(),
+            prompt.body.timeout_seconds().into(),
         );
         map.insert("deadline".into(), deadline.into());
         map.insert("tool".into(), prompt.tool.as_deref().into());
@@ -198,13 +198,13 @@ fn clarification(asked: &AwaitingClarification) -> Value {
 }
 
 /// Returns the lines that answer a question, each with its number, so that none can go astray.
-fn answers(prompt: &Prompt) -> Vec<String> {
+fn answers(prompt: &Question) -> Vec<String> {
     let number = prompt.id.0;
     if !prompt.is_answerable() {
         return Vec::new();
     }
-    match &prompt.question {
-        Question::Confirmation(asked) => {
+    match &prompt.body {
+        QuestionBody::Confirmation(asked) => {
             let mut lines = Vec::new();
             let others = asked.others().count();
             if asked.takes(&Decision::Accept) {
@@ -222,7 +222,7 @@ fn answers(prompt: &Prompt) -> Vec<String> {
             }
             lines
         }
-        Question::Clarification(asked) => asked
+        QuestionBody::Clarification(asked) => asked
             .accepted_response_kinds
             .iter()
             .flat_map(|kind| match kind {

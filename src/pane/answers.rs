@@ -10,7 +10,7 @@ use super::{View, transcript};
 
 /// Returns its rows; none if everything in it is visible elsewhere.
 pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
-    let shown = view.app.shown().map(|(shown, _)| shown.prompt);
+    let shown = view.app.shown().map(|(shown, _)| shown.question);
     let has_a_place = |told: &Announcement| match told.about {
         // The question itself is visible, and its details appear in its place.
         Some(About::Asks(id)) => Some(id) == shown,

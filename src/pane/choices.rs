@@ -2,7 +2,7 @@
 //! question visible above them.
 
 use crate::announce::Arg;
-use crate::session::Prompt;
+use crate::session::Question;
 
 use super::View;
 use super::rows::{self, PaneRow};
@@ -11,7 +11,7 @@ use super::rows::{self, PaneRow};
 /// of the space is for the choices.
 pub(super) fn rows(
     view: View<'_>,
-    prompt: &Prompt,
+    prompt: &Question,
     (mut above, asked): (Vec<PaneRow>, Vec<PaneRow>),
     width: u16,
     room: usize,

@@ -10,7 +10,7 @@ use crate::announce::{Arg, takes_two_steps, wrap};
 use crate::app::App;
 use crate::keys::Mode;
 use crate::protocol::{Decision, ResponseKind};
-use crate::session::{Prompt, Question};
+use crate::session::{Question, QuestionBody};
 
 use super::Look;
 
@@ -26,7 +26,7 @@ pub(super) fn of_question(app: &App) -> Vec<String> {
         return Vec::new();
     };
     let mut words = answer_keys(prompt);
-    let answerable = |prompt: &&&Prompt| prompt.is_answerable();
+    let answerable = |prompt: &&&Question| prompt.is_answerable();
     if app.questions().iter().filter(answerable).count() > 1 {
         words.push("keys.more");
     }
@@ -84,10 +84,10 @@ fn confirming(app: &App) -> Vec<String> {
     keys
 }
 
-fn takes_reject(prompt: &Prompt) -> bool {
-    match &prompt.question {
-        Question::Confirmation(asked) => asked.takes(&Decision::Reject),
-        Question::Clarification(_) => false,
+fn takes_reject(prompt: &Question) -> bool {
+    match &prompt.body {
+        QuestionBody::Confirmation(asked) => asked.takes(&Decision::Reject),
+        QuestionBody::Clarification(_) => false,
     }
 }
 
@@ -106,9 +106,9 @@ fn split(words: &str) -> Vec<String> {
 
 /// Returns the keys for the answers that the question's producer accepts; only an answerable
 /// question is shown.
-fn answer_keys(prompt: &Prompt) -> Vec<&'static str> {
-    match &prompt.question {
-        Question::Confirmation(asked) => {
+fn answer_keys(prompt: &Question) -> Vec<&'static str> {
+    match &prompt.body {
+        QuestionBody::Confirmation(asked) => {
             let mut words = Vec::new();
             if asked.takes(&Decision::Accept) {
                 words.push(match takes_two_steps(prompt) {
@@ -125,7 +125,7 @@ fn answer_keys(prompt: &Prompt) -> Vec<&'static str> {
             words.push("keys.details");
             words
         }
-        Question::Clarification(asked) => {
+        QuestionBody::Clarification(asked) => {
             let mut words: Vec<&'static str> = asked
                 .accepted_response_kinds
                 .iter()

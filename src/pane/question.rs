@@ -15,7 +15,7 @@ use ratatui::style::Style;
 use crate::announce::{Arg, Mark, Segment, takes_two_steps};
 use crate::app::{Drawn, Showing, Shown};
 use crate::keys::Mode;
-use crate::session::{Prompt, Question};
+use crate::session::{Question, QuestionBody};
 
 use super::rows::{self, PaneRow};
 use super::{View, answers, choices, headline, keys, times};
@@ -38,7 +38,7 @@ pub(super) struct Block {
 }
 
 /// Builds the block for the available space.
-pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
+pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Question, place: Rect) -> Block {
     let room = usize::from(place.height);
     let mut head = head(view, prompt, place.width, None);
     head.truncate(room.saturating_sub(1).max(1));
@@ -52,7 +52,7 @@ pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect)
                 rows,
                 head: count,
                 focus,
-                showing: Showing::Choices(shown.prompt),
+                showing: Showing::Choices(shown.question),
             }
         }
         Mode::Confirming(_) => second_step(view, shown, prompt, head, place),
@@ -70,7 +70,7 @@ pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect)
 fn second_step(
     view: View<'_>,
     shown: &Shown,
-    prompt: &Prompt,
+    prompt: &Question,
     mut head: Vec<PaneRow>,
     place: Rect,
 ) -> Block {
@@ -88,7 +88,7 @@ fn second_step(
             head: count,
             focus,
             showing: Showing::Page(Drawn {
-                prompt: shown.prompt,
+                question: shown.question,
                 page: 0,
                 pages: 1,
                 cut: 0,
@@ -106,7 +106,7 @@ fn second_step(
 
 /// Builds the current page. After the last page of the question come the pages of its details, and then the first
 /// again.
-fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
+fn page(view: View<'_>, shown: &Shown, prompt: &Question, place: Rect) -> Block {
     let width = place.width.min(rows::WIDEST);
     // The head of several pages includes the page number, and may be longer for that.
     let longest = head(view, prompt, place.width, Some(Page::longest())).len();
@@ -115,7 +115,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
     let room = usize::from(place.height).saturating_sub(keys.len());
     let drawn = |page, pages, cut| {
         Showing::Page(Drawn {
-            prompt: shown.prompt,
+            question: shown.question,
             page,
             pages,
             cut,
@@ -206,7 +206,7 @@ fn starts(rows: &[PaneRow], body: usize) -> Vec<usize> {
 
 /// Returns a number for a text and its division into pages, so that pages of the question, of its details and of
 /// other sizes are not confused. The remaining time changes constantly, and counts only when it moves a row.
-fn cut(prompt: &Prompt, in_full: bool, width: u16, rows: &[PaneRow], starts: &[usize]) -> u64 {
+fn cut(prompt: &Question, in_full: bool, width: u16, rows: &[PaneRow], starts: &[usize]) -> u64 {
     let mut cut = DefaultHasher::new();
     (in_full, width, rows.len(), starts).hash(&mut cut);
     (prompt.standing, &prompt.token_use, takes_two_steps(prompt)).hash(&mut cut);
@@ -239,7 +239,7 @@ impl Page {
 
 /// Returns the head: which question of how many, which page, how much time is left, and whose it is. On a narrow
 /// screen it always has two rows, so that nothing below it moves as the time changes.
-fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<PaneRow> {
+fn head(view: View<'_>, prompt: &Question, width: u16, page: Option<Page>) -> Vec<PaneRow> {
     let (app, look) = (view.app, view.look);
     let mut answerable = app.waiting_questions();
     if !answerable.iter().any(|other| other.id == prompt.id) {
@@ -306,7 +306,7 @@ fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<
 }
 
 /// Returns the whole question; the remaining time is in the head alone.
-fn asked(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<PaneRow> {
+fn asked(view: View<'_>, prompt: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
     let words = announcer.in_full(prompt, view.app.sessions());
     words_of(view, prompt, &words, width)
@@ -324,14 +324,14 @@ fn keys_row(view: View<'_>, width: u16) -> Vec<PaneRow> {
         .collect()
 }
 
-fn details(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<PaneRow> {
+fn details(view: View<'_>, prompt: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
     let words = announcer.details_in_sight(prompt, view.app.sessions());
     words_of(view, prompt, &words, width)
 }
 
 /// Returns what a question is about, without its choices.
-fn subject(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<PaneRow> {
+fn subject(view: View<'_>, prompt: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
     let mut words = announcer.in_full(prompt, view.app.sessions());
     let first = words.iter().position(|part| part.mark == Mark::Agent);
@@ -341,7 +341,7 @@ fn subject(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<PaneRow> {
 
 /// Breaks the words of a question into rows: hearken's from the edge, the agent's indented below a row that says
 /// whose they are.
-fn words_of(view: View<'_>, prompt: &Prompt, segments: &[Segment], width: u16) -> Vec<PaneRow> {
+fn words_of(view: View<'_>, prompt: &Question, segments: &[Segment], width: u16) -> Vec<PaneRow> {
     let look = view.look;
     let by = if width < rows::NARROW {
         SET_IN.0
@@ -383,10 +383,10 @@ fn words_of(view: View<'_>, prompt: &Prompt, segments: &[Segment], width: u16) -
 }
 
 /// Returns the style of hearken's words: that of danger for the first row, if it reports one.
-fn risk(view: View<'_>, prompt: &Prompt, first: bool) -> Style {
-    match prompt.question {
-        Question::Confirmation(_) if first && takes_two_steps(prompt) => view.look.danger(),
-        Question::Confirmation(_) | Question::Clarification(_) => view.look.own(),
+fn risk(view: View<'_>, prompt: &Question, first: bool) -> Style {
+    match prompt.body {
+        QuestionBody::Confirmation(_) if first && takes_two_steps(prompt) => view.look.danger(),
+        QuestionBody::Confirmation(_) | QuestionBody::Clarification(_) => view.look.own(),
     }
 }
 

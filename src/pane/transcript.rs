@@ -14,7 +14,7 @@ use ratatui::style::Style;
 
 use crate::announce::{About, Aloud, Announcement, Class, Kind, Mark, Segment};
 use crate::config::TimesChoice;
-use crate::session::PromptId;
+use crate::session::QuestionId;
 
 use super::rows::{self, PaneRow};
 use super::{Look, View};
@@ -35,7 +35,7 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let app = view.app;
     let room = usize::from(area.height);
     let width = area.width.min(rows::WIDEST);
-    let shown = app.shown().map(|(shown, _)| (shown.prompt, shown.since));
+    let shown = app.shown().map(|(shown, _)| (shown.question, shown.since));
     let mut held = false;
     let told = app.history().iter().rev().filter(|told| {
         if !is_shown(view, told) || shown.is_some_and(|(prompt, _)| asks(told, prompt)) {
@@ -220,7 +220,7 @@ fn is_shown(view: View<'_>, told: &Announcement) -> bool {
 }
 
 /// Returns whether an entry asks the question that is shown above.
-fn asks(told: &Announcement, prompt: PromptId) -> bool {
+fn asks(told: &Announcement, prompt: QuestionId) -> bool {
     told.about == Some(About::Asks(prompt))
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::announce::{Detail, Reason};
 use crate::demo::NoKey;
 use crate::dialect::BadKey;
-use crate::keys::{Kept, KeyError};
+use crate::keys::{KeptKey, KeyError};
 use crate::protocol;
 use crate::transport::{RecordError, SourceError, TlsError};
 
@@ -195,8 +195,8 @@ pub(crate) fn keys(error: &KeyError) -> Reason {
             .because(
                 "why",
                 Reason::new(match why {
-                    Kept::Idle => "call.keys.idle",
-                    Kept::Terminal => "call.keys.terminal",
+                    KeptKey::Idle => "call.keys.idle",
+                    KeptKey::Terminal => "call.keys.terminal",
                 }),
             ),
         KeyError::Conflict {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::announce::Kind;
-use crate::app::{App, Effect, Input, Kept};
+use crate::app::{App, Effect, Input, RecordedFact};
 use crate::cli::Options;
 use crate::config::{FaceChoice, VoiceChoice};
 use crate::dialect;
@@ -127,7 +127,7 @@ async fn follow(
             for effect in effects {
                 match effect {
                     Effect::Keep {
-                        kept: Kept::Event(text),
+                        kept: RecordedFact::Event(text),
                         ..
                     } => lines.extend(dialect::recordable(&text)),
                     Effect::Show(told) if told.kind == Kind::Connection => {

@@ -15,7 +15,8 @@ use crate::announce::Reason;
 use crate::announce::normalise::clean;
 use crate::dialect::{Change, Foreign};
 use crate::inspect::{
-    Beside, Checker, Format, Happened, Item, Repeats, StreamRule, Summary, Tracer, Verdict, Wording,
+    Beside, Checker, Format, Happened, Repeats, ReportItem, StreamRule, Summary, Tracer, Verdict,
+    Wording,
 };
 use crate::platform::files::open_to_read;
 use crate::protocol::Answer;
@@ -95,7 +96,7 @@ impl<'a> Report<'a> {
     }
 
     /// Writes the findings that are due immediately.
-    fn put(&mut self, items: Vec<Item>) -> io::Result<()> {
+    fn put(&mut self, items: Vec<ReportItem>) -> io::Result<()> {
         let text = self.take(items);
         if text.is_empty() {
             return Ok(());
@@ -108,7 +109,7 @@ impl<'a> Report<'a> {
     ///
     /// # Errors
     /// When the output can't be written.
-    pub(super) fn write(&mut self, items: Vec<Item>) -> anyhow::Result<bool> {
+    pub(super) fn write(&mut self, items: Vec<ReportItem>) -> anyhow::Result<bool> {
         listens(self.put(items).map_err(Stop::Write))
     }
 
@@ -130,7 +131,7 @@ impl<'a> Report<'a> {
     }
 
     /// Adds findings, and returns the lines to write immediately.
-    fn take(&mut self, items: Vec<Item>) -> String {
+    fn take(&mut self, items: Vec<ReportItem>) -> String {
         let mut text = String::new();
         let mut push = |line: String| {
             text.push_str(&line);

@@ -233,7 +233,7 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::PromptId;
+    use crate::session::QuestionId;
 
     fn signs(env: &[(&str, &str)], choice: NotificationChoice) -> Signs {
         let settings = ScreenConfig {
@@ -248,7 +248,7 @@ mod tests {
 
     fn notice(text: &str) -> Notice {
         Notice {
-            about: Noticed::Question(PromptId(2)),
+            about: Noticed::Question(QuestionId(2)),
             text: text.to_owned(),
             urgent: true,
         }
@@ -316,10 +316,10 @@ mod tests {
     #[test]
     fn what_was_notified_is_withdrawn_where_that_can_be() {
         let signs = |choice| signs(&[("TERM", "xterm-kitty")], choice);
-        let close = signs(NotificationChoice::Osc99).withdraw(Noticed::Question(PromptId(2)));
+        let close = signs(NotificationChoice::Osc99).withdraw(Noticed::Question(QuestionId(2)));
         assert_eq!(close, "\x1b]99;i=hearken-2:p=close;\x1b\\");
         assert_eq!(
-            signs(NotificationChoice::Osc9).withdraw(Noticed::Question(PromptId(2))),
+            signs(NotificationChoice::Osc9).withdraw(Noticed::Question(QuestionId(2))),
             ""
         );
     }

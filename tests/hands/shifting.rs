@@ -12,10 +12,10 @@ use hearken::announce::Phrases;
 use hearken::app::{App, Drawn, Effect, Input, Showing};
 use hearken::config::Dialect;
 use hearken::dialect::Carrier;
-use hearken::keys::{LineFeed, Mode, Reader, Stroke};
+use hearken::keys::{KeyReader, LineFeed, Mode, Stroke};
 use hearken::link::{Frame, LinkEvent, LinkId, Receipt};
 use hearken::protocol::Now;
-use hearken::session::{Prompt, PromptId, Question};
+use hearken::session::{Question, QuestionBody, QuestionId};
 use serde_json::{Map, Value, json};
 
 use super::model::Model;
@@ -79,8 +79,8 @@ impl Call {
     }
 
     /// Checks that the words of a question are those of this call; the error says why not.
-    fn shown_by(&self, prompt: &Prompt) -> Result<(), String> {
-        let Question::Confirmation(asked) = &prompt.question else {
+    fn shown_by(&self, prompt: &Question) -> Result<(), String> {
+        let QuestionBody::Confirmation(asked) = &prompt.body else {
             return Err("it is no confirmation".into());
         };
         let is_said = |value: &Value| {
@@ -118,12 +118,12 @@ struct Open {
 struct Rig {
     app: App,
     now: Now,
-    reader: Reader,
+    reader: KeyReader,
     model: Model,
     calls: BTreeMap<u64, Call>,
     open: Vec<Open>,
     /// The call and revision that each question asked about when it was first drawn.
-    bound: HashMap<PromptId, (u64, u64)>,
+    bound: HashMap<QuestionId, (u64, u64)>,
     /// The question that the model was last told is visible.
     in_sight: Option<(Open, u64)>,
     next: u64,
@@ -146,7 +146,7 @@ impl Rig {
                 monotonic: ms(1000),
                 wall: "2026-01-01T00:00:00Z".parse().unwrap(),
             },
-            reader: Reader::new(LineFeed::ControlJ),
+            reader: KeyReader::new(LineFeed::ControlJ),
             model: Model::default(),
             calls: BTreeMap::new(),
             open: Vec::new(),
@@ -288,14 +288,14 @@ impl Rig {
         let is_it = |open: &&Open| self.calls[&open.call].shown_by(prompt).is_ok();
         let found = self.open.iter().find(is_it).copied();
         let found = found.map(|open| (open, self.calls[&open.call].revision));
-        let prompt = shown.prompt;
+        let prompt = shown.question;
         let found = found.filter(|(open, revision)| {
             *self.bound.entry(prompt).or_insert((open.call, *revision)) == (open.call, *revision)
         });
         let showing = match self.app.mode() {
             Mode::Choosing(..) => Showing::Choices(prompt),
             _ => Showing::Page(Drawn {
-                prompt,
+                question: prompt,
                 page: 0,
                 pages: 1,
                 cut: 0,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hearken::link::LinkId;
 use hearken::protocol::{Now, decode};
-use hearken::session::{AnomalyKind, Change, Danger, Ended, Gravity, Question, Sessions, What};
+use hearken::session::{AnomalyKind, Change, Danger, Ended, Gravity, QuestionBody, Sessions, What};
 use serde_json::{Value, json};
 
 /// How far an event may be from its place: the sessions wait for this many.
@@ -230,24 +230,24 @@ fn words(change: &Change, sessions: &Sessions) -> Option<String> {
         What::ToolInvoked(event) => &event.summary,
         What::ToolCompleted { event, .. } => &event.summary,
         What::Output { event, .. } => return Some(event.chunk.clone()),
-        What::PromptOpened(id) => match &sessions.prompt(*id).unwrap().question {
-            Question::Confirmation(asked) => &asked.summary,
-            Question::Clarification(asked) => &asked.summary,
+        What::QuestionOpened(id) => match &sessions.question(*id).unwrap().body {
+            QuestionBody::Confirmation(asked) => &asked.summary,
+            QuestionBody::Clarification(asked) => &asked.summary,
         },
         What::Handoff(event) => &event.summary,
         What::Unknown { event, .. } => &event.summary,
         What::SessionJoined
         | What::HelperJoined
         | What::HelperEnded(_)
-        | What::PromptAnswerable(_)
-        | What::PromptFreed(_)
-        | What::PromptDoubted(_)
-        | What::PromptUnheard(_)
+        | What::QuestionAnswerable(_)
+        | What::QuestionFreed(_)
+        | What::QuestionDoubted(_)
+        | What::QuestionUnheard(_)
         | What::QuestionsWaiting { .. }
-        | What::PromptWarning { .. }
-        | What::PromptTimedOut(_)
-        | What::PromptPerhapsResolved(_)
-        | What::PromptClosed { .. }
+        | What::QuestionWarning { .. }
+        | What::QuestionTimedOut(_)
+        | What::QuestionPerhapsResolved(_)
+        | What::QuestionClosed { .. }
         | What::Anomaly(_)
         | What::Danger(_) => return None,
     };

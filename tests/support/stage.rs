@@ -191,7 +191,7 @@ impl Stage {
             && let Some((shown, _)) = self.app.shown()
         {
             let showing = Showing::Page(Drawn {
-                prompt: shown.prompt,
+                question: shown.question,
                 page: 0,
                 pages: 1,
                 cut: 0,

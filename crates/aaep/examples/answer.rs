@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, reason = "an example that prints")]
 
 use std::error::Error;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 
 use aaep::{Answer, AwaitingConfirmation, Decision, Event, Reply, decode};
@@ -31,15 +31,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     // These producers open no subscriptions, so any id will do.
     let message = reply.to_json("sub_example");
     let mut server = TcpStream::connect(&address)?;
-    let head = format!(
-        "Content-Type: application/json\r\nContent-Length: {}",
-        message.len()
+    let length = format!("Content-Length: {}", message.len());
+    let kind = "Content-Type: application/json\r\nConnection: close";
+    let head = format!("POST /messages HTTP/1.1\r\nHost: {address}\r\n{kind}\r\n{length}");
+    write!(server, "{head}\r\n\r\n{message}")?;
+    println!(
+        "{}",
+        BufReader::new(server).lines().next().ok_or("no answer")??
     );
-    let head = format!("Host: {address}\r\nConnection: close\r\n{head}");
-    write!(server, "POST /messages HTTP/1.1\r\n{head}\r\n\r\n{message}")?;
-    let mut answer = String::new();
-    server.read_to_string(&mut answer)?;
-    println!("{}", answer.lines().next().unwrap_or_default());
     Ok(())
 }
 

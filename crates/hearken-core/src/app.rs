@@ -55,7 +55,7 @@ use crate::link::LinkId;
 use crate::protocol::{Now, fit};
 use crate::session::{Change, Ended, Sessions, What};
 
-pub use effect::{Effect, Exit, Kept, Notice, Noticed};
+pub use effect::{Effect, Exit, Notice, Noticed, RecordedFact};
 pub use fault_words::told;
 pub use input::Input;
 pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
@@ -66,7 +66,7 @@ pub use tuning::voice::VoiceState;
 pub use wording::EveryLanguage;
 
 use activity::Doing;
-use answers::Answers;
+use answers::KeyResponses;
 use conversations::Conversations;
 use face::Face;
 use hands::Hands;
@@ -80,7 +80,7 @@ use review::Review;
 use run::Run;
 use stopping::Stopping;
 use stuck::Stuck;
-use timers::Turn;
+use timers::TimerTurn;
 use tuning::Tuning;
 
 /// The whole state of a run.
@@ -101,7 +101,7 @@ pub struct App {
     questions: Questions,
     /// The number of the last request, of whatever kind.
     next_request: u64,
-    answers: Answers,
+    answers: KeyResponses,
     reading: Reading,
     conversations: Conversations,
     prompts: Prompts,
@@ -174,7 +174,7 @@ impl App {
             run: Run::new(setup.until),
             questions: Questions::default(),
             next_request: 0,
-            answers: Answers::default(),
+            answers: KeyResponses::default(),
             reading: Reading::default(),
             conversations: Conversations::default(),
             prompts: Prompts::default(),
@@ -234,11 +234,11 @@ impl App {
 
     /// Fires due timers and updates the shown question after every fact, so that no stream of facts starves a timer.
     fn settle(&mut self, alone: bool, now: Now) {
-        self.fire(Turn::First, alone, now);
+        self.fire(TimerTurn::First, alone, now);
         self.refresh_shown(now);
         self.refresh_title();
         self.withdraw_notices();
-        self.fire(Turn::Last, alone, now);
+        self.fire(TimerTurn::Last, alone, now);
     }
 
     fn start(&mut self, now: Now) {
@@ -287,16 +287,19 @@ impl App {
             if let What::SessionEnded(Ended::Errored(_)) = &change.what {
                 self.run.note_failure();
             }
-            if let What::PromptClosed { prompt, .. } = &change.what {
+            if let What::QuestionClosed {
+                question: prompt, ..
+            } = &change.what
+            {
                 // Speech about it that is still under way is cut short; its outcome follows.
                 let wishes = self.queue.withdraw(*prompt, now.monotonic);
                 self.wish(wishes);
                 self.questions.note_change(now.monotonic);
             }
-            if let What::PromptOpened(prompt)
-            | What::PromptAnswerable(prompt)
-            | What::PromptFreed(prompt)
-            | What::PromptUnheard(prompt) = &change.what
+            if let What::QuestionOpened(prompt)
+            | What::QuestionAnswerable(prompt)
+            | What::QuestionFreed(prompt)
+            | What::QuestionUnheard(prompt) = &change.what
             {
                 self.ease(*prompt);
                 if self.by_policy(*prompt, now) {
@@ -307,7 +310,9 @@ impl App {
             if let What::SessionEnded(ended) = &change.what {
                 self.turn_ended(change.key.link, ended);
             }
-            if let What::PromptWarning { prompt, .. } = &change.what
+            if let What::QuestionWarning {
+                question: prompt, ..
+            } = &change.what
                 && self.questions.is_left_alone(*prompt)
             {
                 continue;
@@ -315,7 +320,7 @@ impl App {
             for announcement in self.announcer.tell(change, &self.sessions) {
                 self.emit(announcement, now);
             }
-            if let What::PromptDoubted(id) = &change.what
+            if let What::QuestionDoubted(id) = &change.what
                 && self.questions.shown_id() == Some(*id)
             {
                 // A person who was about to answer it did not know that.

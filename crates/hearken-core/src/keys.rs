@@ -23,13 +23,13 @@ use crate::config::{Knob, Load};
 
 pub use choosing::ChoiceMove;
 pub use filter::{Filter, Pass, Press};
-pub use map::{Chord, Kept, KeyError, Keymap, names as command_names};
-pub use reader::{LineFeed, Reader};
+pub use map::{Chord, KeptKey, KeyError, Keymap, names as command_names};
+pub use reader::{KeyReader, LineFeed};
 pub use scan::{Scan, ScanKey};
 pub use stroke::{Stroke, Struck};
 pub use table::{BINDINGS, Binding, LINES, LineCommand};
 pub use typing::{Typed, Typing};
-pub use voice::Turn;
+pub use voice::VoiceChange;
 
 /// The current meaning of the keys. Questions are identified by number, sources by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -166,7 +166,7 @@ pub enum Command {
     /// Go to the voice's next setting, and announce it.
     NextKnob,
     /// Change one of the voice's settings: this one, or the one selected for the keys.
-    Tune(Option<Knob>, Turn),
+    Tune(Option<Knob>, VoiceChange),
     /// Save the voice's settings for later runs.
     Remember,
     /// Show or hide the help.

@@ -221,6 +221,6 @@ fn choices_that_are_drawn_again_are_in_sight_again() {
     assert!(!reader.app.wants_sight());
     press(&mut reader.app, KeyCode::Down, reader.now);
     press(&mut reader.app, KeyCode::Enter, reader.now);
-    let answered = reader.app.sessions().open_prompts().next();
+    let answered = reader.app.sessions().open_questions().next();
     assert!(answered.is_some_and(|prompt| prompt.answer().is_some()));
 }

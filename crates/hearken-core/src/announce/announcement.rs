@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::config::CueConfig;
 use crate::protocol::{Attached, Now, OutputId, TextDirection, ToolCallId};
-use crate::session::{PromptId, SessionKey};
+use crate::session::{QuestionId, SessionKey};
 
 use crate::announce::words::segment::{Mark, Segment, join, join_shown, join_spoken};
 use crate::announce::words::spoken_language::Tongue;
@@ -106,14 +106,14 @@ pub enum Aloud {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum About {
     /// Asks the question: the announcement contains the action, and hearing it arms the keys.
-    Asks(PromptId),
+    Asks(QuestionId),
     /// Only concerns the question.
-    Tells(PromptId),
+    Tells(QuestionId),
 }
 
 impl About {
     /// Returns the question.
-    pub fn prompt(self) -> PromptId {
+    pub fn question(self) -> QuestionId {
         match self {
             Self::Asks(id) | Self::Tells(id) => id,
         }

@@ -48,7 +48,7 @@ const PATHS: [&str; 8] = [
 
 /// What was found about a question.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Found {
+pub struct QuestionFindings {
     /// What its action can do, gravest first.
     pub findings: Vec<Finding>,
     /// The parts of its commands.
@@ -57,7 +57,7 @@ pub struct Found {
     pub unknown: Vec<String>,
 }
 
-impl Found {
+impl QuestionFindings {
     /// Returns whether everything was read and nothing was found, except, if `project` allows it, that the project's
     /// own code is run.
     pub fn is_cleared(&self, project: bool) -> bool {
@@ -93,12 +93,12 @@ impl Found {
 }
 
 /// Judges what a question asks, from the folder in which its agent works, if that is known.
-pub fn found(deed: &Deed, folder: Option<&str>) -> Found {
+pub fn found(deed: &Deed, folder: Option<&str>) -> QuestionFindings {
     let place = Folders {
         folder: folder.or(deed.folder.as_deref()).map(str::to_owned),
         start: deed.folder.clone(),
     };
-    let mut found = Found::default();
+    let mut found = QuestionFindings::default();
     for command in &deed.commands {
         found.add(read(command, &place));
         if let Some(plain) = unmasked(command) {

@@ -19,13 +19,13 @@ pub use announcement::{
     About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Topic, Weight,
 };
 pub use announcer::{
-    Announcer, Copied, Manner, Reads, Told, Trust, Turn, TurnPart, Whole, hides_something,
-    label_of, takes_two_steps,
+    Announcer, Copied, Manner, NewAnnouncements, Reads, Trust, TurnPart, TurnText, Whole,
+    hides_something, label_of, takes_two_steps,
 };
 pub use history::History;
 pub use speech::delivery::Deliveries;
 pub use speech::heartbeat::{Beat, Heartbeat, STALE as HEARTBEAT_STALE};
-pub use speech::queue::{Arrival, Fate, Lane, Ledger, SpeechQueue, Wish, arrival};
+pub use speech::queue::{Arrival, Lane, Ledger, SpeechQueue, UtteranceFate, Wish, arrival};
 pub use speech::utterance::{Sound, Utterance, UtteranceId};
 pub use text::wrap::{wrap, wrap_exact};
 pub use text::{coalesce, direction, normalise, sentence, speakable};

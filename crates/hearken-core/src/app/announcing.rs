@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::announce::{About, Aloud, Announcement, Arg, Args, Class, Kind, Reason, Segment, Wish};
 use crate::protocol::Now;
-use crate::session::{Prompt, Question};
+use crate::session::{Question, QuestionBody};
 
 use super::{App, Effect};
 
@@ -85,7 +85,7 @@ impl App {
     pub(super) fn tell_about(
         &mut self,
         class: Class,
-        prompt: &Prompt,
+        prompt: &Question,
         key: &str,
         args: &Args<'_>,
         now: Now,
@@ -101,7 +101,7 @@ impl App {
     pub(super) fn tell_about_in_short(
         &mut self,
         class: Class,
-        prompt: &Prompt,
+        prompt: &Question,
         (key, short): (&str, &str),
         args: &Args<'_>,
         now: Now,
@@ -113,7 +113,7 @@ impl App {
     pub(super) fn tell_of(
         &mut self,
         class: Class,
-        prompt: &Prompt,
+        prompt: &Question,
         key: &str,
         words: (Vec<Segment>, Aloud),
         now: Now,
@@ -131,9 +131,9 @@ impl App {
     }
 }
 
-pub(super) fn kind_of(prompt: &Prompt) -> Kind {
-    match prompt.question {
-        Question::Confirmation(_) => Kind::Confirmation,
-        Question::Clarification(_) => Kind::Clarification,
+pub(super) fn kind_of(prompt: &Question) -> Kind {
+    match prompt.body {
+        QuestionBody::Confirmation(_) => Kind::Confirmation,
+        QuestionBody::Clarification(_) => Kind::Clarification,
     }
 }

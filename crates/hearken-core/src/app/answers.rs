@@ -20,11 +20,11 @@ const MOST: usize = 8;
 
 /// The answers to the last key, oldest first.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Answers {
+pub(super) struct KeyResponses {
     told: Vec<Arc<Announcement>>,
 }
 
-impl Answers {
+impl KeyResponses {
     /// Returns the answers that are shown.
     pub(super) fn told(&self) -> &[Arc<Announcement>] {
         &self.told

@@ -7,7 +7,7 @@ use crate::announce::{Arg, Class, Kind, Manner};
 use crate::config::Verbosity;
 use crate::keys::{self, Command, Mode, Press};
 use crate::protocol::Now;
-use crate::session::{Prompt, PromptId};
+use crate::session::{Question, QuestionId};
 
 use super::activity::Doing;
 use super::questions::gate::By;
@@ -183,8 +183,8 @@ impl App {
                 self.doing = Doing::Watching;
                 let open = self
                     .sessions
-                    .prompt(PromptId(id))
-                    .is_some_and(Prompt::is_open);
+                    .question(QuestionId(id))
+                    .is_some_and(Question::is_open);
                 let key = if open {
                     "reply.editing.left"
                 } else {
@@ -259,7 +259,7 @@ impl App {
     fn details(&mut self, number: Option<u64>, now: Now) {
         let shown = self.questions.shown_id();
         let first = self.questions().first().map(|prompt| prompt.id);
-        let wanted = number.map(PromptId).or(shown).or(first);
+        let wanted = number.map(QuestionId).or(shown).or(first);
         let prompt = wanted
             .and_then(|id| self.sessions.raised(id))
             .filter(|prompt| prompt.is_open())
@@ -277,7 +277,7 @@ impl App {
     }
 
     fn next_question(&mut self, now: Now) {
-        let open: Vec<PromptId> = self
+        let open: Vec<QuestionId> = self
             .questions()
             .iter()
             .filter(|prompt| prompt.is_answerable())

@@ -7,7 +7,7 @@
 use crate::announce::{Arg, Class};
 use crate::link::LinkId;
 use crate::protocol::Now;
-use crate::session::{PromptId, Session, SessionKey};
+use crate::session::{QuestionId, Session, SessionKey};
 
 use super::App;
 use super::conversations::Conversation;
@@ -61,7 +61,7 @@ impl App {
         let asks = self.questions().into_iter().find(|prompt| {
             prompt.is_answerable() && is_of(&conversation, prompt.key.link, &prompt.key)
         });
-        let asks: Option<PromptId> = asks.map(|prompt| prompt.id);
+        let asks: Option<QuestionId> = asks.map(|prompt| prompt.id);
         if let Some(id) = asks.filter(|id| self.questions.shown_id() != Some(*id)) {
             self.show(Some(id), false, now);
             self.questions.note_change(now.monotonic);

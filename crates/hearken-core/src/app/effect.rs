@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::announce::{Announcement, Utterance};
 use crate::config::Delivery;
 use crate::link::{Fault, HttpCall, LastWords, LinkId, Stream, Way};
-use crate::session::PromptId;
+use crate::session::QuestionId;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,7 +49,7 @@ impl Exit {
 
 /// What a recording keeps of a link, besides its news.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum RecordedFact {
     /// The text of one event, or of several, as the app reads it.
     Event(String),
     /// A frame as it came, if its events are worded differently or it contains none.
@@ -146,7 +146,7 @@ pub enum Effect {
         /// The link.
         link: LinkId,
         /// The thing to keep.
-        kept: Kept,
+        kept: RecordedFact,
     },
     /// Close a link for good.
     Close(LinkId),
@@ -181,7 +181,7 @@ pub enum Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Noticed {
     /// A question that waits for an answer.
-    Question(PromptId),
+    Question(QuestionId),
     /// The end of the work that this source's agent was asked to do.
     Turn(LinkId),
 }

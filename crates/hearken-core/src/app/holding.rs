@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{About, Aloud, Announcement, Class};
-use crate::session::PromptId;
+use crate::session::QuestionId;
 
 /// How many announcements can wait: more than a person reads in one go; the history has all of them.
 const MOST: usize = 1000;
@@ -48,21 +48,21 @@ pub(super) struct Holding {
     /// Urgent announcements that are not spoken before the line is done.
     unsaid: VecDeque<Arc<Announcement>>,
     /// The notice that something urgent waits; once per line.
-    notice: Notice,
+    notice: UrgentNotice,
     /// How many announcements are in the history only.
     left_out: u64,
     /// The questions that were announced but are not written yet.
-    unwritten: BTreeSet<PromptId>,
+    unwritten: BTreeSet<QuestionId>,
     /// The question whose second step is open, and until when others wait for it.
-    deciding: Option<(PromptId, Duration)>,
+    deciding: Option<(QuestionId, Duration)>,
     /// The questions that waited for it and were then asked, and the time of that.
-    asked: Vec<PromptId>,
+    asked: Vec<QuestionId>,
     asked_at: Duration,
 }
 
 /// The state of the notice that something urgent waits for a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Notice {
+enum UrgentNotice {
     /// Nothing urgent waits.
     #[default]
     None,
@@ -82,7 +82,7 @@ impl Holding {
 
     /// Notes the question whose second step is open, and since when; returns whether announcements that waited for an
     /// earlier one can go on.
-    pub(super) fn decide(&mut self, step: Option<(PromptId, Duration)>, now: Duration) -> bool {
+    pub(super) fn decide(&mut self, step: Option<(QuestionId, Duration)>, now: Duration) -> bool {
         let deciding = step
             .map(|(id, since)| (id, since + FINISHED_WITHIN))
             .filter(|(_, until)| now < *until);
@@ -102,7 +102,7 @@ impl Holding {
     }
 
     /// Returns the question that is being decided, as long as others wait for it.
-    pub(super) fn deciding(&self) -> Option<PromptId> {
+    pub(super) fn deciding(&self) -> Option<QuestionId> {
         self.deciding.map(|(id, _)| id)
     }
 
@@ -112,7 +112,7 @@ impl Holding {
     }
 
     /// Returns whether a question that waited for another one is being asked at this very moment.
-    pub(super) fn is_asked_now(&self, id: PromptId, now: Duration) -> bool {
+    pub(super) fn is_asked_now(&self, id: QuestionId, now: Duration) -> bool {
         self.asked_at == now && self.asked.contains(&id)
     }
 
@@ -129,8 +129,8 @@ impl Holding {
 
     /// Delays the speech of an urgent announcement until the line is complete.
     pub(super) fn hush(&mut self, told: Arc<Announcement>, now: Duration) {
-        if self.notice == Notice::None {
-            self.notice = Notice::Due(now + UNTOLD);
+        if self.notice == UrgentNotice::None {
+            self.notice = UrgentNotice::Due(now + UNTOLD);
         }
         self.postpone(told);
     }
@@ -138,8 +138,8 @@ impl Holding {
     /// Returns when the notice that something urgent waits is due.
     pub(super) fn deadline(&self) -> Option<Duration> {
         match self.notice {
-            Notice::Due(at) => Some(at),
-            Notice::None | Notice::Told => None,
+            UrgentNotice::Due(at) => Some(at),
+            UrgentNotice::None | UrgentNotice::Told => None,
         }
     }
 
@@ -161,12 +161,12 @@ impl Holding {
     }
 
     /// Notes that the words of a question are written.
-    pub(super) fn wrote(&mut self, id: PromptId) {
+    pub(super) fn wrote(&mut self, id: QuestionId) {
         self.unwritten.remove(&id);
     }
 
     /// Returns whether a question is announced but not written yet.
-    pub(super) fn is_unwritten(&self, id: PromptId) -> bool {
+    pub(super) fn is_unwritten(&self, id: QuestionId) -> bool {
         self.unwritten.contains(&id)
     }
 
@@ -214,18 +214,18 @@ impl Holding {
     }
 
     /// Drops closed questions from the unwritten ones.
-    pub(super) fn keep_open(&mut self, is_open: impl Fn(PromptId) -> bool) {
+    pub(super) fn keep_open(&mut self, is_open: impl Fn(QuestionId) -> bool) {
         self.unwritten.retain(|id| is_open(*id));
     }
 
     /// Returns the urgent announcements that were not spoken, because the line is done.
     pub(super) fn take_unsaid(&mut self) -> VecDeque<Arc<Announcement>> {
-        self.notice = Notice::None;
+        self.notice = UrgentNotice::None;
         std::mem::take(&mut self.unsaid)
     }
 
     /// Returns whether a question waits to be spoken.
-    pub(super) fn is_unsaid(&self, id: PromptId) -> bool {
+    pub(super) fn is_unsaid(&self, id: QuestionId) -> bool {
         let asks = Some(About::Asks(id));
         self.unsaid.iter().any(|told| told.about == asks)
     }
@@ -238,6 +238,6 @@ impl Holding {
 
     /// Notes that the notice was announced.
     pub(super) fn note_told(&mut self) {
-        self.notice = Notice::Told;
+        self.notice = UrgentNotice::Told;
     }
 }

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Copied, Segment, Turn, TurnPart};
-use crate::session::PromptId;
+use crate::announce::{Copied, Segment, TurnPart, TurnText};
+use crate::session::QuestionId;
 
 /// What the parts belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     /// A question; while another one is shown, reading this one can't go on.
-    Question(PromptId),
+    Question(QuestionId),
     /// An announcement, or a plan.
     Told,
     /// Everything that an agent wrote in a turn.
@@ -33,13 +33,13 @@ pub(super) enum Stepped {
 /// What is read part by part, and the place in it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
-    open: Option<Open>,
+    open: Option<OpenReading>,
 }
 
 #[derive(Debug, Clone)]
-struct Open {
+struct OpenReading {
     of: Of,
-    parts: Vec<Part>,
+    parts: Vec<ReadingPart>,
     /// The last part read; `None` before the first step, when both ends are equally near.
     at: Option<usize>,
     /// The indentation of the last line of code read.
@@ -51,12 +51,12 @@ struct Open {
 }
 
 #[derive(Debug, Clone)]
-enum Part {
+enum ReadingPart {
     Words(Vec<Segment>),
     OfTurn(TurnPart),
 }
 
-impl Part {
+impl ReadingPart {
     fn is_landmark(&self) -> bool {
         match self {
             Self::Words(_) => false,
@@ -68,18 +68,18 @@ impl Part {
 impl Reading {
     /// Opens parts for reading; without any part, opens nothing.
     pub(super) fn open(&mut self, of: Of, parts: Vec<Vec<Segment>>) {
-        let parts = parts.into_iter().map(Part::Words).collect();
+        let parts = parts.into_iter().map(ReadingPart::Words).collect();
         self.begin(of, parts, Arc::new([]));
     }
 
     /// Opens everything that an agent wrote in a turn.
-    pub(super) fn open_turn(&mut self, turn: Turn) {
-        let parts = turn.parts.into_iter().map(Part::OfTurn).collect();
+    pub(super) fn open_turn(&mut self, turn: TurnText) {
+        let parts = turn.parts.into_iter().map(ReadingPart::OfTurn).collect();
         self.begin(Of::Turn, parts, turn.copied);
     }
 
-    fn begin(&mut self, of: Of, parts: Vec<Part>, whole: Arc<[Copied]>) {
-        self.open = (!parts.is_empty()).then_some(Open {
+    fn begin(&mut self, of: Of, parts: Vec<ReadingPart>, whole: Arc<[Copied]>) {
+        self.open = (!parts.is_empty()).then_some(OpenReading {
             of,
             parts,
             at: None,
@@ -104,8 +104,8 @@ impl Reading {
     pub(super) fn copy(&mut self) -> Option<Copied> {
         let open = self.open.as_mut()?;
         let of_place = match open.at.and_then(|at| open.parts.get(at)) {
-            Some(Part::OfTurn(part)) => &part.copied,
-            Some(Part::Words(_)) | None => &open.whole,
+            Some(ReadingPart::OfTurn(part)) => &part.copied,
+            Some(ReadingPart::Words(_)) | None => &open.whole,
         };
         let copied = of_place.get(open.copies % of_place.len().max(1)).cloned();
         open.copies += 1;
@@ -130,7 +130,7 @@ impl Reading {
     /// Moves to the next or the previous landmark: a heading, a block of code, or what follows one.
     pub(super) fn leap(&mut self, on: bool) -> Option<Stepped> {
         let open = self.open.as_mut()?;
-        let landmark = |(_, part): &(usize, &Part)| part.is_landmark();
+        let landmark = |(_, part): &(usize, &ReadingPart)| part.is_landmark();
         let mut all = open.parts.iter().enumerate();
         let found = match (on, open.at) {
             (true, at) => all
@@ -146,13 +146,13 @@ impl Reading {
     }
 }
 
-impl Open {
+impl OpenReading {
     fn go(&mut self, to: usize) -> Stepped {
         self.at = Some(to);
         self.copies = 0;
         let words = match self.parts.get(to) {
-            Some(Part::Words(words)) => words.clone(),
-            Some(Part::OfTurn(part)) => {
+            Some(ReadingPart::Words(words)) => words.clone(),
+            Some(ReadingPart::OfTurn(part)) => {
                 let mut words = Vec::new();
                 match &part.indent {
                     Some((indent, said)) if *indent != self.indent => {
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(reading.step(false), Some(Stepped::AtStart));
         assert_eq!(reading.step(true), Some(Stepped::To(part(2))));
         assert_eq!(reading.step(true), Some(Stepped::AtEnd));
-        reading.open(Of::Question(PromptId(1)), vec![part(1), part(2)]);
+        reading.open(Of::Question(QuestionId(1)), vec![part(1), part(2)]);
         assert_eq!(reading.step(false), Some(Stepped::To(part(2))));
         reading.open(Of::Told, Vec::new());
         assert_eq!(reading.of(), None);

@@ -17,7 +17,7 @@ use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::Answer;
 use crate::protocol::{Decision, KeyRing};
 use crate::runs;
-use crate::session::PromptId;
+use crate::session::QuestionId;
 
 mod alarms;
 mod arming;
@@ -235,9 +235,9 @@ impl Stage {
                 && let Some((shown, prompt)) = self.app.shown()
             {
                 let showing = match self.app.mode() {
-                    Mode::Choosing(..) => Showing::Choices(shown.prompt),
+                    Mode::Choosing(..) => Showing::Choices(shown.question),
                     _ => Showing::Page(Drawn {
-                        prompt: shown.prompt,
+                        question: shown.question,
                         page: 0,
                         pages: 1 + usize::from(prompt.is_cut()),
                         cut: 0,
@@ -370,9 +370,9 @@ impl Stage {
 
     /// Draws a page of the shown question.
     fn see(&mut self, page: usize, pages: usize) {
-        let prompt = self.app.shown().unwrap().0.prompt;
+        let prompt = self.app.shown().unwrap().0.question;
         self.draw(Showing::Page(Drawn {
-            prompt,
+            question: prompt,
             page,
             pages,
             cut: 0,

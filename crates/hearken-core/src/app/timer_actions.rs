@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::protocol::Now;
 
-use super::timers::{Fired, Timer, Turn};
+use super::timers::{Fired, Timer, TimerTurn};
 use super::{App, Effect};
 
 impl App {
@@ -43,7 +43,7 @@ impl App {
     }
 
     /// Fires what is due in a turn; `alone` if no other fact has come.
-    pub(super) fn fire(&mut self, turn: Turn, alone: bool, now: Now) {
+    pub(super) fn fire(&mut self, turn: TimerTurn, alone: bool, now: Now) {
         for timer in turn.timers() {
             let due = || self.due(*timer).is_some_and(|at| now.monotonic >= at);
             let fires = match timer.fired() {

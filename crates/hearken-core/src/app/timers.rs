@@ -24,7 +24,7 @@ macro_rules! timers {
             pub(super) const ALL: &[Self] = &[$(Self::$name,)* $(Self::$last,)*];
         }
 
-        impl Turn {
+        impl TimerTurn {
             /// Returns the timers that are fired in this turn.
             pub(super) fn timers(self) -> &'static [Timer] {
                 match self {
@@ -88,7 +88,7 @@ pub(super) enum Fired {
 
 /// The turn in which a timer is fired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum TimerTurn {
     /// Before the shown question is chosen.
     First,
     /// After everything that can change has changed.

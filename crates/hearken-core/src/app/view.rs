@@ -8,7 +8,9 @@ use crate::announce::{
 };
 use crate::config::{Config, Load, Verbosity};
 use crate::keys::{Keymap, Mode};
-use crate::session::{Ending, Phase, Prompt, PromptId, Question, Session, Sessions, ToolCall};
+use crate::session::{
+    Ending, Phase, Question, QuestionBody, QuestionId, Session, Sessions, ToolCall,
+};
 
 use super::App;
 use super::activity::Doing;
@@ -112,8 +114,8 @@ impl App {
         match self.mode() {
             Mode::Searching => "editor.search",
             Mode::Prompting(_) => "editor.prompt",
-            Mode::Editing(id) => match self.sessions.prompt(PromptId(id)) {
-                Some(prompt) if matches!(prompt.question, Question::Confirmation(_)) => {
+            Mode::Editing(id) => match self.sessions.question(QuestionId(id)) {
+                Some(prompt) if matches!(prompt.body, QuestionBody::Confirmation(_)) => {
                     "editor.reason"
                 }
                 Some(_) | None => "editor.label",
@@ -128,24 +130,24 @@ impl App {
     }
 
     /// Returns the question that keys are meant for.
-    pub fn shown(&self) -> Option<(&Shown, &Prompt)> {
+    pub fn shown(&self) -> Option<(&Shown, &Question)> {
         let shown = self.questions.shown()?;
-        Some((shown, self.sessions.prompt(shown.prompt)?))
+        Some((shown, self.sessions.question(shown.question)?))
     }
 
     /// Returns one question.
-    pub fn prompt(&self, id: PromptId) -> Option<&Prompt> {
-        self.sessions.prompt(id)
+    pub fn question(&self, id: QuestionId) -> Option<&Question> {
+        self.sessions.question(id)
     }
 
     /// Returns the name by which a person tells the asking agent from all others.
-    pub fn agent_of(&self, prompt: &Prompt) -> String {
+    pub fn agent_of(&self, prompt: &Question) -> String {
         let (key, agent) = (&prompt.key, &prompt.agent);
         (self.announcer.agent_name(key, agent, &self.sessions)).to_string()
     }
 
     /// Returns how much time a question has left.
-    pub fn time_left(&self, prompt: &Prompt, now: Duration) -> Option<Duration> {
+    pub fn time_left(&self, prompt: &Question, now: Duration) -> Option<Duration> {
         self.sessions
             .expires(prompt)
             .map(|at| at.saturating_sub(now))
@@ -205,7 +207,7 @@ impl App {
         let Doing::Confirming(step) = &self.doing else {
             return None;
         };
-        let prompt = self.sessions.prompt(step.prompt())?;
+        let prompt = self.sessions.question(step.question())?;
         Some(self.announcer.answer_words(prompt, step.answer()))
     }
 
@@ -278,9 +280,9 @@ impl App {
     }
 
     /// Returns whether a question was answered from here, so that the person is no longer waited for.
-    fn is_answered(&self, id: PromptId) -> bool {
+    fn is_answered(&self, id: QuestionId) -> bool {
         self.sessions
-            .prompt(id)
+            .question(id)
             .is_some_and(|prompt| prompt.answer().is_some())
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::announce::{About, Announcement, Arg, Class, Kind, Manner};
 use crate::protocol::Now;
-use crate::session::{Prompt, PromptId};
+use crate::session::{Question, QuestionId};
 
 use super::{App, Effect};
 
@@ -59,7 +59,7 @@ impl App {
             Some(About::Asks(id)) if told.class == Class::Alert && id != deciding => {
                 let left = self
                     .sessions
-                    .prompt(id)
+                    .question(id)
                     .and_then(|prompt| self.time_left(prompt, told.at.monotonic));
                 left.is_none_or(|left| left > SHORT)
             }
@@ -80,7 +80,7 @@ impl App {
     /// Announces that something urgent waits for the line, or speaks what waited once the line is done.
     pub(super) fn tick_line(&mut self, now: Now) {
         let step = self.doing.second_step();
-        let step = step.map(|step| (step.prompt(), step.since()));
+        let step = step.map(|step| (step.question(), step.since()));
         let step = step.filter(|_| self.face.manner() != Manner::Program);
         if self.holding.decide(step, now.monotonic) && self.holding.goes_on() {
             self.write_waiting(now);
@@ -119,7 +119,10 @@ impl App {
         let Some(About::Asks(id)) = told.about else {
             return Some(told);
         };
-        let prompt = self.sessions.prompt(id).filter(|prompt| prompt.is_open())?;
+        let prompt = self
+            .sessions
+            .question(id)
+            .filter(|prompt| prompt.is_open())?;
         Some(Arc::new(Announcement {
             segments: self.announcer.ask_again(prompt, &self.sessions, now),
             ..Announcement::clone(&told)
@@ -164,7 +167,7 @@ impl App {
             self.put(told);
         }
         let sessions = &self.sessions;
-        let open = |id: PromptId| sessions.prompt(id).is_some_and(Prompt::is_open);
+        let open = |id: QuestionId| sessions.question(id).is_some_and(Question::is_open);
         self.holding.keep_open(open);
     }
 
@@ -177,7 +180,7 @@ impl App {
     }
 
     /// Returns whether a question is announced but not written yet.
-    pub(super) fn is_unwritten(&self, prompt: &Prompt) -> bool {
+    pub(super) fn is_unwritten(&self, prompt: &Question) -> bool {
         self.holding.is_unwritten(prompt.id)
     }
 }

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::protocol::Answer;
-use crate::session::{Change, PromptId, What};
+use crate::session::{Change, QuestionId, What};
 
 /// The answers of a recording: keyed by the line of their question until that line is read, then by
 /// the question until they are due.
 #[derive(Debug, Default)]
-pub(super) struct Answers {
+pub(super) struct RecordedAnswers {
     by_line: BTreeMap<u64, (Answer, Timestamp)>,
-    waiting: Vec<(PromptId, Answer, Timestamp)>,
+    waiting: Vec<(QuestionId, Answer, Timestamp)>,
 }
 
-impl Answers {
+impl RecordedAnswers {
     pub(super) fn new(by_line: BTreeMap<u64, (Answer, Timestamp)>) -> Self {
         Self {
             by_line,
@@ -26,7 +26,7 @@ impl Answers {
     /// Notes the changes of a line: an answer to a question opened there now waits until it is due.
     pub(super) fn note(&mut self, line: u64, changes: &[Change]) {
         for change in changes {
-            if let What::PromptOpened(id) = change.what
+            if let What::QuestionOpened(id) = change.what
                 && let Some((answer, at)) = self.by_line.remove(&line)
             {
                 self.waiting.push((id, answer, at));
@@ -39,7 +39,7 @@ impl Answers {
     pub(super) fn before(
         &mut self,
         stamp: Option<Timestamp>,
-    ) -> Vec<(PromptId, Answer, Timestamp)> {
+    ) -> Vec<(QuestionId, Answer, Timestamp)> {
         let is_due = |at: Timestamp| stamp.is_none_or(|stamp| at <= stamp);
         let (due, waiting) = std::mem::take(&mut self.waiting)
             .into_iter()

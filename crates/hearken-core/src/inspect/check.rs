@@ -18,10 +18,10 @@ use crate::session::{
 };
 
 use super::account::Accounts;
-use super::answers::Answers;
-use super::clock::Clock;
+use super::answers::RecordedAnswers;
+use super::clock::StreamClock;
 use super::lines::{Gathered, Gatherer};
-use super::report::{Counts, FoundIn, Item, RuleCount, SessionReport, Summary, Told};
+use super::report::{Counts, FoundIn, ReportFact, ReportItem, RuleCount, SessionReport, Summary};
 use super::rules::{Fact, StreamRule};
 use super::safe;
 use super::translated::Translator;
@@ -61,17 +61,17 @@ pub struct Checker {
     gatherer: Gatherer,
     recent: Recent,
     pub(super) sessions: Sessions,
-    pub(super) clock: Clock,
+    pub(super) clock: StreamClock,
     pub(super) translator: Translator,
-    answers: Answers,
+    answers: RecordedAnswers,
     known: HashMap<SessionKey, usize>,
     accounts: Accounts,
     /// The sessions that are seen without their start, by the index of their report, until the start comes late, which
     /// is the same fault, or their end proves that it is missing.
-    without_start: BTreeMap<usize, Item>,
+    without_start: BTreeMap<usize, ReportItem>,
     pub(super) summary: Summary,
     rules: BTreeMap<(Severity, &'static str, &'static str), u64>,
-    found: Vec<Item>,
+    found: Vec<ReportItem>,
 }
 
 impl Checker {
@@ -86,7 +86,7 @@ impl Checker {
     /// Creates a checker for a recording whose answers are known: what was sent and when, by the line of its question.
     pub fn of_recording(answers: BTreeMap<u64, (Answer, Timestamp)>) -> Self {
         let mut checker = Self::new();
-        checker.answers = Answers::new(answers);
+        checker.answers = RecordedAnswers::new(answers);
         checker
     }
 
@@ -117,7 +117,7 @@ impl Checker {
     }
 
     /// Checks the next line, without its end, and returns what is wrong with it.
-    pub fn line(&mut self, text: &str) -> Vec<Item> {
+    pub fn line(&mut self, text: &str) -> Vec<ReportItem> {
         self.summary.lines += 1;
         let text = if self.summary.lines == 1 {
             text.strip_prefix('\u{feff}').unwrap_or(text)
@@ -146,7 +146,7 @@ impl Checker {
     }
 
     /// Records that the next line can't be read as it is.
-    pub fn unreadable(&mut self, rule: StreamRule) -> Vec<Item> {
+    pub fn unreadable(&mut self, rule: StreamRule) -> Vec<ReportItem> {
         self.summary.lines += 1;
         let line = self.summary.lines;
         self.stream(line, Fact::Rule(rule), String::new());
@@ -154,14 +154,14 @@ impl Checker {
     }
 
     /// Records that bytes of the next line were replaced because they are not UTF-8.
-    pub fn replaced(&mut self) -> Vec<Item> {
+    pub fn replaced(&mut self) -> Vec<ReportItem> {
         let line = self.summary.lines + 1;
         self.stream(line, Fact::Rule(StreamRule::NotUtf8), String::new());
         std::mem::take(&mut self.found)
     }
 
     /// Ends the stream, and returns what is still open and the summary.
-    pub fn finish(mut self) -> (Vec<Item>, Summary) {
+    pub fn finish(mut self) -> (Vec<ReportItem>, Summary) {
         if let Some(cut) = self.gatherer.end() {
             self.text(&cut);
         }
@@ -177,7 +177,7 @@ impl Checker {
             .iter()
             .map(|(key, index)| (key.clone(), *index))
             .collect();
-        let mut ends: Vec<(usize, Item)> = Vec::new();
+        let mut ends: Vec<(usize, ReportItem)> = Vec::new();
         for (key, index) in open {
             for item in self.still_open(line, &key, index) {
                 ends.push((index, item));
@@ -227,7 +227,7 @@ impl Checker {
         let index = self.report(line, &key, &decoded.envelope, since, now.monotonic);
         let event = decoded.envelope.type_name.clone();
         for finding in &decoded.findings {
-            let item = Item {
+            let item = ReportItem {
                 line,
                 place: FoundIn::Event,
                 severity: finding.severity,
@@ -237,7 +237,7 @@ impl Checker {
                 agent: Some(safe::name(key.agent.as_str())),
                 session: Some(safe::name(key.session.as_str())),
                 field: finding.field.clone(),
-                told: Told::Problem(finding.problem.clone()),
+                told: ReportFact::Problem(finding.problem.clone()),
             };
             self.push(index, item);
         }
@@ -361,7 +361,7 @@ impl Checker {
                     kind.name(),
                     kind.section(),
                     field,
-                    Told::Order(kind),
+                    ReportFact::Order(kind),
                 )
             }
             What::Danger(danger) => {
@@ -387,7 +387,7 @@ impl Checker {
                     danger.name(),
                     danger.section(),
                     field,
-                    Told::Danger(danger),
+                    ReportFact::Danger(danger),
                 )
             }
             What::SessionJoined => of_rule(StreamRule::StartMissing, String::new()),
@@ -415,25 +415,25 @@ impl Checker {
                 }
                 of_rule(StreamRule::BeforeAsking, safe::name(&event.tool))
             }
-            What::PromptOpened(_) => return tell(|report| report.questions += 1),
+            What::QuestionOpened(_) => return tell(|report| report.questions += 1),
             What::Output { .. } => return tell(|report| report.chunks += 1),
             What::SessionStarted(_)
             | What::StateChanged(_)
             | What::Progress(_)
             | What::ToolCompleted { .. }
-            | What::PromptAnswerable(_)
-            | What::PromptFreed(_)
-            | What::PromptDoubted(_)
-            | What::PromptUnheard(_)
+            | What::QuestionAnswerable(_)
+            | What::QuestionFreed(_)
+            | What::QuestionDoubted(_)
+            | What::QuestionUnheard(_)
             | What::QuestionsWaiting { .. }
-            | What::PromptWarning { .. }
-            | What::PromptTimedOut(_)
-            | What::PromptPerhapsResolved(_)
-            | What::PromptClosed { .. }
+            | What::QuestionWarning { .. }
+            | What::QuestionTimedOut(_)
+            | What::QuestionPerhapsResolved(_)
+            | What::QuestionClosed { .. }
             | What::Handoff(_)
             | What::Unknown { .. } => return,
         };
-        let item = Item {
+        let item = ReportItem {
             line,
             place,
             severity,
@@ -468,7 +468,7 @@ impl Checker {
         key: &SessionKey,
         ((fact, field), index): ((Fact, String), Option<usize>),
     ) {
-        let item = Item {
+        let item = ReportItem {
             place: FoundIn::Order,
             event: of.map(|of| short_type(of.event)),
             agent: Some(safe::name(key.agent.as_str())),
@@ -497,9 +497,9 @@ impl Checker {
             && self.sessions.get(key).is_some_and(|session| !call(session))
     }
 
-    pub(super) fn of_stream(&self, line: u64, fact: Fact, field: String) -> Item {
+    pub(super) fn of_stream(&self, line: u64, fact: Fact, field: String) -> ReportItem {
         let rule = fact.rule();
-        Item {
+        ReportItem {
             line,
             place: FoundIn::Line,
             severity: rule.severity(),
@@ -509,7 +509,7 @@ impl Checker {
             agent: None,
             session: None,
             field,
-            told: Told::Stream(fact),
+            told: ReportFact::Stream(fact),
         }
     }
 
@@ -527,7 +527,7 @@ impl Checker {
     }
 
     /// Counts an item, for its session too, and keeps it until it is fetched.
-    fn push(&mut self, report: Option<usize>, item: Item) {
+    fn push(&mut self, report: Option<usize>, item: ReportItem) {
         self.summary.counts.add(&item);
         *self
             .rules
@@ -560,14 +560,21 @@ impl Summary {
 fn of_rule(
     rule: StreamRule,
     field: String,
-) -> (FoundIn, Severity, &'static str, &'static str, String, Told) {
+) -> (
+    FoundIn,
+    Severity,
+    &'static str,
+    &'static str,
+    String,
+    ReportFact,
+) {
     (
         FoundIn::Order,
         rule.severity(),
         rule.name(),
         rule.section(),
         field,
-        Told::Stream(Fact::Rule(rule)),
+        ReportFact::Stream(Fact::Rule(rule)),
     )
 }
 

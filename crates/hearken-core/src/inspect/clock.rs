@@ -9,12 +9,12 @@ use crate::protocol::Now;
 /// A clock that counts from the first timestamp and never goes back, so that a file gives the same
 /// report whenever it is read. An event without a timestamp happens when the one before it did.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Clock {
+pub(super) struct StreamClock {
     first: Option<Timestamp>,
     elapsed: Duration,
 }
 
-impl Clock {
+impl StreamClock {
     /// Advances the clock to an event's timestamp and returns the time.
     pub(super) fn at(&mut self, stamp: Option<Timestamp>) -> Now {
         if let Some(stamp) = stamp {
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn time_never_goes_back() {
-        let mut clock = Clock::default();
+        let mut clock = StreamClock::default();
         assert_eq!(clock.at(None).monotonic, Duration::ZERO);
         let stamp = |text: &str| Some(text.parse().unwrap());
         clock.at(stamp("2026-01-01T00:00:05Z"));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use unicode_normalization::char::is_combining_mark;
 
-use super::steps::{Kept, Lane, SessionTrace, verdict};
+use super::steps::{Lane, RecordedStep, SessionTrace, verdict};
 use super::wording::Wording;
 
 /// Returns every session as a diagram of its own.
@@ -30,7 +30,7 @@ pub(super) fn write(sessions: &[SessionTrace], notes: &[String], wording: &dyn W
 
 /// Returns the diagram of one session: each machine is a state with states inside.
 fn diagram(trace: &SessionTrace) -> String {
-    let mut lanes: Vec<(&Lane, Vec<&Kept>)> = Vec::new();
+    let mut lanes: Vec<(&Lane, Vec<&RecordedStep>)> = Vec::new();
     let mut places: BTreeMap<&Lane, usize> = BTreeMap::new();
     for step in &trace.steps {
         let place = *places.entry(&step.lane).or_insert_with(|| {

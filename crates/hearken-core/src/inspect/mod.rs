@@ -31,7 +31,7 @@ pub use beside::{Beside, Happened};
 pub use check::{Checker, Verdict};
 pub use lines::Gathered;
 pub use repeats::{Repeated, Repeats};
-pub use report::{FoundIn, Item, SessionReport, Summary, Told};
+pub use report::{FoundIn, ReportFact, ReportItem, SessionReport, Summary};
 pub use rules::{Fact, StreamRule};
 pub use trace::{Format, Tracer};
 pub use wording::Wording;

@@ -3,13 +3,18 @@
 use crate::session::{OutputRun, SessionKey};
 
 use super::check::Checker;
-use super::report::{FoundIn, Item};
+use super::report::{FoundIn, ReportItem};
 use super::rules::{Fact, StreamRule};
 use super::safe;
 
 impl Checker {
     /// Returns what a session leaves open at the end of the stream.
-    pub(super) fn still_open(&mut self, line: u64, key: &SessionKey, index: usize) -> Vec<Item> {
+    pub(super) fn still_open(
+        &mut self,
+        line: u64,
+        key: &SessionKey,
+        index: usize,
+    ) -> Vec<ReportItem> {
         let Some(session) = self.sessions.get(key) else {
             return Vec::new();
         };
@@ -23,7 +28,7 @@ impl Checker {
             .collect();
         let questions = self
             .sessions
-            .open_prompts()
+            .open_questions()
             .filter(|prompt| prompt.key == *key)
             .count() as u64;
         let outputs = session
@@ -50,7 +55,7 @@ impl Checker {
         }
         items
             .into_iter()
-            .map(|(rule, field)| Item {
+            .map(|(rule, field)| ReportItem {
                 place: FoundIn::End,
                 agent: agent.clone(),
                 session: name.clone(),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::protocol::Severity;
 
-use super::report::{FoundIn, Item, Told};
+use super::report::{FoundIn, ReportFact, ReportItem};
 use super::rules::Fact;
 use super::wording::Wording;
 
@@ -17,7 +17,7 @@ const MOST_KINDS: usize = 4096;
 
 /// The properties that two findings must share to be the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Kind {
+struct FindingKind {
     place: FoundIn,
     rule: &'static str,
     section: &'static str,
@@ -32,7 +32,7 @@ struct Kind {
 #[derive(Debug, Clone)]
 pub struct Repeated {
     /// The first occurrence.
-    pub item: Item,
+    pub item: ReportItem,
     /// The number of occurrences.
     pub times: u64,
     /// The line of the last occurrence.
@@ -58,7 +58,7 @@ impl Repeated {
 /// A collection of findings, each kind once.
 #[derive(Debug, Clone, Default)]
 pub struct Repeats {
-    kinds: HashMap<Kind, usize>,
+    kinds: HashMap<FindingKind, usize>,
     list: Vec<Repeated>,
 }
 
@@ -67,7 +67,7 @@ impl Repeats {
     ///
     /// # Errors
     /// Returns a finding beyond the bound to the caller, to be reported by itself.
-    pub fn take(&mut self, item: Item) -> Result<bool, Box<Item>> {
+    pub fn take(&mut self, item: ReportItem) -> Result<bool, Box<ReportItem>> {
         let kind = kind_of(&item);
         if let Some(known) = self.kinds.get(&kind).and_then(|at| self.list.get_mut(*at)) {
             known.times += 1;
@@ -94,16 +94,16 @@ impl Repeats {
 
 /// Returns the kind of a finding. A danger, or an error in one session's order, is an event of its own however often it
 /// occurs, so its line is part of its kind.
-fn kind_of(item: &Item) -> Kind {
+fn kind_of(item: &ReportItem) -> FindingKind {
     let told = match &item.told {
-        Told::Problem(problem) => format!("{problem:?}"),
-        Told::Stream(Fact::Foreign(what)) => what.name().to_owned(),
-        Told::Stream(fact) => format!("{fact:?}"),
-        Told::Danger(_) => item.line.to_string(),
-        Told::Order(_) if item.severity == Severity::Error => item.line.to_string(),
-        Told::Order(_) => String::new(),
+        ReportFact::Problem(problem) => format!("{problem:?}"),
+        ReportFact::Stream(Fact::Foreign(what)) => what.name().to_owned(),
+        ReportFact::Stream(fact) => format!("{fact:?}"),
+        ReportFact::Danger(_) => item.line.to_string(),
+        ReportFact::Order(_) if item.severity == Severity::Error => item.line.to_string(),
+        ReportFact::Order(_) => String::new(),
     };
-    Kind {
+    FindingKind {
         place: item.place,
         rule: item.rule,
         section: item.section,

@@ -44,7 +44,7 @@ impl FoundIn {
 
 /// One departure. Every name in it is safe to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub struct ReportItem {
     /// The line number, from 1; at the end of the stream, that of the last line.
     pub line: u64,
     /// Where it was found.
@@ -64,12 +64,12 @@ pub struct Item {
     /// The field, tool or state that it concerns; may be empty.
     pub field: String,
     /// What is wrong.
-    pub told: Told,
+    pub told: ReportFact,
 }
 
 /// What is wrong, as data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum ReportFact {
     /// A fault in a field of an event.
     Problem(Problem),
     /// A fault in the order of a session's events.
@@ -80,14 +80,14 @@ pub enum Told {
     Stream(Fact),
 }
 
-impl Item {
+impl ReportItem {
     /// Returns what is wrong, in words.
     pub fn problem(&self, wording: &dyn Wording) -> String {
         match &self.told {
-            Told::Problem(problem) => wording.problem(&self.field, problem),
-            Told::Order(kind) => sentence(wording.departure(*kind, &self.field)),
-            Told::Danger(danger) => sentence(wording.danger(danger, &self.field)),
-            Told::Stream(fact) => fact.words(&self.field, wording),
+            ReportFact::Problem(problem) => wording.problem(&self.field, problem),
+            ReportFact::Order(kind) => sentence(wording.departure(*kind, &self.field)),
+            ReportFact::Danger(danger) => sentence(wording.danger(danger, &self.field)),
+            ReportFact::Stream(fact) => fact.words(&self.field, wording),
         }
     }
 
@@ -169,7 +169,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub(super) fn add(&mut self, item: &Item) {
+    pub(super) fn add(&mut self, item: &ReportItem) {
         match item.severity {
             Severity::Error => self.errors += 1,
             Severity::Warning => self.warnings += 1,

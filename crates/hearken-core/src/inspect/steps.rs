@@ -13,7 +13,7 @@ use crate::session::AgentState;
 
 /// One step that was taken or refused. Every name in it is safe to show.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct RecordedStep {
     /// The line of the event that caused it.
     pub(super) line: u64,
     /// The time since the session's first step.
@@ -62,13 +62,13 @@ pub(super) struct SessionTrace {
     pub(super) session: String,
     /// The time of its first step.
     pub(super) begin: Duration,
-    pub(super) steps: Vec<Kept>,
+    pub(super) steps: Vec<RecordedStep>,
     /// The index of the last step of each machine.
     pub(super) last: BTreeMap<Lane, usize>,
 }
 
 /// Judges a step: the states of A.2 are a typical flow, the other machines are rules.
-pub(super) fn verdict(step: &Kept) -> &'static str {
+pub(super) fn verdict(step: &RecordedStep) -> &'static str {
     match step.refused {
         false => "legal",
         true if step.lane.machine == AgentState::NAME => "unusual",

@@ -52,13 +52,13 @@ impl Stream {
         self.event("sess_1", name, fields)
     }
 
-    fn check(&self) -> (Vec<Item>, Summary) {
+    fn check(&self) -> (Vec<ReportItem>, Summary) {
         check(&self.lines.join("\n"))
     }
 }
 
 /// Checks a stream line by line.
-fn check(text: &str) -> (Vec<Item>, Summary) {
+fn check(text: &str) -> (Vec<ReportItem>, Summary) {
     let mut checker = Checker::new();
     let mut items = Vec::new();
     for line in text.split('\n') {
@@ -79,7 +79,7 @@ fn the_corpus_is_read() {
     }
 }
 
-fn names(items: &[Item]) -> Vec<(u64, &'static str)> {
+fn names(items: &[ReportItem]) -> Vec<(u64, &'static str)> {
     items.iter().map(|item| (item.line, item.rule)).collect()
 }
 
@@ -178,7 +178,7 @@ fn what_is_open_at_the_end_is_said() {
             json!({"question": "q", "reply_token": "rpl_1", "timeout_seconds": 9}),
         );
     let (items, summary) = stream.check();
-    let ends: Vec<&Item> = items
+    let ends: Vec<&ReportItem> = items
         .iter()
         .filter(|item| item.place == FoundIn::End)
         .collect();

@@ -16,11 +16,11 @@ use crate::dialect::{self, Change, Foreign, NoEvent, Out, Stepped};
 use crate::protocol::{Answer, Decoded, Envelope, Machine, Now, RecordedReply, TransitionError};
 use crate::session::{AgentState, LinkId, Observer, SessionKey, Sessions, Step, Subject};
 
-use super::answers::Answers;
+use super::answers::RecordedAnswers;
 use super::beside::{Beside, Happened, Links};
-use super::clock::Clock;
+use super::clock::StreamClock;
 use super::lines::{Gathered, Gatherer};
-use super::steps::{Kept, Lane, SessionTrace, verdict};
+use super::steps::{Lane, RecordedStep, SessionTrace, verdict};
 use super::translated::{self, Translator};
 use super::wording::Wording;
 use super::{mermaid, safe};
@@ -104,7 +104,7 @@ impl Log {
         // A producer may enter any state; it is only the typical flow that lacks the step.
         let entered = name.unwrap_or_else(|| to.unwrap_or(step.named.from).to_owned());
         trace.last.insert(lane.clone(), trace.steps.len());
-        trace.steps.push(Kept {
+        trace.steps.push(RecordedStep {
             line,
             since,
             wall: step.at.wall,
@@ -141,7 +141,7 @@ impl Log {
         };
         let since = now.monotonic.saturating_sub(trace.begin);
         trace.last.insert(lane.clone(), trace.steps.len());
-        trace.steps.push(Kept {
+        trace.steps.push(RecordedStep {
             line,
             since,
             wall: now.wall,
@@ -256,10 +256,10 @@ impl Observer for Log {
 pub struct Tracer {
     gatherer: Gatherer,
     sessions: Sessions,
-    clock: Clock,
+    clock: StreamClock,
     log: Log,
     translator: Translator,
-    answers: Answers,
+    answers: RecordedAnswers,
     links: Links,
     lines: u64,
     events: u64,
@@ -278,7 +278,7 @@ impl Tracer {
     /// Creates a tracer for a recording whose answers are known: what was sent and when, by the line of its question.
     pub fn of_recording(answers: BTreeMap<u64, (Answer, Timestamp)>) -> Self {
         let mut tracer = Self::new();
-        tracer.answers = Answers::new(answers);
+        tracer.answers = RecordedAnswers::new(answers);
         tracer
     }
 
@@ -528,7 +528,7 @@ impl Tracer {
     }
 }
 
-fn step_text(step: &Kept, wording: &dyn Wording) -> String {
+fn step_text(step: &RecordedStep, wording: &dyn Wording) -> String {
     let seconds = |time: Duration| format!("{:.3}", time.as_secs_f64());
     let key = match verdict(step) {
         "illegal" => "trace.illegal",

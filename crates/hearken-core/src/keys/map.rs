@@ -50,7 +50,7 @@ pub enum KeyError {
         /// The key's name.
         name: String,
         /// Why the meaning is fixed.
-        why: Kept,
+        why: KeptKey,
     },
     /// Two commands want the same key.
     #[error("the key {name} is given to both {first} and {second}")]
@@ -75,7 +75,7 @@ pub enum KeyError {
 
 /// Why a key keeps its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeptKey {
     /// Enter and Space do nothing on their own, so that they never answer.
     Idle,
     /// The terminal needs it, or reports it as another key.
@@ -144,13 +144,13 @@ impl Chord {
         code == self.code && key.modifiers & chord == self.modifiers
     }
 
-    fn reserved(self) -> Option<Kept> {
+    fn reserved(self) -> Option<KeptKey> {
         if self.code == KeyCode::Enter || self.code == KeyCode::Char(' ') {
-            Some(Kept::Idle)
+            Some(KeptKey::Idle)
         } else if self.modifiers == KeyModifiers::CONTROL
             && matches!(self.code, KeyCode::Char('c' | 'z' | 'm' | 'i' | 'j' | '['))
         {
-            Some(Kept::Terminal)
+            Some(KeptKey::Terminal)
         } else {
             None
         }

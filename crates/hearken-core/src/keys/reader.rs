@@ -57,7 +57,7 @@ pub enum LineFeed {
 
 /// The reader of the terminal's bytes.
 #[derive(Debug, Clone)]
-pub struct Reader {
+pub struct KeyReader {
     feed: LineFeed,
     state: State,
     /// When the first byte of the unfinished sequence was read.
@@ -106,7 +106,7 @@ enum State {
     },
 }
 
-impl Reader {
+impl KeyReader {
     /// Creates a reader that has read nothing.
     pub fn new(feed: LineFeed) -> Self {
         Self {

@@ -45,7 +45,7 @@ fn known(parameters: &[u8], last: u8) -> Option<Sequence> {
     if last == b'_' {
         return win32::key(parameters).map(Sequence::Key);
     }
-    let numbers = Numbers::read(parameters)?;
+    let numbers = SequenceNumbers::read(parameters)?;
     match last {
         b'~' => numbered(&numbers),
         b'u' => by_character(numbers.first()?, numbers.shifted(), &numbers),
@@ -84,7 +84,7 @@ fn lettered(last: u8) -> Option<KeyCode> {
     })
 }
 
-fn numbered(numbers: &Numbers) -> Option<Sequence> {
+fn numbered(numbers: &SequenceNumbers) -> Option<Sequence> {
     let number = u8::try_from(numbers.first()?).ok()?;
     let code = match number {
         1 | 7 => KeyCode::Home,
@@ -105,7 +105,7 @@ fn numbered(numbers: &Numbers) -> Option<Sequence> {
     numbers.key(code)
 }
 
-fn by_character(code: u32, shifted: Option<u32>, numbers: &Numbers) -> Option<Sequence> {
+fn by_character(code: u32, shifted: Option<u32>, numbers: &SequenceNumbers) -> Option<Sequence> {
     let mut modifiers = numbers.held();
     let c = char::from_u32(code)?;
     let code = match c {
@@ -137,9 +137,9 @@ fn key(code: KeyCode, modifiers: KeyModifiers, kind: KeyEventKind) -> Option<Seq
 }
 
 /// The numbers of a sequence, separated by `;`, and the parts of each, separated by `:`.
-struct Numbers(Vec<Vec<Option<u32>>>);
+struct SequenceNumbers(Vec<Vec<Option<u32>>>);
 
-impl Numbers {
+impl SequenceNumbers {
     fn read(parameters: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(parameters).ok()?;
         let part = |part: &str| match part {

@@ -1,7 +1,7 @@
 //! The table of keys and the table of lines: bindings, help, README and docs are all generated from
 //! them.
 
-use super::{Command, Turn};
+use super::{Command, VoiceChange};
 
 /// One key for the help, the README and the docs.
 #[derive(Debug, Clone, Copy)]
@@ -263,19 +263,19 @@ pub const BINDINGS: &[Binding] = &[
         name: "raise",
         key: "+",
         does: "raise that setting of the voice, or take the next",
-        command: || Command::Tune(None, Turn::Up),
+        command: || Command::Tune(None, VoiceChange::Up),
     },
     Binding {
         name: "lower",
         key: "-",
         does: "lower that setting of the voice, or take the one before",
-        command: || Command::Tune(None, Turn::Down),
+        command: || Command::Tune(None, VoiceChange::Down),
     },
     Binding {
         name: "usual",
         key: "u",
         does: "set that setting of the voice back to what it was at the start",
-        command: || Command::Tune(None, Turn::Usual),
+        command: || Command::Tune(None, VoiceChange::Usual),
     },
     Binding {
         name: "remember",

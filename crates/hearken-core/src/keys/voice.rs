@@ -6,7 +6,7 @@ use super::Command;
 
 /// A change to one of the voice's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Turn {
+pub enum VoiceChange {
     /// None: the setting is only announced.
     Say,
     /// One step up, or to the next value.
@@ -31,11 +31,11 @@ pub(super) fn line(word: &str, rest: &str) -> Option<Command> {
         _ => return None,
     };
     let turn = match rest {
-        "" => Turn::Say,
-        "+" => Turn::Up,
-        "-" => Turn::Down,
-        "usual" => Turn::Usual,
-        other => Turn::To(other.to_owned()),
+        "" => VoiceChange::Say,
+        "+" => VoiceChange::Up,
+        "-" => VoiceChange::Down,
+        "usual" => VoiceChange::Usual,
+        other => VoiceChange::To(other.to_owned()),
     };
     Some(Command::Tune(Some(knob), turn))
 }
@@ -49,15 +49,21 @@ mod tests {
     fn lines_about_the_voice_are_read() {
         let tune = |knob, turn| Some(Command::Tune(Some(knob), turn));
         for (text, wanted) in [
-            ("rate", tune(Knob::Rate, Turn::Say)),
-            ("Rate +", tune(Knob::Rate, Turn::Up)),
-            ("volume -", tune(Knob::Volume, Turn::Down)),
-            ("pitch -20", tune(Knob::Pitch, Turn::To("-20".into()))),
+            ("rate", tune(Knob::Rate, VoiceChange::Say)),
+            ("Rate +", tune(Knob::Rate, VoiceChange::Up)),
+            ("volume -", tune(Knob::Volume, VoiceChange::Down)),
+            (
+                "pitch -20",
+                tune(Knob::Pitch, VoiceChange::To("-20".into())),
+            ),
             (
                 "voice English (America)",
-                tune(Knob::Voice, Turn::To("English (America)".into())),
+                tune(Knob::Voice, VoiceChange::To("English (America)".into())),
             ),
-            ("punctuation usual", tune(Knob::Punctuation, Turn::Usual)),
+            (
+                "punctuation usual",
+                tune(Knob::Punctuation, VoiceChange::Usual),
+            ),
             ("remember", Some(Command::Remember)),
             (
                 "remember me",

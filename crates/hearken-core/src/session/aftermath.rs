@@ -9,12 +9,12 @@
 use crate::protocol::{Answer, Decision};
 
 use super::fate::{Aftermath, Fate};
-use super::key::PromptId;
-use super::prompt::{Closing, Prompt, ReplyState};
-use super::question::Question;
+use super::key::QuestionId;
+use super::prompt::{Closing, Question, ReplyState};
+use super::question::QuestionBody;
 use super::sessions::Sessions;
 
-impl Prompt {
+impl Question {
     /// Returns whether its time ended without an answer of the person's, and the agent then went on.
     pub fn ran_out(&self) -> bool {
         self.overdue && matches!(self.reply, ReplyState::Withdrawn(_))
@@ -24,8 +24,8 @@ impl Prompt {
 impl Sessions {
     /// Notes how to introduce the agent's next words. A decision made elsewhere never replaces the person's own, and
     /// leads to at most one introduction per question.
-    pub(super) fn follow(&mut self, id: PromptId, fate: Fate) {
-        let Some(prompt) = self.prompts.get(id) else {
+    pub(super) fn follow(&mut self, id: QuestionId, fate: Fate) {
+        let Some(prompt) = self.questions.get(id) else {
             return;
         };
         let Some(session) = self.sessions.get_mut(&prompt.key) else {
@@ -35,32 +35,32 @@ impl Sessions {
         let earlier = session.aftermath.as_ref().map(|earlier| earlier.fate);
         if own || (!prompt.introduced && earlier != Some(Fate::Rejected)) {
             session.aftermath = Some(Box::new(Aftermath {
-                prompt: id,
-                action: prompt.question.subject().to_owned(),
+                question: id,
+                action: prompt.body.subject().to_owned(),
                 fate,
             }));
         }
     }
 
     /// Drops the introduction of the agent's next words that this question led to.
-    pub(super) fn follow_no_more(&mut self, id: PromptId) {
-        if let Some(prompt) = self.prompts.get(id)
+    pub(super) fn follow_no_more(&mut self, id: QuestionId) {
+        if let Some(prompt) = self.questions.get(id)
             && let Some(session) = self.sessions.get_mut(&prompt.key)
         {
-            session.aftermath.take_if(|it| it.prompt == id);
+            session.aftermath.take_if(|it| it.question == id);
         }
     }
 
     /// Notes that an action was done; this is introduced only if the person rejected it.
-    pub(super) fn was_done(&mut self, id: PromptId) {
-        if !self.prompts.get(id).is_some_and(Prompt::was_rejected) {
+    pub(super) fn was_done(&mut self, id: QuestionId) {
+        if !self.questions.get(id).is_some_and(Question::was_rejected) {
             self.follow_no_more(id);
         }
     }
 
     /// Notes what a question's closing shows about its action; `overdue` is whether its time was over.
-    pub(super) fn follow_closing(&mut self, id: PromptId, overdue: bool) {
-        let Some(prompt) = self.prompts.get(id) else {
+    pub(super) fn follow_closing(&mut self, id: QuestionId, overdue: bool) {
+        let Some(prompt) = self.questions.get(id) else {
             return;
         };
         match fate_of(prompt, overdue) {
@@ -71,20 +71,20 @@ impl Sessions {
 
     /// Returns whether a question's time is over by now: by our own count, or by the producer's clock, the only clock
     /// of a recording.
-    pub(super) fn is_overdue(&self, id: PromptId) -> bool {
-        let prompt = self.prompts.get(id);
+    pub(super) fn is_overdue(&self, id: QuestionId) -> bool {
+        let prompt = self.questions.get(id);
         prompt.is_some_and(|prompt| {
             prompt.reply == ReplyState::TimedOut || self.is_over_for(prompt, 0)
         })
     }
 
     /// Returns whether a question's time has been over for so many seconds, by the producer's clock.
-    pub(super) fn is_over_for(&self, prompt: &Prompt, seconds: u64) -> bool {
+    pub(super) fn is_over_for(&self, prompt: &Question, seconds: u64) -> bool {
         let last = self
             .sessions
             .get(&prompt.key)
             .and_then(|session| session.last_stamp);
-        match (prompt.question.timeout_seconds(), prompt.asked, last) {
+        match (prompt.body.timeout_seconds(), prompt.asked, last) {
             (Some(timeout), Some(asked), Some(last)) => {
                 u64::try_from(last.as_second() - asked.as_second())
                     .is_ok_and(|passed| passed >= timeout.saturating_add(seconds))
@@ -96,10 +96,10 @@ impl Sessions {
 
 /// Returns the fate of a closed question's action; `None` if it was allowed, if it was decided here, or if the closing
 /// shows nothing about it.
-fn fate_of(prompt: &Prompt, overdue: bool) -> Option<Fate> {
-    match &prompt.question {
-        Question::Confirmation(_) => {}
-        Question::Clarification(_) => return None,
+fn fate_of(prompt: &Question, overdue: bool) -> Option<Fate> {
+    match &prompt.body {
+        QuestionBody::Confirmation(_) => {}
+        QuestionBody::Clarification(_) => return None,
     }
     let (given, how) = match &prompt.reply {
         ReplyState::Withdrawn(how) => (None, how),

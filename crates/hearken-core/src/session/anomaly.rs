@@ -2,7 +2,7 @@
 
 use crate::protocol::{Finding, Severity};
 
-use super::key::PromptId;
+use super::key::QuestionId;
 use super::model::{Sight, ToolCall};
 use super::suspicion::{Gravity, Suspicion};
 
@@ -189,19 +189,19 @@ pub enum Danger {
         /// The tool.
         tool: String,
         /// The question.
-        prompt: PromptId,
+        question: QuestionId,
         /// What it runs, if that is known.
         ran: String,
     },
     /// Silence would accept something irreversible of medium or high risk (6.4.1).
     AcceptsBySilence {
         /// The question.
-        prompt: PromptId,
+        question: QuestionId,
     },
     /// The person's answer went out when the session had already ended (6.8).
     AnsweredAfterEnd {
         /// The question.
-        prompt: PromptId,
+        question: QuestionId,
     },
     /// A tool is invoked in a session that had ended (A.8.3).
     ActsAfterEnd {
@@ -248,12 +248,14 @@ impl Danger {
     }
 
     /// Returns the question that it is about, if any.
-    pub fn prompt(&self) -> Option<PromptId> {
+    pub fn question(&self) -> Option<QuestionId> {
         match self {
-            Self::DoneAfterRejection { suspicion, .. } => Some(suspicion.prompt),
-            Self::RanOtherwise { prompt, .. }
-            | Self::AcceptsBySilence { prompt }
-            | Self::AnsweredAfterEnd { prompt } => Some(*prompt),
+            Self::DoneAfterRejection { suspicion, .. } => Some(suspicion.question),
+            Self::RanOtherwise {
+                question: prompt, ..
+            }
+            | Self::AcceptsBySilence { question: prompt }
+            | Self::AnsweredAfterEnd { question: prompt } => Some(*prompt),
             Self::Unasked { .. }
             | Self::PerhapsUnasked { .. }
             | Self::PerhapsUnaskedLost { .. }

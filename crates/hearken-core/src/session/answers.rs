@@ -12,10 +12,10 @@ use crate::protocol::{Answer, Machine, Now, ReplyToken, Unobserved};
 use super::anomaly::Danger;
 use super::change::{Change, What};
 use super::fate::Fate;
-use super::key::PromptId;
+use super::key::QuestionId;
 use super::machines::{QuestionEvent, QuestionRun};
 use super::observe::{Observer, Relay, Subject};
-use super::prompt::{Closing, Given, Prompt, ReplyState};
+use super::prompt::{Closing, Given, Question, ReplyState};
 use super::sessions::Sessions;
 use super::transition_data::Brings;
 
@@ -30,13 +30,13 @@ impl Sessions {
     /// `false`.
     pub(super) fn answer_step(
         &mut self,
-        id: PromptId,
+        id: QuestionId,
         event: QuestionEvent,
         brings: Brings,
         now: Now,
         observer: &mut dyn Observer,
     ) -> bool {
-        let stepped = self.prompts.change(id, |prompt| {
+        let stepped = self.questions.change(id, |prompt| {
             let mut relay = Relay {
                 key: &prompt.key,
                 at: now,
@@ -59,7 +59,7 @@ impl Sessions {
         stepped.unwrap_or_default()
     }
 
-    fn plain_step(&mut self, id: PromptId, event: QuestionEvent, now: Now) -> bool {
+    fn plain_step(&mut self, id: QuestionId, event: QuestionEvent, now: Now) -> bool {
         self.answer_step(id, event, Brings::default(), now, &mut Unobserved)
     }
 
@@ -68,7 +68,7 @@ impl Sessions {
     /// `decided` is when the person decided, the same over all attempts.
     pub fn reply_sending(
         &mut self,
-        id: PromptId,
+        id: QuestionId,
         answer: Answer,
         decided: Timestamp,
         now: Now,
@@ -78,13 +78,16 @@ impl Sessions {
 
     fn decide(
         &mut self,
-        id: PromptId,
+        id: QuestionId,
         answer: Answer,
         decided: Timestamp,
         now: Now,
         observer: &mut dyn Observer,
     ) -> u32 {
-        let before = self.prompts.get(id).and_then(|prompt| prompt.reply.given());
+        let before = self
+            .questions
+            .get(id)
+            .and_then(|prompt| prompt.reply.given());
         let attempt = before.map_or(1, |before| before.attempt.saturating_add(1));
         let earlier = before.and_then(|before| {
             if before.answer == answer {
@@ -109,14 +112,14 @@ impl Sessions {
         self.use_token(id);
         self.note_decided(id);
         let sessions = &self.sessions;
-        self.prompts.change(id, |prompt| {
+        self.questions.change(id, |prompt| {
             let session = sessions.get(&prompt.key);
             prompt.events_at_answer = session
                 .map(|session| session.events)
                 .or(prompt.events_at_answer);
         });
         // What the agent says next must not be mistaken for the deed; its words may arrive before the server's receipt.
-        if self.prompts.get(id).is_some_and(Prompt::was_rejected) {
+        if self.questions.get(id).is_some_and(Question::was_rejected) {
             self.follow(id, Fate::Rejected);
         } else {
             self.follow_no_more(id);
@@ -125,27 +128,27 @@ impl Sessions {
     }
 
     /// Notes that the server accepted an answer, and reports the danger if it came after the session's end.
-    pub fn reply_sent(&mut self, id: PromptId, now: Now) -> Vec<Change> {
+    pub fn reply_sent(&mut self, id: QuestionId, now: Now) -> Vec<Change> {
         self.deliver(id, QuestionEvent::Delivered, now, &mut Unobserved)
     }
 
     /// Notes that an answer was written to a channel without acknowledgements.
-    pub fn reply_written(&mut self, id: PromptId, now: Now) -> Vec<Change> {
+    pub fn reply_written(&mut self, id: QuestionId, now: Now) -> Vec<Change> {
         self.deliver(id, QuestionEvent::Written, now, &mut Unobserved)
     }
 
     /// Returns the open question of a link under a token.
-    pub fn open_under(&self, link: LinkId, token: &ReplyToken) -> Option<PromptId> {
-        let mut open = self.open_prompts();
+    pub fn open_under(&self, link: LinkId, token: &ReplyToken) -> Option<QuestionId> {
+        let mut open = self.open_questions();
         let found =
-            open.find(|prompt| prompt.key.link == link && prompt.question.token() == Some(token));
+            open.find(|prompt| prompt.key.link == link && prompt.body.token() == Some(token));
         found.map(|prompt| prompt.id)
     }
 
     /// Applies an answer that was sent while a recording was made, and notifies an observer.
     pub fn answered_before(
         &mut self,
-        id: PromptId,
+        id: QuestionId,
         answer: Answer,
         now: Now,
         observer: &mut dyn Observer,
@@ -156,37 +159,37 @@ impl Sessions {
 
     fn deliver(
         &mut self,
-        id: PromptId,
+        id: QuestionId,
         event: QuestionEvent,
         now: Now,
         observer: &mut dyn Observer,
     ) -> Vec<Change> {
         self.answer_step(id, event, Brings::default(), now, observer);
-        let Some(prompt) = self.prompts.get(id) else {
+        let Some(prompt) = self.questions.get(id) else {
             return Vec::new();
         };
         if prompt.reply.closing() == Some(&Closing::SessionEnded) {
-            let danger = Danger::AnsweredAfterEnd { prompt: id };
+            let danger = Danger::AnsweredAfterEnd { question: id };
             return vec![self.bare_change(prompt, now, What::Danger(danger))];
         }
         Vec::new()
     }
 
     /// Notes that an attempt to send failed and nothing of it arrived.
-    pub fn reply_not_delivered(&mut self, id: PromptId, now: Now) {
+    pub fn reply_not_delivered(&mut self, id: QuestionId, now: Now) {
         self.plain_step(id, QuestionEvent::NotDelivered, now);
     }
 
     /// Notes that an attempt to send failed and it is unknown whether it arrived.
-    pub fn reply_unknown(&mut self, id: PromptId, now: Now) {
+    pub fn reply_unknown(&mut self, id: QuestionId, now: Now) {
         self.plain_step(id, QuestionEvent::FateUnknown, now);
     }
 
     /// Notes that an answer whose last attempt failed is not retried: the question is open as before, or can be
     /// answered again because it is unknown whether the answer arrived.
-    pub fn reply_given_up(&mut self, id: PromptId, now: Now) {
+    pub fn reply_given_up(&mut self, id: QuestionId, now: Now) {
         self.plain_step(id, QuestionEvent::GivenUp, now);
-        if let Some(prompt) = self.prompts.get(id)
+        if let Some(prompt) = self.questions.get(id)
             && prompt.reply.run() == QuestionRun::Unanswered
         {
             self.follow_no_more(id);
@@ -194,30 +197,30 @@ impl Sessions {
     }
 
     /// Notes that it is in doubt whether an answer that counted as delivered arrived.
-    pub(super) fn doubt(&mut self, id: PromptId, now: Now) -> bool {
+    pub(super) fn doubt(&mut self, id: QuestionId, now: Now) -> bool {
         self.plain_step(id, QuestionEvent::Doubted, now)
     }
 
     /// Closes a question for good and updates the session's phase.
     pub(super) fn close(
         &mut self,
-        id: PromptId,
+        id: QuestionId,
         how: Closing,
         now: Now,
         observer: &mut dyn Observer,
     ) {
-        self.prompts.change(id, |prompt| prompt.held = None);
+        self.questions.change(id, |prompt| prompt.held = None);
         let brings = Brings {
             given: None,
             how: Some(how),
         };
         let closed = self.answer_step(id, QuestionEvent::Closed, brings, now, observer);
-        let Some(prompt) = self.prompts.get(id).filter(|_| closed) else {
+        let Some(prompt) = self.questions.get(id).filter(|_| closed) else {
             return;
         };
         let key = prompt.key.clone();
         self.pass_token_on(id);
-        let Some(prompt) = self.prompts.get(id) else {
+        let Some(prompt) = self.questions.get(id) else {
             return;
         };
         self.closed_bytes += prompt.weight();
@@ -228,7 +231,7 @@ impl Sessions {
             let Some(oldest) = self.closed.pop_front() else {
                 break;
             };
-            if let Some(prompt) = self.prompts.remove(oldest) {
+            if let Some(prompt) = self.questions.remove(oldest) {
                 self.closed_bytes = self.closed_bytes.saturating_sub(prompt.weight());
                 self.dropped.questions += 1;
             }

@@ -8,13 +8,13 @@ use crate::protocol::{Event, Progress, SessionStarted, StateChanged, Summary};
 use super::anomaly::{AnomalyKind, Danger};
 use super::change::{Ended, What};
 use super::context::Context;
-use super::key::{PromptId, SessionKey};
+use super::key::{QuestionId, SessionKey};
 use super::machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, ToolEvent, ToolRun,
 };
 use super::model::{Ending, Session, shown};
 use super::observe::Subject;
-use super::prompt::{Closing, Prompt};
+use super::prompt::{Closing, Question};
 use super::sessions::Sessions;
 
 impl Sessions {
@@ -129,8 +129,8 @@ impl Sessions {
             }
         }
         for id in revived {
-            if self.prompts.get(id).is_some_and(Prompt::is_answerable) {
-                context.push(What::PromptAnswerable(id));
+            if self.questions.get(id).is_some_and(Question::is_answerable) {
+                context.push(What::QuestionAnswerable(id));
             }
         }
     }
@@ -199,8 +199,8 @@ impl Sessions {
     }
 
     /// Returns the open questions of a session, held back or raised.
-    pub(super) fn open_of(&self, key: &SessionKey) -> Vec<PromptId> {
-        let open = self.prompts.open_of(key);
+    pub(super) fn open_of(&self, key: &SessionKey) -> Vec<QuestionId> {
+        let open = self.questions.open_of(key);
         open.map(|prompt| prompt.id).collect()
     }
 

@@ -11,7 +11,7 @@ use crate::protocol::{
 
 use super::anomaly::{Anomaly, Danger};
 use super::fate::Aftermath;
-use super::key::{PromptId, SessionKey};
+use super::key::{QuestionId, SessionKey};
 use super::model::Ending;
 use super::prompt::Closing;
 
@@ -89,35 +89,35 @@ pub enum What {
         after: Option<Box<Aftermath>>,
     },
     /// A question was opened.
-    PromptOpened(PromptId),
+    QuestionOpened(QuestionId),
     /// The link of an open question is back and its session is active: it can be answered again.
-    PromptAnswerable(PromptId),
+    QuestionAnswerable(QuestionId),
     /// Another question arrived with this one's token: an answer may count for either.
-    PromptDoubted(PromptId),
+    QuestionDoubted(QuestionId),
     /// The earlier question with the same token is over: this one can be answered now.
-    PromptFreed(PromptId),
+    QuestionFreed(QuestionId),
     /// The agent asks again what was answered here: the answer may not have arrived.
-    PromptUnheard(PromptId),
+    QuestionUnheard(QuestionId),
     /// An agent has so many open questions that another one waits; it is asked when there is room.
     QuestionsWaiting {
         /// The number of this agent's questions that now wait.
         waiting: usize,
     },
     /// A question's time is running out.
-    PromptWarning {
+    QuestionWarning {
         /// The question.
-        prompt: PromptId,
+        question: QuestionId,
         /// The time left.
         remaining: Duration,
     },
     /// Our own count of a question's time ended; the question stays answerable until an event closes it.
-    PromptTimedOut(PromptId),
+    QuestionTimedOut(QuestionId),
     /// Something happened that may mean that a question is decided; reported once.
-    PromptPerhapsResolved(PromptId),
+    QuestionPerhapsResolved(QuestionId),
     /// A question was closed by the agent.
-    PromptClosed {
+    QuestionClosed {
         /// The question.
-        prompt: PromptId,
+        question: QuestionId,
         /// What closed it.
         how: Closing,
     },

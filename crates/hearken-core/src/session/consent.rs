@@ -11,16 +11,16 @@ use crate::protocol::{Attached, Now, ToolCallId};
 use super::anomaly::Danger;
 use super::change::{Change, What};
 use super::context::Context;
-use super::key::{PromptId, SessionKey};
+use super::key::{QuestionId, SessionKey};
 use super::model::{Consent, Session, Sight, ToolCall};
-use super::prompt::{Prompt, ToolWord};
-use super::question::Question;
+use super::prompt::{Question, ToolWord};
+use super::question::QuestionBody;
 use super::sessions::Sessions;
 use super::suspicion::Suspicion;
 use super::waiting_lists::UNASKED_AFTER;
 
 /// Returns whether a question is about a call of its session.
-fn guards(prompt: &Prompt, call: &ToolCall) -> bool {
+fn guards(prompt: &Question, call: &ToolCall) -> bool {
     let by_id = call.call_id.is_some() && call.call_id == prompt.call_id;
     by_id || call.consent == Consent::Asked(prompt.id)
 }
@@ -28,7 +28,7 @@ fn guards(prompt: &Prompt, call: &ToolCall) -> bool {
 impl Sessions {
     /// Returns whether a call waits for the person: a question about it is open and not answered here.
     pub fn waits_for_person(&self, session: &Session, call: &ToolCall) -> bool {
-        let all = self.prompts_of_team(&session.key);
+        let all = self.questions_of_team(&session.key);
         let mut raised = all
             .into_iter()
             .filter(|prompt| prompt.is_open() && prompt.held.is_none());
@@ -36,7 +36,7 @@ impl Sessions {
     }
 
     /// Returns the call that a question is about, if it has begun.
-    pub fn call_of(&self, prompt: &Prompt) -> Option<&ToolCall> {
+    pub fn call_of(&self, prompt: &Question) -> Option<&ToolCall> {
         let of_session = |session: &'_ Session| {
             let mut calls = session.tools.iter();
             calls.position(|call| guards(prompt, call))
@@ -48,8 +48,8 @@ impl Sessions {
 
     /// Returns whether a question is about a tool: because the producer says so, by a running call, or, more weakly, by
     /// the tool's name in the action.
-    pub fn is_about(prompt: &Prompt, tool: &str, weakly: bool) -> bool {
-        let Question::Confirmation(asked) = &prompt.question else {
+    pub fn is_about(prompt: &Question, tool: &str, weakly: bool) -> bool {
+        let QuestionBody::Confirmation(asked) = &prompt.body else {
             return false;
         };
         match prompt.tool.as_deref().or(asked.tool.as_deref()) {
@@ -60,7 +60,7 @@ impl Sessions {
 
     /// Returns whether the call of an open question runs beside another call of the same tool that no question is about
     /// yet: if the same question arrives now, it is about that other call.
-    pub(super) fn is_beside_its_like(&self, prompt: &Prompt) -> bool {
+    pub(super) fn is_beside_its_like(&self, prompt: &Question) -> bool {
         let Some(session) = self.sessions.get(&prompt.key) else {
             return false;
         };
@@ -76,15 +76,15 @@ impl Sessions {
 
     /// Returns the calls of a session that an open question is about.
     fn asked_calls(&self, key: &SessionKey) -> Vec<&ToolCallId> {
-        let open = self.prompts.open_of(key);
+        let open = self.questions.open_of(key);
         open.filter_map(|prompt| prompt.call_id.as_ref()).collect()
     }
 
     /// Links a new question to a tool that already runs.
     ///
     /// A call of its own agent comes before those of other agents in the same session.
-    pub(super) fn link_question(&mut self, id: PromptId) {
-        let Some(prompt) = self.prompts.get(id) else {
+    pub(super) fn link_question(&mut self, id: QuestionId) {
+        let Some(prompt) = self.questions.get(id) else {
             return;
         };
         for key in self.team_from(&prompt.key) {
@@ -95,17 +95,17 @@ impl Sessions {
     }
 
     /// Links a new question to a running tool of a session; returns whether there was one.
-    fn link_question_in(&mut self, key: &SessionKey, id: PromptId) -> bool {
-        let Some(prompt) = self.prompts.get(id) else {
+    fn link_question_in(&mut self, key: &SessionKey, id: QuestionId) -> bool {
+        let Some(prompt) = self.questions.get(id) else {
             return false;
         };
-        let Question::Confirmation(asked) = &prompt.question else {
+        let QuestionBody::Confirmation(asked) = &prompt.body else {
             return false;
         };
         let taken: Vec<ToolCallId> = self.asked_calls(key).into_iter().cloned().collect();
         // What was accepted runs already: a question that names no call is about another one.
-        let all = self.prompts_of_team(key);
-        let accepted: Vec<PromptId> = all
+        let all = self.questions_of_team(key);
+        let accepted: Vec<QuestionId> = all
             .into_iter()
             .filter(|prompt| prompt.was_accepted())
             .map(|prompt| prompt.id)
@@ -164,7 +164,7 @@ impl Sessions {
             risk: call.risk.clone(),
             args: call.args,
         };
-        self.prompts.change(id, |prompt| {
+        self.questions.change(id, |prompt| {
             prompt.tool_word = Some(word);
             prompt.tool = Some(tool);
             prompt.call_id = call_id;
@@ -174,9 +174,9 @@ impl Sessions {
 
     /// Returns whether a question of a session was not rejected: a call of high risk that can be undone may be its call.
     pub(super) fn has_asked(&self, key: &SessionKey) -> bool {
-        let all = self.prompts_of_team(key);
+        let all = self.questions_of_team(key);
         all.into_iter().any(|prompt| {
-            matches!(prompt.question, Question::Confirmation(_)) && !self.is_denied(prompt)
+            matches!(prompt.body, QuestionBody::Confirmation(_)) && !self.is_denied(prompt)
         })
     }
 
@@ -214,8 +214,8 @@ impl Sessions {
         }
     }
 
-    fn use_question(&mut self, id: PromptId, tool: &str, call_id: Option<&ToolCallId>) {
-        self.prompts.change(id, |prompt| {
+    fn use_question(&mut self, id: QuestionId, tool: &str, call_id: Option<&ToolCallId>) {
+        self.questions.change(id, |prompt| {
             prompt.tool = Some(tool.to_owned());
             prompt.call_id = call_id.cloned();
         });
@@ -229,13 +229,13 @@ impl Sessions {
         tool: &str,
         call_id: Option<&ToolCallId>,
         only: bool,
-    ) -> Option<PromptId> {
+    ) -> Option<QuestionId> {
         let epoch = self.sessions.get(key).map(Session::epoch);
         let mut stated = None;
         let mut named = None;
         let mut unused = Vec::new();
-        for prompt in self.prompts_of_team(key) {
-            let Question::Confirmation(asked) = &prompt.question else {
+        for prompt in self.questions_of_team(key) {
+            let QuestionBody::Confirmation(asked) = &prompt.body else {
                 continue;
             };
             match &asked.tool_call_id {
@@ -273,14 +273,14 @@ impl Sessions {
         call_id: Option<&ToolCallId>,
     ) -> Option<Danger> {
         let deed = context.envelope.attached.deed.as_ref();
-        let is_of_call = |prompt: &&Prompt| match &prompt.question {
-            Question::Confirmation(asked) => {
+        let is_of_call = |prompt: &&Question| match &prompt.body {
+            QuestionBody::Confirmation(asked) => {
                 call_id.is_some() && asked.tool_call_id.as_ref() == call_id
             }
-            Question::Clarification(_) => false,
+            QuestionBody::Clarification(_) => false,
         };
         // The latest question is the one that was accepted.
-        let all = self.prompts_of_team(context.key);
+        let all = self.questions_of_team(context.key);
         let of_call = all.into_iter().rev().find(is_of_call)?;
         let differs = match (deed, of_call.attached.deed.as_ref()) {
             (Some(deed), Some(asked)) => deed.differs_from(asked),
@@ -291,11 +291,11 @@ impl Sessions {
             return None;
         }
         let prompt = of_call.id;
-        self.prompts
+        self.questions
             .change(prompt, |prompt| prompt.ran_otherwise = true);
         Some(Danger::RanOtherwise {
             tool: tool.to_owned(),
-            prompt,
+            question: prompt,
             ran: match deed {
                 Some(deed) => deed.commands.join("; "),
                 None => args.unwrap_or_default().to_owned(),
@@ -306,18 +306,18 @@ impl Sessions {
     /// Returns the danger in a tool's success, if any.
     pub(super) fn danger_of_success(&self, session: &Session, call: &ToolCall) -> Option<Danger> {
         // Real producers invoke a call before they ask about it.
-        let began_before = |prompt: &&Prompt| {
+        let began_before = |prompt: &&Question| {
             prompt.tool.as_deref() == Some(call.tool.as_str()) && call.since <= prompt.raised
         };
-        let is_of_call = |prompt: &&Prompt| match prompt.asked_id() {
+        let is_of_call = |prompt: &&Question| match prompt.asked_id() {
             Some(id) => call.call_id.as_ref() == Some(id),
             None => began_before(prompt),
         };
-        let all = self.prompts_of_team(&session.key);
+        let all = self.questions_of_team(&session.key);
         let own = all.into_iter().rev().find(is_of_call);
         let own = own.filter(|prompt| self.is_denied(prompt));
         let rejected = own.map(|prompt| Suspicion {
-            prompt: prompt.id,
+            question: prompt.id,
             is_sure: true,
             by_silence: !prompt.was_rejected(),
         });

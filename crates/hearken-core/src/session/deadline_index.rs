@@ -10,20 +10,20 @@ use std::time::Duration;
 
 use foldhash::HashMap;
 
-use super::key::PromptId;
+use super::key::QuestionId;
 
 /// The due time of each question, and the counts of question and clock changes up to which they are valid.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dues {
     changes: u64,
     skewed: u64,
-    first: BTreeSet<(Duration, PromptId)>,
-    of: HashMap<PromptId, Duration>,
+    first: BTreeSet<(Duration, QuestionId)>,
+    of: HashMap<QuestionId, Duration>,
 }
 
 impl Dues {
     /// Sets a question's due time, or removes it.
-    pub(super) fn set(&mut self, id: PromptId, due: Option<Duration>) {
+    pub(super) fn set(&mut self, id: QuestionId, due: Option<Duration>) {
         let before = match due {
             Some(due) => self.of.insert(id, due),
             None => self.of.remove(&id),
@@ -55,8 +55,8 @@ impl Dues {
     }
 
     /// Returns the questions that are due by then.
-    pub(super) fn until(&self, now: Duration) -> impl Iterator<Item = PromptId> {
-        let until = ..=(now, PromptId(u64::MAX));
+    pub(super) fn until(&self, now: Duration) -> impl Iterator<Item = QuestionId> {
+        let until = ..=(now, QuestionId(u64::MAX));
         self.first.range(until).map(|(_, id)| *id)
     }
 }

@@ -11,7 +11,7 @@ use crate::protocol::ToolCallId;
 use super::anomaly::Danger;
 use super::key::SessionKey;
 use super::model::{Consent, Session, ToolCall};
-use super::prompt::Prompt;
+use super::prompt::Question;
 use super::sessions::Sessions;
 use super::suspicion::Suspicion;
 
@@ -21,7 +21,7 @@ const MOST_FAILED: usize = 16;
 impl Sessions {
     /// Remembers a call that ended without success, or whose session ended, if its success would be a danger.
     pub(super) fn note_failed(&mut self, key: &SessionKey, call: ToolCall) {
-        let mut all = self.prompts_of_team(key).into_iter();
+        let mut all = self.questions_of_team(key).into_iter();
         let is_asked = all.any(|prompt| {
             let id = prompt.asked_id();
             id.is_some() && id == call.call_id.as_ref()
@@ -66,11 +66,11 @@ impl Sessions {
 
     /// Returns the danger in a success of a call without a beginning: its question has its id and was rejected.
     fn danger_of_unheard(&self, session: &Session, id: &ToolCallId, tool: &str) -> Option<Danger> {
-        let all = self.prompts_of_team(&session.key);
+        let all = self.questions_of_team(&session.key);
         let mut all = all.into_iter().rev();
-        let own: &Prompt = all.find(|prompt| prompt.asked_id() == Some(id))?;
+        let own: &Question = all.find(|prompt| prompt.asked_id() == Some(id))?;
         let suspicion = Suspicion {
-            prompt: own.id,
+            question: own.id,
             is_sure: true,
             by_silence: !own.was_rejected(),
         };

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: the data of that introduction. Not here: when it is noted (`aftermath`), the words (`announce`).
 
-use super::key::PromptId;
+use super::key::QuestionId;
 
 /// Why an action may not have been allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Fate {
 /// The introduction of the agent's next words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Aftermath {
-    pub(super) prompt: PromptId,
+    pub(super) question: QuestionId,
     /// The action.
     pub action: String,
     /// The fate of the action.

@@ -18,4 +18,4 @@ pub struct SessionKey {
 /// The number of a question within this run, from 1; never reused, so that "question 2" always
 /// means the same one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PromptId(pub u64);
+pub struct QuestionId(pub u64);

@@ -56,7 +56,7 @@ pub use crate::link::LinkId;
 pub use anomaly::{Anomaly, AnomalyKind, Danger, Detail};
 pub use change::{Change, Ended, What};
 pub use fate::{Aftermath, Fate};
-pub use key::{PromptId, SessionKey};
+pub use key::{QuestionId, SessionKey};
 pub(crate) use keyed_slab::{Keyed, KeyedSlab, Names};
 pub use machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, OutputRun, QuestionEvent,
@@ -64,8 +64,8 @@ pub use machines::{
 };
 pub use model::{Consent, Ending, Output, Phase, Session, Sight, ToolCall};
 pub use observe::{Observer, Step, Subject};
-pub use prompt::{Closing, Given, Prompt, ReplyState, Standing, ToolWord, Warning};
-pub use question::Question;
+pub use prompt::{Closing, Given, Question, ReplyState, Standing, ToolWord, Warning};
+pub use question::QuestionBody;
 pub use sessions::{Dropped, Sessions};
 pub use suspicion::{Gravity, Suspicion};
 pub use token_memory::TokenUse;

@@ -13,7 +13,7 @@ use crate::protocol::{Attached, OutputId, Producer, Progress, RiskLevel, Session
 
 use super::calls::Calls;
 use super::fate::Aftermath;
-use super::key::{PromptId, SessionKey};
+use super::key::{QuestionId, SessionKey};
 use super::machines::{AgentStates, Lifecycle, LifecycleEvent, OutputRun, ToolRun};
 use super::suspicion::{Gravity, Suspicion};
 use super::token_memory::Digest;
@@ -49,7 +49,7 @@ pub enum Phase {
     /// It works.
     Running,
     /// It is blocked by its oldest open question, given here.
-    Waiting(PromptId),
+    Waiting(QuestionId),
     /// It is over.
     Ended(Ending),
 }
@@ -87,7 +87,7 @@ pub enum Consent {
     /// No question about it has come, and this was announced.
     MissingTold(Sight),
     /// This question was about it.
-    Asked(PromptId),
+    Asked(QuestionId),
 }
 
 /// How certain it is that something not received was not sent.

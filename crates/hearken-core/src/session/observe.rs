@@ -5,7 +5,7 @@
 
 use crate::protocol::{Named, Now, OutputId, ToolCallId, TransitionError, Unobserved, Watcher};
 
-use super::key::{PromptId, SessionKey};
+use super::key::{QuestionId, SessionKey};
 
 /// The owner of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Subject<'a> {
         call: Option<&'a ToolCallId>,
     },
     /// A question.
-    Question(PromptId),
+    Question(QuestionId),
     /// An output; absent means the session's nameless one.
     Output(Option<&'a OutputId>),
 }

@@ -3,22 +3,22 @@
 //! Responsibilities: recording that this was granted, and that it covers nothing else. Not here: what grants it
 //! (`app`).
 
-use super::key::PromptId;
-use super::prompt::Prompt;
-use super::question::Question;
+use super::key::QuestionId;
+use super::prompt::Question;
+use super::question::QuestionBody;
 use super::sessions::Sessions;
 
 impl Sessions {
     /// Allows a confirmation to be accepted in one step if it would take two only because of what is not stated.
-    pub fn ease(&mut self, id: PromptId) {
-        self.prompts.change(id, |prompt| prompt.eased = true);
+    pub fn ease(&mut self, id: QuestionId) {
+        self.questions.change(id, |prompt| prompt.eased = true);
     }
 }
 
-impl Prompt {
+impl Question {
     /// Returns whether neither its risk nor undoing it is stated, and one step was granted regardless.
     pub(super) fn may_be_unstated(&self) -> bool {
-        let Question::Confirmation(asked) = &self.question else {
+        let QuestionBody::Confirmation(asked) = &self.body else {
             return false;
         };
         let unstated = asked.risk_level.is_none()

@@ -32,7 +32,7 @@ use super::waiting_lists::{Arrived, Early, PATIENCE, WINDOW};
 const HABIT: u32 = 2;
 /// When an event is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum ApplyTime {
     /// Immediately, before whatever waits.
     Now,
     /// Immediately, but after everything that waits.
@@ -58,7 +58,7 @@ impl Sessions {
         changes: &mut Vec<Change>,
     ) {
         match self.turn(key, &decoded) {
-            Turn::Later(number) => {
+            ApplyTime::Later(number) => {
                 let since = now.monotonic;
                 let early = Early {
                     decoded,
@@ -71,21 +71,21 @@ impl Sessions {
                 }
                 return;
             }
-            Turn::BehindHeld => {
+            ApplyTime::BehindHeld => {
                 while self.waiting.holds(key) {
                     self.release_run(key, now, observer, changes);
                 }
             }
-            Turn::Now => {}
+            ApplyTime::Now => {}
         }
         self.take_in_turn(key, decoded, now, arrived, observer, changes);
         self.take_followers(key, now, observer, changes);
     }
 
     /// Returns when an event is to be applied.
-    fn turn(&self, key: &SessionKey, decoded: &Decoded) -> Turn {
+    fn turn(&self, key: &SessionKey, decoded: &Decoded) -> ApplyTime {
         let Some(number) = decoded.envelope.sequence_number else {
-            return Turn::BehindHeld;
+            return ApplyTime::BehindHeld;
         };
         let life = LifecycleEvent::of(&decoded.event);
         let (wanted, patient) = match self.sessions.get(key) {
@@ -111,9 +111,9 @@ impl Sessions {
         };
         let is_held = self.waiting.has(key, number);
         match wanted {
-            Some(wanted) if number <= wanted => Turn::Now,
-            Some(_) if (patient || ends) && !is_held => Turn::Later(number),
-            Some(_) | None => Turn::BehindHeld,
+            Some(wanted) if number <= wanted => ApplyTime::Now,
+            Some(_) if (patient || ends) && !is_held => ApplyTime::Later(number),
+            Some(_) | None => ApplyTime::BehindHeld,
         }
     }
 

@@ -8,7 +8,7 @@ use super::context::Context;
 use super::machines::{AgentState, OutputEvent, OutputRun};
 use super::model::{MOST_OUTPUTS, Output};
 use super::observe::Subject;
-use super::prompt::Prompt;
+use super::prompt::Question;
 use super::sessions::Sessions;
 
 impl Sessions {
@@ -77,8 +77,8 @@ impl Sessions {
             session.aftermath.take()
         };
         if let Some(after) = &after {
-            let introduce = |prompt: &mut Prompt| prompt.introduced = true;
-            self.prompts.change(after.prompt, introduce);
+            let introduce = |prompt: &mut Question| prompt.introduced = true;
+            self.questions.change(after.question, introduce);
         }
         self.implies(context, AgentState::WritingOutput);
         for kind in found {

@@ -10,9 +10,9 @@ use crate::protocol::{
     is_direction_sign,
 };
 
-use super::key::{PromptId, SessionKey};
+use super::key::{QuestionId, SessionKey};
 use super::machines::{QuestionRun, ToolEvent};
-use super::question::{Question, is_silent};
+use super::question::{QuestionBody, is_silent};
 use super::token_memory::{Digest, TokenUse, digest_of_text};
 use super::waiting_lists::UnraisedReason;
 
@@ -188,15 +188,15 @@ const LAST_WARNING: Duration = Duration::from_secs(20);
 
 /// One question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prompt {
+pub struct Question {
     /// Its number in this run.
-    pub id: PromptId,
+    pub id: QuestionId,
     /// The session that asks.
     pub key: SessionKey,
     /// The agent's display name.
     pub agent: Arc<str>,
     /// What is asked.
-    pub question: Question,
+    pub body: QuestionBody,
     /// Extra data that is read on demand.
     pub attached: Arc<Attached>,
     /// The language of the question.
@@ -228,7 +228,7 @@ pub struct Prompt {
     /// Whether another open question has the same token, so that an answer may count for that one.
     pub shares_token: bool,
     /// The question that this one replaces because it has changed.
-    pub replaces: Option<PromptId>,
+    pub replaces: Option<QuestionId>,
     /// The tool that it guards, if known.
     pub tool: Option<String>,
     /// What that tool stated about itself, if it was called before the question.
@@ -328,7 +328,7 @@ impl ReplyState {
     }
 }
 
-impl Prompt {
+impl Question {
     /// Returns whether the question is still open: it may be answered, or its fate is unknown.
     pub fn is_open(&self) -> bool {
         self.reply.closing().is_none()
@@ -337,7 +337,7 @@ impl Prompt {
     /// Returns whether an answer is wanted and can be given.
     pub fn is_answerable(&self) -> bool {
         self.standing.reaches()
-            && self.question.token().is_some()
+            && self.body.token().is_some()
             && !matches!(self.token_use, TokenUse::Shared { .. })
             && matches!(
                 self.reply,
@@ -371,16 +371,16 @@ impl Prompt {
 
     /// Returns the risk that the question states, or its tool's if that is worse.
     pub fn risk(&self) -> Option<&RiskLevel> {
-        let stated = match &self.question {
-            Question::Confirmation(asked) => asked.risk_level.as_ref(),
-            Question::Clarification(_) => None,
+        let stated = match &self.body {
+            QuestionBody::Confirmation(asked) => asked.risk_level.as_ref(),
+            QuestionBody::Clarification(_) => None,
         };
         self.tool_risk().or(stated)
     }
 
     /// Returns the risk that its tool states, if it is worse than the question's.
     pub fn tool_risk(&self) -> Option<&RiskLevel> {
-        let Question::Confirmation(asked) = &self.question else {
+        let QuestionBody::Confirmation(asked) = &self.body else {
             return None;
         };
         let said = self.tool_word.as_ref()?.risk.as_ref();
@@ -391,31 +391,31 @@ impl Prompt {
 
     /// Returns whether the question or its tool says that it can't be undone.
     pub fn is_irreversible(&self) -> bool {
-        match &self.question {
-            Question::Confirmation(asked) => {
+        match &self.body {
+            QuestionBody::Confirmation(asked) => {
                 asked.is_irreversible() || self.tool_word.as_ref().is_some_and(|it| it.irreversible)
             }
-            Question::Clarification(_) => false,
+            QuestionBody::Clarification(_) => false,
         }
     }
 
     /// Returns whether the end of its time allows the action, or the question is not about an action.
     pub(super) fn accepts_when_silent(&self) -> bool {
-        match &self.question {
-            Question::Confirmation(asked) => asked.default_decision == Some(Decision::Accept),
-            Question::Clarification(_) => true,
+        match &self.body {
+            QuestionBody::Confirmation(asked) => asked.default_decision == Some(Decision::Accept),
+            QuestionBody::Clarification(_) => true,
         }
     }
 
     /// Returns whether silence would accept something irreversible of medium or high risk (6.4.1).
     pub fn accepts_by_silence(&self) -> bool {
-        match &self.question {
-            Question::Confirmation(asked) => {
+        match &self.body {
+            QuestionBody::Confirmation(asked) => {
                 asked.default_decision == Some(Decision::Accept)
                     && self.is_irreversible()
                     && matches!(self.risk(), Some(RiskLevel::High | RiskLevel::Medium))
             }
-            Question::Clarification(_) => false,
+            QuestionBody::Clarification(_) => false,
         }
     }
 
@@ -424,17 +424,17 @@ impl Prompt {
     /// before, a default that turns silence into consent, or a question that may be decided or is too long to be said
     /// in one go. A missing risk or reversibility is never taken for harmless.
     pub fn wants_second_step(&self) -> bool {
-        let by_silence = match &self.question {
-            Question::Confirmation(asked) => asked.default_decision == Some(Decision::Accept),
-            Question::Clarification(_) => false,
+        let by_silence = match &self.body {
+            QuestionBody::Confirmation(asked) => asked.default_decision == Some(Decision::Accept),
+            QuestionBody::Clarification(_) => false,
         };
         by_silence || self.is_unusual()
     }
 
     /// Returns whether accepting takes two steps for any reason other than the effect of silence.
     pub fn is_unusual(&self) -> bool {
-        match &self.question {
-            Question::Confirmation(asked) => {
+        match &self.body {
+            QuestionBody::Confirmation(asked) => {
                 let low = self.risk() == Some(&RiskLevel::Low);
                 let mild = low || self.risk() == Some(&RiskLevel::Medium);
                 let said_reversible = match asked.undoing() {
@@ -451,10 +451,10 @@ impl Prompt {
                     || self.is_cut()
                     || self.turns_its_direction()
             }
-            Question::Clarification(_) => {
+            QuestionBody::Clarification(_) => {
                 self.token_use != TokenUse::Own
                     || self.shares_token
-                    || self.question.twin_choices().is_some()
+                    || self.body.twin_choices().is_some()
             }
         }
     }
@@ -463,11 +463,11 @@ impl Prompt {
     /// command on a screen.
     pub fn turns_its_direction(&self) -> bool {
         let turns = |text: &str| text.contains(is_direction_sign);
-        match &self.question {
-            Question::Confirmation(asked) => {
+        match &self.body {
+            QuestionBody::Confirmation(asked) => {
                 turns(&asked.action) || asked.consequence.as_deref().is_some_and(turns)
             }
-            Question::Clarification(asked) => {
+            QuestionBody::Clarification(asked) => {
                 turns(&asked.question) || asked.choices.iter().any(|choice| turns(&choice.label))
             }
         }
@@ -475,7 +475,7 @@ impl Prompt {
 
     /// Returns whether a call under its id differs from the one it asked for, in the tool's name or the arguments.
     pub(super) fn is_for_another(&self, tool: &str, args: Option<&str>) -> bool {
-        let Question::Confirmation(asked) = &self.question else {
+        let QuestionBody::Confirmation(asked) = &self.body else {
             return false;
         };
         let other_tool = asked.tool.as_deref().is_some_and(|asked| asked != tool);
@@ -489,25 +489,25 @@ impl Prompt {
 
     /// Returns the tool that it is about, if that is known.
     pub(super) fn asked_tool(&self) -> Option<&str> {
-        let stated = match &self.question {
-            Question::Confirmation(asked) => asked.tool.as_deref(),
-            Question::Clarification(_) => None,
+        let stated = match &self.body {
+            QuestionBody::Confirmation(asked) => asked.tool.as_deref(),
+            QuestionBody::Clarification(_) => None,
         };
         self.tool.as_deref().or(stated)
     }
 
     /// Returns the id of the call that it is about, if that is known.
     pub(super) fn asked_id(&self) -> Option<&ToolCallId> {
-        let stated = match &self.question {
-            Question::Confirmation(asked) => asked.tool_call_id.as_ref(),
-            Question::Clarification(_) => None,
+        let stated = match &self.body {
+            QuestionBody::Confirmation(asked) => asked.tool_call_id.as_ref(),
+            QuestionBody::Clarification(_) => None,
         };
         self.call_id.as_ref().or(stated)
     }
 
     /// Returns the digest of the arguments that it is about, if they are known.
     pub(super) fn asked_args(&self) -> Option<Digest> {
-        let Question::Confirmation(asked) = &self.question else {
+        let QuestionBody::Confirmation(asked) = &self.body else {
             return None;
         };
         let mut extra = asked.extra_context.iter();
@@ -518,7 +518,7 @@ impl Prompt {
 
     /// Returns the exact command that it asks for, if it asks for one.
     pub fn command(&self) -> Option<&str> {
-        let Question::Confirmation(asked) = &self.question else {
+        let QuestionBody::Confirmation(asked) = &self.body else {
             return None;
         };
         let action = asked.action.trim();
@@ -530,7 +530,7 @@ impl Prompt {
     /// Returns why it can only be rejected, if so: nothing describes what would be done, or an answer could be
     /// mistaken.
     pub fn reject_only(&self) -> Option<RejectOnly> {
-        let Question::Confirmation(asked) = &self.question else {
+        let QuestionBody::Confirmation(asked) = &self.body else {
             return None;
         };
         match &self.attached.deed {
@@ -544,9 +544,11 @@ impl Prompt {
     pub fn is_cut(&self) -> bool {
         let long = |text: &str| text.chars().nth(Self::LONGEST_PART).is_some();
         let has_long = |text: &Option<String>| text.as_deref().is_some_and(long);
-        match &self.question {
-            Question::Confirmation(asked) => long(&asked.action) || has_long(&asked.consequence),
-            Question::Clarification(asked) => {
+        match &self.body {
+            QuestionBody::Confirmation(asked) => {
+                long(&asked.action) || has_long(&asked.consequence)
+            }
+            QuestionBody::Clarification(asked) => {
                 let labels = asked.choices.iter().map(|it| it.label.chars().count());
                 long(&asked.question)
                     || has_long(&asked.context)
@@ -566,7 +568,7 @@ impl Prompt {
     /// beyond it is the time that this event was under way. For old news the whole difference counts, even before
     /// `skew` is known.
     pub fn expires(&self, skew: Option<i64>) -> Option<Duration> {
-        let timeout = Duration::from_secs(self.question.timeout_seconds()?);
+        let timeout = Duration::from_secs(self.body.timeout_seconds()?);
         let under_way = match (self.asked, skew.or(self.replayed.then_some(0))) {
             (Some(asked), Some(skew)) => {
                 let difference = self.opened.wall.as_millisecond() - asked.as_millisecond() - skew;
@@ -584,7 +586,7 @@ impl Prompt {
 
     /// Returns the time left at which the next warning is due, and which warning it is.
     pub(super) fn next_warning(&self) -> Option<(Duration, Warning)> {
-        let timeout = Duration::from_secs(self.question.timeout_seconds()?);
+        let timeout = Duration::from_secs(self.body.timeout_seconds()?);
         let last = if timeout > 2 * LAST_WARNING {
             (timeout / 10).max(LAST_WARNING)
         } else {

@@ -18,31 +18,31 @@ use crate::link::LinkId;
 use crate::protocol::ReplyToken;
 
 use super::journal::Journal;
-use super::key::{PromptId, SessionKey};
-use super::prompt::Prompt;
-use super::tally::{Place, Tally};
+use super::key::{QuestionId, SessionKey};
+use super::prompt::Question;
+use super::tally::{Tally, TallyPlace};
 
 /// The questions, open and closed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Prompts {
-    all: BTreeMap<PromptId, Prompt>,
+pub(super) struct QuestionStore {
+    all: BTreeMap<QuestionId, Question>,
     /// The questions of each session, in the order of their arrival.
-    of: HashMap<SessionKey, SmallVec<[PromptId; 2]>>,
+    of: HashMap<SessionKey, SmallVec<[QuestionId; 2]>>,
     /// The questions that may have a token, by its hash: the token itself is in the question.
-    of_token: HashMap<(LinkId, u64), SmallVec<[PromptId; 1]>>,
+    of_token: HashMap<(LinkId, u64), SmallVec<[QuestionId; 1]>>,
     numbers: RandomState,
     tally: Tally,
-    changes: Journal<PromptId>,
+    changes: Journal<QuestionId>,
 }
 
-impl Prompts {
+impl QuestionStore {
     /// Returns a count that grows with each change of a question.
     pub(super) fn changes(&self) -> u64 {
         self.changes.count()
     }
 
     /// Returns the questions that changed since an earlier count; `None` if they are too many.
-    pub(super) fn changed_since(&self, changes: u64) -> Option<impl Iterator<Item = PromptId>> {
+    pub(super) fn changed_since(&self, changes: u64) -> Option<impl Iterator<Item = QuestionId>> {
         self.changes.since(changes)
     }
 
@@ -51,21 +51,21 @@ impl Prompts {
         &self.tally
     }
 
-    pub(super) fn insert(&mut self, prompt: Prompt) {
+    pub(super) fn insert(&mut self, prompt: Question) {
         self.changes.note(prompt.id);
         let of = self.of.entry(prompt.key.clone()).or_default();
         of.push(prompt.id);
         if let Some(token) = self.number(&prompt) {
             self.of_token.entry(token).or_default().push(prompt.id);
         }
-        self.tally.add(&prompt, Place::of(&prompt));
+        self.tally.add(&prompt, TallyPlace::of(&prompt));
         self.all.insert(prompt.id, prompt);
     }
 
-    pub(super) fn remove(&mut self, id: PromptId) -> Option<Prompt> {
+    pub(super) fn remove(&mut self, id: QuestionId) -> Option<Question> {
         let prompt = self.all.remove(&id)?;
         self.changes.note(id);
-        self.tally.take(&prompt, Place::of(&prompt));
+        self.tally.take(&prompt, TallyPlace::of(&prompt));
         if let Some(of) = self.of.get_mut(&prompt.key) {
             of.retain(|other| *other != id);
             if of.is_empty() {
@@ -83,8 +83,8 @@ impl Prompts {
         Some(prompt)
     }
 
-    fn number(&self, prompt: &Prompt) -> Option<(LinkId, u64)> {
-        let token = prompt.question.token()?;
+    fn number(&self, prompt: &Question) -> Option<(LinkId, u64)> {
+        let token = prompt.body.token()?;
         Some((prompt.key.link, self.numbers.hash_one(token)))
     }
 
@@ -92,21 +92,21 @@ impl Prompts {
         self.all.is_empty()
     }
 
-    pub(super) fn get(&self, id: PromptId) -> Option<&Prompt> {
+    pub(super) fn get(&self, id: QuestionId) -> Option<&Question> {
         self.all.get(&id)
     }
 
     /// Changes a question and returns the result of the change, which must not touch its session or its content.
     pub(super) fn change<T>(
         &mut self,
-        id: PromptId,
-        change: impl FnOnce(&mut Prompt) -> T,
+        id: QuestionId,
+        change: impl FnOnce(&mut Question) -> T,
     ) -> Option<T> {
         let prompt = self.all.get_mut(&id)?;
-        let before = Place::of(prompt);
+        let before = TallyPlace::of(prompt);
         let given = change(prompt);
         self.changes.note(id);
-        let after = Place::of(prompt);
+        let after = TallyPlace::of(prompt);
         if before != after {
             self.tally.take(prompt, before);
             self.tally.add(prompt, after);
@@ -115,12 +115,12 @@ impl Prompts {
     }
 
     /// Returns all questions, in the order of their arrival.
-    pub(super) fn values(&self) -> impl Iterator<Item = &Prompt> {
+    pub(super) fn values(&self) -> impl Iterator<Item = &Question> {
         self.all.values()
     }
 
     /// Returns the open questions that were raised, in the same order.
-    pub(super) fn raised(&self) -> impl Iterator<Item = &Prompt> {
+    pub(super) fn raised(&self) -> impl Iterator<Item = &Question> {
         self.tally.raised().filter_map(|id| self.all.get(&id))
     }
 
@@ -129,15 +129,15 @@ impl Prompts {
         &self,
         link: LinkId,
         token: &ReplyToken,
-    ) -> impl Iterator<Item = &Prompt> {
+    ) -> impl Iterator<Item = &Question> {
         let ids = self.of_token.get(&(link, self.numbers.hash_one(token)));
         let ids = ids.map(SmallVec::as_slice).unwrap_or_default();
         let prompts = ids.iter().filter_map(|id| self.all.get(id));
-        prompts.filter(move |prompt| prompt.question.token() == Some(token))
+        prompts.filter(move |prompt| prompt.body.token() == Some(token))
     }
 
     /// Returns the questions of a session, in the same order.
-    pub(super) fn of(&self, key: &SessionKey) -> impl DoubleEndedIterator<Item = &Prompt> {
+    pub(super) fn of(&self, key: &SessionKey) -> impl DoubleEndedIterator<Item = &Question> {
         let ids = match self.all.is_empty() {
             true => None,
             false => self.of.get(key),
@@ -147,7 +147,7 @@ impl Prompts {
     }
 
     /// Returns the open questions of a session, in the same order.
-    pub(super) fn open_of(&self, key: &SessionKey) -> impl DoubleEndedIterator<Item = &Prompt> {
+    pub(super) fn open_of(&self, key: &SessionKey) -> impl DoubleEndedIterator<Item = &Question> {
         self.of(key).filter(|prompt| prompt.is_open())
     }
 
@@ -161,7 +161,7 @@ impl Prompts {
     pub(super) fn are_counted(&self) -> bool {
         let mut anew = Tally::default();
         for prompt in self.all.values() {
-            anew.add(prompt, Place::of(prompt));
+            anew.add(prompt, TallyPlace::of(prompt));
         }
         anew == self.tally
     }

@@ -6,14 +6,14 @@ use crate::protocol::{
 
 /// The content of a question.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Question {
+pub enum QuestionBody {
     /// A request for consent to an action.
     Confirmation(AwaitingConfirmation),
     /// A request for information.
     Clarification(AwaitingClarification),
 }
 
-impl Question {
+impl QuestionBody {
     /// Restricts the question to rejection if nothing describes what would be done.
     pub(super) fn narrowed(self, deed: Option<&Deed>) -> Self {
         match self {
@@ -103,7 +103,7 @@ impl Question {
     }
 }
 
-impl Question {
+impl QuestionBody {
     /// Returns whether another question under the same token is this one asked again: nothing in it differs, except
     /// perhaps the wording around it.
     pub(super) fn is_same(&self, other: &Self) -> bool {

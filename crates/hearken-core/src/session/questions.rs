@@ -9,11 +9,11 @@ use crate::protocol::{
 use super::anomaly::{AnomalyKind, Danger};
 use super::change::{Change, What};
 use super::context::Context;
-use super::key::{PromptId, SessionKey};
+use super::key::{QuestionId, SessionKey};
 use super::machines::{AgentState, QuestionEvent, QuestionRun};
 use super::observe::Subject;
-use super::prompt::{Closing, Prompt, ReplyState, Standing, Warning};
-use super::question::Question;
+use super::prompt::{Closing, Question, ReplyState, Standing, Warning};
+use super::question::QuestionBody;
 use super::sessions::Sessions;
 use super::tally::asker;
 use super::token_memory::TokenUse;
@@ -25,7 +25,7 @@ impl Sessions {
     /// Updates the open questions of a session that sends an event on a link that is back, and returns those that can
     /// be answered again. New events with ids come from the program that runs the session; events without ids may be
     /// repeated by one that only remembers it.
-    pub(super) fn revive(&mut self, context: &Context, has_id: bool) -> Vec<PromptId> {
+    pub(super) fn revive(&mut self, context: &Context, has_id: bool) -> Vec<QuestionId> {
         let standing = if has_id && !context.replayed {
             Standing::Live
         } else {
@@ -33,7 +33,7 @@ impl Sessions {
         };
         let mut revived = Vec::new();
         for id in self.open_of(context.key) {
-            let stands = self.prompts.get(id).map(|prompt| prompt.standing);
+            let stands = self.questions.get(id).map(|prompt| prompt.standing);
             // Most already have the right standing.
             if stands == Some(standing)
                 || !matches!(stands, Some(Standing::LinkLost | Standing::Resumed))
@@ -41,7 +41,7 @@ impl Sessions {
                 continue;
             }
             let shown_again = &mut self.shown_again;
-            self.prompts.change(id, |prompt| match prompt.standing {
+            self.questions.change(id, |prompt| match prompt.standing {
                 // The rest of the replay may decide it: until the replay is over it waits.
                 Standing::LinkLost if context.replayed => {
                     if !shown_again.contains(&id) {
@@ -82,10 +82,10 @@ impl Sessions {
             | Event::HandoffRequested(_)
             | Event::Unknown(_) => None,
         };
-        for prompt in self.prompts.open_of(key) {
+        for prompt in self.questions.open_of(key) {
             if prompt.standing == Standing::LinkLost
                 && token.is_some()
-                && prompt.question.token() == token
+                && prompt.body.token() == token
                 && !self.shown_again.contains(&prompt.id)
             {
                 self.shown_again.push(prompt.id);
@@ -100,7 +100,7 @@ impl Sessions {
         }
         let mut revived = Vec::new();
         for id in std::mem::take(&mut self.shown_again) {
-            let Some(prompt) = self.prompts.get(id) else {
+            let Some(prompt) = self.questions.get(id) else {
                 continue;
             };
             if !prompt.is_open() || prompt.standing != Standing::LinkLost {
@@ -115,21 +115,21 @@ impl Sessions {
                 if prompt.held.is_none() {
                     revived.push(id);
                 }
-                let resume = |prompt: &mut Prompt| prompt.standing = Standing::Resumed;
-                self.prompts.change(id, resume);
+                let resume = |prompt: &mut Question| prompt.standing = Standing::Resumed;
+                self.questions.change(id, resume);
             } else {
                 self.shown_again.push(id);
             }
         }
         let answerable = (revived.iter())
-            .filter_map(|id| self.prompts.get(*id))
+            .filter_map(|id| self.questions.get(*id))
             .filter(|prompt| prompt.is_answerable())
-            .map(|prompt| self.bare_change(prompt, now, What::PromptAnswerable(prompt.id)));
+            .map(|prompt| self.bare_change(prompt, now, What::QuestionAnswerable(prompt.id)));
         changes.extend(answerable);
     }
 
     /// Closes a question and reports it, unless it was never raised.
-    pub(super) fn close_told(&mut self, context: &mut Context, id: PromptId, how: Closing) {
+    pub(super) fn close_told(&mut self, context: &mut Context, id: QuestionId, how: Closing) {
         let (key, now) = (context.key.clone(), context.now);
         if self.is_held(id) {
             self.close(id, Closing::DecidedBefore, now, context.observer);
@@ -153,9 +153,9 @@ impl Sessions {
             | Closing::Unheard => {}
         }
         let overdue = self.is_overdue(id);
-        self.prompts.change(id, |prompt| prompt.overdue = overdue);
+        self.questions.change(id, |prompt| prompt.overdue = overdue);
         if self.lapses(id) {
-            self.prompts.change(id, |prompt| prompt.lapsed = true);
+            self.questions.change(id, |prompt| prompt.lapsed = true);
             self.note_decided(id);
         }
         if overdue && !matches!(how, Closing::Changed | Closing::AskedAgain) {
@@ -163,7 +163,7 @@ impl Sessions {
         }
         self.close(id, how.clone(), now, context.observer);
         self.follow_closing(id, overdue);
-        context.push(What::PromptClosed { prompt: id, how });
+        context.push(What::QuestionClosed { question: id, how });
     }
 
     /// Checks, at a session's successful end, for answers that had no consequence.
@@ -172,7 +172,7 @@ impl Sessions {
             return;
         };
         let mut found = Vec::new();
-        for prompt in self.prompts.of(context.key) {
+        for prompt in self.questions.of(context.key) {
             let decision = match prompt.answer() {
                 Some(Answer::Decision { decision, .. }) => decision,
                 Some(Answer::Response(_)) | None => continue,
@@ -205,7 +205,7 @@ impl Sessions {
             }
             return;
         }
-        let open: Vec<&Prompt> = self.prompts.open_of(context.key).collect();
+        let open: Vec<&Question> = self.questions.open_of(context.key).collect();
         let how = Closing::StateLeft {
             to: event.to_state.to_string(),
         };
@@ -226,32 +226,37 @@ impl Sessions {
 
     /// Handles any other event in a session that should be blocked: its questions may be decided.
     pub(super) fn perhaps_resolved(&mut self, context: &mut Context) {
-        let untold = self.prompts.open_of(context.key).filter(|prompt| {
+        let untold = self.questions.open_of(context.key).filter(|prompt| {
             !prompt.perhaps_told && prompt.held.is_none() && !prompt.reply.run().is_delivered()
         });
-        let untold: Vec<PromptId> = untold.map(|prompt| prompt.id).collect();
+        let untold: Vec<QuestionId> = untold.map(|prompt| prompt.id).collect();
         for id in untold {
-            self.prompts.change(id, |prompt| prompt.perhaps_told = true);
-            context.push(What::PromptPerhapsResolved(id));
+            self.questions
+                .change(id, |prompt| prompt.perhaps_told = true);
+            context.push(What::QuestionPerhapsResolved(id));
         }
     }
 
     pub(super) fn confirm(&mut self, context: &mut Context, event: AwaitingConfirmation) {
-        let id = self.open(context, Question::Confirmation(event));
+        let id = self.open(context, QuestionBody::Confirmation(event));
         if let Some(id) = id {
             self.link_question(id);
-            if self.raised(id).is_some_and(Prompt::accepts_by_silence) {
-                context.push(What::Danger(Danger::AcceptsBySilence { prompt: id }));
+            if self.raised(id).is_some_and(Question::accepts_by_silence) {
+                context.push(What::Danger(Danger::AcceptsBySilence { question: id }));
             }
         }
     }
 
     pub(super) fn clarify(&mut self, context: &mut Context, event: AwaitingClarification) {
-        self.open(context, Question::Clarification(event));
+        self.open(context, QuestionBody::Clarification(event));
     }
 
     /// Opens a question; returns `None` if it is already known under the same token.
-    pub(super) fn open(&mut self, context: &mut Context, question: Question) -> Option<PromptId> {
+    pub(super) fn open(
+        &mut self,
+        context: &mut Context,
+        question: QuestionBody,
+    ) -> Option<QuestionId> {
         let envelope = context.envelope;
         let question = question.narrowed(envelope.attached.deed.as_ref());
         if !self.can_keep(context.key, &question, &envelope.attached) {
@@ -263,12 +268,12 @@ impl Sessions {
             Claim::Repeats(id) => {
                 // The same question under a new event id: it lives on and is not raised a second time. A server that
                 // shows it again after we were away breaks no rule.
-                let sure = self.prompts.get(id).map(|known| known.standing);
+                let sure = self.questions.get(id).map(|known| known.standing);
                 if !context.replayed && sure == Some(Standing::Live) {
                     self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
                 }
                 if self.doubt(id, context.now) {
-                    context.push(What::PromptUnheard(id));
+                    context.push(What::QuestionUnheard(id));
                 }
                 return None;
             }
@@ -283,18 +288,19 @@ impl Sessions {
         }
         if let TokenUse::Shared { with } = token_use {
             // The receiver of an answer goes by the token: the answer may count for either.
-            self.prompts.change(with, |first| first.shares_token = true);
-            context.push(What::PromptDoubted(with));
+            self.questions
+                .change(with, |first| first.shares_token = true);
+            context.push(What::QuestionDoubted(with));
         }
         if token_use != TokenUse::Own {
             self.anomaly(context, AnomalyKind::TokenReused, String::new());
         }
-        let asked_again: Vec<PromptId> = self
-            .prompts
+        let asked_again: Vec<QuestionId> = self
+            .questions
             .open_of(context.key)
             .filter(|prompt| {
-                prompt.question.token() != question.token()
-                    && asks_the_same(&prompt.question, &question)
+                prompt.body.token() != question.token()
+                    && asks_the_same(&prompt.body, &question)
                     && !self.is_beside_its_like(prompt)
             })
             .map(|prompt| prompt.id)
@@ -313,7 +319,7 @@ impl Sessions {
                 });
         let unanswerable = question.token().is_none();
         self.next_prompt += 1;
-        let id = PromptId(self.next_prompt);
+        let id = QuestionId(self.next_prompt);
         let (invocations, beside_a_tool, epoch) =
             self.sessions
                 .get(context.key)
@@ -331,11 +337,11 @@ impl Sessions {
             .links
             .get_mut(&context.key.link)
             .is_none_or(|link| link.takes_answer(question.token()));
-        self.prompts.insert(Prompt {
+        self.questions.insert(Question {
             id,
             key: context.key.clone(),
             agent: Arc::clone(envelope.producer.label()),
-            question,
+            body: question,
             attached: Arc::clone(&envelope.attached),
             language: envelope.localization.primary_language.clone(),
             direction: envelope.localization.text_direction,
@@ -377,7 +383,7 @@ impl Sessions {
             let waiting = self.waiting_for_room(context.key);
             context.push(What::QuestionsWaiting { waiting });
         } else {
-            context.push(What::PromptOpened(id));
+            context.push(What::QuestionOpened(id));
         }
         // The question comes first: its faults must not delay it.
         self.implies(context, AgentState::AwaitingInput);
@@ -391,8 +397,8 @@ impl Sessions {
     }
 
     /// Finds the open question of the same call that a question replaces because it has changed.
-    fn changed_by(&self, context: &Context, question: &Question) -> Option<PromptId> {
-        let Question::Confirmation(asked) = question else {
+    fn changed_by(&self, context: &Context, question: &QuestionBody) -> Option<QuestionId> {
+        let QuestionBody::Confirmation(asked) = question else {
             return None;
         };
         let deed = context.envelope.attached.deed.as_ref()?;
@@ -400,27 +406,27 @@ impl Sessions {
             .tool_call_id
             .as_ref()
             .filter(|_| !deed.changed.is_empty())?;
-        let is_of_call = |prompt: &&Prompt| match &prompt.question {
-            Question::Confirmation(before) => before.tool_call_id.as_ref() == Some(call),
-            Question::Clarification(_) => false,
+        let is_of_call = |prompt: &&Question| match &prompt.body {
+            QuestionBody::Confirmation(before) => before.tool_call_id.as_ref() == Some(call),
+            QuestionBody::Clarification(_) => false,
         };
-        let mut open = self.prompts.open_of(context.key);
+        let mut open = self.questions.open_of(context.key);
         open.find(is_of_call).map(|prompt| prompt.id)
     }
 
     /// Bounds the questions that can't be answered here, which may never end by themselves; the oldest are dropped,
     /// with a report.
     fn bound_unsure(&mut self, context: &mut Context) {
-        let unsure = self.prompts.tally().unsure(&asker(context.key));
-        let leave: Vec<PromptId> = unsure.rev().skip(MOST_OPEN).collect();
+        let unsure = self.questions.tally().unsure(&asker(context.key));
+        let leave: Vec<QuestionId> = unsure.rev().skip(MOST_OPEN).collect();
         for id in leave {
-            let Some(prompt) = self.prompts.get(id) else {
+            let Some(prompt) = self.questions.get(id) else {
                 continue;
             };
             // It may belong to another session, so the change is not one of this event.
             let how = Closing::LinkGone;
-            let what = What::PromptClosed {
-                prompt: id,
+            let what = What::QuestionClosed {
+                question: id,
                 how: how.clone(),
             };
             let change = self.bare_change(prompt, context.now, what);
@@ -434,16 +440,16 @@ impl Sessions {
 }
 
 /// Returns whether two questions are the same one asked twice: same words, same call, same outcome.
-fn asks_the_same(one: &Question, other: &Question) -> bool {
+fn asks_the_same(one: &QuestionBody, other: &QuestionBody) -> bool {
     if one.subject().is_empty() || one.subject() != other.subject() {
         return false;
     }
     match (one, other) {
-        (Question::Confirmation(one), Question::Confirmation(other)) => {
+        (QuestionBody::Confirmation(one), QuestionBody::Confirmation(other)) => {
             one.tool_call_id == other.tool_call_id && one.consequence == other.consequence
         }
-        (Question::Clarification(_), Question::Clarification(_)) => true,
-        (Question::Confirmation(_), Question::Clarification(_))
-        | (Question::Clarification(_), Question::Confirmation(_)) => false,
+        (QuestionBody::Clarification(_), QuestionBody::Clarification(_)) => true,
+        (QuestionBody::Confirmation(_), QuestionBody::Clarification(_))
+        | (QuestionBody::Clarification(_), QuestionBody::Confirmation(_)) => false,
     }
 }

@@ -29,9 +29,9 @@ use smallvec::SmallVec;
 
 use crate::protocol::{Decision, Envelope, Now, ToolInvoked};
 
-use super::key::{PromptId, SessionKey};
-use super::prompt::{Prompt, ReplyState};
-use super::question::Question;
+use super::key::{QuestionId, SessionKey};
+use super::prompt::{Question, ReplyState};
+use super::question::QuestionBody;
 use super::sessions::Sessions;
 use super::suspicion::Suspicion;
 use super::token_memory::digest_of_text;
@@ -57,7 +57,7 @@ const STOPS: [&str; 16] = [
 ];
 
 /// What the questions of its own session say about a call.
-enum Verdict {
+enum CallVerdict {
     /// It carries out what was rejected.
     Accused(Suspicion),
     /// It does what was accepted.
@@ -67,10 +67,10 @@ enum Verdict {
 }
 
 /// A call that is compared with questions.
-struct Call<'a> {
+struct ComparedCall<'a> {
     event: &'a ToolInvoked,
     envelope: &'a Envelope,
-    words: Vec<Words>,
+    words: Vec<NamedWords>,
 }
 
 impl Sessions {
@@ -82,25 +82,25 @@ impl Sessions {
         envelope: &Envelope,
         now: Now,
     ) -> Option<Suspicion> {
-        let team = self.prompts_of_team(key);
+        let team = self.questions_of_team(key);
         let elsewhere = self.decided_elsewhere(key, &team, now);
-        let denied = |prompts: &[&Prompt]| prompts.iter().any(|prompt| self.is_denied(prompt));
+        let denied = |prompts: &[&Question]| prompts.iter().any(|prompt| self.is_denied(prompt));
         if !denied(&team) && !denied(&elsewhere) {
             return None;
         }
-        let call = Call {
+        let call = ComparedCall {
             event,
             envelope,
-            words: Words::of_call(event),
+            words: NamedWords::of_call(event),
         };
         match self.verdict_of_team(&team, &call, now) {
-            Verdict::Accused(suspicion) => Some(suspicion),
-            Verdict::Cleared => None,
-            Verdict::Unknown => self.suspicion_elsewhere(&elsewhere, &call),
+            CallVerdict::Accused(suspicion) => Some(suspicion),
+            CallVerdict::Cleared => None,
+            CallVerdict::Unknown => self.suspicion_elsewhere(&elsewhere, &call),
         }
     }
 
-    fn verdict_of_team(&self, all: &[&Prompt], call: &Call<'_>, now: Now) -> Verdict {
+    fn verdict_of_team(&self, all: &[&Question], call: &ComparedCall<'_>, now: Now) -> CallVerdict {
         let confirmations = || {
             let all = all.iter().rev();
             all.filter_map(|prompt| Some((*prompt, asked_of(prompt)?)))
@@ -112,12 +112,13 @@ impl Sessions {
                 Some((prompt, _)) if self.is_denied(prompt) => return accused(prompt, true),
                 Some((prompt, action)) if prompt.was_accepted() => {
                     if call.envelope.is_translated() || call.names(prompt, &action).is_some() {
-                        return Verdict::Cleared;
+                        return CallVerdict::Cleared;
                     }
                     let mut denied = confirmations().filter(|(prompt, _)| self.is_denied(prompt));
                     let other =
                         denied.find(|(prompt, action)| call.names(prompt, action).is_some());
-                    return other.map_or(Verdict::Cleared, |(prompt, _)| accused(prompt, false));
+                    return other
+                        .map_or(CallVerdict::Cleared, |(prompt, _)| accused(prompt, false));
                 }
                 Some(_) | None => {}
             }
@@ -129,13 +130,13 @@ impl Sessions {
                 return accused(latest, true);
             }
             if alike.iter().any(|prompt| prompt.was_accepted()) {
-                return Verdict::Cleared;
+                return CallVerdict::Cleared;
             }
             let denied = alike.into_iter().find(|prompt| self.is_denied(prompt));
-            return denied.map_or(Verdict::Unknown, |prompt| accused(prompt, false));
+            return denied.map_or(CallVerdict::Unknown, |prompt| accused(prompt, false));
         }
-        let waits = |prompt: &Prompt| prompt.was_accepted() && !prompt.was_followed;
-        let is_it = |prompt: &Prompt| {
+        let waits = |prompt: &Question| prompt.was_accepted() && !prompt.was_followed;
+        let is_it = |prompt: &Question| {
             let is_old = age(prompt, now) > RIGHT_AFTER;
             !prompt.was_followed && !is_old && !call.is_another(prompt)
         };
@@ -144,30 +145,34 @@ impl Sessions {
         match last.next() {
             // What was accepted may be what this call does, unless its tool is that of what was rejected.
             Some((prompt, _)) if waits(prompt) => {
-                let is_accepted = |(prompt, action): (&Prompt, Words)| {
+                let is_accepted = |(prompt, action): (&Question, NamedWords)| {
                     waits(prompt) && call.has_tool_of(prompt, &action)
                 };
                 if confirmations().any(is_accepted) {
-                    return Verdict::Cleared;
+                    return CallVerdict::Cleared;
                 }
                 let mut decoyed = confirmations().filter(|(prompt, action)| {
                     self.is_denied(prompt) && is_it(prompt) && call.has_tool_of(prompt, action)
                 });
                 let decoyed = decoyed.next();
-                decoyed.map_or(Verdict::Unknown, |(prompt, _)| accused(prompt, false))
+                decoyed.map_or(CallVerdict::Unknown, |(prompt, _)| accused(prompt, false))
             }
             Some((prompt, action)) if is_it(prompt) => {
                 let same_verb =
-                    action.verb.is_some() && Words::of(&call.event.tool).verb == action.verb;
+                    action.verb.is_some() && NamedWords::of(&call.event.tool).verb == action.verb;
                 accused(prompt, same_verb)
             }
-            Some(_) | None => Verdict::Unknown,
+            Some(_) | None => CallVerdict::Unknown,
         }
     }
 
     /// Returns whether a call does what was rejected in another session of its link: by its words, or by its tool and
     /// its arguments. That is never sure, because another session may have a reason of its own.
-    fn suspicion_elsewhere(&self, decided: &[&Prompt], call: &Call<'_>) -> Option<Suspicion> {
+    fn suspicion_elsewhere(
+        &self,
+        decided: &[&Question],
+        call: &ComparedCall<'_>,
+    ) -> Option<Suspicion> {
         let decided = decided.iter().rev();
         let asked = decided.filter_map(|prompt| Some((*prompt, asked_of(prompt)?)));
         let latest = *call.best_of(asked).first()?;
@@ -178,17 +183,17 @@ impl Sessions {
     fn decided_elsewhere(
         &self,
         key: &SessionKey,
-        team: &[&Prompt],
+        team: &[&Question],
         now: Now,
-    ) -> SmallVec<[&Prompt; 4]> {
-        let all = self.decided.iter().filter_map(|id| self.prompts.get(*id));
+    ) -> SmallVec<[&Question; 4]> {
+        let all = self.decided.iter().filter_map(|id| self.questions.get(*id));
         all.filter(|prompt| prompt.key.link == key.link && age(prompt, now) <= RIGHT_AFTER)
             .filter(|prompt| !team.iter().any(|own| own.id == prompt.id))
             .collect()
     }
 
     /// Remembers that a question was decided, for calls in other sessions.
-    pub(super) fn note_decided(&mut self, id: PromptId) {
+    pub(super) fn note_decided(&mut self, id: QuestionId) {
         if self.decided.contains(&id) {
             return;
         }
@@ -200,36 +205,38 @@ impl Sessions {
 
     /// Notes that a call has succeeded: whatever comes now is not the first after a rejection or an acceptance.
     pub(super) fn note_success(&mut self, key: &SessionKey) {
-        let all = self.prompts_of_team(key);
+        let all = self.questions_of_team(key);
         let last = all.into_iter().rev().find(|prompt| {
             !prompt.was_followed && (self.is_denied(prompt) || prompt.was_accepted())
         });
         if let Some(id) = last.map(|prompt| prompt.id) {
-            self.prompts.change(id, |prompt| prompt.was_followed = true);
+            self.questions
+                .change(id, |prompt| prompt.was_followed = true);
         }
     }
 
     /// Notes that a turn is over.
     pub(super) fn note_end_of_turn(&mut self, key: &SessionKey) {
-        let open: Vec<PromptId> = self
-            .prompts
+        let open: Vec<QuestionId> = self
+            .questions
             .of(key)
             .filter(|prompt| !prompt.was_followed && !prompt.is_open())
             .map(|prompt| prompt.id)
             .collect();
         for id in open {
-            self.prompts.change(id, |prompt| prompt.was_followed = true);
+            self.questions
+                .change(id, |prompt| prompt.was_followed = true);
         }
     }
 
     /// Returns whether the person rejected an action here, or silence did.
-    pub(super) fn is_denied(&self, prompt: &Prompt) -> bool {
+    pub(super) fn is_denied(&self, prompt: &Question) -> bool {
         prompt.was_rejected() || self.is_lapsed(prompt)
     }
 
     /// Returns whether silence has rejected a question.
-    fn is_lapsed(&self, prompt: &Prompt) -> bool {
-        let Question::Confirmation(asked) = &prompt.question else {
+    fn is_lapsed(&self, prompt: &Question) -> bool {
+        let QuestionBody::Confirmation(asked) = &prompt.body else {
             return false;
         };
         if asked.default_decision != Some(Decision::Reject) {
@@ -241,7 +248,7 @@ impl Sessions {
 
     /// Returns whether nobody answered an open question in its time: by its producer's clock, with some slack for a
     /// decision made elsewhere, and where it can be answered also by ours.
-    fn is_unanswered_in_time(&self, prompt: &Prompt) -> bool {
+    fn is_unanswered_in_time(&self, prompt: &Question) -> bool {
         let by_us = match prompt.reply {
             ReplyState::TimedOut => true,
             ReplyState::Unanswered => !prompt.is_answerable(),
@@ -261,14 +268,14 @@ impl Sessions {
     }
 
     /// Returns whether a question that closes now was rejected by silence.
-    pub(super) fn lapses(&self, id: PromptId) -> bool {
-        let prompt = self.prompts.get(id);
+    pub(super) fn lapses(&self, id: QuestionId) -> bool {
+        let prompt = self.questions.get(id);
         prompt.is_some_and(|prompt| prompt.is_open() && self.is_lapsed(prompt))
     }
 }
 
 /// What a text names.
-struct Words {
+struct NamedWords {
     /// The whole text, without what separates its words.
     whole: String,
     /// The first word: what is done.
@@ -279,7 +286,7 @@ struct Words {
     numbers: BTreeSet<String>,
 }
 
-impl Words {
+impl NamedWords {
     fn of(text: &str) -> Self {
         let text: String = text.chars().take(LONGEST).collect();
         let words = || {
@@ -315,7 +322,7 @@ impl Words {
     }
 }
 
-impl Words {
+impl NamedWords {
     /// Returns how much of what these words name the texts of a call name, in percent; `None` if it is too little, or
     /// another action.
     fn share_in(&self, call: &[Self]) -> Option<usize> {
@@ -345,17 +352,20 @@ fn stem(word: String) -> String {
     }
 }
 
-fn asked_of(prompt: &Prompt) -> Option<Words> {
-    match &prompt.question {
-        Question::Confirmation(asked) => Some(Words::of(&asked.action)),
-        Question::Clarification(_) => None,
+fn asked_of(prompt: &Question) -> Option<NamedWords> {
+    match &prompt.body {
+        QuestionBody::Confirmation(asked) => Some(NamedWords::of(&asked.action)),
+        QuestionBody::Clarification(_) => None,
     }
 }
 
-impl Call<'_> {
+impl ComparedCall<'_> {
     /// Returns those questions that the call names best, in the given order; none if it names none.
-    fn best_of<'p>(&self, asked: impl Iterator<Item = (&'p Prompt, Words)>) -> Vec<&'p Prompt> {
-        let mut best: (usize, Vec<&Prompt>) = (0, Vec::new());
+    fn best_of<'p>(
+        &self,
+        asked: impl Iterator<Item = (&'p Question, NamedWords)>,
+    ) -> Vec<&'p Question> {
+        let mut best: (usize, Vec<&Question>) = (0, Vec::new());
         for (prompt, action) in asked {
             let Some(named) = self.names(prompt, &action) else {
                 continue;
@@ -370,7 +380,7 @@ impl Call<'_> {
     }
 
     /// Returns how much of what a question names the call names, in percent; `None` if it is too little.
-    fn names(&self, prompt: &Prompt, action: &Words) -> Option<usize> {
+    fn names(&self, prompt: &Question, action: &NamedWords) -> Option<usize> {
         // Where a translator says all that both do, nothing else decides.
         if let (Some(deed), Some(asked)) = (&self.envelope.attached.deed, &prompt.attached.deed) {
             return deed.is_same_as(asked).then_some(100);
@@ -384,14 +394,15 @@ impl Call<'_> {
     }
 
     /// Returns whether the call's tool is the one that a question is about, or begins with the same verb as its action.
-    fn has_tool_of(&self, prompt: &Prompt, action: &Words) -> bool {
-        let same_verb = action.verb.is_some() && Words::of(&self.event.tool).verb == action.verb;
+    fn has_tool_of(&self, prompt: &Question, action: &NamedWords) -> bool {
+        let same_verb =
+            action.verb.is_some() && NamedWords::of(&self.event.tool).verb == action.verb;
         same_verb || prompt.asked_tool() == Some(&self.event.tool)
     }
 
     /// Returns whether a translated call surely is another one than the question is about: it only looks at something,
     /// or its tool is another.
-    fn is_another(&self, prompt: &Prompt) -> bool {
+    fn is_another(&self, prompt: &Question) -> bool {
         if !self.envelope.is_translated() {
             return false;
         }
@@ -405,20 +416,20 @@ impl Call<'_> {
     }
 }
 
-fn suspected(prompt: &Prompt, is_sure: bool) -> Suspicion {
+fn suspected(prompt: &Question, is_sure: bool) -> Suspicion {
     Suspicion {
-        prompt: prompt.id,
+        question: prompt.id,
         is_sure,
         by_silence: !prompt.was_rejected(),
     }
 }
 
-fn accused(prompt: &Prompt, is_sure: bool) -> Verdict {
-    Verdict::Accused(suspected(prompt, is_sure))
+fn accused(prompt: &Question, is_sure: bool) -> CallVerdict {
+    CallVerdict::Accused(suspected(prompt, is_sure))
 }
 
 /// Returns how long ago a question was decided; by silence, at the end of its time.
-fn age(prompt: &Prompt, now: Now) -> Duration {
+fn age(prompt: &Question, now: Now) -> Duration {
     let since_asked = now.monotonic.saturating_sub(prompt.raised);
     match prompt.reply.given() {
         Some(given) => {
@@ -426,7 +437,7 @@ fn age(prompt: &Prompt, now: Now) -> Duration {
             Duration::from_secs(u64::try_from(passed).unwrap_or(0)).min(since_asked)
         }
         None => {
-            let timeout = Duration::from_secs(prompt.question.timeout_seconds().unwrap_or(0));
+            let timeout = Duration::from_secs(prompt.body.timeout_seconds().unwrap_or(0));
             since_asked.saturating_sub(timeout)
         }
     }
@@ -437,7 +448,9 @@ mod tests {
     use super::*;
 
     fn names(action: &str, call: &str) -> bool {
-        Words::of(action).share_in(&[Words::of(call)]).is_some()
+        NamedWords::of(action)
+            .share_in(&[NamedWords::of(call)])
+            .is_some()
     }
 
     #[test]

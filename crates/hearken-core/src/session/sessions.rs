@@ -12,13 +12,13 @@ use super::change::{Change, What};
 use super::context::Context;
 use super::deadline_index::Dues;
 use super::fingerprint::fingerprint;
-use super::key::{PromptId, SessionKey};
+use super::key::{QuestionId, SessionKey};
 use super::link::{LinkState, Meeting};
 use super::machines::QuestionRun;
 use super::model::{Phase, Session};
 use super::observe::Observer;
-use super::prompt::{Closing, Prompt, Standing};
-use super::prompts::Prompts;
+use super::prompt::{Closing, Question, Standing};
+use super::prompts::QuestionStore;
 use super::session_store::SessionStore;
 use super::token_memory::Tokens;
 use super::waiting_lists::{Arrived, Waiting};
@@ -52,24 +52,24 @@ pub struct Sessions {
     /// The number of sessions begun since the program started.
     pub(super) begun: u64,
     pub(super) links: BTreeMap<LinkId, LinkState>,
-    pub(super) prompts: Prompts,
+    pub(super) questions: QuestionStore,
     /// The due times of the questions, computed when needed.
     pub(super) dues: RefCell<Dues>,
     /// How many times the estimate of a link's clock changed.
     pub(super) skewed: u64,
     /// The count of question changes when no more could be raised and none waited for the end of a replay.
     pub(super) settled: Option<u64>,
-    pub(super) closed: VecDeque<PromptId>,
+    pub(super) closed: VecDeque<QuestionId>,
     pub(super) closed_bytes: usize,
     /// The last confirmations that the person or silence decided.
-    pub(super) decided: VecDeque<PromptId>,
+    pub(super) decided: VecDeque<QuestionId>,
     /// Questions of a lost link that the replay on the new connection has shown again.
-    pub(super) shown_again: Vec<PromptId>,
+    pub(super) shown_again: Vec<QuestionId>,
     pub(super) next_prompt: u64,
     pub(super) told: BTreeSet<(SessionKey, AnomalyKind)>,
     pub(super) waiting: Waiting,
     pub(super) tokens: BTreeMap<LinkId, Tokens>,
-    pub(super) freed: Vec<PromptId>,
+    pub(super) freed: Vec<QuestionId>,
     pub(super) dropped: Dropped,
 }
 
@@ -114,12 +114,12 @@ impl Sessions {
     /// Notes that a link is down, and returns the open questions whose fate is now unknown.
     ///
     /// An answer that was only written to it may not have been read.
-    pub fn link_lost(&mut self, link: LinkId, now: Now) -> Vec<PromptId> {
+    pub fn link_lost(&mut self, link: LinkId, now: Now) -> Vec<QuestionId> {
         if let Some(state) = self.links.get_mut(&link) {
             state.lost();
         }
-        let written: Vec<PromptId> = self
-            .prompts
+        let written: Vec<QuestionId> = self
+            .questions
             .values()
             .filter(|prompt| prompt.key.link == link)
             .filter(|prompt| prompt.reply.run() == QuestionRun::Written)
@@ -135,8 +135,8 @@ impl Sessions {
         }
         let mut unsure = Vec::new();
         for id in self.open_on(link, Standing::reaches) {
-            let lost = |prompt: &mut Prompt| prompt.standing = Standing::LinkLost;
-            self.prompts.change(id, lost);
+            let lost = |prompt: &mut Question| prompt.standing = Standing::LinkLost;
+            self.questions.change(id, lost);
             // A held question was never raised: its state is announced when it is raised.
             if !self.is_held(id) {
                 unsure.push(id);
@@ -152,21 +152,21 @@ impl Sessions {
     pub fn link_resumed(&mut self, link: LinkId, standing: Standing, now: Now) -> Vec<Change> {
         let lost = self.open_on(link, |standing| standing == Standing::LinkLost);
         for id in &lost {
-            self.prompts
+            self.questions
                 .change(*id, |prompt| prompt.standing = standing);
         }
         let back = lost.iter().filter_map(|id| self.raised(*id));
         back.filter(|prompt| prompt.is_answerable())
-            .map(|prompt| self.bare_change(prompt, now, What::PromptAnswerable(prompt.id)))
+            .map(|prompt| self.bare_change(prompt, now, What::QuestionAnswerable(prompt.id)))
             .collect()
     }
 
     /// Returns the open questions of a link with a certain standing.
-    fn open_on(&self, link: LinkId, is_so: impl Fn(Standing) -> bool) -> Vec<PromptId> {
-        let of_it = |prompt: &&Prompt| {
+    fn open_on(&self, link: LinkId, is_so: impl Fn(Standing) -> bool) -> Vec<QuestionId> {
+        let of_it = |prompt: &&Question| {
             prompt.key.link == link && prompt.is_open() && is_so(prompt.standing)
         };
-        let prompts = self.prompts.values().filter(of_it);
+        let prompts = self.questions.values().filter(of_it);
         prompts.map(|prompt| prompt.id).collect()
     }
 
@@ -179,11 +179,7 @@ impl Sessions {
     /// Closes the question of a link with this token as decided, while its session stays in its state.
     pub fn decided(&mut self, link: LinkId, token: &str, how: &Closing, now: Now) -> Vec<Change> {
         self.close_all(how, now, |prompt| {
-            prompt.key.link == link
-                && prompt
-                    .question
-                    .token()
-                    .is_some_and(|own| own.reveal() == token)
+            prompt.key.link == link && prompt.body.token().is_some_and(|own| own.reveal() == token)
         })
     }
 
@@ -191,10 +187,10 @@ impl Sessions {
         &mut self,
         how: &Closing,
         now: Now,
-        is_meant: impl Fn(&Prompt) -> bool,
+        is_meant: impl Fn(&Question) -> bool,
     ) -> Vec<Change> {
-        let open: Vec<Prompt> = self
-            .prompts
+        let open: Vec<Question> = self
+            .questions
             .values()
             .filter(|prompt| prompt.is_open() && is_meant(prompt))
             .cloned()
@@ -207,8 +203,8 @@ impl Sessions {
                 continue;
             }
             self.close(prompt.id, how.clone(), now, &mut Unobserved);
-            let what = What::PromptClosed {
-                prompt: prompt.id,
+            let what = What::QuestionClosed {
+                question: prompt.id,
                 how: how.clone(),
             };
             changes.push(self.bare_change(&prompt, now, what));
@@ -218,17 +214,17 @@ impl Sessions {
 
     /// Notes that a link is down for good, and returns the open questions whose fate is now unknown, including those
     /// held back: no other connection will come to judge them.
-    pub fn link_over(&mut self, link: LinkId, now: Now) -> Vec<PromptId> {
+    pub fn link_over(&mut self, link: LinkId, now: Now) -> Vec<QuestionId> {
         self.let_go(link);
         self.link_lost(link, now)
     }
 
     /// Notes that the person left a link: its running sessions are no longer followed, and its questions that were not
     /// answered here are closed. Returns the questions that are no longer asked.
-    pub fn link_left(&mut self, link: LinkId, now: Now) -> Vec<PromptId> {
+    pub fn link_left(&mut self, link: LinkId, now: Now) -> Vec<QuestionId> {
         let mut over = self.link_over(link, now);
-        let undecided: Vec<PromptId> = self
-            .open_prompts()
+        let undecided: Vec<QuestionId> = self
+            .open_questions()
             .filter(|prompt| prompt.key.link == link && prompt.answer().is_none())
             .map(|prompt| prompt.id)
             .collect();
@@ -346,7 +342,7 @@ impl Sessions {
         self.release_overdue(now, observer, &mut changes);
         self.revive_shown_again(now, &mut changes);
         self.raise_due(now, &mut changes);
-        self.tick_prompts(now, &mut changes);
+        self.tick_questions(now, &mut changes);
         self.tick_unasked(now, &mut changes);
         self.tell_freed(now, &mut changes);
         changes
@@ -356,10 +352,10 @@ impl Sessions {
     pub fn deadline(&self) -> Option<Duration> {
         let shown_again = self.shown_again.iter().filter_map(|id| {
             self.links
-                .get(&self.prompts.get(*id)?.key.link)?
+                .get(&self.questions.get(*id)?.key.link)?
                 .burst_ends()
         });
-        let prompts = self.prompts_due();
+        let prompts = self.questions_due();
         let unasked = self.unasked_due();
         (prompts.into_iter())
             .chain(unasked)
@@ -371,12 +367,12 @@ impl Sessions {
 
     /// Returns a count that grows with each change of a question.
     pub fn asking(&self) -> u64 {
-        self.prompts.changes()
+        self.questions.changes()
     }
 
     /// Returns the questions that changed since an earlier count; `None` if they are too many to be remembered.
-    pub fn asked_since(&self, asking: u64) -> Option<impl Iterator<Item = PromptId>> {
-        self.prompts.changed_since(asking)
+    pub fn asked_since(&self, asking: u64) -> Option<impl Iterator<Item = QuestionId>> {
+        self.questions.changed_since(asking)
     }
 
     /// Returns the sessions in a stable order.
@@ -390,41 +386,43 @@ impl Sessions {
     }
 
     /// Returns one question, open or closed, while it is remembered.
-    pub fn prompt(&self, id: PromptId) -> Option<&Prompt> {
-        self.prompts.get(id)
+    pub fn question(&self, id: QuestionId) -> Option<&Question> {
+        self.questions.get(id)
     }
 
     /// Returns the open questions that were raised, in the order in which they were asked.
-    pub fn open_prompts(&self) -> impl Iterator<Item = &Prompt> {
-        self.prompts.raised()
+    pub fn open_questions(&self) -> impl Iterator<Item = &Question> {
+        self.questions.raised()
     }
 
     /// Returns those of them that can be answered, in the same order.
-    pub fn answerable_prompts(&self) -> impl Iterator<Item = &Prompt> {
-        let answerable = self.prompts.tally().answerable().iter();
-        answerable.filter_map(|id| self.prompts.get(*id))
+    pub fn answerable_questions(&self) -> impl Iterator<Item = &Question> {
+        let answerable = self.questions.tally().answerable().iter();
+        answerable.filter_map(|id| self.questions.get(*id))
     }
 
     /// Returns how many of them can be answered, not counting the given ones.
-    pub fn answerable_without(&self, left_out: impl Iterator<Item = PromptId>) -> usize {
-        let answerable = self.prompts.tally().answerable();
+    pub fn answerable_without(&self, left_out: impl Iterator<Item = QuestionId>) -> usize {
+        let answerable = self.questions.tally().answerable();
         let left_out = left_out.filter(|id| answerable.contains(id));
         answerable.len() - left_out.count()
     }
 
     /// Returns one question if it was raised: held questions are not to be shown yet.
-    pub fn raised(&self, id: PromptId) -> Option<&Prompt> {
-        self.prompts.get(id).filter(|prompt| prompt.held.is_none())
+    pub fn raised(&self, id: QuestionId) -> Option<&Question> {
+        self.questions
+            .get(id)
+            .filter(|prompt| prompt.held.is_none())
     }
 
     /// Returns how many actions of a session the person rejected here.
     pub fn rejections(&self, key: &SessionKey) -> usize {
-        let of = self.prompts.of(key);
+        let of = self.questions.of(key);
         of.filter(|prompt| prompt.was_rejected()).count()
     }
 
     /// Returns when a question's time is over, on the monotonic clock.
-    pub fn expires(&self, prompt: &Prompt) -> Option<Duration> {
+    pub fn expires(&self, prompt: &Question) -> Option<Duration> {
         prompt.expires(self.skew(prompt.key.link))
     }
 
@@ -512,7 +510,7 @@ impl Sessions {
         self.links.get(&link).and_then(LinkState::skew)
     }
 
-    pub(super) fn bare_change(&self, prompt: &Prompt, now: Now, what: What) -> Change {
+    pub(super) fn bare_change(&self, prompt: &Question, now: Now, what: What) -> Change {
         Change {
             key: prompt.key.clone(),
             agent: prompt.agent.clone(),
@@ -529,7 +527,7 @@ impl Sessions {
     }
 
     pub(super) fn refresh_phase(&mut self, key: &SessionKey) {
-        let waiting = self.prompts.open_of(key).next().map(|prompt| prompt.id);
+        let waiting = self.questions.open_of(key).next().map(|prompt| prompt.id);
         if let Some(session) = self.sessions.get_mut(key)
             && !session.is_ended()
         {

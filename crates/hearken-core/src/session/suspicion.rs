@@ -1,6 +1,6 @@
 //! What is held against a call.
 
-use super::key::PromptId;
+use super::key::QuestionId;
 
 /// Why a person is asked about a call (A.8.4, chapter 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Gravity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Suspicion {
     /// The rejected question.
-    pub prompt: PromptId,
+    pub question: QuestionId,
     /// Whether that is sure.
     pub is_sure: bool,
     /// Whether silence rejected it, not the person.

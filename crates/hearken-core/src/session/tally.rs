@@ -13,14 +13,14 @@ use std::time::Duration;
 use crate::link::LinkId;
 use crate::protocol::AgentId;
 
-use super::key::{PromptId, SessionKey};
-use super::prompt::{Prompt, ReplyState};
+use super::key::{QuestionId, SessionKey};
+use super::prompt::{Question, ReplyState};
 use super::waiting_lists::UnraisedReason;
 
 /// The least memory that a question takes in addition to its texts, in bytes.
 pub(super) const BESIDES: usize = 1024;
 
-const NONE: &BTreeSet<PromptId> = &BTreeSet::new();
+const NONE: &BTreeSet<QuestionId> = &BTreeSet::new();
 
 /// An agent of a link.
 pub(super) type Asker = (LinkId, AgentId);
@@ -31,7 +31,7 @@ pub(super) fn asker(key: &SessionKey) -> Asker {
 
 /// The way a question is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TallyPlace {
     is_open: bool,
     is_answerable: bool,
     /// It has been raised and waits for an answer.
@@ -41,8 +41,8 @@ pub(super) struct Place {
     held: Option<UnraisedReason>,
 }
 
-impl Place {
-    pub(super) fn of(prompt: &Prompt) -> Self {
+impl TallyPlace {
+    pub(super) fn of(prompt: &Question) -> Self {
         let is_answerable = prompt.is_answerable();
         Self {
             is_open: prompt.is_open(),
@@ -62,30 +62,30 @@ struct OfAgent {
     open: usize,
     bytes: usize,
     asked: usize,
-    unsure: BTreeSet<PromptId>,
+    unsure: BTreeSet<QuestionId>,
     /// The questions that wait for room.
-    room: BTreeSet<PromptId>,
+    room: BTreeSet<QuestionId>,
 }
 
 /// The counts of the questions that are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     /// The open questions that were raised.
-    raised: BTreeSet<PromptId>,
+    raised: BTreeSet<QuestionId>,
     /// The raised questions that can be answered.
-    answerable: BTreeSet<PromptId>,
+    answerable: BTreeSet<QuestionId>,
     agents: BTreeMap<Asker, OfAgent>,
     /// The memory that the open questions of each link take.
     bytes: BTreeMap<LinkId, usize>,
     /// The questions held back during a replay, by the time of their arrival.
-    replayed: BTreeMap<LinkId, BTreeSet<(Duration, PromptId)>>,
+    replayed: BTreeMap<LinkId, BTreeSet<(Duration, QuestionId)>>,
     /// The agents whose questions wait for room.
     crowded: BTreeSet<Asker>,
 }
 
 impl Tally {
     /// Adds a question to the counts of its state.
-    pub(super) fn add(&mut self, prompt: &Prompt, place: Place) {
+    pub(super) fn add(&mut self, prompt: &Question, place: TallyPlace) {
         let (id, key) = (prompt.id, &prompt.key);
         match place.held {
             None if place.is_open => {
@@ -123,7 +123,7 @@ impl Tally {
     }
 
     /// Removes a question from the counts of its former state.
-    pub(super) fn take(&mut self, prompt: &Prompt, place: Place) {
+    pub(super) fn take(&mut self, prompt: &Question, place: TallyPlace) {
         let (id, key) = (prompt.id, &prompt.key);
         self.raised.remove(&id);
         self.answerable.remove(&id);
@@ -162,12 +162,12 @@ impl Tally {
     }
 
     /// Returns the open questions that were raised, in the order of their arrival.
-    pub(super) fn raised(&self) -> impl Iterator<Item = PromptId> {
+    pub(super) fn raised(&self) -> impl Iterator<Item = QuestionId> {
         self.raised.iter().copied()
     }
 
     /// Returns the raised questions that can be answered.
-    pub(super) fn answerable(&self) -> &BTreeSet<PromptId> {
+    pub(super) fn answerable(&self) -> &BTreeSet<QuestionId> {
         &self.answerable
     }
 
@@ -187,13 +187,16 @@ impl Tally {
     pub(super) fn unsure(
         &self,
         whose: &Asker,
-    ) -> impl DoubleEndedIterator<Item = PromptId> + use<'_> {
+    ) -> impl DoubleEndedIterator<Item = QuestionId> + use<'_> {
         let of_agent = self.agents.get(whose);
         of_agent.map_or(NONE, |agent| &agent.unsure).iter().copied()
     }
 
     /// Returns the questions of an agent that wait for room, in the order of their arrival.
-    pub(super) fn room(&self, whose: &Asker) -> impl ExactSizeIterator<Item = PromptId> + use<'_> {
+    pub(super) fn room(
+        &self,
+        whose: &Asker,
+    ) -> impl ExactSizeIterator<Item = QuestionId> + use<'_> {
         let of_agent = self.agents.get(whose);
         of_agent.map_or(NONE, |agent| &agent.room).iter().copied()
     }
@@ -207,7 +210,7 @@ impl Tally {
     /// first.
     pub(super) fn replayed(
         &self,
-    ) -> impl Iterator<Item = (LinkId, &BTreeSet<(Duration, PromptId)>)> {
+    ) -> impl Iterator<Item = (LinkId, &BTreeSet<(Duration, QuestionId)>)> {
         self.replayed.iter().map(|(link, ids)| (*link, ids))
     }
 

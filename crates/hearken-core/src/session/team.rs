@@ -23,7 +23,7 @@ use super::change::What;
 use super::context::Context;
 use super::key::SessionKey;
 use super::model::{Ending, Numbering, Phase, Session};
-use super::prompt::{Closing, Prompt};
+use super::prompt::{Closing, Question};
 use super::sessions::Sessions;
 
 impl Sessions {
@@ -106,16 +106,16 @@ impl Sessions {
     }
 
     /// Returns the questions of all agents of a session, in the order in which they were asked.
-    pub(super) fn prompts_of_team(&self, key: &SessionKey) -> SmallVec<[&Prompt; 4]> {
-        if self.prompts.is_empty() {
+    pub(super) fn questions_of_team(&self, key: &SessionKey) -> SmallVec<[&Question; 4]> {
+        if self.questions.is_empty() {
             return SmallVec::new();
         }
         if !self.sessions.has_team(key) {
-            return self.prompts.of(key).collect();
+            return self.questions.of(key).collect();
         }
         let team = self.sessions.team(key);
-        let mut all: SmallVec<[&Prompt; 4]> = team
-            .flat_map(|session| self.prompts.of(&session.key))
+        let mut all: SmallVec<[&Question; 4]> = team
+            .flat_map(|session| self.questions.of(&session.key))
             .collect();
         all.sort_unstable_by_key(|prompt| prompt.id);
         all

@@ -23,7 +23,7 @@ use super::*;
 use crate::protocol::{Answer, Decision, Machine, Now, decode};
 
 /// A stage that plays events into [`Sessions`] on a clock of its own.
-struct Stage {
+struct SessionStage {
     sessions: Sessions,
     now: Now,
     count: u64,
@@ -31,7 +31,7 @@ struct Stage {
 
 const LINK: LinkId = LinkId(0);
 
-impl Stage {
+impl SessionStage {
     fn new() -> Self {
         let mut sessions = Sessions::default();
         let now = Now {
@@ -94,11 +94,11 @@ impl Stage {
         );
     }
 
-    fn ask(&mut self, token: &str) -> PromptId {
+    fn ask(&mut self, token: &str) -> QuestionId {
         self.ask_with(token, json!({}))
     }
 
-    fn ask_with(&mut self, token: &str, more: Value) -> PromptId {
+    fn ask_with(&mut self, token: &str, more: Value) -> QuestionId {
         let mut fields = json!({
             "action": "Send an email to Bob", "consequence": "It is gone.", "reply_token": token, "timeout_seconds": 300,
             "default_decision": "reject", "risk_level": "high", "irreversible": true, "urgency": "critical",
@@ -109,7 +109,7 @@ impl Stage {
         let what = self.on("awaiting.confirmation", fields);
         what.iter()
             .find_map(|what| {
-                if let What::PromptOpened(id) = what {
+                if let What::QuestionOpened(id) = what {
                     Some(*id)
                 } else {
                     None
@@ -118,7 +118,7 @@ impl Stage {
             .unwrap()
     }
 
-    fn answer(&mut self, id: PromptId, decision: Decision) -> Vec<What> {
+    fn answer(&mut self, id: QuestionId, decision: Decision) -> Vec<What> {
         self.sessions.reply_sending(
             id,
             Answer::Decision {
@@ -174,21 +174,24 @@ fn anomalies(what: &[What]) -> Vec<AnomalyKind> {
         .collect()
 }
 
-fn closed(what: &[What]) -> Option<(PromptId, Closing)> {
+fn closed(what: &[What]) -> Option<(QuestionId, Closing)> {
     what.iter().find_map(|what| match what {
-        What::PromptClosed { prompt, how } => Some((*prompt, how.clone())),
+        What::QuestionClosed {
+            question: prompt,
+            how,
+        } => Some((*prompt, how.clone())),
         _ => None,
     })
 }
 
 #[test]
 fn an_accepted_email_as_the_minimal_producer_sends_it() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.tool("send_email", "call_1");
     let id = stage.ask("rpl_1");
     assert_eq!(
-        stage.sessions.prompt(id).unwrap().tool.as_deref(),
+        stage.sessions.question(id).unwrap().tool.as_deref(),
         Some("send_email")
     );
     assert_eq!(
@@ -209,7 +212,7 @@ fn an_accepted_email_as_the_minimal_producer_sends_it() {
         ))
     );
     assert!(matches!(
-        stage.sessions.prompt(id).unwrap().reply,
+        stage.sessions.question(id).unwrap().reply,
         ReplyState::Resolved { .. }
     ));
     assert_eq!(stage.sessions.iter().next().unwrap().phase, Phase::Running);
@@ -217,7 +220,7 @@ fn an_accepted_email_as_the_minimal_producer_sends_it() {
 
 #[test]
 fn an_accepted_email_as_the_chapters_want_it() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.on(
         "state.changed",
@@ -241,7 +244,7 @@ fn an_accepted_email_as_the_chapters_want_it() {
 #[test]
 fn a_deed_after_a_rejection_is_a_danger_in_both_orders() {
     // Invoked first, as by real producers.
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.tool("send_email", "call_1");
     let id = stage.ask("rpl_1");
@@ -252,14 +255,14 @@ fn a_deed_after_a_rejection_is_a_danger_in_both_orders() {
         [Danger::DoneAfterRejection {
             tool: "send_email".into(),
             suspicion: Suspicion {
-                prompt: id,
+                question: id,
                 is_sure: true,
                 by_silence: false,
             }
         }]
     );
     // Asked first, as the chapters require.
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let id = stage.ask("rpl_1");
     stage.answer(id, Decision::Reject);
@@ -274,7 +277,7 @@ fn a_deed_after_a_rejection_is_a_danger_in_both_orders() {
         [Danger::DoneAfterRejection {
             tool: "send_email".into(),
             suspicion: Suspicion {
-                prompt: id,
+                question: id,
                 is_sure: true,
                 by_silence: false,
             }
@@ -284,7 +287,7 @@ fn a_deed_after_a_rejection_is_a_danger_in_both_orders() {
 
 #[test]
 fn a_declined_tool_is_no_danger_and_the_next_output_is_introduced() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.tool("send_email", "call_1");
     let id = stage.ask("rpl_1");
@@ -308,7 +311,7 @@ fn a_declined_tool_is_no_danger_and_the_next_output_is_introduced() {
 
 #[test]
 fn an_unasked_irreversible_call_is_told_after_two_seconds_or_at_its_success() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.tool("send_email", "call_1");
     assert_eq!(stage.wait(1999), []);
@@ -321,7 +324,7 @@ fn an_unasked_irreversible_call_is_told_after_two_seconds_or_at_its_success() {
         }]
     );
     assert_eq!(stage.wait(9000), [], "told once while it runs");
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.tool("send_email", "call_1");
     assert_eq!(
@@ -332,7 +335,7 @@ fn an_unasked_irreversible_call_is_told_after_two_seconds_or_at_its_success() {
             gravity: Gravity::Irreversible,
         }]
     );
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.tool("send_email", "call_1");
     assert_eq!(
@@ -344,7 +347,7 @@ fn an_unasked_irreversible_call_is_told_after_two_seconds_or_at_its_success() {
 
 #[test]
 fn one_question_does_not_cover_two_calls() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let id = stage.ask("rpl_1");
     stage.answer(id, Decision::Accept);
@@ -364,7 +367,7 @@ fn one_question_does_not_cover_two_calls() {
 #[test]
 fn silence_that_accepts_is_a_danger() {
     for (risk, wanted) in [("high", 1), ("medium", 1), ("low", 0)] {
-        let mut stage = Stage::new();
+        let mut stage = SessionStage::new();
         stage.start();
         let what = stage.on("awaiting.confirmation", json!({
             "action": "a", "consequence": "c", "reply_token": "rpl_1", "timeout_seconds": 9, "default_decision": "accept",
@@ -376,7 +379,7 @@ fn silence_that_accepts_is_a_danger() {
 
 #[test]
 fn acting_after_the_end_is_a_danger() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.on("session.completed", json!({}));
     let what = stage.tool("send_email", "call_9");
@@ -390,7 +393,7 @@ fn acting_after_the_end_is_a_danger() {
 
 #[test]
 fn duplicates_are_dropped_per_link_and_agent() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     let event = stage.event("session.started", json!({}));
     assert_eq!(stage.put(LINK, &event).len(), 1);
     assert_eq!(stage.put(LINK, &event), []);
@@ -405,7 +408,7 @@ fn duplicates_are_dropped_per_link_and_agent() {
 
 #[test]
 fn leaving_awaiting_input_twice_does_not_cover_an_unasked_call() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let id = stage.ask("rpl_1");
     stage.answer(id, Decision::Accept);
@@ -424,7 +427,7 @@ fn leaving_awaiting_input_twice_does_not_cover_an_unasked_call() {
 
 #[test]
 fn a_flood_of_tools_does_not_hide_an_irreversible_one() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.tool("wipe_disk", "call_0");
     for n in 1..400 {
@@ -438,7 +441,7 @@ fn a_flood_of_tools_does_not_hide_an_irreversible_one() {
 
 #[test]
 fn names_of_a_megabyte_are_shortened_and_stay_apart() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     let long = |end: &str| format!("{}{end}", "n".repeat(1 << 20));
     for end in ["a", "b"] {
         stage.on(

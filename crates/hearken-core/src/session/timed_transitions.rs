@@ -13,36 +13,36 @@ use super::change::{Change, What};
 use super::context::Context;
 use super::deadline_index::Dues;
 use super::fate::Fate;
-use super::key::PromptId;
+use super::key::QuestionId;
 use super::link::LinkState;
 use super::machines::QuestionEvent;
-use super::prompt::{Closing, Prompt, ReplyState, Standing};
+use super::prompt::{Closing, Question, ReplyState, Standing};
 use super::sessions::Sessions;
 use super::transition_data::Brings;
 
 impl Sessions {
     /// Returns when the first question has something due.
-    pub(super) fn prompts_due(&self) -> Option<Duration> {
+    pub(super) fn questions_due(&self) -> Option<Duration> {
         self.dues().first()
     }
 
     /// Returns the due times of all questions, brought up to date.
     fn dues(&self) -> Ref<'_, Dues> {
-        let changes = self.prompts.changes();
+        let changes = self.questions.changes();
         let mut dues = self.dues.borrow_mut();
         if dues.of_changes() != (changes, self.skewed) {
             let (known, skewed) = dues.of_changes();
-            let changed = self.prompts.changed_since(known);
+            let changed = self.questions.changed_since(known);
             match changed.filter(|_| skewed == self.skewed) {
                 Some(changed) => {
                     for id in changed {
-                        let prompt = self.prompts.get(id);
+                        let prompt = self.questions.get(id);
                         dues.set(id, prompt.and_then(|prompt| self.due_of(prompt)));
                     }
                 }
                 None => {
                     *dues = Dues::default();
-                    for prompt in self.prompts.values() {
+                    for prompt in self.questions.values() {
                         dues.set(prompt.id, self.due_of(prompt));
                     }
                 }
@@ -54,7 +54,7 @@ impl Sessions {
     }
 
     /// Returns when a question has something due.
-    fn due_of(&self, prompt: &Prompt) -> Option<Duration> {
+    fn due_of(&self, prompt: &Question) -> Option<Duration> {
         let expires = self.expires(prompt).filter(|_| Self::counts(prompt))?;
         let warning = prompt.next_warning();
         Some(warning.map_or(expires, |(left, _)| expires.saturating_sub(left)))
@@ -63,13 +63,13 @@ impl Sessions {
     /// Returns whether the running totals of all questions match a full scan.
     #[cfg(test)]
     pub(super) fn counts_are_true(&self) -> bool {
-        let due = self.prompts.values().filter_map(|it| self.due_of(it));
-        self.prompts.are_counted() && self.prompts_due() == due.min()
+        let due = self.questions.values().filter_map(|it| self.due_of(it));
+        self.questions.are_counted() && self.questions_due() == due.min()
     }
 
     /// Returns whether a question's time still matters: until it is answered here, and while its link is lost. After an
     /// answer only the agent's events show the end.
-    fn counts(prompt: &Prompt) -> bool {
+    fn counts(prompt: &Question) -> bool {
         let matters = match prompt.standing {
             Standing::Live | Standing::Resumed => {
                 matches!(prompt.reply, ReplyState::Unanswered)
@@ -82,8 +82,8 @@ impl Sessions {
 
     /// Notes, when a question closes, that its time was over before: of one that can't be answered here nothing else
     /// shows it.
-    pub(super) fn note_end_of_time(&mut self, id: PromptId, context: &mut Context) {
-        let Some(prompt) = self.prompts.get(id) else {
+    pub(super) fn note_end_of_time(&mut self, id: QuestionId, context: &mut Context) {
+        let Some(prompt) = self.questions.get(id) else {
             return;
         };
         if prompt.reply != ReplyState::Unanswered || prompt.is_answerable() {
@@ -112,15 +112,15 @@ impl Sessions {
     }
 
     /// Handles what is due for questions.
-    pub(super) fn tick_prompts(&mut self, now: Now, changes: &mut Vec<Change>) {
-        if self.prompts_due().is_none_or(|due| due > now.monotonic) {
+    pub(super) fn tick_questions(&mut self, now: Now, changes: &mut Vec<Change>) {
+        if self.questions_due().is_none_or(|due| due > now.monotonic) {
             return;
         }
-        let due: BTreeSet<PromptId> = self.dues().until(now.monotonic).collect();
+        let due: BTreeSet<QuestionId> = self.dues().until(now.monotonic).collect();
         let due = due
             .into_iter()
-            .filter_map(|id| self.prompts.get(id).cloned());
-        let due: Vec<Prompt> = due.collect();
+            .filter_map(|id| self.questions.get(id).cloned());
+        let due: Vec<Question> = due.collect();
         for prompt in due {
             let Some(expires) = self.expires(&prompt) else {
                 continue;
@@ -135,7 +135,7 @@ impl Sessions {
                     if !prompt.accepts_when_silent() {
                         self.follow(id, Fate::TimedOut);
                     }
-                    changes.push(self.bare_change(&prompt, now, What::PromptTimedOut(id)));
+                    changes.push(self.bare_change(&prompt, now, What::QuestionTimedOut(id)));
                 } else {
                     let link = self.links.get(&prompt.key.link);
                     let how = if link.is_some_and(LinkState::is_down) {
@@ -144,11 +144,11 @@ impl Sessions {
                         Closing::Unheard
                     };
                     self.close(id, how.clone(), now, &mut Unobserved);
-                    let what = What::PromptClosed { prompt: id, how };
+                    let what = What::QuestionClosed { question: id, how };
                     changes.push(self.bare_change(&prompt, now, what));
                 }
             } else if prompt.next_warning().is_some_and(|(at, _)| left <= at) {
-                self.prompts.change(id, |prompt| {
+                self.questions.change(id, |prompt| {
                     // Both may be due if no tick came for a while: only the later one is reported.
                     while let Some((_, which)) = prompt.next_warning().filter(|(at, _)| left <= *at)
                     {
@@ -159,8 +159,8 @@ impl Sessions {
                     changes.push(self.bare_change(
                         &prompt,
                         now,
-                        What::PromptWarning {
-                            prompt: id,
+                        What::QuestionWarning {
+                            question: id,
                             remaining: left,
                         },
                     ));

@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 
 use ring::digest::{Context as Hasher, SHA256};
 
-use super::key::PromptId;
+use super::key::QuestionId;
 
 /// The most tokens of questions that a link remembers: days of an agent that asks all the time, in less than half a
 /// megabyte.
@@ -30,7 +30,7 @@ pub enum TokenUse {
     /// It also belongs to another question, which is open and has the first claim to it.
     Shared {
         /// The other question.
-        with: PromptId,
+        with: QuestionId,
     },
 }
 

@@ -22,9 +22,9 @@ use ring::digest::{Context as Hasher, SHA256};
 use crate::protocol::{Now, ReplyToken, Urgency};
 
 use super::change::{Change, What};
-use super::key::{PromptId, SessionKey};
-use super::prompt::Prompt;
-use super::question::Question;
+use super::key::{QuestionId, SessionKey};
+use super::prompt::Question;
+use super::question::QuestionBody;
 use super::sessions::Sessions;
 use super::token_memory::{Digest, TokenUse, shortened};
 
@@ -34,31 +34,31 @@ pub(super) enum Claim {
     /// It is a question of its own, or an unanswered one that is repeated.
     Use(TokenUse),
     /// It is this open question, repeated.
-    Repeats(PromptId),
+    Repeats(QuestionId),
     /// It is this open question, but it has changed.
-    Changes(PromptId),
+    Changes(QuestionId),
 }
 
 impl Sessions {
     /// Looks up what a question's token was used for on its link, and remembers this use.
-    pub(super) fn claim_token(&mut self, key: &SessionKey, question: &Question) -> Claim {
+    pub(super) fn claim_token(&mut self, key: &SessionKey, question: &QuestionBody) -> Claim {
         let Some(token) = question.token() else {
             return Claim::Use(TokenUse::Own);
         };
         let holders = || {
-            let of_token = self.prompts.of_token(key.link, token);
+            let of_token = self.questions.of_token(key.link, token);
             of_token.filter(|prompt| prompt.is_open())
         };
-        let same = |prompt: &&Prompt| prompt.key == *key && prompt.question.is_same(question);
+        let same = |prompt: &&Question| prompt.key == *key && prompt.body.is_same(question);
         if let Some(repeated) = holders().find(same) {
             return Claim::Repeats(repeated.id);
         }
         // A session that asks again under its own token has changed its question.
-        let own = |prompt: &&Prompt| {
+        let own = |prompt: &&Question| {
             prompt.key == *key
                 && prompt.token_use == TokenUse::Own
                 && prompt.answer().is_none()
-                && prompt.question.is_changed(question)
+                && prompt.body.is_changed(question)
         };
         let changed = holders().find(own).map(|prompt| prompt.id);
         let first = holders().map(|prompt| prompt.id).next();
@@ -76,9 +76,9 @@ impl Sessions {
     }
 
     /// Remembers that an answer was sent under a question's token.
-    pub(super) fn use_token(&mut self, id: PromptId) {
-        if let Some(prompt) = self.prompts.get(id)
-            && let Some(token) = prompt.question.token()
+    pub(super) fn use_token(&mut self, id: QuestionId) {
+        if let Some(prompt) = self.questions.get(id)
+            && let Some(token) = prompt.body.token()
         {
             let tokens = self.tokens.entry(prompt.key.link).or_default();
             tokens.note_answered(digest_of(token));
@@ -86,24 +86,24 @@ impl Sessions {
     }
 
     /// Passes the token of a question that is over to the next one that waits for it.
-    pub(super) fn pass_token_on(&mut self, from: PromptId) {
+    pub(super) fn pass_token_on(&mut self, from: QuestionId) {
         let shared = TokenUse::Shared { with: from };
-        let Some(prompt) = self.prompts.get(from) else {
+        let Some(prompt) = self.questions.get(from) else {
             return;
         };
-        let Some(token) = prompt.question.token() else {
+        let Some(token) = prompt.body.token() else {
             return;
         };
-        let wait = self.prompts.of_token(prompt.key.link, token);
+        let wait = self.questions.of_token(prompt.key.link, token);
         let wait = wait.filter(|prompt| prompt.token_use == shared);
-        let wait: Vec<PromptId> = wait.map(|prompt| prompt.id).collect();
+        let wait: Vec<QuestionId> = wait.map(|prompt| prompt.id).collect();
         let next = wait.first().copied();
         for id in wait {
             let use_of_it = match next.filter(|next| *next != id) {
                 None => TokenUse::UsedBefore,
                 Some(with) => TokenUse::Shared { with },
             };
-            self.prompts
+            self.questions
                 .change(id, |prompt| prompt.token_use = use_of_it);
         }
         self.freed.extend(next);
@@ -120,7 +120,7 @@ impl Sessions {
             .filter(|prompt| prompt.is_answerable())
             .map(|prompt| Change {
                 urgency: Urgency::Critical,
-                ..self.bare_change(prompt, now, What::PromptFreed(prompt.id))
+                ..self.bare_change(prompt, now, What::QuestionFreed(prompt.id))
             });
         changes.extend(freed);
     }
@@ -133,7 +133,7 @@ fn digest_of(token: &ReplyToken) -> Digest {
 }
 
 /// Returns a digest of the asker and the question: it stays the same for a repeated question.
-fn digest_about(key: &SessionKey, question: &Question) -> Digest {
+fn digest_about(key: &SessionKey, question: &QuestionBody) -> Digest {
     struct Feed(Hasher);
     impl Write for Feed {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {

@@ -5,11 +5,11 @@ use crate::protocol::{RiskLevel, ToolCallId, ToolCompleted, ToolInvoked, ToolSta
 use super::anomaly::AnomalyKind;
 use super::change::What;
 use super::context::Context;
-use super::key::{PromptId, SessionKey};
+use super::key::{QuestionId, SessionKey};
 use super::machines::{AgentState, ToolEvent, ToolRun};
 use super::model::{Consent, MOST_TOOLS, Session, ToolCall};
 use super::observe::Subject;
-use super::prompt::{Closing, Prompt};
+use super::prompt::{Closing, Question};
 use super::sessions::Sessions;
 use super::token_memory::digest_of_text;
 
@@ -33,7 +33,7 @@ impl Session {
 impl Sessions {
     pub(super) fn invoke(&mut self, context: &mut Context, event: ToolInvoked) {
         let irreversible = event.irreversible == Some(true);
-        let linked = self.linked_prompt(context.key, event.tool_call_id.as_ref(), &event.tool);
+        let linked = self.linked_question(context.key, event.tool_call_id.as_ref(), &event.tool);
         // Chapter 2 asks about high risk, A.8.4 about what can't be undone.
         let is_high = event.risk_level == Some(RiskLevel::High);
         let consent = if irreversible || is_high && !self.has_asked(context.key) {
@@ -120,7 +120,7 @@ impl Sessions {
             self.sessions.look_for_unasked(context.key);
         }
         let asked = match consent {
-            Consent::Asked(id) => self.prompts.get(id).is_some_and(Prompt::was_rejected),
+            Consent::Asked(id) => self.questions.get(id).is_some_and(Question::was_rejected),
             Consent::NotNeeded | Consent::Missing(_) | Consent::MissingTold(_) => false,
         };
         if asked || suspicion.is_some_and(|it| it.is_sure && !it.by_silence) {
@@ -143,7 +143,7 @@ impl Sessions {
         }
         match (linked, consent) {
             (Some(id), _) | (None, Consent::Asked(id)) => {
-                if self.prompts.get(id).is_some_and(Prompt::is_open) {
+                if self.questions.get(id).is_some_and(Question::is_open) {
                     let how = ToolEvent::Invoked;
                     self.close_told(context, id, Closing::ToolWentOn { how });
                 }
@@ -155,24 +155,24 @@ impl Sessions {
     }
 
     /// Returns the open question that guards exactly this call.
-    fn linked_prompt(
+    fn linked_question(
         &self,
         key: &SessionKey,
         call_id: Option<&ToolCallId>,
         tool: &str,
-    ) -> Option<PromptId> {
-        let same_call = |prompt: &&Prompt| match (&prompt.call_id, call_id) {
+    ) -> Option<QuestionId> {
+        let same_call = |prompt: &&Question| match (&prompt.call_id, call_id) {
             (Some(mine), Some(theirs)) => mine == theirs,
             (None, None) => prompt.tool.as_deref() == Some(tool),
             (Some(_), None) | (None, Some(_)) => false,
         };
-        let all = self.prompts_of_team(key);
+        let all = self.questions_of_team(key);
         let mut open = all.into_iter().filter(|prompt| prompt.is_open());
         open.find(same_call).map(|prompt| prompt.id)
     }
 
     pub(super) fn complete(&mut self, context: &mut Context, event: ToolCompleted) {
-        let linked = self.linked_prompt(context.key, event.tool_call_id.as_ref(), &event.tool);
+        let linked = self.linked_question(context.key, event.tool_call_id.as_ref(), &event.tool);
         let Some(session) = self.sessions.of_mut(context) else {
             return;
         };

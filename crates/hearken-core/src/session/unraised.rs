@@ -18,10 +18,10 @@ use crate::protocol::{Attached, Now, Urgency};
 
 use super::anomaly::Danger;
 use super::change::{Change, What};
-use super::key::{PromptId, SessionKey};
+use super::key::{QuestionId, SessionKey};
 use super::link::LinkState;
-use super::prompt::{Prompt, Standing};
-use super::question::Question;
+use super::prompt::{Question, Standing};
+use super::question::QuestionBody;
 use super::sessions::Sessions;
 use super::tally::{Asker, BESIDES, asker};
 use super::waiting_lists::UnraisedReason;
@@ -35,17 +35,17 @@ const MOST_AGENT_BYTES: usize = 4 * 1024 * 1024;
 /// The most memory that the open questions of one link may take, in bytes: agent ids can be invented freely, so the
 /// bound per agent alone would not limit anything.
 const MOST_LINK_BYTES: usize = 16 * 1024 * 1024;
-impl Prompt {
+impl Question {
     /// Returns roughly how much memory it takes, in bytes.
     pub(super) fn weight(&self) -> usize {
-        self.question.weight() + self.attached.weight()
+        self.body.weight() + self.attached.weight()
     }
 }
 
 impl Sessions {
     /// Returns whether a question has not been raised yet.
-    pub(super) fn is_held(&self, id: PromptId) -> bool {
-        self.prompts
+    pub(super) fn is_held(&self, id: QuestionId) -> bool {
+        self.questions
             .get(id)
             .is_some_and(|prompt| prompt.held.is_some())
     }
@@ -54,10 +54,10 @@ impl Sessions {
     pub(super) fn can_keep(
         &self,
         key: &SessionKey,
-        question: &Question,
+        question: &QuestionBody,
         attached: &Attached,
     ) -> bool {
-        let (of_agent, of_link) = self.prompts.tally().bytes(&asker(key));
+        let (of_agent, of_link) = self.questions.tally().bytes(&asker(key));
         let weight = question.weight() + attached.weight() + BESIDES;
         // One question of an agent is kept whatever its size, if the link has memory for it.
         (of_agent == 0 || of_agent + weight <= MOST_AGENT_BYTES)
@@ -65,11 +65,11 @@ impl Sessions {
     }
 
     /// Makes a new question wait for room if its agent has too many; returns whether it waits.
-    pub(super) fn waits_for_room(&mut self, id: PromptId) -> bool {
-        let Some(prompt) = self.prompts.get(id) else {
+    pub(super) fn waits_for_room(&mut self, id: QuestionId) -> bool {
+        let Some(prompt) = self.questions.get(id) else {
             return false;
         };
-        let (tally, whose) = (self.prompts.tally(), asker(&prompt.key));
+        let (tally, whose) = (self.questions.tally(), asker(&prompt.key));
         // The question is not held, so it counts too. None is asked before earlier ones.
         let full = tally.asked(&whose) > MOST_OPEN || tally.room(&whose).len() > 0;
         if full {
@@ -79,18 +79,18 @@ impl Sessions {
     }
 
     /// Holds a question back.
-    pub(super) fn hold(&mut self, id: PromptId, why: UnraisedReason) {
-        self.prompts.change(id, |prompt| prompt.held = Some(why));
+    pub(super) fn hold(&mut self, id: QuestionId, why: UnraisedReason) {
+        self.questions.change(id, |prompt| prompt.held = Some(why));
     }
 
     /// Returns how many questions of an agent wait for room.
     pub(super) fn waiting_for_room(&self, key: &SessionKey) -> usize {
-        self.prompts.tally().room(&asker(key)).len()
+        self.questions.tally().room(&asker(key)).len()
     }
 
     /// Raises the questions that no longer need to be held back, in the order of their arrival.
     pub(super) fn raise_due(&mut self, now: Now, changes: &mut Vec<Change>) {
-        if !self.prompts.tally().holds_any() {
+        if !self.questions.tally().holds_any() {
             return;
         }
         if self.is_settled() {
@@ -105,11 +105,11 @@ impl Sessions {
         let mut asked: BTreeMap<Asker, usize> = BTreeMap::new();
         let (mut raised, mut waiting) = (Vec::new(), Vec::new());
         for id in self.due_of_held(&links, now) {
-            let Some(prompt) = self.prompts.get(id) else {
+            let Some(prompt) = self.questions.get(id) else {
                 continue;
             };
             let whose = asker(&prompt.key);
-            let before = self.prompts.tally().asked(&whose);
+            let before = self.questions.tally().asked(&whose);
             let count = asked.entry(whose).or_insert(before);
             if *count < MOST_OPEN {
                 *count += 1;
@@ -124,13 +124,13 @@ impl Sessions {
         for id in raised {
             self.raise(id, now, changes);
         }
-        self.settled = (!self.has_room()).then_some(self.prompts.changes());
+        self.settled = (!self.has_room()).then_some(self.questions.changes());
     }
 
     /// Returns the held questions that only a lack of room can still hold back, in the order of their arrival; of those
     /// that wait for room, at most as many as there may be room for.
-    fn due_of_held(&self, over: &[LinkId], now: Now) -> BTreeSet<PromptId> {
-        let tally = self.prompts.tally();
+    fn due_of_held(&self, over: &[LinkId], now: Now) -> BTreeSet<QuestionId> {
+        let tally = self.questions.tally();
         let mut due = BTreeSet::new();
         for (link, ids) in tally.replayed() {
             let is_over = over.contains(&link);
@@ -149,25 +149,25 @@ impl Sessions {
     fn room_of(&self, whose: &Asker) -> usize {
         match self.links.get(&whose.0).is_some_and(LinkState::is_down) {
             true => 0,
-            false => MOST_OPEN.saturating_sub(self.prompts.tally().asked(whose)),
+            false => MOST_OPEN.saturating_sub(self.questions.tally().asked(whose)),
         }
     }
 
     /// Returns whether a held question could be raised, or one waits for the end of a replay.
     fn has_room(&self) -> bool {
-        let tally = self.prompts.tally();
+        let tally = self.questions.tally();
         let mut crowded = tally.crowded();
         tally.replayed().next().is_some() || crowded.any(|whose| self.room_of(whose) > 0)
     }
 
     /// Returns whether no question has changed since all held ones were found to wait only for room.
     fn is_settled(&self) -> bool {
-        self.settled == Some(self.prompts.changes())
+        self.settled == Some(self.questions.changes())
     }
 
-    fn raise(&mut self, id: PromptId, now: Now, changes: &mut Vec<Change>) {
+    fn raise(&mut self, id: QuestionId, now: Now, changes: &mut Vec<Change>) {
         let links = &self.links;
-        self.prompts.change(id, |prompt| {
+        self.questions.change(id, |prompt| {
             prompt.held = None;
             prompt.raised = now.monotonic;
             let down = links.get(&prompt.key.link).is_some_and(LinkState::is_down);
@@ -176,16 +176,18 @@ impl Sessions {
                 prompt.standing = Standing::Resumed;
             }
         });
-        let Some(prompt) = self.prompts.get(id) else {
+        let Some(prompt) = self.questions.get(id) else {
             return;
         };
         let tell = |what| Change {
             urgency: Urgency::Critical,
             ..self.bare_change(prompt, now, what)
         };
-        changes.push(tell(What::PromptOpened(id)));
+        changes.push(tell(What::QuestionOpened(id)));
         if prompt.accepts_by_silence() {
-            changes.push(tell(What::Danger(Danger::AcceptsBySilence { prompt: id })));
+            changes.push(tell(What::Danger(Danger::AcceptsBySilence {
+                question: id,
+            })));
         }
     }
 
@@ -194,7 +196,7 @@ impl Sessions {
         if self.is_settled() {
             return None;
         }
-        let replayed = self.prompts.tally().replayed();
+        let replayed = self.questions.tally().replayed();
         let due = replayed.filter_map(|(link, ids)| {
             let (came, _) = ids.first()?;
             let late = *came + HELD_AT_MOST;
@@ -207,14 +209,14 @@ impl Sessions {
     /// Releases the held questions of a link that is over: replayed ones are raised with their fate unknown, and those
     /// that waited for room are forgotten and counted.
     pub(super) fn let_go(&mut self, link: LinkId) {
-        let held: Vec<(PromptId, UnraisedReason)> = (self.prompts.values())
+        let held: Vec<(QuestionId, UnraisedReason)> = (self.questions.values())
             .filter(|prompt| prompt.key.link == link)
             .filter_map(|prompt| Some((prompt.id, prompt.held?)))
             .collect();
         for (id, why) in held {
             match why {
                 UnraisedReason::Replay => {
-                    self.prompts.change(id, |prompt| match prompt.standing {
+                    self.questions.change(id, |prompt| match prompt.standing {
                         // It could never be answered here: it is raised as such when it is due.
                         Standing::NotAnswerable => {}
                         Standing::Live | Standing::LinkLost | Standing::Resumed => {
@@ -224,7 +226,7 @@ impl Sessions {
                     });
                 }
                 UnraisedReason::Room => {
-                    self.prompts.remove(id);
+                    self.questions.remove(id);
                     self.dropped.unasked += 1;
                 }
             }

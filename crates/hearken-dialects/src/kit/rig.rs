@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use hearken_core::inspect::{Checker, Told};
+use hearken_core::inspect::{Checker, ReportFact};
 
 use crate::every_language::EveryLanguage;
 use crate::link::{Fault, Frame, LinkEvent, Phrase, Receipt, Undelivered};
@@ -197,7 +197,8 @@ impl<M: Dialect, P: Peer> Rig<M, P> {
     fn event(&mut self, text: &str) {
         for item in self.checker.line(text) {
             // The order of the events is ours, so a translator breaks no rule of it.
-            let is_ours = matches!(item.told, Told::Order(_)) && item.severity == Severity::Warning;
+            let is_ours =
+                matches!(item.told, ReportFact::Order(_)) && item.severity == Severity::Warning;
             if item.severity == Severity::Error || is_ours {
                 self.faults.push(format!("{item:?}\n{text}"));
             }

@@ -5,7 +5,7 @@
 
 use crate::config::Verbosity;
 use crate::protocol::{Decision, ResponseKind};
-use crate::session::{Prompt, Question, TokenUse};
+use crate::session::{Question, QuestionBody, TokenUse};
 
 use super::answerable::{takes_two_steps, unanswerable, ways};
 use super::{Announcer, Manner};
@@ -23,13 +23,13 @@ enum Length {
 
 impl Announcer {
     /// Returns how to answer, or why it can't be answered.
-    pub fn keys(&self, prompt: &Prompt) -> String {
+    pub fn keys(&self, prompt: &Question) -> String {
         self.keys_in(prompt, Length::Full).text
     }
 
     /// Returns how to answer, in short if another question has explained it in this run. A program receives the lines
     /// separately from the words, so they are not spoken there.
-    pub(super) fn keys_now(&self, prompt: &Prompt) -> Segment {
+    pub(super) fn keys_now(&self, prompt: &Question) -> Segment {
         let first = ways(prompt).and_then(|ways| self.ways_told.get(&ways));
         let known = first.is_some_and(|first| *first != prompt.id);
         let length = match known {
@@ -49,21 +49,21 @@ impl Announcer {
     }
 
     /// Records that a question was asked together with its ways to answer.
-    pub(super) fn ways_were_told(&mut self, prompt: &Prompt) {
+    pub(super) fn ways_were_told(&mut self, prompt: &Question) {
         if let Some(ways) = ways(prompt) {
             self.ways_told.entry(ways).or_insert(prompt.id);
         }
     }
 
-    fn said(&self, key: &str, args: &Args<'_>) -> Said {
+    fn said(&self, key: &str, args: &Args<'_>) -> KeyWords {
         let segments = self.phrases.say(key, Verbosity::Normal, args);
-        Said {
+        KeyWords {
             text: join(&segments),
             spoken: join_spoken(&segments),
         }
     }
 
-    fn keys_in(&self, prompt: &Prompt, length: Length) -> Said {
+    fn keys_in(&self, prompt: &Question, length: Length) -> KeyWords {
         let n = || [("n", Arg::own(prompt.id.0))];
         if let TokenUse::Shared { with } = prompt.token_use {
             let with = ("with", Arg::own(with.0));
@@ -76,8 +76,8 @@ impl Announcer {
             Manner::Keys => keys,
             Manner::Lines | Manner::Program => in_lines,
         };
-        match &prompt.question {
-            Question::Confirmation(asked) => {
+        match &prompt.body {
+            QuestionBody::Confirmation(asked) => {
                 let two = takes_two_steps(prompt);
                 let accept = match (length, two) {
                     (Length::Full, true) => {
@@ -125,10 +125,10 @@ impl Announcer {
                     ways.push(self.said(key, &args));
                 }
                 ways.push(self.said(details, &n()));
-                self.said(all, &[("ways", Said::joined(&ways, ", ").arg())])
+                self.said(all, &[("ways", KeyWords::joined(&ways, ", ").arg())])
             }
-            Question::Clarification(asked) => {
-                let ways: Vec<Said> = asked
+            QuestionBody::Clarification(asked) => {
+                let ways: Vec<KeyWords> = asked
                     .accepted_response_kinds
                     .iter()
                     .map(|kind| match kind {
@@ -148,19 +148,19 @@ impl Announcer {
                     .map(|key| self.said(key, &n()))
                     .collect();
                 let or = self.phrases.text("question.or", &[]);
-                Said::joined(&ways, &format!(" {or} "))
+                KeyWords::joined(&ways, &format!(" {or} "))
             }
         }
     }
 }
 
 /// Words as written and as spoken.
-struct Said {
+struct KeyWords {
     text: String,
     spoken: String,
 }
 
-impl Said {
+impl KeyWords {
     fn joined(all: &[Self], between: &str) -> Self {
         let texts: Vec<&str> = all.iter().map(|said| said.text.as_str()).collect();
         let spoken: Vec<&str> = all.iter().map(|said| said.spoken.as_str()).collect();

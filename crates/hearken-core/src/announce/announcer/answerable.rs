@@ -5,7 +5,7 @@
 
 use crate::announce::text::speakable;
 use crate::protocol::AwaitingClarification;
-use crate::session::{Prompt, Question, Standing};
+use crate::session::{Question, QuestionBody, Standing};
 
 /// A way to answer that is explained in full once per run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,8 +15,8 @@ pub(super) enum Ways {
 }
 
 /// Returns the key of the reason why a question can't be answered; `None` if it can.
-pub(super) fn unanswerable(prompt: &Prompt) -> Option<&'static str> {
-    match (prompt.standing, prompt.question.token()) {
+pub(super) fn unanswerable(prompt: &Question) -> Option<&'static str> {
+    match (prompt.standing, prompt.body.token()) {
         (Standing::NotAnswerable, _) => Some("question.one_way"),
         (Standing::Live | Standing::Resumed | Standing::LinkLost, None) => {
             Some("question.no_token")
@@ -27,31 +27,31 @@ pub(super) fn unanswerable(prompt: &Prompt) -> Option<&'static str> {
 }
 
 /// Returns the way to answer a confirmation. Clarifications return `None`: theirs is short and is explained each time.
-pub(super) fn ways(prompt: &Prompt) -> Option<Ways> {
-    match (&prompt.question, unanswerable(prompt)) {
-        (Question::Confirmation(_), None) if takes_two_steps(prompt) => Some(Ways::TwoSteps),
-        (Question::Confirmation(_), None) => Some(Ways::OneStep),
-        (Question::Confirmation(_), Some(_)) | (Question::Clarification(_), _) => None,
+pub(super) fn ways(prompt: &Question) -> Option<Ways> {
+    match (&prompt.body, unanswerable(prompt)) {
+        (QuestionBody::Confirmation(_), None) if takes_two_steps(prompt) => Some(Ways::TwoSteps),
+        (QuestionBody::Confirmation(_), None) => Some(Ways::OneStep),
+        (QuestionBody::Confirmation(_), Some(_)) | (QuestionBody::Clarification(_), _) => None,
     }
 }
 
 /// Returns whether accepting a question takes two steps.
-pub fn takes_two_steps(prompt: &Prompt) -> bool {
-    let hides = match &prompt.question {
-        Question::Confirmation(_) => hides_something(prompt),
-        Question::Clarification(_) => false,
+pub fn takes_two_steps(prompt: &Question) -> bool {
+    let hides = match &prompt.body {
+        QuestionBody::Confirmation(_) => hides_something(prompt),
+        QuestionBody::Clarification(_) => false,
     };
     hides || prompt.wants_second_step()
 }
 
 /// Returns whether a question contains characters that a person can neither see nor hear.
-pub fn hides_something(prompt: &Prompt) -> bool {
-    match &prompt.question {
-        Question::Confirmation(asked) => {
+pub fn hides_something(prompt: &Question) -> bool {
+    match &prompt.body {
+        QuestionBody::Confirmation(asked) => {
             speakable::hides(&asked.action)
                 || asked.consequence.as_deref().is_some_and(speakable::hides)
         }
-        Question::Clarification(asked) => {
+        QuestionBody::Clarification(asked) => {
             speakable::hides(&asked.question)
                 || asked
                     .choices

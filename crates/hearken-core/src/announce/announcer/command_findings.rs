@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use hearken_shell::{Act, Finding, Rank};
 
 use super::Announcer;
-use crate::announce::findings::{Found, deed_of, found, unsaid};
+use crate::announce::findings::{QuestionFindings, deed_of, found, unsaid};
 use crate::announce::text::speakable::Profile;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 use crate::config::Verbosity;
 use crate::protocol::RejectOnly;
-use crate::session::{LinkId, Prompt, Question};
+use crate::session::{LinkId, Question, QuestionBody};
 
 /// How many things a finding, a list of inputs or a list of unknowns names; the rest is counted.
 const MOST_NAMED: usize = 4;
@@ -53,7 +53,7 @@ impl Announcer {
 
     /// Returns whether one step is wanted for a question and its action was read in full, with nothing found that
     /// forbids it.
-    pub fn may_be_one_step(&self, prompt: &Prompt) -> bool {
+    pub fn may_be_one_step(&self, prompt: &Question) -> bool {
         let known = self.grounds.folders.contains_key(&prompt.key.link);
         let deed = prompt.attached.deed.is_some();
         let cleared = || {
@@ -63,8 +63,8 @@ impl Announcer {
         self.grounds.one_step && known && deed && cleared()
     }
 
-    fn found_of(&self, prompt: &Prompt) -> Option<Found> {
-        let Question::Confirmation(asked) = &prompt.question else {
+    fn found_of(&self, prompt: &Question) -> Option<QuestionFindings> {
+        let QuestionBody::Confirmation(asked) = &prompt.body else {
             return None;
         };
         let folder = self
@@ -80,7 +80,7 @@ impl Announcer {
 
     /// Returns what is found out about a question. What is unknown, and the fact that it runs the project's own code,
     /// are included only in full or if one step is wanted.
-    pub(super) fn found(&self, prompt: &Prompt, in_full: bool) -> Vec<Segment> {
+    pub(super) fn found(&self, prompt: &Question, in_full: bool) -> Vec<Segment> {
         let mut words = Vec::new();
         let Some(found) = self.found_of(prompt) else {
             return words;
@@ -153,8 +153,8 @@ impl Announcer {
     }
 
     /// Returns how many inputs the words of a question leave out, and which; empty if they leave out none.
-    pub(super) fn left_unsaid(&self, prompt: &Prompt) -> String {
-        let Question::Confirmation(asked) = &prompt.question else {
+    pub(super) fn left_unsaid(&self, prompt: &Question) -> String {
+        let QuestionBody::Confirmation(asked) = &prompt.body else {
             return String::new();
         };
         let names = match &prompt.attached.deed {
@@ -174,7 +174,7 @@ impl Announcer {
     }
 
     /// Returns why a question can only be rejected; empty if it can also be accepted.
-    pub(super) fn reject_only(&self, prompt: &Prompt) -> String {
+    pub(super) fn reject_only(&self, prompt: &Question) -> String {
         let other = prompt
             .attached
             .deed
@@ -192,7 +192,7 @@ impl Announcer {
     }
 
     /// Returns what has changed since a question was last asked; empty if it was not asked before.
-    pub(super) fn changed(&self, prompt: &Prompt) -> String {
+    pub(super) fn changed(&self, prompt: &Question) -> String {
         let names = prompt
             .attached
             .deed

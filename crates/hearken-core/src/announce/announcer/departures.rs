@@ -67,7 +67,10 @@ impl Announcer {
         let word = Segment::heard(self.phrases.text("danger", &[]));
         let segments = std::iter::once(word).chain(segments).collect();
         let draft = Draft::new(Class::Alert, Kind::Danger, segments);
-        match danger.prompt().filter(|id| sessions.prompt(*id).is_some()) {
+        match danger
+            .question()
+            .filter(|id| sessions.question(*id).is_some())
+        {
             Some(id) => draft.about(About::Tells(id)),
             None => draft,
         }

@@ -6,7 +6,7 @@
 
 use crate::config::Verbosity;
 use crate::protocol::RiskLevel;
-use crate::session::{Change, Prompt, Question, Sessions, Standing, TokenUse};
+use crate::session::{Change, Question, QuestionBody, Sessions, Standing, TokenUse};
 
 use super::answerable::hides_something;
 use super::{Announcer, Draft};
@@ -16,8 +16,8 @@ use crate::announce::words::segment::Segment;
 
 impl Announcer {
     /// Describes how a question's tool rates itself worse than the question does; empty if it does not.
-    pub(super) fn tool_says(&self, prompt: &Prompt) -> String {
-        let Question::Confirmation(asked) = &prompt.question else {
+    pub(super) fn tool_says(&self, prompt: &Question) -> String {
+        let QuestionBody::Confirmation(asked) = &prompt.body else {
             return String::new();
         };
         let risk = match prompt.tool_risk() {
@@ -43,7 +43,7 @@ impl Announcer {
 
     /// Announces that a question whose token belonged to another can now be answered, or that the agent repeats a
     /// question that was answered.
-    pub(super) fn asked_anew(&self, prompt: &Prompt) -> Vec<Segment> {
+    pub(super) fn asked_anew(&self, prompt: &Question) -> Vec<Segment> {
         let perhaps = self.perhaps_words(prompt);
         let key = if perhaps.is_empty() {
             "question.freed"
@@ -84,7 +84,7 @@ impl Announcer {
     }
 
     /// Returns everything else about a question that must not be missed; empty if nothing is unusual.
-    pub(super) fn doubts(&self, prompt: &Prompt) -> Vec<String> {
+    pub(super) fn doubts(&self, prompt: &Question) -> Vec<String> {
         let text = |key: &str| self.phrases.text(key, &[]);
         let mut doubts = Vec::new();
         let own = [self.changed(prompt), self.reject_only(prompt)];
@@ -92,7 +92,7 @@ impl Announcer {
         if hides_something(prompt) {
             doubts.push(text("question.hidden"));
         }
-        if let Question::Confirmation(asked) = &prompt.question
+        if let QuestionBody::Confirmation(asked) = &prompt.body
             && !asked.names_action
             && !asked.action.trim().is_empty()
         {
@@ -114,7 +114,7 @@ impl Announcer {
         if prompt.shares_token {
             doubts.push(text("question.shares_token"));
         }
-        if let Some((one, other)) = prompt.question.twin_choices() {
+        if let Some((one, other)) = prompt.body.twin_choices() {
             let args = [("one", Arg::own(one)), ("other", Arg::own(other))];
             doubts.push(self.phrases.text("question.twins", &args));
         }

@@ -88,16 +88,16 @@ impl Announcer {
                 self.completed_facts(&mut facts, change, event);
             }
             What::Output { .. }
-            | What::PromptOpened(_)
-            | What::PromptAnswerable(_)
-            | What::PromptFreed(_)
-            | What::PromptDoubted(_)
-            | What::PromptUnheard(_)
+            | What::QuestionOpened(_)
+            | What::QuestionAnswerable(_)
+            | What::QuestionFreed(_)
+            | What::QuestionDoubted(_)
+            | What::QuestionUnheard(_)
             | What::QuestionsWaiting { .. }
-            | What::PromptWarning { .. }
-            | What::PromptTimedOut(_)
-            | What::PromptPerhapsResolved(_)
-            | What::PromptClosed { .. }
+            | What::QuestionWarning { .. }
+            | What::QuestionTimedOut(_)
+            | What::QuestionPerhapsResolved(_)
+            | What::QuestionClosed { .. }
             | What::Unknown { .. }
             | What::Anomaly(_)
             | What::HelperEnded(_)

@@ -29,7 +29,7 @@ const LONGEST_CALL: usize = 40;
 
 /// What is said of a failed call.
 #[derive(Debug, Default)]
-struct Said {
+struct FailureWords {
     /// The words of the agent or of its program.
     words: String,
     /// How much failed.
@@ -59,10 +59,10 @@ impl Announcer {
         let said = match is_brief(&summary) {
             true => {
                 let unread = output.as_ref().map_or(0, |output| unread(output, &summary));
-                Said {
+                FailureWords {
                     words: summary,
                     unread,
-                    ..Said::default()
+                    ..FailureWords::default()
                 }
             }
             false => self.said_of(output.as_ref(), event, level),
@@ -94,12 +94,12 @@ impl Announcer {
         output: Option<&CallOutput>,
         event: &ToolCompleted,
         level: Verbosity,
-    ) -> Said {
+    ) -> FailureWords {
         let Some(output) = output else {
             let words = event.error_message.clone().unwrap_or_default();
-            return Said {
+            return FailureWords {
                 words,
-                ..Said::default()
+                ..FailureWords::default()
             };
         };
         let failure = Failure::of(output.lines.iter().map(String::as_str));
@@ -110,10 +110,10 @@ impl Announcer {
         let whole = rest.join("\n");
         let fits = output.left_out() == 0 && (whole.is_empty() || is_brief(&whole));
         if fits && (!failure.known || rest.len() < 2) {
-            return Said {
+            return FailureWords {
                 words: whole,
                 code: failure.exit_code.filter(|_| !codes.is_empty()),
-                ..Said::default()
+                ..FailureWords::default()
             };
         }
         let (most, longest) = match level {
@@ -135,7 +135,7 @@ impl Announcer {
         } else {
             names.join("; ")
         };
-        Said {
+        FailureWords {
             count: self.count_of(&failure),
             code: failure.exit_code.filter(|_| !terse),
             unread: unread(output, &words),

@@ -5,20 +5,20 @@
 
 use crate::config::Verbosity;
 use crate::protocol::{Answer, Decision};
-use crate::session::{Closing, Given, Prompt, Question, ReplyState};
+use crate::session::{Closing, Given, Question, QuestionBody, ReplyState};
 
 use super::Announcer;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
 impl Announcer {
-    pub(super) fn closed(&self, prompt: &Prompt, how: &Closing) -> Vec<Segment> {
+    pub(super) fn closed(&self, prompt: &Question, how: &Closing) -> Vec<Segment> {
         let (key, args) = self.closed_phrase(prompt, how);
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
     /// Words what became of a question that is over, for a person who answers it too late; empty for an open one.
-    pub fn over(&self, prompt: &Prompt) -> String {
+    pub fn over(&self, prompt: &Question) -> String {
         let Some(how) = prompt.reply.closing() else {
             return String::new();
         };
@@ -36,7 +36,7 @@ impl Announcer {
 
     fn closed_phrase(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         how: &Closing,
     ) -> (&'static str, [(&'static str, Arg); 5]) {
         let words = |answer: &Answer| self.answer_words(prompt, answer);
@@ -80,19 +80,21 @@ impl Announcer {
                     | ReplyState::Written(_)
                     | ReplyState::Sent(_)
                     | ReplyState::TimedOut
-                    | ReplyState::Withdrawn(_) => match (how.implied(), &prompt.question) {
-                        (Some(Decision::Accept), Question::Confirmation(_)) if prompt.lapsed => {
+                    | ReplyState::Withdrawn(_) => match (how.implied(), &prompt.body) {
+                        (Some(Decision::Accept), QuestionBody::Confirmation(_))
+                            if prompt.lapsed =>
+                        {
                             "question.closed.lapsed"
                         }
-                        (Some(Decision::Accept), Question::Confirmation(_)) => {
+                        (Some(Decision::Accept), QuestionBody::Confirmation(_)) => {
                             "question.closed.accepted"
                         }
-                        (Some(Decision::Reject), Question::Confirmation(_)) => {
+                        (Some(Decision::Reject), QuestionBody::Confirmation(_)) => {
                             "question.closed.rejected"
                         }
                         (
                             Some(Decision::Accept | Decision::Reject | Decision::Other(_)) | None,
-                            Question::Confirmation(_) | Question::Clarification(_),
+                            QuestionBody::Confirmation(_) | QuestionBody::Clarification(_),
                         ) => "question.closed.elsewhere",
                     },
                 }
@@ -103,7 +105,7 @@ impl Announcer {
 
     /// Words a question whose connection was lost, as a phrase key and its arguments. The agent's default is
     /// mentioned only if no answer went out.
-    pub fn unsure(&self, prompt: &Prompt) -> (&'static str, Vec<(&'static str, Arg)>) {
+    pub fn unsure(&self, prompt: &Question) -> (&'static str, Vec<(&'static str, Arg)>) {
         let n = ("n", Arg::own(prompt.id.0));
         match &prompt.reply {
             ReplyState::Sending(given) => {
@@ -138,7 +140,7 @@ impl Announcer {
 
     /// Returns [`Self::perhaps_words`], unless they were said when the attempt failed: the answer has waited or gone out
     /// again since.
-    fn perhaps_untold(&self, prompt: &Prompt) -> String {
+    fn perhaps_untold(&self, prompt: &Question) -> String {
         let is_again = matches!(
             prompt.reply,
             ReplyState::SendingAgain(_) | ReplyState::RetryingAgain(_)
@@ -150,7 +152,7 @@ impl Announcer {
     }
 
     /// Reports that an unacknowledged answer may have arrived; empty for every other answer.
-    pub fn perhaps_words(&self, prompt: &Prompt) -> String {
+    pub fn perhaps_words(&self, prompt: &Question) -> String {
         match &prompt.reply {
             ReplyState::SendingAgain(given)
             | ReplyState::RetryingAgain(given)

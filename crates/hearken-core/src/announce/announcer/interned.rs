@@ -10,15 +10,15 @@ const MOST: usize = 8;
 
 /// Stores recent values, so that equal ones share one allocation.
 #[derive(Debug)]
-pub(super) struct Shared<T>(VecDeque<Arc<T>>);
+pub(super) struct SharedValues<T>(VecDeque<Arc<T>>);
 
-impl<T> Default for Shared<T> {
+impl<T> Default for SharedValues<T> {
     fn default() -> Self {
         Self(VecDeque::new())
     }
 }
 
-impl<T> Shared<T> {
+impl<T> SharedValues<T> {
     /// Returns the stored value that matches, or else creates one, which replaces the oldest.
     pub(super) fn find_or(&mut self, same: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> Arc<T> {
         if let Some(known) = self.0.iter().rev().find(|known| same(known)) {
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn what_was_met_last_is_kept_once() {
-        let mut shared = Shared::default();
+        let mut shared = SharedValues::default();
         let mut find = |n: usize| shared.find_or(|known| *known == n, || n);
         let first = find(0);
         assert!(Arc::ptr_eq(&first, &find(0)));

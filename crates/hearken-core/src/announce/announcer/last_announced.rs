@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::announce::announcement::{Aloud, Announcement, Kind};
 use crate::protocol::are_one;
-use crate::session::{PromptId, Session};
+use crate::session::{QuestionId, Session};
 
 /// What each session's next announcement needs, indexed by the session's place: with thousands of sessions taking
 /// turns, searching the history for it would cost as much as everything else.
@@ -25,7 +25,7 @@ struct Record {
     /// When words of it were last spoken.
     said: Option<Duration>,
     /// The question that was announced since its last tool call.
-    asked: Option<PromptId>,
+    asked: Option<QuestionId>,
     name: Option<Name>,
 }
 
@@ -119,7 +119,7 @@ impl Last {
         } else if told.kind == Kind::Confirmation
             && let Some(about) = told.about
         {
-            known.asked = Some(about.prompt());
+            known.asked = Some(about.question());
         }
     }
 
@@ -129,7 +129,7 @@ impl Last {
     }
 
     /// Returns the question of a session that was announced since its last tool call.
-    pub(super) fn asked(&self, session: &Session) -> Option<PromptId> {
+    pub(super) fn asked(&self, session: &Session) -> Option<QuestionId> {
         self.of(session)?.asked
     }
 

@@ -39,7 +39,7 @@ mod wording;
 
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
-pub use parts::{Copied, Reads, Turn, TurnPart, Whole};
+pub use parts::{Copied, Reads, TurnPart, TurnText, Whole};
 pub use trust::Trust;
 
 use std::cell::RefCell;
@@ -52,17 +52,17 @@ use jiff::Timestamp;
 use smallvec::SmallVec;
 
 use crate::protocol::{AgentId, Attached, Now, OutputId, OutputStreaming, Urgency};
-use crate::session::{Change, Fate, LinkId, PromptId, SessionKey, Sessions, What};
+use crate::session::{Change, Fate, LinkId, QuestionId, SessionKey, Sessions, What};
 
 use crate::announce::announcement::{
     About, Aloud, Announcement, Class, Cue, Facts, Kind, Tool, Topic,
 };
 use crate::announce::history::History;
 use crate::announce::text::coalesce::{
-    self, Boundary, Chunk, Coalescer, Hint, Note, Piece, Policy,
+    self, Boundary, Chunk, Coalescer, Hint, Note, Policy, SpokenPiece,
 };
 use crate::announce::text::content_type::code_language;
-use crate::announce::text::normalise::{Readable, Reader};
+use crate::announce::text::normalise::{ProseReader, Readable};
 use crate::announce::text::speakable::{self, Profile};
 use crate::announce::words::naming::Looks;
 use crate::announce::words::phrase::{Arg, Args, Phrases};
@@ -72,13 +72,13 @@ use answerable::Ways;
 use agent_version::AgentVersion;
 use draft::Draft;
 use duplicate_names::Namesakes;
-use interned::Shared;
+use interned::SharedValues;
 use last_announced::Last;
 use outputs::{OutputState, Outputs};
 use recent::Recent;
 
 /// The announcements that a change or a moment produces: hardly ever more than two.
-pub type Told = SmallVec<[Arc<Announcement>; 2]>;
+pub type NewAnnouncements = SmallVec<[Arc<Announcement>; 2]>;
 
 /// How many agents with untrusted hints are remembered; a forgotten one has to be detected again.
 const MOST_UNBELIEVED: usize = 4096;
@@ -103,10 +103,10 @@ pub struct Announcer {
     outputs: Outputs,
     recent: Recent,
     /// The tools and the facts of recent announcements, for sharing.
-    tools: Shared<Tool>,
-    facts: Shared<Facts>,
+    tools: SharedValues<Tool>,
+    facts: SharedValues<Facts>,
     /// The models and versions of recently started agents.
-    made: RefCell<Shared<AgentVersion>>,
+    made: RefCell<SharedValues<AgentVersion>>,
     last_speaker: Option<(LinkId, Arc<str>)>,
     /// Which names are proven.
     trust: Trust,
@@ -117,7 +117,7 @@ pub struct Announcer {
     /// The agents whose hints that a sentence has ended are no longer believed.
     unbelieved: BTreeSet<(LinkId, AgentId)>,
     /// The ways to answer that were explained in full, and with which question.
-    ways_told: BTreeMap<Ways, PromptId>,
+    ways_told: BTreeMap<Ways, QuestionId>,
     /// How many announcements were left out because the person wants to hear less.
     left_out: u64,
     /// The current time, for times mentioned in an agent's text.
@@ -140,8 +140,8 @@ impl Announcer {
             next: 0,
             outputs: Outputs::default(),
             recent: Recent::default(),
-            tools: Shared::default(),
-            facts: Shared::default(),
+            tools: SharedValues::default(),
+            facts: SharedValues::default(),
             made: RefCell::default(),
             last_speaker: None,
             muted: BTreeMap::new(),
@@ -212,9 +212,9 @@ impl Announcer {
     }
 
     /// Turns one change into its announcements.
-    pub fn tell(&mut self, change: &Change, sessions: &Sessions) -> Told {
+    pub fn tell(&mut self, change: &Change, sessions: &Sessions) -> NewAnnouncements {
         self.wall = Some(change.at.wall);
-        let mut told = Told::new();
+        let mut told = NewAnnouncements::new();
         match &change.what {
             What::Output {
                 output,
@@ -264,16 +264,16 @@ impl Announcer {
             | What::Progress(_)
             | What::ToolInvoked(_)
             | What::ToolCompleted { .. }
-            | What::PromptOpened(_)
-            | What::PromptAnswerable(_)
-            | What::PromptFreed(_)
-            | What::PromptDoubted(_)
-            | What::PromptUnheard(_)
+            | What::QuestionOpened(_)
+            | What::QuestionAnswerable(_)
+            | What::QuestionFreed(_)
+            | What::QuestionDoubted(_)
+            | What::QuestionUnheard(_)
             | What::QuestionsWaiting { .. }
-            | What::PromptWarning { .. }
-            | What::PromptTimedOut(_)
-            | What::PromptPerhapsResolved(_)
-            | What::PromptClosed { .. }
+            | What::QuestionWarning { .. }
+            | What::QuestionTimedOut(_)
+            | What::QuestionPerhapsResolved(_)
+            | What::QuestionClosed { .. }
             | What::Handoff(_)
             | What::Unknown { .. }
             | What::Anomaly(_)
@@ -281,8 +281,8 @@ impl Announcer {
                 if let Some(draft) = self.worded(change, sessions) {
                     told.push(self.publish(change, sessions, draft));
                 }
-                if let What::PromptOpened(id) = &change.what
-                    && let Some(prompt) = sessions.prompt(*id)
+                if let What::QuestionOpened(id) = &change.what
+                    && let Some(prompt) = sessions.question(*id)
                 {
                     self.ways_were_told(prompt);
                 }
@@ -328,14 +328,14 @@ impl Announcer {
     }
 
     /// Flushes the text that a pause in its stream makes due.
-    pub fn tick(&mut self, now: Now, sessions: &Sessions) -> Told {
+    pub fn tick(&mut self, now: Now, sessions: &Sessions) -> NewAnnouncements {
         let mut due = Vec::new();
         while let Some(place) = self.outputs.take_due(now.monotonic) {
             due.push(place);
         }
         // In the order of the speakers, whichever paused first.
         due.sort_unstable_by_key(|place| self.outputs.rank(*place));
-        let mut told = Told::new();
+        let mut told = NewAnnouncements::new();
         for place in due {
             if let Some(output) = self.outputs.at_mut(place) {
                 let pieces = output.coalescer.flush_due(now.monotonic);
@@ -356,7 +356,7 @@ impl Announcer {
         output: Option<&OutputId>,
         event: &OutputStreaming,
         sessions: &Sessions,
-    ) -> Told {
+    ) -> NewAnnouncements {
         let load = self.load_of(change.key.link);
         let number = sessions
             .get(&change.key)
@@ -373,7 +373,7 @@ impl Announcer {
             }
         };
         let Some(state) = self.outputs.at_mut(place) else {
-            return Told::new();
+            return NewAnnouncements::new();
         };
         let urgent = change.urgency == Urgency::Critical;
         // The end of an urgent sentence is urgent, whichever chunk contains it.
@@ -415,13 +415,13 @@ impl Announcer {
     fn begun(&self, change: &Change, policy: Policy) -> OutputState {
         let agent = (change.key.link, change.key.agent.clone());
         OutputState {
-            coalescer: Coalescer::new(coalesce::Settings {
+            coalescer: Coalescer::new(coalesce::CoalesceSettings {
                 policy,
                 pause: Duration::from_millis(self.settings.pause_ms),
                 relax_none: self.settings.relax_none,
                 believe: !self.unbelieved.contains(&agent),
             }),
-            reader: Reader::default(),
+            reader: ProseReader::default(),
             readable: Readable::default(),
             blank: String::new(),
             agent: change.agent.clone(),
@@ -433,7 +433,7 @@ impl Announcer {
     }
 
     /// Flushes the unspoken text of a source that will send nothing more.
-    pub fn flush_link(&mut self, link: LinkId, now: Now, sessions: &Sessions) -> Told {
+    pub fn flush_link(&mut self, link: LinkId, now: Now, sessions: &Sessions) -> NewAnnouncements {
         let of_it = self.outputs.all().filter(|(of, _)| *of == link);
         let places: Vec<_> = of_it.map(|(_, place)| place).collect();
         (places.into_iter())
@@ -441,16 +441,21 @@ impl Announcer {
             .collect()
     }
 
-    fn flush_session(&mut self, session: &SessionKey, now: Now, sessions: &Sessions) -> Told {
+    fn flush_session(
+        &mut self,
+        session: &SessionKey,
+        now: Now,
+        sessions: &Sessions,
+    ) -> NewAnnouncements {
         let places = self.outputs.of_session(session, sessions.get(session));
         (places.into_iter())
             .flat_map(|place| self.flush(place, now, sessions))
             .collect()
     }
 
-    fn flush(&mut self, place: usize, now: Now, sessions: &Sessions) -> Told {
+    fn flush(&mut self, place: usize, now: Now, sessions: &Sessions) -> NewAnnouncements {
         let Some(state) = self.outputs.at_mut(place) else {
-            return Told::new();
+            return NewAnnouncements::new();
         };
         let pieces = state.coalescer.close();
         let told = self.pieces(place, pieces, now, sessions);
@@ -461,23 +466,23 @@ impl Announcer {
     pub(super) fn pieces(
         &mut self,
         place: usize,
-        pieces: Vec<Piece>,
+        pieces: Vec<SpokenPiece>,
         now: Now,
         sessions: &Sessions,
-    ) -> Told {
+    ) -> NewAnnouncements {
         let Some(state) = self.outputs.at_mut(place) else {
-            return Told::new();
+            return NewAnnouncements::new();
         };
         state.said |= !pieces.is_empty();
         let notes = state.coalescer.take_notes();
         // Nearly every chunk continues a sentence and ends none.
         if pieces.is_empty() && notes.is_empty() {
-            return Told::new();
+            return NewAnnouncements::new();
         }
         let (agent, urgency) = (state.agent.clone(), state.urgency);
         let (direction, replayed) = (state.direction, state.replayed);
         let Some((key, output)) = self.outputs.key_at(place).cloned() else {
-            return Told::new();
+            return NewAnnouncements::new();
         };
         let change = Change {
             key,
@@ -492,7 +497,7 @@ impl Announcer {
             correlation: None,
             what: What::SessionJoined,
         };
-        let mut told = Told::new();
+        let mut told = NewAnnouncements::new();
         for note in notes {
             if note == Note::Unbelieved && !self.disbelieve(&change.key) {
                 continue;
@@ -540,7 +545,7 @@ impl Announcer {
             }
             if let Boundary::LeftOut(count) = piece.ends {
                 if let Some(state) = self.outputs.at_mut(place) {
-                    state.reader = Reader::default();
+                    state.reader = ProseReader::default();
                     state.readable = Readable::default();
                 }
                 told.push(self.tell_left_out(&change, output.clone(), count, sessions));

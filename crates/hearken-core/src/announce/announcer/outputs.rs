@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::session::{Keyed, KeyedSlab, LinkId, Names, Session, SessionKey};
 
 use crate::announce::text::coalesce::Coalescer;
-use crate::announce::text::normalise::{Readable, Reader};
+use crate::announce::text::normalise::{ProseReader, Readable};
 use crate::protocol::{AgentId, OutputId, SessionId, TextDirection, Urgency};
 
 /// How many bytes the outputs in progress may occupy; beyond that, the one that was silent longest is spoken as far as
@@ -31,7 +31,7 @@ pub(super) type OutputKey = (SessionKey, Option<OutputId>);
 #[derive(Debug)]
 pub(super) struct OutputState {
     pub(super) coalescer: Coalescer,
-    pub(super) reader: Reader,
+    pub(super) reader: ProseReader,
     pub(super) readable: Readable,
     /// The white space since the last words.
     pub(super) blank: String,
@@ -47,7 +47,7 @@ pub(super) struct OutputState {
 pub(super) type Rank = (LinkId, u64, u64);
 
 #[derive(Debug)]
-struct Slot {
+struct OutputSlot {
     key: OutputKey,
     state: OutputState,
     /// The number of its session.
@@ -66,7 +66,7 @@ struct Slot {
 /// The outputs whose text is in progress.
 #[derive(Debug)]
 pub(super) struct Outputs {
-    slots: KeyedSlab<Slot>,
+    slots: KeyedSlab<OutputSlot>,
     /// The place of each output, by its rank.
     places: BTreeMap<Rank, usize>,
     due: BTreeSet<(Duration, usize)>,
@@ -120,7 +120,7 @@ impl Outputs {
     /// Adds an output that has no place yet, of the session with this number; returns its place.
     pub(super) fn put(&mut self, key: OutputKey, number: u64, state: OutputState) -> usize {
         self.clock += 1;
-        let slot = Slot {
+        let slot = OutputSlot {
             key,
             state,
             number,
@@ -184,7 +184,7 @@ impl Outputs {
         let (agent, session) = (&slot.key.0.agent, &slot.key.0.session);
         let output = slot.key.1.as_ref().map_or(0, |id| id.as_str().len());
         let names = agent.as_str().len() + session.as_str().len() + output;
-        let bytes = size_of::<Slot>()
+        let bytes = size_of::<OutputSlot>()
             + AROUND
             + names
             + slot.state.agent.len()
@@ -267,7 +267,7 @@ impl Outputs {
 
     /// Returns the position of an output among all.
     pub(super) fn rank(&self, place: usize) -> Option<Rank> {
-        self.slots.at(place).map(Slot::rank)
+        self.slots.at(place).map(OutputSlot::rank)
     }
 
     /// Returns whether any output must be checked.
@@ -300,7 +300,7 @@ impl Outputs {
     }
 }
 
-impl Slot {
+impl OutputSlot {
     fn rank(&self) -> Rank {
         (self.key.0.link, self.number, self.birth)
     }
@@ -318,7 +318,7 @@ impl Names<OutputKey> for (LinkId, &AgentId, &SessionId, Option<&OutputId>) {
     }
 }
 
-impl Keyed for Slot {
+impl Keyed for OutputSlot {
     type Key = OutputKey;
 
     fn key(&self) -> &OutputKey {
@@ -329,12 +329,12 @@ impl Keyed for Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::announce::text::coalesce::{Chunk, Settings};
+    use crate::announce::text::coalesce::{Chunk, CoalesceSettings};
 
     fn state() -> OutputState {
         OutputState {
-            coalescer: Coalescer::new(Settings::default()),
-            reader: Reader::default(),
+            coalescer: Coalescer::new(CoalesceSettings::default()),
+            reader: ProseReader::default(),
             readable: Readable::default(),
             blank: String::new(),
             agent: Arc::from("A"),

@@ -27,7 +27,7 @@ pub enum Reads {
 
 /// Everything that an agent wrote in a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub struct TurnText {
     /// The words about it, followed by all of it.
     pub words: Vec<Segment>,
     /// Its parts, in order.

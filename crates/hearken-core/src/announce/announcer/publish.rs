@@ -11,7 +11,7 @@ use crate::protocol::{Now, Urgency, are_one, direction_of};
 use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
 use super::redundancy::names;
-use super::{Announcer, Draft, Told};
+use super::{Announcer, Draft, NewAnnouncements};
 use crate::announce::announcement::{
     About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Weight,
 };
@@ -206,10 +206,10 @@ impl Announcer {
     }
 
     /// Returns what an agent wrote in a finished turn, for a person who hears it only then.
-    pub(super) fn at_the_end(&mut self, change: &Change, sessions: &Sessions) -> Told {
+    pub(super) fn at_the_end(&mut self, change: &Change, sessions: &Sessions) -> NewAnnouncements {
         let quiet = self.settings.quiet || self.is_muted(&change.key, &change.agent);
         if self.settings.answers != AnswersChoice::AtTheEnd || quiet || change.replayed {
-            return Told::new();
+            return NewAnnouncements::new();
         }
         let key = Some(&change.key);
         let begins =

@@ -7,7 +7,7 @@ use crate::protocol::{
     Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, Response, RiskLevel,
     Undoing,
 };
-use crate::session::{Prompt, Question, Sessions, Standing};
+use crate::session::{Question, QuestionBody, Sessions, Standing};
 
 use super::answerable::label_of;
 use super::{Announcer, Manner};
@@ -29,10 +29,10 @@ pub(super) enum TimeLeft {
 }
 
 impl Announcer {
-    pub(super) fn kind_of(&self, prompt: &Prompt) -> Kind {
-        match prompt.question {
-            Question::Confirmation(_) => Kind::Confirmation,
-            Question::Clarification(_) => Kind::Clarification,
+    pub(super) fn kind_of(&self, prompt: &Question) -> Kind {
+        match prompt.body {
+            QuestionBody::Confirmation(_) => Kind::Confirmation,
+            QuestionBody::Clarification(_) => Kind::Clarification,
         }
     }
 
@@ -40,13 +40,13 @@ impl Announcer {
     /// P0 includes all of this at every verbosity.
     pub(super) fn ask(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         sessions: &Sessions,
         now: Now,
         again: bool,
     ) -> Vec<Segment> {
         let left = told(prompt, sessions, now);
-        let mut segments = self.asked(prompt, sessions, again, left, Prompt::LONGEST_PART);
+        let mut segments = self.asked(prompt, sessions, again, left, Question::LONGEST_PART);
         if prompt.is_cut() && !again {
             let cut = Segment::own(self.cut_words(prompt, sessions, now));
             // How to answer comes last, so that a person who knows it need not hear it out.
@@ -58,22 +58,22 @@ impl Announcer {
 
     /// Words a question in full for a face that shows it page by page. The usual keys and the remaining time are
     /// left out: such a face has rows for them, and the words stay as they are.
-    pub fn in_full(&self, prompt: &Prompt, sessions: &Sessions) -> Vec<Segment> {
+    pub fn in_full(&self, prompt: &Question, sessions: &Sessions) -> Vec<Segment> {
         let left = headed(prompt, sessions);
         let asked = self.asked(prompt, sessions, false, left, usize::MAX);
         self.without_keys(prompt, asked)
     }
 
     /// Words everything known about a question for the same face.
-    pub fn details_in_sight(&self, prompt: &Prompt, sessions: &Sessions) -> Vec<Segment> {
+    pub fn details_in_sight(&self, prompt: &Question, sessions: &Sessions) -> Vec<Segment> {
         let details = self.all_of(prompt, sessions, headed(prompt, sessions));
         self.without_keys(prompt, details)
     }
 
-    fn without_keys(&self, prompt: &Prompt, mut segments: Vec<Segment>) -> Vec<Segment> {
-        let others = match &prompt.question {
-            Question::Confirmation(asked) => asked.others().count(),
-            Question::Clarification(_) => 0,
+    fn without_keys(&self, prompt: &Question, mut segments: Vec<Segment>) -> Vec<Segment> {
+        let others = match &prompt.body {
+            QuestionBody::Confirmation(asked) => asked.others().count(),
+            QuestionBody::Clarification(_) => 0,
         };
         // Why it can't be answered, and which other decisions exist, appears nowhere else.
         if !prompt.is_answerable() || others > 0 {
@@ -84,7 +84,7 @@ impl Announcer {
     }
 
     /// Announces that a question has more words than these, and how to hear them.
-    pub(super) fn cut_words(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> String {
+    pub(super) fn cut_words(&self, prompt: &Question, sessions: &Sessions, now: Now) -> String {
         let how = match self.manner {
             Manner::Keys => "question.details.keys",
             Manner::Lines | Manner::Program => "question.details.lines",
@@ -97,7 +97,7 @@ impl Announcer {
 
     fn asked(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         sessions: &Sessions,
         again: bool,
         left: Option<TimeLeft>,
@@ -118,8 +118,8 @@ impl Announcer {
             );
         }
         let agent = self.asker(prompt, sessions);
-        match &prompt.question {
-            Question::Confirmation(asked) => {
+        match &prompt.body {
+            QuestionBody::Confirmation(asked) => {
                 let mut args = self.confirmation_args(prompt, asked, agent, left, longest);
                 args.push(("doubts", Arg::Own(self.doubts(prompt).join(" "))));
                 args.push(("unsaid", Arg::Own(self.left_unsaid(prompt))));
@@ -128,7 +128,7 @@ impl Announcer {
                 segments.push(self.keys_now(prompt));
                 segments
             }
-            Question::Clarification(asked) => {
+            QuestionBody::Clarification(asked) => {
                 let doubts = Arg::Own(self.doubts(prompt).join(" "));
                 self.clarification(prompt, asked, (agent, doubts), left, longest)
             }
@@ -144,13 +144,13 @@ impl Announcer {
     }
 
     /// Repeats a question as it was first asked, with the time that remains.
-    pub fn ask_again(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+    pub fn ask_again(&self, prompt: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
         self.ask(prompt, sessions, now, false)
     }
 
     /// Repeats a question in short: the risk, what it is about, how to answer.
-    pub fn remind(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        let (Question::Confirmation(asked), false) = (&prompt.question, prompt.is_cut()) else {
+    pub fn remind(&self, prompt: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        let (QuestionBody::Confirmation(asked), false) = (&prompt.body, prompt.is_cut()) else {
             return self.ask_again(prompt, sessions, now);
         };
         let agent = self.asker(prompt, sessions);
@@ -164,14 +164,19 @@ impl Announcer {
     }
 
     /// Words everything known about a question, without any cut.
-    pub fn details(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+    pub fn details(&self, prompt: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
         self.all_of(prompt, sessions, told(prompt, sessions, now))
     }
 
-    fn all_of(&self, prompt: &Prompt, sessions: &Sessions, left: Option<TimeLeft>) -> Vec<Segment> {
+    fn all_of(
+        &self,
+        prompt: &Question,
+        sessions: &Sessions,
+        left: Option<TimeLeft>,
+    ) -> Vec<Segment> {
         let agent = self.asker(prompt, sessions);
-        let mut segments = match &prompt.question {
-            Question::Confirmation(asked) => {
+        let mut segments = match &prompt.body {
+            QuestionBody::Confirmation(asked) => {
                 let args = self.confirmation_args(prompt, asked, agent, left, usize::MAX);
                 let head = "question.details.head";
                 let mut segments = self.headed(head, "question.details", &args);
@@ -179,7 +184,7 @@ impl Announcer {
                 segments.push(self.keys_now(prompt));
                 segments
             }
-            Question::Clarification(asked) => {
+            QuestionBody::Clarification(asked) => {
                 let asker = (agent, Arg::own(""));
                 self.clarification(prompt, asked, asker, left, usize::MAX)
             }
@@ -189,26 +194,31 @@ impl Announcer {
     }
 
     /// Returns what surrounds the words of a question: the risk, what silence does, which keys answer.
-    pub(super) fn terms(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+    pub(super) fn terms(&self, prompt: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
         let left = told(prompt, sessions, now);
-        match &prompt.question {
-            Question::Confirmation(asked) => {
-                let args =
-                    self.confirmation_args(prompt, asked, Arg::own(""), left, Prompt::LONGEST_PART);
+        match &prompt.body {
+            QuestionBody::Confirmation(asked) => {
+                let args = self.confirmation_args(
+                    prompt,
+                    asked,
+                    Arg::own(""),
+                    left,
+                    Question::LONGEST_PART,
+                );
                 let mut segments = self.phrases.say("question.terms", Verbosity::Normal, &args);
                 segments.extend(self.found(prompt, true));
                 segments.push(self.keys_now(prompt));
                 segments
             }
-            Question::Clarification(asked) => {
-                self.clarification_terms(prompt, asked, left, Prompt::LONGEST_PART)
+            QuestionBody::Clarification(asked) => {
+                self.clarification_terms(prompt, asked, left, Question::LONGEST_PART)
             }
         }
     }
 
     pub(super) fn confirmation_args(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         asked: &AwaitingConfirmation,
         agent: Arg,
         left: Option<TimeLeft>,
@@ -279,7 +289,7 @@ impl Announcer {
 
     fn clarification(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         asked: &AwaitingClarification,
         (agent, doubts): (Arg, Arg),
         left: Option<TimeLeft>,
@@ -337,7 +347,7 @@ impl Announcer {
 
     fn clarification_terms(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         asked: &AwaitingClarification,
         left: Option<TimeLeft>,
         longest: usize,
@@ -353,7 +363,7 @@ impl Announcer {
 
     fn timeout_segments(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         asked: &AwaitingClarification,
         left: Option<TimeLeft>,
         longest: usize,
@@ -379,8 +389,8 @@ impl Announcer {
     }
 
     /// Returns what silence does; empty for questions that no answer reaches any more.
-    fn timeout(&self, prompt: &Prompt, left: Option<TimeLeft>) -> String {
-        let Question::Confirmation(asked) = &prompt.question else {
+    fn timeout(&self, prompt: &Question, left: Option<TimeLeft>) -> String {
+        let QuestionBody::Confirmation(asked) = &prompt.body else {
             return String::new();
         };
         let Some(left) = left.filter(|_| prompt.standing.reaches()) else {
@@ -407,7 +417,7 @@ impl Announcer {
 
     pub(super) fn warn(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         remaining: Duration,
         sessions: &Sessions,
         now: Now,
@@ -419,7 +429,7 @@ impl Announcer {
                 ("n", Arg::own(prompt.id.0)),
                 ("time", Arg::Own(self.time(remaining))),
                 ("subject", {
-                    let subject = cut(prompt.question.subject(), Prompt::LONGEST_PART);
+                    let subject = cut(prompt.body.subject(), Question::LONGEST_PART);
                     self.exact_or(prompt, &subject, "question.no_action")
                 }),
                 ("timeout", Arg::Own(self.default(prompt))),
@@ -431,7 +441,7 @@ impl Announcer {
         segments
     }
 
-    pub(super) fn timed_out(&self, prompt: &Prompt) -> Vec<Segment> {
+    pub(super) fn timed_out(&self, prompt: &Question) -> Vec<Segment> {
         self.phrases.say(
             "question.timed_out",
             Verbosity::Normal,
@@ -443,9 +453,9 @@ impl Announcer {
     }
 
     /// Returns words for what the agent does without an answer.
-    pub fn default(&self, prompt: &Prompt) -> String {
-        match &prompt.question {
-            Question::Confirmation(asked) => {
+    pub fn default(&self, prompt: &Question) -> String {
+        match &prompt.body {
+            QuestionBody::Confirmation(asked) => {
                 let key = match &asked.default_decision {
                     Some(Decision::Reject) => "question.default.reject",
                     Some(Decision::Accept) => "question.default.accept",
@@ -453,7 +463,7 @@ impl Announcer {
                 };
                 self.phrases.text(key, &[])
             }
-            Question::Clarification(asked) => match &asked.default_response {
+            QuestionBody::Clarification(asked) => match &asked.default_response {
                 Some(response) => self.phrases.text(
                     "question.default.response",
                     &[("response", self.exact(prompt, label_of(asked, response)))],
@@ -478,20 +488,20 @@ impl Announcer {
     }
 
     /// Words an answer for reading it back.
-    pub fn answer_words(&self, prompt: &Prompt, answer: &Answer) -> String {
+    pub fn answer_words(&self, prompt: &Question, answer: &Answer) -> String {
         match answer {
             Answer::Decision { decision, .. } => self.decision_words(decision),
             Answer::Response(Response::YesNo(true)) => self.phrases.text("answer.yes", &[]),
             Answer::Response(Response::YesNo(false)) => self.phrases.text("answer.no", &[]),
             Answer::Response(Response::Number(number)) => number.to_string(),
             Answer::Response(Response::Text(text)) => {
-                let label = match &prompt.question {
-                    Question::Clarification(asked) => asked
+                let label = match &prompt.body {
+                    QuestionBody::Clarification(asked) => asked
                         .choices
                         .iter()
                         .find(|choice| choice.value == *text)
                         .map(|choice| choice.label.as_str()),
-                    Question::Confirmation(_) => None,
+                    QuestionBody::Confirmation(_) => None,
                 };
                 self.persons_words(label.unwrap_or(text))
             }
@@ -506,16 +516,16 @@ impl Announcer {
 
     /// Returns what a question is about, as an argument that is read exactly as written; if the question does
     /// not say, the words state that.
-    pub fn subject(&self, prompt: &Prompt) -> Arg {
-        let missing = match &prompt.question {
-            Question::Confirmation(_) => "question.no_action",
-            Question::Clarification(_) => "question.no_question",
+    pub fn subject(&self, prompt: &Question) -> Arg {
+        let missing = match &prompt.body {
+            QuestionBody::Confirmation(_) => "question.no_action",
+            QuestionBody::Clarification(_) => "question.no_question",
         };
-        self.exact_or(prompt, prompt.question.subject(), missing)
+        self.exact_or(prompt, prompt.body.subject(), missing)
     }
 
     /// Returns the name of the asking agent, or nothing if there is only one agent.
-    pub(super) fn asker(&self, prompt: &Prompt, sessions: &Sessions) -> Arg {
+    pub(super) fn asker(&self, prompt: &Question, sessions: &Sessions) -> Arg {
         if self.is_named(&prompt.key, &prompt.agent, sessions) {
             Arg::Name(
                 self.agent_name(&prompt.key, &prompt.agent, sessions)
@@ -527,7 +537,7 @@ impl Announcer {
     }
 
     /// Returns a text as written, or else the phrase that stands for a missing one.
-    pub(super) fn exact_or(&self, prompt: &Prompt, text: &str, missing: &str) -> Arg {
+    pub(super) fn exact_or(&self, prompt: &Question, text: &str, missing: &str) -> Arg {
         if speakable::one_line(text).is_empty() {
             Arg::Own(self.phrases.text(missing, &[]))
         } else {
@@ -536,7 +546,7 @@ impl Announcer {
     }
 
     /// Returns a question's text as an argument that is read exactly as written.
-    pub fn exact(&self, prompt: &Prompt, text: &str) -> Arg {
+    pub fn exact(&self, prompt: &Question, text: &str) -> Arg {
         match prompt
             .command()
             .is_some_and(|command| command.contains(text.trim()))
@@ -548,7 +558,7 @@ impl Announcer {
 }
 
 /// Returns the time that a question has left, for words that state it.
-pub(super) fn told(prompt: &Prompt, sessions: &Sessions, now: Now) -> Option<TimeLeft> {
+pub(super) fn told(prompt: &Question, sessions: &Sessions, now: Now) -> Option<TimeLeft> {
     let left = |at: Duration| match at.checked_sub(now.monotonic) {
         Some(left) if !left.is_zero() => TimeLeft::Told(left),
         Some(_) | None => TimeLeft::Over,
@@ -557,7 +567,7 @@ pub(super) fn told(prompt: &Prompt, sessions: &Sessions, now: Now) -> Option<Tim
 }
 
 /// Returns the same for words below a head that states the time.
-fn headed(prompt: &Prompt, sessions: &Sessions) -> Option<TimeLeft> {
+fn headed(prompt: &Question, sessions: &Sessions) -> Option<TimeLeft> {
     sessions.expires(prompt).map(|_| TimeLeft::Headed)
 }
 

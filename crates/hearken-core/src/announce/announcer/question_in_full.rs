@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use crate::config::Verbosity;
 use crate::protocol::Now;
-use crate::session::{Prompt, Question, Sessions};
+use crate::session::{Question, QuestionBody, Sessions};
 
 use super::answerable::label_of;
 use super::parts::Whole;
@@ -42,18 +42,18 @@ struct Field<'a> {
 
 impl Announcer {
     /// Returns everything known about a question, in several parts if it is long.
-    pub fn whole(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Whole {
+    pub fn whole(&self, prompt: &Question, sessions: &Sessions, now: Now) -> Whole {
         let fields = fields(prompt);
         let mut parts: Vec<Vec<(&Field<'_>, &str)>> = vec![Vec::new()];
-        let (mut room, mut needed) = (Prompt::LONGEST_PART, 1);
+        let (mut room, mut needed) = (Question::LONGEST_PART, 1);
         for field in &fields {
             let mut rest = field.text.trim();
             loop {
                 let length = rest.chars().count();
                 // A few words of a text at the end of a part would only look torn off.
-                if length > room && room < Prompt::LONGEST_PART / TAIL {
+                if length > room && room < Question::LONGEST_PART / TAIL {
                     parts.push(Vec::new());
-                    room = Prompt::LONGEST_PART;
+                    room = Question::LONGEST_PART;
                 }
                 let piece = beginning(rest, room);
                 room -= piece.chars().count();
@@ -68,7 +68,7 @@ impl Announcer {
                     break;
                 }
                 parts.push(Vec::new());
-                room = Prompt::LONGEST_PART;
+                room = Question::LONGEST_PART;
             }
         }
         let count = parts.len();
@@ -125,10 +125,10 @@ impl Announcer {
 }
 
 /// Returns the texts of a question, those that the decision is about first.
-fn fields(prompt: &Prompt) -> Vec<Field<'_>> {
+fn fields(prompt: &Question) -> Vec<Field<'_>> {
     let mut fields = Vec::new();
-    match &prompt.question {
-        Question::Confirmation(asked) => {
+    match &prompt.body {
+        QuestionBody::Confirmation(asked) => {
             let action = Field::new("question.part.text", &asked.action, true);
             // Nothing is cleaned out of a command: what is hidden in it is named.
             let text = match prompt.command() {
@@ -157,7 +157,7 @@ fn fields(prompt: &Prompt) -> Vec<Field<'_>> {
                 }
             }));
         }
-        Question::Clarification(asked) => {
+        QuestionBody::Clarification(asked) => {
             let question = Field::new("question.part.text", &asked.question, true);
             fields.push(Field {
                 missing: "question.no_question",

@@ -133,7 +133,7 @@ impl Announcer {
     }
 
     /// Reads consecutive lines; what happens to them is said once for each run of lines that share it.
-    fn lines(&self, lines: &[Line<'_>]) -> Vec<Segment> {
+    fn lines(&self, lines: &[ReadingLine<'_>]) -> Vec<Segment> {
         let mut words = Vec::new();
         let mut heard = "";
         let runs = lines.chunk_by(|one, next| {
@@ -153,9 +153,9 @@ impl Announcer {
     }
 
     /// Reads one line, and its indentation if that differs from what was heard last.
-    fn line<'a>(&self, line: &What<'a>, heard: &mut &'a str) -> Vec<Segment> {
+    fn line<'a>(&self, line: &ReadingSubject<'a>, heard: &mut &'a str) -> Vec<Segment> {
         let mut words = Vec::new();
-        if let What::Changed { spans, .. } = line {
+        if let ReadingSubject::Changed { spans, .. } = line {
             for (before, after) in spans {
                 let key = match (before.trim().is_empty(), after.trim().is_empty()) {
                     (true, _) => "reading.words.added",
@@ -170,7 +170,7 @@ impl Announcer {
         let text = line.text();
         let bare = text.trim_start_matches([' ', '\t']);
         let before = text.get(..text.len() - bare.len()).unwrap_or_default();
-        if let What::GoesOn(_) = line {
+        if let ReadingSubject::GoesOn(_) = line {
             words.extend(self.read("reading.goes_on", &[]));
         } else if !bare.trim().is_empty() && before != *heard {
             *heard = before;
@@ -252,12 +252,12 @@ fn count_of(n: u64) -> (&'static str, Arg) {
 }
 
 /// One line of a place, or a piece of a long one.
-struct Line<'a> {
+struct ReadingLine<'a> {
     number: u64,
-    what: What<'a>,
+    what: ReadingSubject<'a>,
 }
 
-enum What<'a> {
+enum ReadingSubject<'a> {
     Kept(&'a str),
     Removed(&'a str),
     Added(&'a str),
@@ -272,7 +272,7 @@ enum What<'a> {
     },
 }
 
-impl<'a> What<'a> {
+impl<'a> ReadingSubject<'a> {
     /// Returns the phrase for what happens to it, if that is said once for several lines.
     fn label(&self) -> Option<&'static str> {
         match self {
@@ -297,16 +297,16 @@ impl<'a> What<'a> {
     }
 }
 
-impl Line<'_> {
+impl ReadingLine<'_> {
     /// Estimates how many characters are read of it.
     fn size(&self) -> usize {
         let spans = match &self.what {
-            What::Changed { spans, .. } => spans.as_slice(),
-            What::Kept(_)
-            | What::Removed(_)
-            | What::Added(_)
-            | What::Moved(_)
-            | What::GoesOn(_) => &[],
+            ReadingSubject::Changed { spans, .. } => spans.as_slice(),
+            ReadingSubject::Kept(_)
+            | ReadingSubject::Removed(_)
+            | ReadingSubject::Added(_)
+            | ReadingSubject::Moved(_)
+            | ReadingSubject::GoesOn(_) => &[],
         };
         let spans = spans.iter().map(|(one, other)| one.len() + other.len());
         self.what.text().chars().count() + spans.sum::<usize>()
@@ -328,7 +328,7 @@ fn pieces(line: &str) -> Vec<&str> {
 }
 
 /// Returns the lines of a place as they are read: a line of which only some words changed becomes a single line.
-fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
+fn lines_of(hunk: &Hunk) -> Vec<ReadingLine<'_>> {
     let mut lines = Vec::new();
     let mut number = hunk.line;
     let mut rest = hunk.lines.as_slice();
@@ -343,7 +343,7 @@ fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
             .count();
         let (run, behind) = rest.split_at((gone + come).max(1));
         rest = behind;
-        let pairs: Option<Vec<Line<'_>>> = (gone > 0 && gone == come)
+        let pairs: Option<Vec<ReadingLine<'_>>> = (gone > 0 && gone == come)
             .then(|| {
                 let (old, new) = run.split_at(gone);
                 let pairs = old.iter().zip(new).enumerate();
@@ -351,7 +351,7 @@ fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
                     .map(|(at, (old, new))| {
                         let what = what_changed(old.text(), new.text())?;
                         let number = number + at as u64;
-                        Some(Line { number, what })
+                        Some(ReadingLine { number, what })
                     })
                     .collect()
             })
@@ -369,12 +369,12 @@ fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
         for line in run {
             for (at, piece) in pieces(line.text()).into_iter().enumerate() {
                 let what = match line {
-                    _ if at > 0 => What::GoesOn(piece),
-                    ChangedLine::Kept(_) => What::Kept(piece),
-                    ChangedLine::Removed(_) => What::Removed(piece),
-                    ChangedLine::Added(_) => What::Added(piece),
+                    _ if at > 0 => ReadingSubject::GoesOn(piece),
+                    ChangedLine::Kept(_) => ReadingSubject::Kept(piece),
+                    ChangedLine::Removed(_) => ReadingSubject::Removed(piece),
+                    ChangedLine::Added(_) => ReadingSubject::Added(piece),
                 };
-                lines.push(Line { number, what });
+                lines.push(ReadingLine { number, what });
             }
             if !matches!(line, ChangedLine::Removed(_)) {
                 number += 1;
@@ -385,13 +385,13 @@ fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
 }
 
 /// Returns how one line becomes another, if they have enough in common.
-fn what_changed<'a>(old: &str, new: &'a str) -> Option<What<'a>> {
+fn what_changed<'a>(old: &str, new: &'a str) -> Option<ReadingSubject<'a>> {
     let bare = new.trim_start();
     if old.trim_start() == bare && !bare.is_empty() && new.chars().count() <= MOST_SIGNS {
-        return Some(What::Moved(new));
+        return Some(ReadingSubject::Moved(new));
     }
     let spans = spans(old, new)?;
-    Some(What::Changed { spans, text: new })
+    Some(ReadingSubject::Changed { spans, text: new })
 }
 
 /// Returns the words in which two lines differ; `None` if they have too little in common, or are too long.

@@ -19,13 +19,13 @@ const MOST_RECENT: usize = 64;
 
 /// The most recent announcements.
 #[derive(Debug, Default)]
-pub(super) struct Recent(VecDeque<Said>);
+pub(super) struct Recent(VecDeque<RecentWords>);
 
 impl Recent {
     /// Returns whether the same was announced recently; if not, records it. What was only shown does not keep it from
     /// being spoken.
     pub(super) fn has(&mut self, announcement: &Announcement) -> bool {
-        let said = Said::by(announcement);
+        let said = RecentWords::by(announcement);
         // The entries are in the order in which they came.
         while (self.0.front()).is_some_and(|before| before.at + REPEAT <= said.at) {
             self.0.pop_front();
@@ -43,7 +43,7 @@ impl Recent {
 
 /// The words of a session and their time, for finding out whether they are repeated.
 #[derive(Debug)]
-struct Said {
+struct RecentWords {
     at: Duration,
     /// A hash of the fields below: thousands of concurrent agents say nearly the same, each in the name of its own
     /// session.
@@ -54,7 +54,7 @@ struct Said {
     is_spoken: bool,
 }
 
-impl Said {
+impl RecentWords {
     fn by(announcement: &Announcement) -> Self {
         let (key, words) = (announcement.key.clone(), announcement.text());
         Self {

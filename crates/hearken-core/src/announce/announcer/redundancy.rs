@@ -19,7 +19,7 @@ use crate::protocol::{
     ToolInvoked, Urgency,
 };
 use crate::session::{
-    AgentState, Change, Closing, Consent, Prompt, PromptId, ReplyState, Sessions, ToolCall,
+    AgentState, Change, Closing, Consent, Question, QuestionId, ReplyState, Sessions, ToolCall,
 };
 
 use super::wording::agents;
@@ -100,7 +100,7 @@ impl Announcer {
 
     /// Words the end of a question. That an answer was sent is said once, either with its receipt or instead of it;
     /// what the agent then does is announced separately.
-    pub(super) fn settled(&self, prompt: &Prompt, how: &Closing) -> (Vec<Segment>, Aloud) {
+    pub(super) fn settled(&self, prompt: &Question, how: &Closing) -> (Vec<Segment>, Aloud) {
         let whole = self.closed(prompt, how);
         let expected = match how {
             // If two answers went out, the announcement says which one counted.
@@ -245,11 +245,11 @@ impl Announcer {
 
     /// Returns whether a question is the last thing that was spoken, and recently, so that words about it need not
     /// name it again.
-    pub fn is_in_mind(&self, prompt: PromptId, now: Now) -> bool {
+    pub fn is_in_mind(&self, prompt: QuestionId, now: Now) -> bool {
         let mut told = self.history.iter().rev().take(MOST_LOOKED_AT);
         told.find(|told| told.aloud == Aloud::Yes)
             .is_some_and(|last| {
-                last.about.is_some_and(|about| about.prompt() == prompt)
+                last.about.is_some_and(|about| about.question() == prompt)
                     && now.monotonic < last.at.monotonic + IN_MIND
             })
     }
@@ -324,7 +324,7 @@ impl Announcer {
             .and_then(|session| session.tools.iter().rfind(same))
             .map(|call| call.consent);
         match asked {
-            Some(Consent::Asked(prompt)) => sessions.prompt(prompt).is_some_and(was_accepted),
+            Some(Consent::Asked(prompt)) => sessions.question(prompt).is_some_and(was_accepted),
             Some(Consent::NotNeeded) => self.follows_consent(change, sessions),
             Some(Consent::Missing(_) | Consent::MissingTold(_)) | None => false,
         }
@@ -335,7 +335,7 @@ impl Announcer {
     fn follows_consent(&self, change: &Change, sessions: &Sessions) -> bool {
         let session = sessions.get(&change.key);
         let asked = session.and_then(|session| self.last.borrow().asked(session));
-        asked.is_some_and(|asked| sessions.prompt(asked).is_some_and(was_accepted))
+        asked.is_some_and(|asked| sessions.question(asked).is_some_and(was_accepted))
     }
 
     /// Returns whether an agent's words about its start say no more than "Started.", in the person's language or in
@@ -349,7 +349,7 @@ impl Announcer {
 }
 
 /// Returns whether the person accepted what a question asked.
-fn was_accepted(prompt: &Prompt) -> bool {
+fn was_accepted(prompt: &Question) -> bool {
     matches!(
         prompt.answer(),
         Some(Answer::Decision {

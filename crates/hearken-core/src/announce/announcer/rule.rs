@@ -2,7 +2,7 @@
 
 use crate::config::{PolicyDecision, PolicyRule, Verbosity};
 use crate::protocol::Now;
-use crate::session::{Prompt, Question, Sessions};
+use crate::session::{Question, QuestionBody, Sessions};
 
 use super::Announcer;
 use super::question::told;
@@ -14,16 +14,16 @@ impl Announcer {
     pub fn policy_words(
         &self,
         rule: &PolicyRule,
-        prompt: &Prompt,
+        prompt: &Question,
         sessions: &Sessions,
         now: Now,
     ) -> Vec<Segment> {
-        let Question::Confirmation(asked) = &prompt.question else {
+        let QuestionBody::Confirmation(asked) = &prompt.body else {
             return Vec::new();
         };
         let left = told(prompt, sessions, now);
         let agent = self.asker(prompt, sessions);
-        let mut args = self.confirmation_args(prompt, asked, agent, left, Prompt::LONGEST_PART);
+        let mut args = self.confirmation_args(prompt, asked, agent, left, Question::LONGEST_PART);
         let keys = self.keys_now(prompt);
         let keys = Arg::Sounding {
             text: keys.text().to_owned(),

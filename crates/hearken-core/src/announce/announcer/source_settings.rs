@@ -15,7 +15,7 @@ use crate::config::{Load, SourceAnnounce, Verbosity};
 use crate::protocol::Now;
 use crate::session::{LinkId, Sessions};
 
-use super::{Announcer, Told};
+use super::{Announcer, NewAnnouncements};
 use crate::announce::text::coalesce::Policy;
 use crate::announce::words::phrase::Phrases;
 
@@ -58,14 +58,14 @@ impl Announcer {
 
     /// Sets how much is announced from now on, and returns the streamed text that waited only because
     /// of the old load.
-    pub fn set_load(&mut self, load: Load, now: Now, sessions: &Sessions) -> Told {
+    pub fn set_load(&mut self, load: Load, now: Now, sessions: &Sessions) -> NewAnnouncements {
         self.settings.load = load;
         let policies: Vec<_> = self
             .outputs
             .all()
             .map(|(link, place)| (place, Policy::from(self.load_of(link))))
             .collect();
-        let mut told = Told::new();
+        let mut told = NewAnnouncements::new();
         for (place, policy) in policies {
             if let Some(output) = self.outputs.at_mut(place) {
                 let pieces = output.coalescer.set_policy(policy);

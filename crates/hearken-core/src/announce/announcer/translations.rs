@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::announce::words::phrase::Arg;
 use crate::protocol::{Decoded, Event, UNDETERMINED, Wanted, direction_of};
-use crate::session::{LinkId, Prompt};
+use crate::session::{LinkId, Question};
 
 use super::Announcer;
 
@@ -44,7 +44,7 @@ impl Announcer {
     }
 
     /// Returns a text of a question that may be in a different language from the rest of it.
-    pub(super) fn exact_in(&self, prompt: &Prompt, text: &str, other: Option<&String>) -> Arg {
+    pub(super) fn exact_in(&self, prompt: &Question, text: &str, other: Option<&String>) -> Arg {
         match other {
             None => self.exact(prompt, text),
             Some(tag) => {

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use super::Announcer;
-use super::parts::{Copied, Turn, TurnPart};
+use super::parts::{Copied, TurnPart, TurnText};
 use crate::announce::announcement::{Announcement, AnnouncementId, Class, Kind, Topic};
 use crate::announce::text::markdown::{Is, inline_code, outline};
 use crate::announce::text::normalise::{clean, clean_lines};
@@ -33,7 +33,7 @@ const MOST_COPIED: usize = 32;
 impl Announcer {
     /// Returns everything that an agent wrote in the turn to which an entry belongs, or in the last turn: back to
     /// the session's start or the person's last answer, whichever is nearer.
-    pub fn turn(&self, at: Option<AnnouncementId>) -> Option<Turn> {
+    pub fn turn(&self, at: Option<AnnouncementId>) -> Option<TurnText> {
         let is_text = |told: &Announcement| {
             told.kind == Kind::Output && told.is_agents_text() && told.class != Class::Response
         };
@@ -68,7 +68,7 @@ impl Announcer {
         Some(self.turn_of(&agent, &texts(&of_it), newest))
     }
 
-    fn turn_of(&self, agent: &str, texts: &Texts, last: AnnouncementId) -> Turn {
+    fn turn_of(&self, agent: &str, texts: &Texts, last: AnnouncementId) -> TurnText {
         let mut parts: Vec<TurnPart> = Vec::new();
         let (mut said, mut unsaid) = (Vec::new(), 0_u64);
         let (mut bytes, mut after_code) = (0, false);
@@ -130,7 +130,7 @@ impl Announcer {
             words: self.fill("copy.answer", level, &[("n", n)]),
         };
         let copied = std::iter::once(whole).chain(blocks).collect();
-        Turn {
+        TurnText {
             words,
             parts,
             copied,

@@ -8,7 +8,7 @@ use crate::protocol::{
     ErrorCategory, Level, Progress, SessionErrored, StateChanged, Summary, ToolCompleted,
     ToolInvoked, ToolStatus, Urgency,
 };
-use crate::session::{Change, Ended, PromptId, Session, Sessions, What};
+use crate::session::{Change, Ended, QuestionId, Session, Sessions, What};
 
 use super::{Announcer, Draft};
 use crate::announce::announcement::{About, Aloud, Class, Kind, Topic};
@@ -53,9 +53,9 @@ impl Announcer {
             }
             What::Anomaly(anomaly) => self.anomaly(change, anomaly),
             What::Danger(danger) => self.danger(change, danger, sessions),
-            What::PromptOpened(id) | What::PromptAnswerable(id) => {
-                self.prompt_draft(*id, sessions, |prompt| {
-                    let again = matches!(change.what, What::PromptAnswerable(_));
+            What::QuestionOpened(id) | What::QuestionAnswerable(id) => {
+                self.question_draft(*id, sessions, |prompt| {
+                    let again = matches!(change.what, What::QuestionAnswerable(_));
                     let draft = Draft::new(
                         Class::Alert,
                         self.kind_of(prompt),
@@ -68,13 +68,13 @@ impl Announcer {
                     }
                 })?
             }
-            What::PromptFreed(id) | What::PromptUnheard(id) => {
-                self.prompt_draft(*id, sessions, |prompt| {
+            What::QuestionFreed(id) | What::QuestionUnheard(id) => {
+                self.question_draft(*id, sessions, |prompt| {
                     Draft::new(Class::Alert, self.kind_of(prompt), self.asked_anew(prompt))
                         .about(About::Asks(*id))
                 })?
             }
-            What::PromptDoubted(id) => self.prompt_draft(*id, sessions, |prompt| {
+            What::QuestionDoubted(id) => self.question_draft(*id, sessions, |prompt| {
                 let args = [("n", Arg::own(id.0)), ("subject", self.subject(prompt))];
                 let words = self
                     .phrases
@@ -84,10 +84,10 @@ impl Announcer {
             What::QuestionsWaiting { waiting } => {
                 self.questions_waiting(change, *waiting, sessions)?
             }
-            What::PromptWarning {
-                prompt: id,
+            What::QuestionWarning {
+                question: id,
                 remaining,
-            } => self.prompt_draft(*id, sessions, |prompt| {
+            } => self.question_draft(*id, sessions, |prompt| {
                 Draft::new(
                     Class::Alert,
                     self.kind_of(prompt),
@@ -95,11 +95,11 @@ impl Announcer {
                 )
                 .about(About::Tells(*id))
             })?,
-            What::PromptTimedOut(id) => self.prompt_draft(*id, sessions, |prompt| {
+            What::QuestionTimedOut(id) => self.question_draft(*id, sessions, |prompt| {
                 Draft::new(Class::Alert, self.kind_of(prompt), self.timed_out(prompt))
                     .about(About::Tells(*id))
             })?,
-            What::PromptPerhapsResolved(id) => self.prompt_draft(*id, sessions, |prompt| {
+            What::QuestionPerhapsResolved(id) => self.question_draft(*id, sessions, |prompt| {
                 let key = if prompt.is_answerable() {
                     "question.perhaps"
                 } else {
@@ -112,8 +112,8 @@ impl Announcer {
                 );
                 Draft::new(Class::Outcome, self.kind_of(prompt), segments).about(About::Tells(*id))
             })?,
-            What::PromptClosed { prompt: id, how } => {
-                self.prompt_draft(*id, sessions, |prompt| {
+            What::QuestionClosed { question: id, how } => {
+                self.question_draft(*id, sessions, |prompt| {
                     let (segments, aloud) = self.settled(prompt, how);
                     Draft::new(Class::Outcome, self.kind_of(prompt), segments)
                         .about(About::Tells(*id))
@@ -125,13 +125,13 @@ impl Announcer {
         })
     }
 
-    fn prompt_draft(
+    fn question_draft(
         &self,
-        id: PromptId,
+        id: QuestionId,
         sessions: &Sessions,
-        draft: impl FnOnce(&crate::session::Prompt) -> Draft,
+        draft: impl FnOnce(&crate::session::Question) -> Draft,
     ) -> Option<Draft> {
-        sessions.prompt(id).map(draft)
+        sessions.question(id).map(draft)
     }
 
     pub(super) fn phrase(

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 
 use crate::protocol::is_direction_sign;
 
-use super::coalesce::Piece;
-use super::normalise::{self, Passage, Pronunciation, Readable, Reader, Words};
+use super::coalesce::SpokenPiece;
+use super::normalise::{self, Passage, Pronunciation, ProseReader, Readable, Words};
 use super::wrap::beginning;
 
 /// The longest path or name that is shown within other words, in characters.
@@ -95,19 +95,24 @@ impl Lexicon {
 
     /// Returns the shown words of an output's next piece, with lines of code on lines of their
     /// own; empty if the piece is structure only.
-    pub fn show_on(&self, readable: &mut Readable, piece: &Piece) -> String {
+    pub fn show_on(&self, readable: &mut Readable, piece: &SpokenPiece) -> String {
         readable.show(passage(piece), &self.words)
     }
 
     /// Returns the spoken words of an output's next piece; the reader remembers what is
     /// open, such as a code block.
-    pub fn read_on(&self, reader: &mut Reader, piece: &Piece, now: Option<Timestamp>) -> String {
+    pub fn read_on(
+        &self,
+        reader: &mut ProseReader,
+        piece: &SpokenPiece,
+        now: Option<Timestamp>,
+    ) -> String {
         self.pronounced(reader.read(passage(piece), &self.words, now))
     }
 
     /// Returns the spoken words and the shown words of a passage from a complete text.
     pub fn read_whole(&self, text: &str, now: Option<Timestamp>) -> (String, String) {
-        let spoken = Reader::default().read(Passage::new(text), &self.words, now);
+        let spoken = ProseReader::default().read(Passage::new(text), &self.words, now);
         let shown = Readable::default().show(Passage::new(text), &self.words);
         (self.pronounced(spoken), shown)
     }
@@ -169,7 +174,7 @@ impl Lexicon {
     }
 }
 
-fn passage(piece: &Piece) -> Passage<'_> {
+fn passage(piece: &SpokenPiece) -> Passage<'_> {
     Passage {
         text: &piece.text,
         begins: piece.begins,

@@ -134,7 +134,7 @@ pub fn args_of(
         | Danger::AnsweredAfterEnd { .. }
         | Danger::ActsAfterEnd { .. } => String::new(),
     };
-    let prompt = danger.prompt().map(|id| id.0.to_string());
+    let prompt = danger.question().map(|id| id.0.to_string());
     let gravity = gravity_of(danger).map(|key| phrases.text(key, &[]));
     [
         ("tool", tool),

@@ -10,7 +10,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::template::{Part, first};
+use super::template::{TemplatePart, first};
 
 /// The letters before the texts of levels other than the normal one.
 const LEVELS: [(&str, char); 2] = [("terse", 't'), ("detailed", 'd')];
@@ -105,7 +105,7 @@ fn check(text: &str) -> Result<(), &'static str> {
     let mut rest = text;
     while !rest.is_empty() {
         let (part, behind) = first(rest)?;
-        if let Part::Optional(inner) = part {
+        if let TemplatePart::Optional(inner) = part {
             check(inner)?;
         }
         rest = behind;

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use super::arg::{Arg, Args};
 use super::naming::{name_of, words_of};
 use super::segment::{Mark, Segment, join, stop};
-use super::template::{Part, parts};
+use super::template::{TemplatePart, parts};
 use crate::announce::text::speakable::{self, Lexicon, Profile};
 
 /// How many segments most phrases consist of.
@@ -76,12 +76,12 @@ impl<'a> Filled<'a> {
         };
         for part in parts(phrase) {
             match part {
-                Part::Literal(text) => self.literal(text),
-                Part::Key { command, key } => {
+                TemplatePart::Literal(text) => self.literal(text),
+                TemplatePart::Key { command, key } => {
                     self.key(self.keys.get(command).map_or(key, String::as_str));
                 }
-                Part::Typed(text) => self.key(text),
-                Part::Arg(name) => {
+                TemplatePart::Typed(text) => self.key(text),
+                TemplatePart::Arg(name) => {
                     self.ends = ENDED.contains(&name);
                     match find(name) {
                         Some(Arg::Own(text)) => self.put(text),
@@ -109,18 +109,18 @@ impl<'a> Filled<'a> {
                         None => {}
                     }
                 }
-                Part::Plural { arg, one, many } => {
+                TemplatePart::Plural { arg, one, many } => {
                     let is_one = matches!(find(arg), Some(Arg::Own(text)) if text == "1");
                     self.put(if is_one { one } else { many });
                 }
-                Part::Optional(inner) => {
-                    let whole = |part: Part<'_>| match part {
-                        Part::Arg(name) => find(name).is_some_and(|arg| !arg.is_empty()),
-                        Part::Literal(_)
-                        | Part::Key { .. }
-                        | Part::Typed(_)
-                        | Part::Plural { .. }
-                        | Part::Optional(_) => true,
+                TemplatePart::Optional(inner) => {
+                    let whole = |part: TemplatePart<'_>| match part {
+                        TemplatePart::Arg(name) => find(name).is_some_and(|arg| !arg.is_empty()),
+                        TemplatePart::Literal(_)
+                        | TemplatePart::Key { .. }
+                        | TemplatePart::Typed(_)
+                        | TemplatePart::Plural { .. }
+                        | TemplatePart::Optional(_) => true,
                     };
                     if parts(inner).all(whole) {
                         self.fill(inner, args);

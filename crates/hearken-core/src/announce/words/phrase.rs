@@ -286,7 +286,7 @@ impl Phrases {
 mod tests {
     use super::super::digest::digest;
     use super::super::segment::{Mark, join, join_spoken};
-    use super::super::template::{Part, parts};
+    use super::super::template::{TemplatePart, parts};
     use super::*;
     use crate::announce::text::speakable::Profile;
 
@@ -313,12 +313,12 @@ mod tests {
     /// Reassembles a phrase from its parts.
     fn again(text: &str) -> String {
         let part = |part| match part {
-            Part::Literal(text) => text.to_owned(),
-            Part::Key { command, key } => format!("{{key:{command}={key}}}"),
-            Part::Typed(text) => format!("{{type:{text}}}"),
-            Part::Arg(name) => format!("{{{name}}}"),
-            Part::Plural { arg, one, many } => format!("{{{arg}#{one}#{many}}}"),
-            Part::Optional(inner) => format!("[{}]", again(inner)),
+            TemplatePart::Literal(text) => text.to_owned(),
+            TemplatePart::Key { command, key } => format!("{{key:{command}={key}}}"),
+            TemplatePart::Typed(text) => format!("{{type:{text}}}"),
+            TemplatePart::Arg(name) => format!("{{{name}}}"),
+            TemplatePart::Plural { arg, one, many } => format!("{{{arg}#{one}#{many}}}"),
+            TemplatePart::Optional(inner) => format!("[{}]", again(inner)),
         };
         parts(text).map(part).collect()
     }
@@ -335,7 +335,7 @@ mod tests {
                 for text in levels.map(|level| leveled.at(level)) {
                     assert_eq!(again(text), text, "{} {key}", file.tag);
                     // Malformed text would stay as it is.
-                    let has_sign = |part| matches!(part, Part::Literal(text) if text.contains(['[', ']', '{', '}']));
+                    let has_sign = |part| matches!(part, TemplatePart::Literal(text) if text.contains(['[', ']', '{', '}']));
                     assert!(!parts(text).any(has_sign), "{} {key}", file.tag);
                 }
             }

@@ -31,19 +31,19 @@ pub struct Segment {
     /// Whether it is shown on rows of its own, with no stop added after it.
     on_rows: bool,
     words: Box<str>,
-    text: Part,
-    shown: Part,
-    spoken: Part,
+    text: SegmentRange,
+    shown: SegmentRange,
+    spoken: SegmentRange,
 }
 
 /// A range of bytes in a segment's words.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct SegmentRange {
     from: u32,
     to: u32,
 }
 
-impl Part {
+impl SegmentRange {
     /// Creates the part between two places. An event is limited to a few megabytes, so both fit.
     fn between(from: usize, to: usize) -> Self {
         let place = |place| u32::try_from(place).unwrap_or(u32::MAX);
@@ -90,8 +90,8 @@ impl Segment {
     /// which is empty if there is nothing to say. The words are shown as written, in the program's own language.
     pub fn new(mark: Mark, text: impl Into<String>, spoken: &str) -> Self {
         let mut words = text.into();
-        let text = Part::between(0, words.len());
-        let spoken = Part::of(spoken, text, &mut words);
+        let text = SegmentRange::between(0, words.len());
+        let spoken = SegmentRange::of(spoken, text, &mut words);
         Self {
             mark,
             ways: false,
@@ -107,7 +107,7 @@ impl Segment {
     /// Creates a segment of the program's own words, which are spoken as written.
     pub fn own(text: impl Into<String>) -> Self {
         let text = text.into();
-        let part = Part::between(0, text.len());
+        let part = SegmentRange::between(0, text.len());
         Self {
             mark: Mark::Own,
             ways: false,
@@ -137,7 +137,7 @@ impl Segment {
 
     /// Creates a segment of the program's own words that are heard but not seen.
     pub fn heard(spoken: impl Into<String>) -> Self {
-        let none = Part::between(0, 0);
+        let none = SegmentRange::between(0, 0);
         let heard = Self::own(spoken);
         Self {
             text: none,
@@ -153,7 +153,7 @@ impl Segment {
             return self;
         }
         let mut words = String::from(self.words);
-        let shown = Part::of(shown, self.text, &mut words);
+        let shown = SegmentRange::of(shown, self.text, &mut words);
         Self {
             words: words.into_boxed_str(),
             shown,

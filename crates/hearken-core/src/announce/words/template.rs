@@ -4,7 +4,7 @@
 
 /// One part of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part<'a> {
+pub(super) enum TemplatePart<'a> {
     /// Words as they are.
     Literal(&'a str),
     /// The key of a command, by the command's name, with its usual name.
@@ -24,13 +24,13 @@ pub(super) enum Part<'a> {
 }
 
 /// Returns a phrase's parts. Malformed text, which no built-in phrase has, stays as it is.
-pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+pub(super) fn parts(text: &str) -> impl Iterator<Item = TemplatePart<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        let (part, behind) = first(rest).unwrap_or((Part::Literal(rest), ""));
+        let (part, behind) = first(rest).unwrap_or((TemplatePart::Literal(rest), ""));
         rest = behind;
         Some(part)
     })
@@ -40,13 +40,13 @@ pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
 ///
 /// # Errors
 /// Returns a message if it is malformed.
-pub(super) fn first(text: &str) -> Result<(Part<'_>, &str), &'static str> {
+pub(super) fn first(text: &str) -> Result<(TemplatePart<'_>, &str), &'static str> {
     let bytes = text.as_bytes();
     match bytes.first() {
         Some(b'[') => {
             let inner = &text[1..];
             let end = closing(inner).ok_or("a [ is not closed")?;
-            Ok((Part::Optional(&inner[..end]), &inner[end + 1..]))
+            Ok((TemplatePart::Optional(&inner[..end]), &inner[end + 1..]))
         }
         Some(b'{') => {
             // Nearly always just a few letters.
@@ -62,7 +62,7 @@ pub(super) fn first(text: &str) -> Result<(Part<'_>, &str), &'static str> {
         Some(_) | None => {
             let is_sign = |byte: &u8| matches!(byte, b'[' | b']' | b'{' | b'}');
             let end = bytes.iter().position(is_sign).unwrap_or(bytes.len());
-            Ok((Part::Literal(&text[..end]), &text[end..]))
+            Ok((TemplatePart::Literal(&text[..end]), &text[end..]))
         }
     }
 }
@@ -84,23 +84,23 @@ fn closing(inner: &str) -> Option<usize> {
 }
 
 /// Parses the text in braces.
-fn place(inner: &str) -> Result<Part<'_>, &'static str> {
+fn place(inner: &str) -> Result<TemplatePart<'_>, &'static str> {
     if let Some(named) = inner.strip_prefix("key:") {
         let key = named.split_once('=');
         let (command, key) = key.ok_or("a key is {key:command=its usual key}")?;
-        return Ok(Part::Key { command, key });
+        return Ok(TemplatePart::Key { command, key });
     }
     if let Some(typed) = inner.strip_prefix("type:") {
-        return Ok(Part::Typed(typed));
+        return Ok(TemplatePart::Typed(typed));
     }
     // Most are just a name.
     if !inner.is_empty() && !inner.bytes().any(|byte| byte == b'#') {
-        return Ok(Part::Arg(inner));
+        return Ok(TemplatePart::Arg(inner));
     }
     let mut pieces = inner.split('#');
     let arg = pieces.next().filter(|name| !name.is_empty());
     match (arg, pieces.next(), pieces.next(), pieces.next()) {
-        (Some(arg), Some(one), Some(many), None) => Ok(Part::Plural { arg, one, many }),
+        (Some(arg), Some(one), Some(many), None) => Ok(TemplatePart::Plural { arg, one, many }),
         _ => Err("an argument is neither {name} nor {name#one#many}"),
     }
 }
@@ -112,33 +112,40 @@ mod tests {
     #[test]
     fn a_phrase_is_taken_apart() {
         let text = "{key:accept=y} to accept[: {a}[, {n#one#many}{type:[x]}]].";
-        let found: Vec<Part<'_>> = parts(text).collect();
+        let found: Vec<TemplatePart<'_>> = parts(text).collect();
         let inner = ": {a}[, {n#one#many}{type:[x]}]";
         let (command, key) = ("accept", "y");
         let wanted = [
-            Part::Key { command, key },
-            Part::Literal(" to accept"),
-            Part::Optional(inner),
-            Part::Literal("."),
+            TemplatePart::Key { command, key },
+            TemplatePart::Literal(" to accept"),
+            TemplatePart::Optional(inner),
+            TemplatePart::Literal("."),
         ];
         assert_eq!(found, wanted);
-        let found: Vec<Part<'_>> = parts(inner).collect();
+        let found: Vec<TemplatePart<'_>> = parts(inner).collect();
         let nested = ", {n#one#many}{type:[x]}";
-        let wanted = [Part::Literal(": "), Part::Arg("a"), Part::Optional(nested)];
+        let wanted = [
+            TemplatePart::Literal(": "),
+            TemplatePart::Arg("a"),
+            TemplatePart::Optional(nested),
+        ];
         assert_eq!(found, wanted);
-        let found: Vec<Part<'_>> = parts(nested).collect();
+        let found: Vec<TemplatePart<'_>> = parts(nested).collect();
         let (arg, one, many) = ("n", "one", "many");
         let wanted = [
-            Part::Literal(", "),
-            Part::Plural { arg, one, many },
-            Part::Typed("[x]"),
+            TemplatePart::Literal(", "),
+            TemplatePart::Plural { arg, one, many },
+            TemplatePart::Typed("[x]"),
         ];
         assert_eq!(found, wanted);
     }
 
     #[test]
     fn what_is_not_well_formed_is_lost_by_nobody() {
-        let found: Vec<Part<'_>> = parts("a [b").collect();
-        assert_eq!(found, [Part::Literal("a "), Part::Literal("[b")]);
+        let found: Vec<TemplatePart<'_>> = parts("a [b").collect();
+        assert_eq!(
+            found,
+            [TemplatePart::Literal("a "), TemplatePart::Literal("[b")]
+        );
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::session::PromptId;
+use crate::session::QuestionId;
 
 /// The person's place among the choices of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) struct Choices {
-    prompt: PromptId,
+    question: QuestionId,
     /// The number of a choice, as far as it is typed; 0 for none.
     typed: usize,
     focus: Option<usize>,
@@ -27,9 +27,9 @@ pub(in crate::app) enum Taken {
 
 impl Choices {
     /// Opens the choices of a question.
-    pub(in crate::app) fn new(prompt: PromptId) -> Self {
+    pub(in crate::app) fn new(prompt: QuestionId) -> Self {
         Self {
-            prompt,
+            question: prompt,
             typed: 0,
             focus: None,
             picked: BTreeSet::new(),
@@ -37,8 +37,8 @@ impl Choices {
     }
 
     /// Returns the question.
-    pub(in crate::app) fn prompt(&self) -> PromptId {
-        self.prompt
+    pub(in crate::app) fn question(&self) -> QuestionId {
+        self.question
     }
 
     /// Returns the number of a choice as far as it is typed; 0 for none.
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_number_is_complete_when_no_longer_one_could_be_meant() {
-        let mut choices = Choices::new(PromptId(1));
+        let mut choices = Choices::new(QuestionId(1));
         assert_eq!(choices.digit(4, 9), Some(4));
         assert_eq!(choices.digit(1, 12), None);
         assert_eq!(choices.typed(), 1);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn what_is_typed_goes_before_what_is_picked_and_that_before_the_focus() {
-        let mut choices = Choices::new(PromptId(1));
+        let mut choices = Choices::new(QuestionId(1));
         assert_eq!(choices.taken(), Taken::Nothing);
         choices.go_to(2);
         assert_eq!(choices.taken(), Taken::One(3));

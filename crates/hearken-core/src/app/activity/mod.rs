@@ -8,7 +8,7 @@ pub(super) mod second_step;
 
 use crate::keys::Mode;
 use crate::link::LinkId;
-use crate::session::PromptId;
+use crate::session::QuestionId;
 
 use super::conversations::Conversation;
 
@@ -26,7 +26,7 @@ pub(super) enum Doing {
     /// Typing an answer to a question, or the reason for rejecting it.
     Answering {
         /// The question.
-        prompt: PromptId,
+        question: QuestionId,
         /// The text typed so far.
         line: tui_input::Input,
     },
@@ -54,9 +54,9 @@ pub(super) enum Doing {
 
 impl Doing {
     /// Begins an answer to a question, with nothing typed.
-    pub(super) fn answering(prompt: PromptId) -> Self {
+    pub(super) fn answering(prompt: QuestionId) -> Self {
         Self::Answering {
-            prompt,
+            question: prompt,
             line: tui_input::Input::default(),
         }
     }
@@ -78,9 +78,11 @@ impl Doing {
     pub(super) fn mode(&self) -> Mode {
         match self {
             Self::Watching => Mode::Watching,
-            Self::Confirming(step) => Mode::Confirming(step.prompt().0),
-            Self::Answering { prompt, .. } => Mode::Editing(prompt.0),
-            Self::Choosing(choices) => Mode::Choosing(choices.prompt().0, choices.typed()),
+            Self::Confirming(step) => Mode::Confirming(step.question().0),
+            Self::Answering {
+                question: prompt, ..
+            } => Mode::Editing(prompt.0),
+            Self::Choosing(choices) => Mode::Choosing(choices.question().0, choices.typed()),
             Self::Searching(_) => Mode::Searching,
             Self::Prompting { whom, .. } => Mode::Prompting(whom.link.0),
             Self::Helping { .. } => Mode::Help,

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::protocol::{Answer, Now};
-use crate::session::PromptId;
+use crate::session::QuestionId;
 
 /// The second step counts only this long after the first: a burst of keys is not a decision.
 const APART: Duration = Duration::from_millis(150);
@@ -15,24 +15,24 @@ const APART: Duration = Duration::from_millis(150);
 /// An answer whose second step is due.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct SecondStep {
-    prompt: PromptId,
+    question: QuestionId,
     answer: Answer,
     since: Now,
 }
 
 impl SecondStep {
     /// Opens the second step.
-    pub(in crate::app) fn new(prompt: PromptId, answer: Answer, since: Now) -> Self {
+    pub(in crate::app) fn new(prompt: QuestionId, answer: Answer, since: Now) -> Self {
         Self {
-            prompt,
+            question: prompt,
             answer,
             since,
         }
     }
 
     /// Returns the question that it belongs to.
-    pub(in crate::app) fn prompt(&self) -> PromptId {
-        self.prompt
+    pub(in crate::app) fn question(&self) -> QuestionId {
+        self.question
     }
 
     /// Returns when it was opened, on the monotonic clock.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::keys::{Mode, Scan, ScanKey};
-use crate::session::PromptId;
+use crate::session::QuestionId;
 
 /// A selection this soon after an automatic step was meant for the item before it.
 const REACTION: Duration = Duration::from_millis(250);
@@ -22,7 +22,7 @@ pub(in crate::app) struct Scanning {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Focus {
     mode: Mode,
-    shown: Option<PromptId>,
+    shown: Option<QuestionId>,
     at: usize,
     since: Duration,
     /// The number of automatic steps so far.
@@ -33,7 +33,7 @@ impl Focus {
     /// Creates a focus on a place.
     pub(super) fn new(
         mode: Mode,
-        shown: Option<PromptId>,
+        shown: Option<QuestionId>,
         at: usize,
         since: Duration,
         by_itself: usize,
@@ -87,7 +87,7 @@ impl Scanning {
     }
 
     /// Returns what is in focus, as long as it belongs to the current mode and question.
-    pub(super) fn focus(&self, mode: Mode, shown: Option<PromptId>) -> Option<Focus> {
+    pub(super) fn focus(&self, mode: Mode, shown: Option<QuestionId>) -> Option<Focus> {
         self.focus
             .filter(|focus| focus.mode == mode && focus.shown == shown)
     }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use crate::announce::{Arg, Class};
 use crate::keys::{BINDINGS, Binding, Command, Edit, Mode, Press, ScanKey};
 use crate::protocol::{Decision, Now, ResponseKind};
-use crate::session::{Prompt, PromptId, Question};
+use crate::session::{Question, QuestionBody, QuestionId};
 
 use super::scan::Focus;
 use crate::app::App;
@@ -30,11 +30,11 @@ const GROUPS: [&str; 7] = [
 
 /// One item that can be selected.
 #[derive(Debug, Clone, PartialEq)]
-enum Item {
+enum ScanItem {
     /// A command, by its name in the table of keys.
     Named(&'static str),
     /// A choice of a question.
-    Option(PromptId, usize),
+    Option(QuestionId, usize),
     /// A group of characters.
     Group(usize),
     /// A character.
@@ -108,23 +108,23 @@ impl App {
         };
         let phrases = self.announcer.phrases();
         let words = match &item {
-            Item::Named(name) => {
+            ScanItem::Named(name) => {
                 let does = BINDINGS
                     .iter()
                     .find(|binding| binding.name == *name)
                     .map_or("", |binding| binding.does);
                 phrases.help(does).to_owned()
             }
-            Item::Option(id, at) => {
-                let Some(prompt) = self.sessions.prompt(*id).cloned() else {
+            ScanItem::Option(id, at) => {
+                let Some(prompt) = self.sessions.question(*id).cloned() else {
                     return;
                 };
-                let label = match &prompt.question {
-                    Question::Clarification(asked) => asked
+                let label = match &prompt.body {
+                    QuestionBody::Clarification(asked) => asked
                         .choices
                         .get(*at)
                         .map(|choice| self.announcer.exact(&prompt, &choice.label)),
-                    Question::Confirmation(asked) => asked
+                    QuestionBody::Confirmation(asked) => asked
                         .others()
                         .nth(*at)
                         .map(|other| Arg::Own(self.announcer.decision_words(other))),
@@ -136,15 +136,15 @@ impl App {
                 self.tell_about(Class::Response, &prompt, "scan.choice", &args, now);
                 return;
             }
-            Item::Group(at) => {
+            ScanItem::Group(at) => {
                 let letters: Vec<String> =
                     GROUPS[*at].chars().map(|c| self.scan_letter(c)).collect();
                 letters.join(" ")
             }
-            Item::Letter(c) => self.scan_letter(*c),
-            Item::Delete => phrases.text("scan.delete", &[]),
-            Item::Send => phrases.text("scan.send", &[]),
-            Item::Back => phrases.text("scan.back", &[]),
+            ScanItem::Letter(c) => self.scan_letter(*c),
+            ScanItem::Delete => phrases.text("scan.delete", &[]),
+            ScanItem::Send => phrases.text("scan.send", &[]),
+            ScanItem::Back => phrases.text("scan.back", &[]),
         };
         self.respond("scan.item", &[("item", Arg::Own(words))], now);
     }
@@ -157,31 +157,31 @@ impl App {
             .spell(&c.to_string(), false)
     }
 
-    fn scan_do(&mut self, item: Item, press: Press, now: Now) {
+    fn scan_do(&mut self, item: ScanItem, press: Press, now: Now) {
         let command = match item {
-            Item::Named(name) => BINDINGS
+            ScanItem::Named(name) => BINDINGS
                 .iter()
                 .find(|binding| binding.name == name)
                 .map(Binding::command),
-            Item::Option(id, at) => Some(Command::Choose(Some(id.0), Some(at + 1))),
-            Item::Group(at) => {
+            ScanItem::Option(id, at) => Some(Command::Choose(Some(id.0), Some(at + 1))),
+            ScanItem::Group(at) => {
                 self.hands.scanning_mut().open_group(at);
                 self.scan_step(0, now);
                 return;
             }
-            Item::Letter(c) => {
+            ScanItem::Letter(c) => {
                 self.hands.scanning_mut().close_group();
                 Some(Command::Edit(Edit::Insert(c)))
             }
-            Item::Delete => Some(Command::Edit(Edit::Backspace)),
-            Item::Send => Some(Command::Edit(Edit::Submit)),
-            Item::Back if self.hands.scanning_mut().close_group() => {
+            ScanItem::Delete => Some(Command::Edit(Edit::Backspace)),
+            ScanItem::Send => Some(Command::Edit(Edit::Submit)),
+            ScanItem::Back if self.hands.scanning_mut().close_group() => {
                 self.scan_step(0, now);
                 return;
             }
-            Item::Back => Some(Command::Back),
+            ScanItem::Back => Some(Command::Back),
         };
-        let typed = matches!(item, Item::Letter(_) | Item::Delete);
+        let typed = matches!(item, ScanItem::Letter(_) | ScanItem::Delete);
         self.pressed(command, press, now);
         if typed {
             let typed = self.doing.line().map_or("", tui_input::Input::value);
@@ -191,86 +191,94 @@ impl App {
     }
 
     /// Returns everything that can be done at the moment.
-    fn scan_items(&self) -> Vec<Item> {
+    fn scan_items(&self) -> Vec<ScanItem> {
         match self.doing.mode() {
             Mode::Watching => {
                 let shown = self.shown().map(|(_, prompt)| prompt);
                 let mut items = shown.map(question_items).unwrap_or_default();
                 if shown.is_some_and(|prompt| !prompt.attached.changes.is_empty()) {
-                    items.extend(["read_on", "read_back"].map(Item::Named));
+                    items.extend(["read_on", "read_back"].map(ScanItem::Named));
                 }
                 if self.meant() > 1 {
-                    items.push(Item::Named("next_question"));
+                    items.push(ScanItem::Named("next_question"));
                 }
                 items.extend(
                     [
                         "stop", "repeat", "status", "previous", "away", "leave", "quit",
                     ]
-                    .map(Item::Named),
+                    .map(ScanItem::Named),
                 );
                 items
             }
-            Mode::Confirming(_) => vec![Item::Named("confirm"), Item::Named("reject"), Item::Back],
+            Mode::Confirming(_) => vec![
+                ScanItem::Named("confirm"),
+                ScanItem::Named("reject"),
+                ScanItem::Back,
+            ],
             Mode::Choosing(id, _) => {
-                let id = PromptId(id);
+                let id = QuestionId(id);
                 let count = self
                     .sessions
-                    .prompt(id)
-                    .map_or(0, |prompt| prompt.question.choices());
-                let options = (0..count).map(|at| Item::Option(id, at));
-                options.chain([Item::Back]).collect()
+                    .question(id)
+                    .map_or(0, |prompt| prompt.body.choices());
+                let options = (0..count).map(|at| ScanItem::Option(id, at));
+                options.chain([ScanItem::Back]).collect()
             }
             Mode::Editing(_) | Mode::Searching | Mode::Prompting(_) => {
                 match self.hands.scanning().group() {
                     Some(group) => GROUPS[group]
                         .chars()
-                        .map(Item::Letter)
-                        .chain([Item::Back])
+                        .map(ScanItem::Letter)
+                        .chain([ScanItem::Back])
                         .collect(),
                     None => (0..GROUPS.len())
-                        .map(Item::Group)
-                        .chain([Item::Delete, Item::Send, Item::Back])
+                        .map(ScanItem::Group)
+                        .chain([ScanItem::Delete, ScanItem::Send, ScanItem::Back])
                         .collect(),
                 }
             }
-            Mode::Quitting => vec![Item::Named("quit"), Item::Back],
-            Mode::Leaving(_) => vec![Item::Named("leave"), Item::Back],
-            Mode::Help => vec![Item::Named("next"), Item::Named("previous"), Item::Back],
+            Mode::Quitting => vec![ScanItem::Named("quit"), ScanItem::Back],
+            Mode::Leaving(_) => vec![ScanItem::Named("leave"), ScanItem::Back],
+            Mode::Help => vec![
+                ScanItem::Named("next"),
+                ScanItem::Named("previous"),
+                ScanItem::Back,
+            ],
         }
     }
 }
 
 /// Returns the ways to answer a question.
-fn question_items(prompt: &Prompt) -> Vec<Item> {
+fn question_items(prompt: &Question) -> Vec<ScanItem> {
     let mut items = Vec::new();
-    match &prompt.question {
-        Question::Confirmation(asked) => {
+    match &prompt.body {
+        QuestionBody::Confirmation(asked) => {
             if asked.takes(&Decision::Accept) {
-                items.push(Item::Named("accept"));
+                items.push(ScanItem::Named("accept"));
             }
             if asked.takes(&Decision::Reject) {
-                items.extend([Item::Named("reject"), Item::Named("explain")]);
+                items.extend([ScanItem::Named("reject"), ScanItem::Named("explain")]);
             }
             if asked.others().next().is_some() {
-                items.push(Item::Named("choose"));
+                items.push(ScanItem::Named("choose"));
             }
         }
-        Question::Clarification(asked) => {
+        QuestionBody::Clarification(asked) => {
             for kind in &asked.accepted_response_kinds {
                 match kind {
                     ResponseKind::YesNo => {
-                        items.extend([Item::Named("accept"), Item::Named("reject")]);
+                        items.extend([ScanItem::Named("accept"), ScanItem::Named("reject")]);
                     }
-                    ResponseKind::MultipleChoice => items.push(Item::Named("choose")),
+                    ResponseKind::MultipleChoice => items.push(ScanItem::Named("choose")),
                     ResponseKind::Freetext | ResponseKind::Numeric | ResponseKind::Other(_) => {
-                        if !items.contains(&Item::Named("answer")) {
-                            items.push(Item::Named("answer"));
+                        if !items.contains(&ScanItem::Named("answer")) {
+                            items.push(ScanItem::Named("answer"));
                         }
                     }
                 }
             }
         }
     }
-    items.push(Item::Named("details"));
+    items.push(ScanItem::Named("details"));
     items
 }

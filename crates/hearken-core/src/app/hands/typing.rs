@@ -15,7 +15,7 @@ use crate::announce::{Arg, Class, Kind, Reason, Segment};
 use crate::config::EchoChoice;
 use crate::keys::Edit;
 use crate::protocol::{LONGEST_RATIONALE, Now};
-use crate::session::Question;
+use crate::session::QuestionBody;
 
 use crate::app::activity::Doing;
 use crate::app::{App, Effect};
@@ -208,11 +208,14 @@ impl App {
 
     /// Returns whether the reason of a rejection is being typed.
     fn is_reason(&self) -> bool {
-        let Doing::Answering { prompt, .. } = self.doing else {
+        let Doing::Answering {
+            question: prompt, ..
+        } = self.doing
+        else {
             return false;
         };
-        let prompt = self.sessions.prompt(prompt);
-        prompt.is_some_and(|prompt| matches!(prompt.question, Question::Confirmation(_)))
+        let prompt = self.sessions.question(prompt);
+        prompt.is_some_and(|prompt| matches!(prompt.body, QuestionBody::Confirmation(_)))
     }
 
     fn line_and_cursor(&self) -> (String, usize) {

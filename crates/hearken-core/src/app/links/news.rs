@@ -9,11 +9,11 @@ use crate::announce::{Arg, Class, Kind};
 use crate::dialect::{Connection, Cx, Out, Wish};
 use crate::link::{Fault, LinkEvent, LinkId};
 use crate::protocol::{AgentId, Answer, Now, Unobserved};
-use crate::session::{AnomalyKind, Change, PromptId, Standing, What};
+use crate::session::{AnomalyKind, Change, QuestionId, Standing, What};
 
 use super::LinkView;
-use super::reading::Asks;
-use super::start::Waiting;
+use super::reading::Answerability;
+use super::start::StartWait;
 use crate::app::App;
 
 impl App {
@@ -36,7 +36,7 @@ impl App {
         let event = match event {
             LinkEvent::Frame(frame) if view.dialect_mut().passes(&frame.text) => {
                 self.link_back(id, now);
-                self.frame(id, frame.text, Asks::ToBeAnswered, now);
+                self.frame(id, frame.text, Answerability::ToBeAnswered, now);
                 return self.settle_over(id, now);
             }
             event => event,
@@ -149,7 +149,7 @@ impl App {
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
-        view.wait(Waiting::Over);
+        view.wait(StartWait::Over);
         view.dropped += count;
         let args = [
             ("count", Arg::own(count)),
@@ -255,7 +255,7 @@ impl App {
     }
 
     /// Announces which answer was sent while a recording was made.
-    pub(super) fn tell_recorded(&mut self, id: LinkId, number: u64, prompt: PromptId, now: Now) {
+    pub(super) fn tell_recorded(&mut self, id: LinkId, number: u64, prompt: QuestionId, now: Now) {
         let answer = self
             .links
             .get(id)
@@ -267,8 +267,8 @@ impl App {
     }
 
     /// Announces the answer to a question, as a recording or a capture shows it.
-    pub(super) fn tell_recorded_answer(&mut self, prompt: PromptId, answer: Answer, now: Now) {
-        if let Some(prompt) = self.sessions.prompt(prompt).cloned() {
+    pub(super) fn tell_recorded_answer(&mut self, prompt: QuestionId, answer: Answer, now: Now) {
+        if let Some(prompt) = self.sessions.question(prompt).cloned() {
             let words = self.announcer.answer_words(&prompt, &answer);
             let args = [("n", Arg::own(prompt.id.0)), ("answer", Arg::Own(words))];
             self.tell_about(Class::Alert, &prompt, "question.recorded", &args, now);
@@ -370,7 +370,7 @@ impl App {
             self.sessions.link_lost(id, now)
         };
         for prompt in unsure {
-            let Some(prompt) = self.sessions.prompt(prompt).cloned() else {
+            let Some(prompt) = self.sessions.question(prompt).cloned() else {
                 continue;
             };
             let wishes = self.queue.withdraw(prompt.id, now.monotonic);

@@ -23,7 +23,7 @@ const STEP_BYTES: usize = 16 * 1024;
 
 /// Whether the question of an event can be answered from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asks {
+pub(super) enum Answerability {
     /// As far as its link can carry an answer.
     ToBeAnswered,
     /// Not at all: it is only to be seen.
@@ -37,7 +37,7 @@ impl App {
     }
 
     /// Handles the text of one event, or of several.
-    pub(super) fn frame(&mut self, id: LinkId, text: String, asks: Asks, now: Now) {
+    pub(super) fn frame(&mut self, id: LinkId, text: String, asks: Answerability, now: Now) {
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
@@ -95,7 +95,7 @@ impl App {
                     // It is already one of several: whatever it contains now is a single event.
                     Out::Event(text) => {
                         let event = dialect::read(&text);
-                        self.judged(link, event, Asks::ToBeAnswered, now);
+                        self.judged(link, event, Answerability::ToBeAnswered, now);
                     }
                     wish => self.carry_out_one(link, wish, now),
                 }
@@ -111,7 +111,13 @@ impl App {
         }
     }
 
-    fn judged(&mut self, id: LinkId, event: Result<Box<Decoded>, NoEvent>, asks: Asks, now: Now) {
+    fn judged(
+        &mut self,
+        id: LinkId,
+        event: Result<Box<Decoded>, NoEvent>,
+        asks: Answerability,
+        now: Now,
+    ) {
         if self.links.get(id).is_none_or(LinkView::is_over) {
             return;
         }
@@ -128,7 +134,7 @@ impl App {
         }
     }
 
-    fn event(&mut self, id: LinkId, mut decoded: Box<Decoded>, asks: Asks, now: Now) {
+    fn event(&mut self, id: LinkId, mut decoded: Box<Decoded>, asks: Answerability, now: Now) {
         self.stuck
             .heard(id, &decoded.envelope.producer.agent_id, now);
         self.announcer.put_into_language(id, &mut decoded);
@@ -143,12 +149,12 @@ impl App {
             self.tell_claim(id, &producer.agent_id, producer.label(), now);
         }
         match asks {
-            Asks::ToBeAnswered => {}
-            Asks::ToBeSeen => self.sessions.only_shown(id, &decoded.event),
+            Answerability::ToBeAnswered => {}
+            Answerability::ToBeSeen => self.sessions.only_shown(id, &decoded.event),
         }
         let changes = self.sessions.apply(id, decoded, now);
         let asked = changes.iter().find_map(|change| {
-            if let What::PromptOpened(prompt) = change.what {
+            if let What::QuestionOpened(prompt) = change.what {
                 Some(prompt)
             } else {
                 None

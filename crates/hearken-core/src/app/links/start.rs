@@ -16,7 +16,7 @@ const SLOW_TO_SEND: Duration = Duration::from_secs(10);
 
 /// The state of the wait for the start of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waiting {
+pub(super) enum StartWait {
     /// No attempt was made yet.
     Unbegun,
     /// It should connect; announced if it has not by then.
@@ -29,7 +29,7 @@ pub(super) enum Waiting {
     Over,
 }
 
-impl Waiting {
+impl StartWait {
     /// Handles an attempt; only the first one starts the clock.
     pub(super) fn connecting(&mut self, now: Now) {
         match self {

@@ -12,7 +12,7 @@ use crate::session::Standing;
 
 use super::beginning::Beginning;
 use super::speaks::Speaks;
-use super::start::Waiting;
+use super::start::StartWait;
 use super::stream::{LinkPhase, StreamEvent};
 use crate::app::Recording;
 use crate::app::run::remarks::Remarks;
@@ -53,7 +53,7 @@ pub struct LinkView {
     dialect: Box<dyn Dialect>,
     told: LastAnnounced,
     /// The wait for its start.
-    waiting: Waiting,
+    waiting: StartWait,
     back: Back,
     /// The number of seconds of silence after which the next announcement of it is due.
     silence_due: u64,
@@ -113,8 +113,8 @@ impl LinkView {
             answerable,
             // A recording is either there or not.
             waiting: match recording {
-                Some(_) => Waiting::Over,
-                None => Waiting::Unbegun,
+                Some(_) => StartWait::Over,
+                None => StartWait::Unbegun,
             },
             recording,
             beginning: Beginning::default(),
@@ -183,12 +183,12 @@ impl LinkView {
     }
 
     /// Returns the wait for its start.
-    pub(super) fn waiting(&self) -> Waiting {
+    pub(super) fn waiting(&self) -> StartWait {
         self.waiting
     }
 
     /// Replaces the wait for its start.
-    pub(super) fn wait(&mut self, waiting: Waiting) {
+    pub(super) fn wait(&mut self, waiting: StartWait) {
         self.waiting = waiting;
     }
 
@@ -289,7 +289,7 @@ impl LinkView {
     /// Handles the arrival of a message, whatever its content.
     pub(super) fn received(&mut self) {
         self.silence_due = 0;
-        self.waiting = Waiting::Over;
+        self.waiting = StartWait::Over;
         self.phase.receive();
     }
 
@@ -355,7 +355,7 @@ impl LinkView {
         }
         self.silence_due = seconds.saturating_mul(2);
         // This says more than that nothing has come yet.
-        self.waiting = Waiting::Over;
+        self.waiting = StartWait::Over;
         true
     }
 

@@ -8,7 +8,7 @@ use crate::announce::{Arg, Class, Kind};
 use crate::link::LinkId;
 use crate::protocol::Now;
 
-use super::start::Waiting;
+use super::start::StartWait;
 use crate::app::App;
 
 impl App {
@@ -28,19 +28,21 @@ impl App {
             let connection = view.connection();
             let (key, next) = match view.waiting() {
                 // Nothing connects before the person wants something from it.
-                Waiting::ToConnect { .. } if connection.rests => {
-                    view.wait(Waiting::Over);
+                StartWait::ToConnect { .. } if connection.rests => {
+                    view.wait(StartWait::Over);
                     continue;
                 }
-                Waiting::ToConnect { .. } => ("link.connecting", Waiting::Known),
-                Waiting::ToSend { .. } if connection.gets_ready => ("link.starting", Waiting::Over),
+                StartWait::ToConnect { .. } => ("link.connecting", StartWait::Known),
+                StartWait::ToSend { .. } if connection.gets_ready => {
+                    ("link.starting", StartWait::Over)
+                }
                 // It was already announced that it waits for a prompt.
-                Waiting::ToSend { .. } if connection.takes_prompts => {
-                    view.wait(Waiting::Over);
+                StartWait::ToSend { .. } if connection.takes_prompts => {
+                    view.wait(StartWait::Over);
                     continue;
                 }
-                Waiting::ToSend { .. } => ("link.nothing_yet", Waiting::Over),
-                Waiting::Unbegun | Waiting::Known | Waiting::Over => continue,
+                StartWait::ToSend { .. } => ("link.nothing_yet", StartWait::Over),
+                StartWait::Unbegun | StartWait::Known | StartWait::Over => continue,
             };
             view.wait(next);
             let why = if connection.may_answer_late {

@@ -9,8 +9,8 @@ use crate::link::{LinkId, Way};
 use crate::protocol::Now;
 use crate::session::{self, Closing};
 
-use super::reading::Asks;
-use crate::app::{App, Effect, Kept};
+use super::reading::Answerability;
+use crate::app::{App, Effect, RecordedFact};
 
 impl App {
     /// Carries out the wishes of a dialect.
@@ -25,8 +25,8 @@ impl App {
 
     pub(super) fn carry_out_one(&mut self, id: LinkId, wish: Out, now: Now) {
         match wish {
-            Out::Event(text) => self.frame(id, text, Asks::ToBeAnswered, now),
-            Out::ViewOnly(text) => self.frame(id, text, Asks::ToBeSeen, now),
+            Out::Event(text) => self.frame(id, text, Answerability::ToBeAnswered, now),
+            Out::ViewOnly(text) => self.frame(id, text, Answerability::ToBeSeen, now),
             Out::Unread(why, times) => {
                 for _ in 0..times {
                     self.unread(id, &why, now);
@@ -119,7 +119,7 @@ impl App {
         if !self.keeps {
             return;
         }
-        let kept = Kept::Event(text);
+        let kept = RecordedFact::Event(text);
         self.effects.push(Effect::Keep { link: id, kept });
     }
 
@@ -131,7 +131,7 @@ impl App {
         let frame = dialect::bare(frame);
         let same = |wish: &Out| matches!(wish, Out::Event(text) if text == frame);
         if !made.iter().any(same) {
-            let kept = Kept::Frame(frame.to_owned());
+            let kept = RecordedFact::Frame(frame.to_owned());
             self.effects.push(Effect::Keep { link: id, kept });
         }
     }

@@ -11,7 +11,7 @@
 
 use crate::announce::Arg;
 use crate::protocol::{Now, RiskLevel};
-use crate::session::{Ended, LinkId, Prompt, PromptId, Question, Standing};
+use crate::session::{Ended, LinkId, Question, QuestionBody, QuestionId, Standing};
 
 use super::shown::ALARMS;
 use crate::app::effect::{Notice, Noticed};
@@ -19,8 +19,8 @@ use crate::app::{App, Effect, LinkView};
 
 impl App {
     /// Rings for a newly raised question.
-    pub(in crate::app) fn ring(&mut self, id: PromptId, now: Now) {
-        let Some(prompt) = self.sessions.prompt(id).cloned() else {
+    pub(in crate::app) fn ring(&mut self, id: QuestionId, now: Now) {
+        let Some(prompt) = self.sessions.question(id).cloned() else {
             return;
         };
         if prompt.is_answerable() {
@@ -37,11 +37,11 @@ impl App {
             return;
         };
         shown.ring_again();
-        let id = shown.prompt;
+        let id = shown.question;
         self.ring(id, now);
     }
 
-    fn call(&mut self, prompt: &Prompt, now: Now) {
+    fn call(&mut self, prompt: &Question, now: Now) {
         if self.config.screen.bell {
             self.effects.push(Effect::Bell);
         }
@@ -52,14 +52,14 @@ impl App {
         let waited = now.monotonic.saturating_sub(prompt.raised);
         let again = waited >= ALARMS[0];
         let mut args = vec![("n", Arg::own(prompt.id.0))];
-        let high = match &prompt.question {
-            Question::Confirmation(_) => {
+        let high = match &prompt.body {
+            QuestionBody::Confirmation(_) => {
                 if prompt.risk() == Some(&RiskLevel::High) {
                     args.push(("risk", Arg::Own(phrases.text("question.risk.high", &[]))));
                 }
                 prompt.risk() == Some(&RiskLevel::High) || prompt.is_irreversible()
             }
-            Question::Clarification(_) => false,
+            QuestionBody::Clarification(_) => false,
         };
         if again {
             args.push(("time", Arg::Own(self.announcer.time(waited))));
@@ -85,8 +85,8 @@ impl App {
         let seen = !self.questions.calls.is_elsewhere();
         let over = self.questions.calls.withdraw(|about| match about {
             Noticed::Question(id) => {
-                let prompt = sessions.prompt(id);
-                !prompt.is_some_and(Prompt::is_answerable) || rules.leave(id)
+                let prompt = sessions.question(id);
+                !prompt.is_some_and(Question::is_answerable) || rules.leave(id)
             }
             Noticed::Turn(_) => seen,
         });

@@ -3,7 +3,7 @@
 use crate::announce::{Arg, Class, takes_two_steps};
 use crate::keys::Edit;
 use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Now, Response};
-use crate::session::{Prompt, PromptId, Question, TokenUse};
+use crate::session::{Question, QuestionBody, QuestionId, TokenUse};
 
 use super::gate::{By, Meant};
 use crate::app::App;
@@ -21,12 +21,12 @@ impl App {
         if !self.is_told_whole(&prompt, now) {
             return;
         }
-        match &prompt.question {
-            Question::Confirmation(asked) if !asked.takes(&Decision::Accept) => {
+        match &prompt.body {
+            QuestionBody::Confirmation(asked) if !asked.takes(&Decision::Accept) => {
                 self.wants(&prompt, now);
             }
-            Question::Confirmation(_) => self.decide(&prompt, Decision::Accept, None, now),
-            Question::Clarification(asked) => self.yes_or_no(&prompt, asked, true, now),
+            QuestionBody::Confirmation(_) => self.decide(&prompt, Decision::Accept, None, now),
+            QuestionBody::Clarification(asked) => self.yes_or_no(&prompt, asked, true, now),
         }
     }
 
@@ -55,9 +55,9 @@ impl App {
         let Some(prompt) = self.ready(number, meant, by, now) else {
             return;
         };
-        match &prompt.question {
-            Question::Confirmation(_) => self.decide(&prompt, Decision::Reject, rationale, now),
-            Question::Clarification(asked) => {
+        match &prompt.body {
+            QuestionBody::Confirmation(_) => self.decide(&prompt, Decision::Reject, rationale, now),
+            QuestionBody::Clarification(asked) => {
                 if self.is_told_whole(&prompt, now) {
                     self.yes_or_no(&prompt, asked, false, now);
                 }
@@ -70,12 +70,14 @@ impl App {
         let Some(prompt) = self.ready(number, Meant::RejectBecause, by, now) else {
             return;
         };
-        match &prompt.question {
-            Question::Confirmation(asked) if asked.takes(&Decision::Reject) => {
+        match &prompt.body {
+            QuestionBody::Confirmation(asked) if asked.takes(&Decision::Reject) => {
                 self.doing = Doing::answering(prompt.id);
                 self.tell_about(Class::Response, &prompt, "reply.reason", &[], now);
             }
-            Question::Confirmation(_) | Question::Clarification(_) => self.wants(&prompt, now),
+            QuestionBody::Confirmation(_) | QuestionBody::Clarification(_) => {
+                self.wants(&prompt, now)
+            }
         }
     }
 
@@ -93,7 +95,7 @@ impl App {
         let Some(prompt) = self.ready(number, Meant::Text, by, now) else {
             return;
         };
-        let Question::Clarification(asked) = &prompt.question else {
+        let QuestionBody::Clarification(asked) = &prompt.body else {
             self.wants(&prompt, now);
             return;
         };
@@ -125,7 +127,7 @@ impl App {
         let Some(prompt) = self.ready(number, Meant::Choice(choice), by, now) else {
             return;
         };
-        if prompt.question.choices() == 0 {
+        if prompt.body.choices() == 0 {
             self.wants(&prompt, now);
             return;
         }
@@ -141,15 +143,15 @@ impl App {
             self.wants(&prompt, now);
             return;
         };
-        match &prompt.question {
-            Question::Clarification(asked) => match asked.choices.get(at) {
+        match &prompt.body {
+            QuestionBody::Clarification(asked) => match asked.choices.get(at) {
                 Some(choice) => {
                     let answer = Answer::Response(Response::Text(choice.value.clone()));
                     self.propose(&prompt, answer, now);
                 }
                 None => self.wants(&prompt, now),
             },
-            Question::Confirmation(asked) => match asked.others().nth(at).cloned() {
+            QuestionBody::Confirmation(asked) => match asked.others().nth(at).cloned() {
                 Some(decision) => self.decide(&prompt, decision, None, now),
                 None => self.wants(&prompt, now),
             },
@@ -161,11 +163,11 @@ impl App {
         let Doing::Choosing(choices) = &mut self.doing else {
             return;
         };
-        let id = choices.prompt();
+        let id = choices.question();
         let count = self
             .sessions
-            .prompt(id)
-            .map_or(0, |prompt| prompt.question.choices());
+            .question(id)
+            .map_or(0, |prompt| prompt.body.choices());
         if let Some(choice) = choices.digit(digit, count) {
             // The keys for a choice were armed when it was begun.
             self.choose(Some(id.0), Some(choice), By::Begun, now);
@@ -180,7 +182,7 @@ impl App {
         }
         match &mut self.doing {
             Doing::Choosing(choices) => {
-                let (id, taken) = (choices.prompt(), choices.taken());
+                let (id, taken) = (choices.question(), choices.taken());
                 self.take_choice(id, taken, now);
             }
             Doing::Searching(line) => {
@@ -191,7 +193,10 @@ impl App {
                 let (whom, typed) = (whom.clone(), line.value().trim().to_owned());
                 self.submit_prompt(&whom, &typed, now);
             }
-            Doing::Answering { prompt, line } => {
+            Doing::Answering {
+                question: prompt,
+                line,
+            } => {
                 let (id, text) = (*prompt, line.value().trim().to_owned());
                 self.submit(id, text, now);
             }
@@ -203,7 +208,7 @@ impl App {
         }
     }
 
-    fn submit(&mut self, id: PromptId, text: String, now: Now) {
+    fn submit(&mut self, id: QuestionId, text: String, now: Now) {
         if text.is_empty() {
             self.respond("reply.empty", &[], now);
             return;
@@ -213,21 +218,29 @@ impl App {
             self.doing = Doing::Watching;
             return;
         };
-        match &prompt.question {
-            Question::Clarification(asked) => self.answer_with(&prompt, asked, &text, now),
-            Question::Confirmation(_) => self.decide(&prompt, Decision::Reject, Some(text), now),
+        match &prompt.body {
+            QuestionBody::Clarification(asked) => self.answer_with(&prompt, asked, &text, now),
+            QuestionBody::Confirmation(_) => {
+                self.decide(&prompt, Decision::Reject, Some(text), now)
+            }
         }
         if self
             .sessions
-            .prompt(prompt.id)
+            .question(prompt.id)
             .is_some_and(|prompt| !prompt.is_answerable())
         {
             self.doing = Doing::Watching;
         }
     }
 
-    fn decide(&mut self, prompt: &Prompt, decision: Decision, rationale: Option<String>, now: Now) {
-        let Question::Confirmation(asked) = &prompt.question else {
+    fn decide(
+        &mut self,
+        prompt: &Question,
+        decision: Decision,
+        rationale: Option<String>,
+        now: Now,
+    ) {
+        let QuestionBody::Confirmation(asked) = &prompt.body else {
             return;
         };
         if !asked.takes(&decision) {
@@ -253,7 +266,7 @@ impl App {
     }
 
     /// Sends an answer, or asks for the second step if one is needed.
-    pub(in crate::app) fn propose(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
+    pub(in crate::app) fn propose(&mut self, prompt: &Question, answer: Answer, now: Now) {
         let stated = match &answer {
             Answer::Decision {
                 decision: Decision::Accept,
@@ -282,8 +295,8 @@ impl App {
     /// Leaves a second step or a choice without a decision, and announces that.
     pub(in crate::app) fn stay_open(&mut self, now: Now) {
         let id = match &self.doing {
-            Doing::Confirming(step) => step.prompt(),
-            Doing::Choosing(choices) => choices.prompt(),
+            Doing::Confirming(step) => step.question(),
+            Doing::Choosing(choices) => choices.question(),
             Doing::Watching
             | Doing::Answering { .. }
             | Doing::Searching(_)
@@ -298,13 +311,13 @@ impl App {
 }
 
 /// Returns the answer that may have arrived and that this one would contradict.
-pub(in crate::app) fn contrary<'a>(prompt: &'a Prompt, answer: &Answer) -> Option<&'a Answer> {
+pub(in crate::app) fn contrary<'a>(prompt: &'a Question, answer: &Answer) -> Option<&'a Answer> {
     let given = prompt.reply.perhaps()?;
     (given.answer != *answer).then_some(&given.answer)
 }
 
 /// Returns whether a response is a choice that can't be undone, by its producer's word.
-fn is_final(prompt: &Prompt, response: &Response) -> bool {
+fn is_final(prompt: &Question, response: &Response) -> bool {
     match response {
         Response::Text(text) => prompt.attached.final_choices.contains(text),
         Response::YesNo(_) | Response::Number(_) => false,
@@ -312,7 +325,7 @@ fn is_final(prompt: &Prompt, response: &Response) -> bool {
 }
 
 /// Returns the text after the number of a question, if a text begins with it.
-fn behind_number<'a>(text: &'a str, prompt: &Prompt) -> Option<&'a str> {
+fn behind_number<'a>(text: &'a str, prompt: &Question) -> Option<&'a str> {
     let (first, rest) = text.trim().split_once(char::is_whitespace)?;
     (first.parse() == Ok(prompt.id.0)).then(|| rest.trim())
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::announce::Manner;
 use crate::config::QuestionConfig;
 use crate::keys::Press;
-use crate::session::Prompt;
+use crate::session::Question;
 
 use super::Questions;
 use super::known::Hearing;
@@ -76,7 +76,7 @@ impl Questions {
     /// Returns why a key can't answer a question yet, if so.
     pub(super) fn key_not_yet(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         press: Press,
         senses: Senses,
     ) -> Option<NotYet> {
@@ -98,7 +98,7 @@ impl Questions {
     /// still waits to be written.
     pub(super) fn line_not_yet(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         read: Duration,
         held: bool,
         senses: Senses,
@@ -134,7 +134,7 @@ impl Questions {
     /// Returns why an answer that was begun can't be completed, if so.
     pub(super) fn begun_not_yet(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         held: bool,
         senses: Senses,
         now: Duration,
@@ -150,18 +150,18 @@ impl Questions {
     }
 
     /// Returns since when a question is the shown one.
-    fn since(&self, prompt: &Prompt) -> Duration {
-        let shown = self.shown().filter(|shown| shown.prompt == prompt.id);
+    fn since(&self, prompt: &Question) -> Duration {
+        let shown = self.shown().filter(|shown| shown.question == prompt.id);
         shown.map_or(prompt.raised, |shown| shown.since)
     }
 
     /// Returns since when a question is in the person's sight, or else since when they have heard it.
-    fn before_the_person(&self, prompt: &Prompt, manner: Manner) -> Option<Duration> {
+    fn before_the_person(&self, prompt: &Question, manner: Manner) -> Option<Duration> {
         let in_sight = match manner {
             Manner::Lines | Manner::Program => self.known.written(prompt.id),
             Manner::Keys => self
                 .shown()
-                .filter(|shown| shown.prompt == prompt.id)
+                .filter(|shown| shown.question == prompt.id)
                 .and_then(|shown| shown.in_sight()),
         };
         in_sight.or(match self.known.heard(prompt.id) {
@@ -172,7 +172,7 @@ impl Questions {
 
     /// With a voice, a question can be answered only once it was spoken or skipped, or has waited long enough by
     /// `until`.
-    fn unsaid(&self, prompt: &Prompt, until: Duration, senses: Senses) -> Option<NotYet> {
+    fn unsaid(&self, prompt: &Question, until: Duration, senses: Senses) -> Option<NotYet> {
         let waited = until >= self.since(prompt) + senses.say_first;
         let heard = self.known.heard(prompt.id).is_some();
         (senses.voice && !heard && !waited).then_some(NotYet::Unsaid)

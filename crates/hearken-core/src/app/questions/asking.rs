@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::announce::{About, Aloud, Class, Kind, Segment};
 use crate::protocol::Now;
-use crate::session::{Prompt, PromptId};
+use crate::session::{Question, QuestionId};
 
 use super::Asking;
 use crate::app::activity::Doing;
@@ -18,8 +18,8 @@ use crate::app::{App, Effect};
 
 impl App {
     /// Returns the questions that a key can be meant for, in a stable order: answerable ones first.
-    pub fn questions(&self) -> Vec<&Prompt> {
-        let mut open: Vec<&Prompt> = self.sessions.open_prompts().collect();
+    pub fn questions(&self) -> Vec<&Question> {
+        let mut open: Vec<&Question> = self.sessions.open_questions().collect();
         open.sort_by_key(|prompt| {
             let last = !prompt.is_answerable();
             (last, self.questions.is_left_alone(prompt.id), prompt.id)
@@ -54,13 +54,13 @@ impl App {
     }
 
     /// Returns the question to show: the current one as long as it can be answered, or else the next.
-    fn next_shown(&self, current: Option<PromptId>) -> Option<PromptId> {
-        let shown = current.and_then(|id| self.sessions.prompt(id));
-        if shown.is_some_and(Prompt::is_answerable) {
+    fn next_shown(&self, current: Option<QuestionId>) -> Option<QuestionId> {
+        let shown = current.and_then(|id| self.sessions.question(id));
+        if shown.is_some_and(Question::is_answerable) {
             return current;
         }
-        let waits = |prompt: &&Prompt| self.waits(prompt);
-        let mut answerable = self.sessions.answerable_prompts();
+        let waits = |prompt: &&Question| self.waits(prompt);
+        let mut answerable = self.sessions.answerable_questions();
         answerable.find(waits).map(|it| it.id)
     }
 
@@ -70,12 +70,12 @@ impl App {
     }
 
     /// Returns whether a question can be answered, and no rule leaves it alone.
-    fn waits(&self, prompt: &Prompt) -> bool {
+    fn waits(&self, prompt: &Question) -> bool {
         prompt.is_answerable() && !self.questions.is_left_alone(prompt.id)
     }
 
     /// Returns the questions that wait for the person: those that can be answered and that no rule leaves alone.
-    pub fn waiting_questions(&self) -> Vec<&Prompt> {
+    pub fn waiting_questions(&self) -> Vec<&Question> {
         let mut open = self.questions();
         open.retain(|prompt| self.waits(prompt));
         open
@@ -87,7 +87,7 @@ impl App {
     }
 
     /// Does the same right after a question was asked for the first time: that one is not asked again.
-    fn refresh_after(&mut self, asked: Option<PromptId>, now: Now) {
+    fn refresh_after(&mut self, asked: Option<QuestionId>, now: Now) {
         let current = self.questions.shown_id();
         // As long as none of them changes, the shown one stays right.
         if self.questions.right == Some((self.asked(), current)) {
@@ -103,7 +103,7 @@ impl App {
 
     /// Sets the shown question. With `ask_again`, because it follows another one, it is asked again, so that the person
     /// does not answer it in the belief that it is still the previous one.
-    pub(in crate::app) fn show(&mut self, prompt: Option<PromptId>, ask_again: bool, now: Now) {
+    pub(in crate::app) fn show(&mut self, prompt: Option<QuestionId>, ask_again: bool, now: Now) {
         self.doing.leave_question();
         self.questions.show(prompt, now.monotonic);
         let Some(id) = prompt else { return };
@@ -118,7 +118,7 @@ impl App {
     }
 
     /// Handles a question that was raised: rings, notifies, and shows it if none is shown.
-    pub(in crate::app) fn question_opened(&mut self, id: PromptId, now: Now) {
+    pub(in crate::app) fn question_opened(&mut self, id: QuestionId, now: Now) {
         let others = self.sessions.answerable_without([id].into_iter());
         if others > 0 {
             self.questions.note_change(now.monotonic);
@@ -133,8 +133,8 @@ impl App {
     }
 
     /// Asks a question again.
-    pub(in crate::app) fn ask(&mut self, id: PromptId, class: Class, now: Now) {
-        let Some(prompt) = self.sessions.prompt(id).cloned() else {
+    pub(in crate::app) fn ask(&mut self, id: QuestionId, class: Class, now: Now) {
+        let Some(prompt) = self.sessions.question(id).cloned() else {
             return;
         };
         // It waited for the previous one, and is asked just now.
@@ -164,7 +164,7 @@ impl App {
     }
 
     /// Announces a part of a question, or all of it, as the answer to a key.
-    pub(in crate::app) fn tell_part(&mut self, id: PromptId, words: Vec<Segment>, now: Now) {
+    pub(in crate::app) fn tell_part(&mut self, id: QuestionId, words: Vec<Segment>, now: Now) {
         let (class, about) = (Class::Response, About::Asks(id));
         let told = self
             .announcer
@@ -173,7 +173,7 @@ impl App {
     }
 
     /// Returns the next part of a question that is read in parts; after the last one, the first again.
-    pub(in crate::app) fn next_part(&mut self, prompt: &Prompt, now: Now) -> Vec<Segment> {
+    pub(in crate::app) fn next_part(&mut self, prompt: &Question, now: Now) -> Vec<Segment> {
         let mut parts = self.announcer.whole(prompt, &self.sessions, now).parts;
         let known = &mut self.questions.known;
         let at = known.parts(prompt.id) % parts.len().max(1);

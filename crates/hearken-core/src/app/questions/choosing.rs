@@ -11,7 +11,7 @@
 use crate::announce::{Arg, Class, Kind};
 use crate::keys::ChoiceMove;
 use crate::protocol::{Answer, Now, Response};
-use crate::session::{Prompt, PromptId, Question};
+use crate::session::{Question, QuestionBody, QuestionId};
 
 use super::gate::{By, Meant};
 use crate::app::App;
@@ -35,9 +35,9 @@ impl App {
     }
 
     /// Returns the label of each choice of a question, as the person knows it.
-    pub fn choice_labels(&self, prompt: &Prompt) -> Vec<String> {
-        match &prompt.question {
-            Question::Clarification(asked) => asked
+    pub fn choice_labels(&self, prompt: &Question) -> Vec<String> {
+        match &prompt.body {
+            QuestionBody::Clarification(asked) => asked
                 .choices
                 .iter()
                 .map(|choice| {
@@ -46,7 +46,7 @@ impl App {
                     lexicon.name_directions(&label).into_owned()
                 })
                 .collect(),
-            Question::Confirmation(asked) => asked
+            QuestionBody::Confirmation(asked) => asked
                 .others()
                 .map(|decision| self.announcer.decision_words(decision))
                 .collect(),
@@ -54,7 +54,7 @@ impl App {
     }
 
     /// Opens the choices of a question.
-    pub(in crate::app) fn open_choices(&mut self, prompt: &Prompt, now: Now) {
+    pub(in crate::app) fn open_choices(&mut self, prompt: &Question, now: Now) {
         self.doing = Doing::Choosing(Choices::new(prompt.id));
         let key = if takes_several(prompt) {
             "choice.open.several"
@@ -69,11 +69,11 @@ impl App {
         let Some((id, focus)) = self
             .doing
             .choices()
-            .map(|choices| (choices.prompt(), choices.focus()))
+            .map(|choices| (choices.question(), choices.focus()))
         else {
             return;
         };
-        let Some(prompt) = self.sessions.prompt(id).cloned() else {
+        let Some(prompt) = self.sessions.question(id).cloned() else {
             return;
         };
         let labels = self.choice_labels(&prompt);
@@ -119,7 +119,7 @@ impl App {
     }
 
     /// Announces the choice in focus; it is not news and does not enter the history.
-    fn say_choice(&mut self, prompt: &Prompt, labels: &[String], now: Now) {
+    fn say_choice(&mut self, prompt: &Question, labels: &[String], now: Now) {
         let Some(at) = self.choice_in_focus() else {
             self.respond("choice.open", &[], now);
             return;
@@ -146,7 +146,7 @@ impl App {
     }
 
     /// Answers with the choices that the person made.
-    pub(in crate::app) fn take_choice(&mut self, id: PromptId, taken: Taken, now: Now) {
+    pub(in crate::app) fn take_choice(&mut self, id: QuestionId, taken: Taken, now: Now) {
         // The keys for a choice were armed when it was begun.
         let by = By::Begun;
         let picked = match taken {
@@ -157,7 +157,7 @@ impl App {
         let Some(prompt) = self.ready(Some(id.0), Meant::Choice(None), by, now) else {
             return;
         };
-        let Question::Clarification(asked) = &prompt.question else {
+        let QuestionBody::Clarification(asked) = &prompt.body else {
             return;
         };
         let values: Vec<&str> = picked
@@ -171,9 +171,9 @@ impl App {
     }
 }
 
-fn takes_several(prompt: &Prompt) -> bool {
-    match &prompt.question {
-        Question::Clarification(asked) => asked.takes_several,
-        Question::Confirmation(_) => false,
+fn takes_several(prompt: &Question) -> bool {
+    match &prompt.body {
+        QuestionBody::Clarification(asked) => asked.takes_several,
+        QuestionBody::Confirmation(_) => false,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::announce::{Arg, Class};
 use crate::protocol::{Answer, AwaitingClarification, Decision, Now, Response, ResponseKind};
-use crate::session::{Prompt, Question};
+use crate::session::{Question, QuestionBody};
 
 use crate::app::App;
 
@@ -14,10 +14,10 @@ const MOST_DIGITS: usize = 15;
 
 impl App {
     /// Announces which kinds of answer a question takes.
-    pub(in crate::app) fn wants(&mut self, prompt: &Prompt, now: Now) {
+    pub(in crate::app) fn wants(&mut self, prompt: &Question, now: Now) {
         let phrases = self.announcer.phrases();
-        let what = match &prompt.question {
-            Question::Confirmation(asked) => {
+        let what = match &prompt.body {
+            QuestionBody::Confirmation(asked) => {
                 let mut kinds: Vec<String> = [Decision::Accept, Decision::Reject]
                     .iter()
                     .filter(|decision| asked.takes(decision))
@@ -29,7 +29,7 @@ impl App {
                 }
                 kinds
             }
-            Question::Clarification(asked) => asked
+            QuestionBody::Clarification(asked) => asked
                 .accepted_response_kinds
                 .iter()
                 .map(|kind| match kind {
@@ -58,7 +58,7 @@ impl App {
 
     pub(in crate::app) fn yes_or_no(
         &mut self,
-        prompt: &Prompt,
+        prompt: &Question,
         asked: &AwaitingClarification,
         yes: bool,
         now: Now,
@@ -114,7 +114,7 @@ impl App {
     /// text is an answer. If it could be either, nothing is sent.
     pub(in crate::app) fn answer_perhaps_numbered(
         &mut self,
-        prompt: &Prompt,
+        prompt: &Question,
         asked: &AwaitingClarification,
         whole: &str,
         rest: &str,
@@ -134,7 +134,7 @@ impl App {
     /// Reads an answer in words as one of the kinds that the question takes, the strictest first.
     pub(in crate::app) fn answer_with(
         &mut self,
-        prompt: &Prompt,
+        prompt: &Question,
         asked: &AwaitingClarification,
         text: &str,
         now: Now,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::announce::{Aloud, Arg, Class, Manner, Segment};
 use crate::protocol::{Answer, Decision, Now};
-use crate::session::{Prompt, Standing};
+use crate::session::{Question, Standing};
 
 use super::answering::contrary;
 use super::gate::{By, Meant};
@@ -14,7 +14,7 @@ use crate::app::activity::second_step::SecondStep;
 
 impl App {
     /// Asks for the second step.
-    pub(in crate::app) fn ask_to_confirm(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
+    pub(in crate::app) fn ask_to_confirm(&mut self, prompt: &Question, answer: Answer, now: Now) {
         let words = self.announcer.answer_words(prompt, &answer);
         let mut args = vec![
             ("n", Arg::own(prompt.id.0)),
@@ -72,7 +72,7 @@ impl App {
             }
             return;
         };
-        let (waiting, answer) = (step.prompt().0, step.answer().clone());
+        let (waiting, answer) = (step.question().0, step.answer().clone());
         let early = matches!(by, By::Key(press) if step.is_too_soon(press.read));
         if early || number.is_some_and(|number| number != waiting) {
             self.stay_open(now);
@@ -97,7 +97,7 @@ impl App {
         let Some(step) = self.doing.second_step().filter(over) else {
             return;
         };
-        let n = Arg::own(step.prompt().0);
+        let n = Arg::own(step.question().0);
         self.doing = Doing::Watching;
         let time = Arg::Own(self.announcer.time(patience));
         self.respond("reply.step_over", &[("n", n), ("time", time)], now);

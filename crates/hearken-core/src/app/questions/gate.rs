@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::announce::{Arg, Class};
 use crate::keys::Press;
 use crate::protocol::Now;
-use crate::session::{Prompt, PromptId, Standing};
+use crate::session::{Question, QuestionId, Standing};
 
 use super::arming::NotYet;
 use crate::app::App;
@@ -44,7 +44,7 @@ pub(in crate::app) enum Meant {
 
 impl Meant {
     /// Returns an example line that gives this answer to one question.
-    pub(super) fn line(self, prompt: PromptId) -> String {
+    pub(super) fn line(self, prompt: QuestionId) -> String {
         let n = prompt.0;
         match self {
             Self::Accept => format!("y {n}"),
@@ -84,7 +84,7 @@ impl App {
             return Some((Some(id), rest));
         }
         let several = self.meant() > 1;
-        let known = self.sessions.raised(PromptId(id)).cloned();
+        let known = self.sessions.raised(QuestionId(id)).cloned();
         let shown = self.questions.shown_id();
         match (known, shown) {
             (Some(known), _) if several && known.is_answerable() => Some((Some(id), rest)),
@@ -109,7 +109,7 @@ impl App {
     }
 
     /// Announces that an answer comes too late for a question, or that no such question is open.
-    fn respond_over(&mut self, prompt: &Prompt, now: Now) {
+    fn respond_over(&mut self, prompt: &Question, now: Now) {
         if prompt.is_open() {
             self.explain(prompt, now);
             return;
@@ -129,13 +129,13 @@ impl App {
         meant: Meant,
         by: By,
         now: Now,
-    ) -> Option<Prompt> {
+    ) -> Option<Question> {
         let answerable = self.meant();
         let shown = self.questions.shown_id();
-        let wanted = number.map(PromptId).or(shown);
+        let wanted = number.map(QuestionId).or(shown);
         let Some(id) = wanted else {
             let open = self.questions().first().map(|prompt| prompt.id);
-            match open.and_then(|id| self.sessions.prompt(id)).cloned() {
+            match open.and_then(|id| self.sessions.question(id)).cloned() {
                 Some(prompt) => self.explain(&prompt, now),
                 None => self.respond_none(now),
             }
@@ -204,11 +204,11 @@ impl App {
         number: u64,
         meant: Meant,
         now: Now,
-    ) -> Option<Prompt> {
+    ) -> Option<Question> {
         self.ready(Some(number), meant, By::Begun, now)
     }
 
-    pub(in crate::app) fn respond_not_yet(&mut self, why: &str, id: PromptId, now: Now) {
+    pub(in crate::app) fn respond_not_yet(&mut self, why: &str, id: QuestionId, now: Now) {
         let why = self.announcer.phrases().text(why, &[("n", Arg::own(id.0))]);
         self.respond("reply.not_yet", &[("why", Arg::Own(why))], now);
     }
@@ -216,14 +216,14 @@ impl App {
     /// Announces that no question is open, with what became of the one that was last shown.
     fn respond_none(&mut self, now: Now) {
         let last = self.questions.last_shown;
-        match last.and_then(|id| self.sessions.prompt(id)).cloned() {
+        match last.and_then(|id| self.sessions.question(id)).cloned() {
             Some(prompt) => self.respond_over(&prompt, now),
             None => self.respond("reply.no_question", &[], now),
         }
     }
 
     /// Announces why an open question takes no answer.
-    fn explain(&mut self, prompt: &Prompt, now: Now) {
+    fn explain(&mut self, prompt: &Question, now: Now) {
         let n = ("n", Arg::own(prompt.id.0));
         match (prompt.answer(), prompt.standing) {
             (Some(answer), _) if prompt.reply.perhaps().is_none() => {

@@ -28,10 +28,10 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use crate::app::effect::Noticed;
-use crate::session::{Prompt, PromptId, Sessions};
+use crate::session::{Question, QuestionId, Sessions};
 
 use calls::Calls;
-use known::Received;
+use known::ReceivedExtent;
 use rules::Rules;
 use shown::Shown;
 use under_way::UnderWay;
@@ -48,8 +48,8 @@ pub(super) struct Questions {
     /// The question that keys are meant for.
     shown: Option<Shown>,
     /// The question that keys were last meant for.
-    last_shown: Option<PromptId>,
-    known: Received,
+    last_shown: Option<QuestionId>,
+    known: ReceivedExtent,
     rules: Rules,
     under_way: UnderWay,
     calls: Calls,
@@ -58,7 +58,7 @@ pub(super) struct Questions {
     /// When input typed ahead of the shown question is discarded a second time.
     flush_at: Option<Duration>,
     /// The state for which this question was found to be the right one to show.
-    right: Option<(Asking, Option<PromptId>)>,
+    right: Option<(Asking, Option<QuestionId>)>,
     /// How many questions wait for the person, and the state for which that was counted.
     waiting: Cell<Option<(Asking, usize)>>,
     /// The number of changes of questions up to which closed ones were dropped.
@@ -77,19 +77,19 @@ impl Questions {
     }
 
     /// Returns the id of the question that keys are meant for.
-    pub(super) fn shown_id(&self) -> Option<PromptId> {
-        self.shown.as_ref().map(|shown| shown.prompt)
+    pub(super) fn shown_id(&self) -> Option<QuestionId> {
+        self.shown.as_ref().map(|shown| shown.question)
     }
 
     /// Sets the shown question, if any.
-    fn show(&mut self, prompt: Option<PromptId>, now: Duration) {
+    fn show(&mut self, prompt: Option<QuestionId>, now: Duration) {
         self.last_shown = prompt.or(self.last_shown);
         self.shown = prompt.map(|prompt| Shown::new(prompt, now));
     }
 
     /// Turns to the next page of a question, if it is the shown one.
-    pub(super) fn turn_page(&mut self, prompt: PromptId) {
-        if let Some(shown) = self.shown.as_mut().filter(|it| it.prompt == prompt) {
+    pub(super) fn turn_page(&mut self, prompt: QuestionId) {
+        if let Some(shown) = self.shown.as_mut().filter(|it| it.question == prompt) {
             shown.page += 1;
         }
     }
@@ -125,7 +125,7 @@ impl Questions {
     }
 
     /// Notes that the loss of a connection was announced with the answer to a question, if one is under way.
-    pub(super) fn note_loss_told(&mut self, prompt: PromptId) {
+    pub(super) fn note_loss_told(&mut self, prompt: QuestionId) {
         self.under_way.note_loss_told(prompt);
     }
 
@@ -135,7 +135,7 @@ impl Questions {
     }
 
     /// Returns whether a rule leaves a question alone: it stays open, and the person is not asked.
-    pub(super) fn is_left_alone(&self, prompt: PromptId) -> bool {
+    pub(super) fn is_left_alone(&self, prompt: QuestionId) -> bool {
         self.rules.leave(prompt)
     }
 
@@ -156,7 +156,7 @@ impl Questions {
 
     /// Drops everything about closed questions.
     fn keep(&mut self, sessions: &Sessions) {
-        let is_open = |id: PromptId| sessions.prompt(id).is_some_and(Prompt::is_open);
+        let is_open = |id: QuestionId| sessions.question(id).is_some_and(Question::is_open);
         let kept = std::mem::replace(&mut self.kept, sessions.asking());
         let changed = sessions.asked_since(kept);
         // A line about a question can add an entry after the question is closed.
@@ -184,7 +184,7 @@ mod tests {
     fn what_is_learned_of_questions_that_are_over_is_forgotten_by_and_by() {
         let (mut questions, sessions) = (Questions::default(), Sessions::default());
         for n in 1..=1000 {
-            questions.known.wrote(PromptId(n), false, Duration::ZERO);
+            questions.known.wrote(QuestionId(n), false, Duration::ZERO);
             questions.keep(&sessions);
             assert!(questions.known.len() <= FEW);
         }

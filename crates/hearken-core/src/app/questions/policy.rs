@@ -18,7 +18,7 @@
 use crate::announce::{Arg, Class, Kind, Trust, hides_something};
 use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, RiskLevel, Undoing};
-use crate::session::{Prompt, PromptId, Question, Sessions, Standing, TokenUse};
+use crate::session::{Question, QuestionBody, QuestionId, Sessions, Standing, TokenUse};
 
 use crate::app::App;
 
@@ -32,8 +32,12 @@ pub(in crate::app) enum Decider {
 }
 
 /// Returns the first rule that is about a question.
-fn rule_for<'a>(rules: &'a [PolicyRule], prompt: &Prompt, trust: &Trust) -> Option<&'a PolicyRule> {
-    let Question::Confirmation(asked) = &prompt.question else {
+fn rule_for<'a>(
+    rules: &'a [PolicyRule],
+    prompt: &Question,
+    trust: &Trust,
+) -> Option<&'a PolicyRule> {
+    let QuestionBody::Confirmation(asked) = &prompt.body else {
         // No rule can know what an agent wants to know.
         return None;
     };
@@ -49,7 +53,7 @@ fn rule_for<'a>(rules: &'a [PolicyRule], prompt: &Prompt, trust: &Trust) -> Opti
 }
 
 /// Returns whether a question comes from one of these agents; an empty list stands for any.
-pub(super) fn is_of(agents: &[String], prompt: &Prompt, trust: &Trust) -> bool {
+pub(super) fn is_of(agents: &[String], prompt: &Question, trust: &Trust) -> bool {
     let names = [prompt.key.agent.as_str(), &prompt.agent];
     // A rule is about the agent, not about another one that uses its name.
     let claimed = trust.doubts(prompt.key.link, &prompt.key.agent, &prompt.agent);
@@ -79,7 +83,7 @@ pub(super) fn named(risk: Option<&RiskLevel>) -> PolicyRisk {
 pub(super) fn is_fit(
     decision: PolicyDecision,
     silence: bool,
-    prompt: &Prompt,
+    prompt: &Question,
     asked: &AwaitingConfirmation,
 ) -> bool {
     match decision {
@@ -101,19 +105,19 @@ pub(super) fn is_fit(
 impl App {
     /// Allows a question to be accepted in one step if the person wants that, and all of it was read without finding a
     /// problem.
-    pub(in crate::app) fn ease(&mut self, id: PromptId) {
-        let prompt = self.sessions.prompt(id);
+    pub(in crate::app) fn ease(&mut self, id: QuestionId) {
+        let prompt = self.sessions.question(id);
         if prompt.is_some_and(|prompt| self.announcer.may_be_one_step(prompt)) {
             self.sessions.ease(id);
         }
     }
 
     /// Decides a newly raised question if a rule is about it. Returns `false` if the person is asked.
-    pub(in crate::app) fn by_policy(&mut self, id: PromptId, now: Now) -> bool {
+    pub(in crate::app) fn by_policy(&mut self, id: QuestionId, now: Now) -> bool {
         if self.questions.is_left_alone(id) {
             return true;
         }
-        let Some(prompt) = self.sessions.prompt(id).cloned() else {
+        let Some(prompt) = self.sessions.question(id).cloned() else {
             return false;
         };
         // A question that may be decided already is for the person to judge.
@@ -134,7 +138,7 @@ impl App {
     }
 
     /// Carries out a rule on a question that it is about.
-    pub(super) fn decide_by(&mut self, rule: PolicyRule, prompt: &Prompt, now: Now) -> bool {
+    pub(super) fn decide_by(&mut self, rule: PolicyRule, prompt: &Question, now: Now) -> bool {
         let id = prompt.id;
         let words = self
             .announcer
@@ -165,8 +169,11 @@ impl App {
     }
 
     /// Asks the person after all, because the answer of a rule did not arrive.
-    pub(in crate::app) fn ask_instead_of_rule(&mut self, id: PromptId, now: Now) {
-        let open = self.sessions.prompt(id).is_some_and(Prompt::is_answerable);
+    pub(in crate::app) fn ask_instead_of_rule(&mut self, id: QuestionId, now: Now) {
+        let open = self
+            .sessions
+            .question(id)
+            .is_some_and(Question::is_answerable);
         if open && self.questions.rules.answered(id) {
             self.question_opened(id, now);
             self.ask(id, Class::Alert, now);

@@ -19,29 +19,33 @@
 use crate::announce::{About, Aloud, Arg, Class, Trust, hides_something};
 use crate::config::{AnswerKind, AnswerRule, AnswerWish, PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Response, Undoing};
-use crate::session::{Prompt, Question, Sessions};
+use crate::session::{Question, QuestionBody, Sessions};
 
 use super::policy::{Decider, is_fit, is_of, named};
 use crate::app::App;
 use crate::app::announcing::kind_of;
 
 /// Returns the first rule that is about a question.
-fn rule_for<'a>(rules: &'a [AnswerRule], prompt: &Prompt, trust: &Trust) -> Option<&'a AnswerRule> {
-    let kind = match &prompt.question {
-        Question::Confirmation(_) => AnswerKind::Confirmation,
-        Question::Clarification(_) => AnswerKind::Clarification,
+fn rule_for<'a>(
+    rules: &'a [AnswerRule],
+    prompt: &Question,
+    trust: &Trust,
+) -> Option<&'a AnswerRule> {
+    let kind = match &prompt.body {
+        QuestionBody::Confirmation(_) => AnswerKind::Confirmation,
+        QuestionBody::Clarification(_) => AnswerKind::Clarification,
     };
     rules.iter().find(|rule| {
         let about = |tool: &String| Sessions::is_about(prompt, tool, rule.answer == "reject");
         rule.kind == kind
             && is_of(&rule.agents, prompt, trust)
             && (rule.tools.is_empty() || rule.tools.iter().any(about))
-            && rule.names(prompt.question.subject())
+            && rule.names(prompt.body.subject())
     })
 }
 
 /// Returns whether a rule may accept an action: what any rule may accept, or a risk that it names.
-fn may_accept(rule: &AnswerRule, prompt: &Prompt, asked: &AwaitingConfirmation) -> bool {
+fn may_accept(rule: &AnswerRule, prompt: &Question, asked: &AwaitingConfirmation) -> bool {
     if is_fit(PolicyDecision::Accept, rule.silence, prompt, asked) {
         return true;
     }
@@ -58,20 +62,20 @@ fn may_accept(rule: &AnswerRule, prompt: &Prompt, asked: &AwaitingConfirmation) 
 }
 
 /// Returns whether all of a question can be spoken and displayed as it is.
-fn is_plain(prompt: &Prompt) -> bool {
+fn is_plain(prompt: &Question) -> bool {
     !hides_something(prompt) && !prompt.is_cut() && !prompt.turns_its_direction()
 }
 
 impl App {
     /// Answers a question by the call's file, if a rule there may. Returns `false` if the person is asked.
-    pub(super) fn by_answers(&mut self, prompt: &Prompt, now: Now) -> bool {
+    pub(super) fn by_answers(&mut self, prompt: &Question, now: Now) -> bool {
         let trust = self.announcer.trust();
         let Some(rule) = rule_for(&self.config.answers, prompt, trust).cloned() else {
             self.no_answer("answers.none", prompt, String::new(), now);
             return false;
         };
-        let fit = match &prompt.question {
-            Question::Confirmation(asked) => match rule.wish() {
+        let fit = match &prompt.body {
+            QuestionBody::Confirmation(asked) => match rule.wish() {
                 AnswerWish::Accept => {
                     may_accept(&rule, prompt, asked).then_some(PolicyDecision::Accept)
                 }
@@ -80,7 +84,7 @@ impl App {
                 AnswerWish::Leave => Some(PolicyDecision::Leave),
                 AnswerWish::Words(_) => None,
             },
-            Question::Clarification(asked) => {
+            QuestionBody::Clarification(asked) => {
                 let response = self.response_of_rule(asked, &rule.answer);
                 if let Some(response) = response.filter(|_| is_plain(prompt)) {
                     self.answer_by(&rule, prompt, response, now);
@@ -105,7 +109,7 @@ impl App {
     }
 
     /// Answers a clarification by a rule, and announces it.
-    fn answer_by(&mut self, rule: &AnswerRule, prompt: &Prompt, response: Response, now: Now) {
+    fn answer_by(&mut self, rule: &AnswerRule, prompt: &Question, response: Response, now: Now) {
         let answer = Answer::Response(response);
         let words = self.announcer.answer_words(prompt, &answer);
         let args = [
@@ -120,7 +124,7 @@ impl App {
     }
 
     /// Announces, once per question, that none of the call's rules answers it, if there are any rules.
-    pub(super) fn no_answer(&mut self, key: &str, prompt: &Prompt, rule: String, now: Now) {
+    pub(super) fn no_answer(&mut self, key: &str, prompt: &Question, rule: String, now: Now) {
         if self.config.answers.is_empty() || !self.questions.rules.note_unanswered(prompt.id) {
             return;
         }

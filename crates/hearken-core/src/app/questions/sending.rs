@@ -5,17 +5,17 @@ use jiff::Timestamp;
 use crate::announce::{About, Arg, Class, takes_two_steps};
 use crate::link::{Fault, LinkId, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
-use crate::session::{Prompt, PromptId, QuestionRun, ReplyState, Standing};
+use crate::session::{Question, QuestionId, QuestionRun, ReplyState, Standing};
 
 use super::CHANGED;
 use super::policy::Decider;
 use super::under_way::Outgoing;
-use crate::app::{App, Effect, Kept};
+use crate::app::{App, Effect, RecordedFact};
 
 impl App {
     /// Reads the answer back and sends it.
-    pub(in crate::app) fn send(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
-        if prompt.question.token().is_none() {
+    pub(in crate::app) fn send(&mut self, prompt: &Question, answer: Answer, now: Now) {
+        if prompt.body.token().is_none() {
             return;
         }
         // Both depend on what was heard so far.
@@ -83,12 +83,12 @@ impl App {
 
     /// Returns whether it is obvious what an answer is for: no other question is open, this one has been shown for
     /// longer than the time in which a change may be overlooked, and nothing was announced since.
-    fn is_plain(&self, prompt: &Prompt, now: Now) -> bool {
+    fn is_plain(&self, prompt: &Question, now: Now) -> bool {
         let alone = self.number_among_several(prompt).is_empty();
         let shown = self
             .questions
             .shown()
-            .filter(|shown| shown.prompt == prompt.id);
+            .filter(|shown| shown.question == prompt.id);
         alone
             && prompt.standing == Standing::Live
             && self.announcer.is_in_mind(prompt.id, now)
@@ -96,8 +96,8 @@ impl App {
     }
 
     /// Returns the number of a question if others are open, too; otherwise an empty text.
-    fn number_among_several(&self, prompt: &Prompt) -> Arg {
-        let open = self.sessions.open_prompts();
+    fn number_among_several(&self, prompt: &Question) -> Arg {
+        let open = self.sessions.open_questions();
         let mut others = open.filter(|other| other.id != prompt.id);
         Arg::own(match others.next() {
             None => String::new(),
@@ -108,12 +108,12 @@ impl App {
     /// Sends an answer that was read back.
     pub(in crate::app) fn dispatch(
         &mut self,
-        prompt: &Prompt,
+        prompt: &Question,
         answer: Answer,
         by: Decider,
         now: Now,
     ) {
-        let Some(token) = prompt.question.token() else {
+        let Some(token) = prompt.body.token() else {
             return;
         };
         let user = self.config.questions.user.trim();
@@ -147,7 +147,7 @@ impl App {
         }
         // The link's dialect decides which subscription it is sent on.
         let body = reply.to_json("");
-        let kept = Kept::Reply { request, body };
+        let kept = RecordedFact::Reply { request, body };
         self.effects.push(Effect::Keep { link, kept });
     }
 
@@ -161,7 +161,7 @@ impl App {
         let Some(sent) = self.questions.under_way.take(request) else {
             return;
         };
-        let Some(prompt) = self.sessions.prompt(sent.prompt()).cloned() else {
+        let Some(prompt) = self.sessions.question(sent.question()).cloned() else {
             return;
         };
         match outcome {
@@ -174,8 +174,10 @@ impl App {
                     self.tell_about_in_short(Class::Outcome, &prompt, keys, &[n, several], now);
                 }
                 let changes = match receipt {
-                    Receipt::Taken | Receipt::Here => self.sessions.reply_sent(sent.prompt(), now),
-                    Receipt::Written => self.sessions.reply_written(sent.prompt(), now),
+                    Receipt::Taken | Receipt::Here => {
+                        self.sessions.reply_sent(sent.question(), now)
+                    }
+                    Receipt::Written => self.sessions.reply_written(sent.question(), now),
                 };
                 self.tell(changes, now);
             }
@@ -206,7 +208,7 @@ impl App {
         &mut self,
         request: u64,
         mut sent: Outgoing,
-        prompt: &Prompt,
+        prompt: &Question,
         undelivered: &Undelivered,
         now: Now,
     ) {
@@ -223,7 +225,7 @@ impl App {
         if !again {
             self.sessions.reply_given_up(id, now);
         }
-        let Some(after) = self.sessions.prompt(id).cloned() else {
+        let Some(after) = self.sessions.question(id).cloned() else {
             return;
         };
         let refusal = refuses_for_good(undelivered);
@@ -268,7 +270,7 @@ impl App {
     /// Returns the arguments of the sentences about an answer on its way.
     fn answer_args(
         &self,
-        prompt: &Prompt,
+        prompt: &Question,
         answer: &Answer,
         fault: &Fault,
     ) -> [(&'static str, Arg); 3] {
@@ -282,7 +284,7 @@ impl App {
         ]
     }
 
-    fn is_over(&self, prompt: &Prompt, now: Now) -> bool {
+    fn is_over(&self, prompt: &Question, now: Now) -> bool {
         self.sessions
             .expires(prompt)
             .is_some_and(|at| now.monotonic >= at)
@@ -291,7 +293,7 @@ impl App {
     /// Sends again what could not be sent, with the timestamp of the decision.
     pub(in crate::app) fn retry(&mut self, now: Now) {
         for mut sent in self.questions.under_way.take_due(now.monotonic) {
-            let Some(prompt) = self.sessions.prompt(sent.prompt()).cloned() else {
+            let Some(prompt) = self.sessions.question(sent.question()).cloned() else {
                 continue;
             };
             if !prompt.is_open() || !prompt.standing.reaches() {
@@ -312,9 +314,9 @@ impl App {
     }
 
     /// Announces the fate of an answer that can't be tried again any more.
-    fn not_again(&mut self, sent: &Outgoing, prompt: &Prompt, now: Now) {
-        self.sessions.reply_given_up(sent.prompt(), now);
-        let Some(after) = self.sessions.prompt(sent.prompt()).cloned() else {
+    fn not_again(&mut self, sent: &Outgoing, prompt: &Question, now: Now) {
+        self.sessions.reply_given_up(sent.question(), now);
+        let Some(after) = self.sessions.question(sent.question()).cloned() else {
             return;
         };
         let key = match &after.reply {
@@ -343,14 +345,14 @@ impl App {
         if self.run.is_over() {
             return;
         }
-        let left: Vec<(PromptId, Answer)> = self
+        let left: Vec<(QuestionId, Answer)> = self
             .questions
             .under_way
             .iter()
-            .map(|sent| (sent.prompt(), sent.reply().answer.clone()))
+            .map(|sent| (sent.question(), sent.reply().answer.clone()))
             .collect();
         for (id, answer) in left {
-            let Some(prompt) = self.sessions.prompt(id) else {
+            let Some(prompt) = self.sessions.question(id) else {
                 continue;
             };
             let key = match prompt.reply {
@@ -387,7 +389,7 @@ impl App {
         rejects: bool,
         now: Now,
     ) -> bool {
-        let wanted = number.map(PromptId);
+        let wanted = number.map(QuestionId);
         if wanted.is_none() && self.questions.shown().is_some() {
             return false;
         }
@@ -399,8 +401,8 @@ impl App {
         let Some(sent) = self.questions.under_way.take(request) else {
             return false;
         };
-        self.sessions.reply_given_up(sent.prompt(), now);
-        let Some(prompt) = self.sessions.prompt(sent.prompt()).cloned() else {
+        self.sessions.reply_given_up(sent.question(), now);
+        let Some(prompt) = self.sessions.question(sent.question()).cloned() else {
             return false;
         };
         let words = self.announcer.answer_words(&prompt, &sent.reply().answer);

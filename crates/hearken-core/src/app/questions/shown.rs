@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::session::PromptId;
+use crate::session::QuestionId;
 
 /// The times after which an unanswered question rings again.
 pub(super) const ALARMS: [Duration; 3] = [
@@ -20,7 +20,7 @@ pub enum Showing {
     /// Something other than its words: the help, an answer that covers it, or no question is shown.
     SideQuestion,
     /// The choices of this question, below its words. They are not a page of it.
-    Choices(PromptId),
+    Choices(QuestionId),
     /// A page of it.
     Page(Drawn),
 }
@@ -29,7 +29,7 @@ pub enum Showing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawn {
     /// The question.
-    pub prompt: PromptId,
+    pub question: QuestionId,
     /// The page, from 0.
     pub page: usize,
     /// How many pages it has on this screen.
@@ -42,7 +42,7 @@ pub struct Drawn {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
     /// The question.
-    pub prompt: PromptId,
+    pub question: QuestionId,
     /// Since when it is the shown one.
     pub since: Duration,
     /// The page on display, from 0, on a screen that is too small for all of it.
@@ -72,9 +72,9 @@ pub(super) enum Pages {
 
 impl Shown {
     /// Creates the state of a question that is shown from now on.
-    pub(super) fn new(prompt: PromptId, now: Duration) -> Self {
+    pub(super) fn new(prompt: QuestionId, now: Duration) -> Self {
         Self {
-            prompt,
+            question: prompt,
             since: now,
             page: 0,
             in_sight: None,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::announce::{About, Announcement, Arg, Kind, Manner};
 use crate::protocol::Now;
-use crate::session::Prompt;
+use crate::session::Question;
 
 use super::arming::Senses;
 use super::known::Hearing;
@@ -32,10 +32,10 @@ impl App {
                     self.stay_open(now);
                 }
             }
-            (Showing::Page(drawn), Some(shown)) if shown.prompt == drawn.prompt => {
+            (Showing::Page(drawn), Some(shown)) if shown.question == drawn.question => {
                 shown.see(drawn, at);
             }
-            (Showing::Choices(prompt), Some(shown)) if shown.prompt == prompt => {
+            (Showing::Choices(prompt), Some(shown)) if shown.question == prompt => {
                 shown.see_choices(at);
             }
             (Showing::Page(_) | Showing::Choices(_), _) => {}
@@ -48,7 +48,7 @@ impl App {
         // Its details and its outcome are not the question itself.
         let asks = matches!(told.kind, Kind::Confirmation | Kind::Clarification)
             && matches!(about, About::Asks(_));
-        self.questions.known.wrote(about.prompt(), asks, at);
+        self.questions.known.wrote(about.question(), asks, at);
     }
 
     /// Notes what was heard to its end.
@@ -88,9 +88,9 @@ impl App {
 
     /// Returns whether all of a question was spoken or shown, and announces what to do if not: a part of a question
     /// can't be answered.
-    pub(in crate::app) fn is_told_whole(&mut self, prompt: &Prompt, now: Now) -> bool {
+    pub(in crate::app) fn is_told_whole(&mut self, prompt: &Question, now: Now) -> bool {
         let heard = self.questions.known.heard(prompt.id);
-        let shown = self.questions.shown().filter(|it| it.prompt == prompt.id);
+        let shown = self.questions.shown().filter(|it| it.question == prompt.id);
         let in_parts = match shown.map_or(&Pages::None, |it| it.pages()) {
             Pages::All => return true,
             Pages::Some { .. } if !prompt.is_cut() => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::link::LinkId;
 use crate::protocol::Reply;
-use crate::session::{PromptId, QuestionRun};
+use crate::session::{QuestionId, QuestionRun};
 
 /// The wait before the first new attempt to send an answer; it doubles up to [`RETRY_CAP`].
 const RETRY_FIRST: Duration = Duration::from_millis(500);
@@ -15,7 +15,7 @@ const RETRY_CAP: Duration = Duration::from_secs(8);
 /// An answer that is under way.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Outgoing {
-    prompt: PromptId,
+    question: QuestionId,
     link: LinkId,
     reply: Reply,
     attempt: u32,
@@ -39,9 +39,9 @@ enum AnswerProgress {
 
 impl Outgoing {
     /// Starts the attempt with this number.
-    pub(super) fn new(prompt: PromptId, link: LinkId, reply: Reply, attempt: u32) -> Self {
+    pub(super) fn new(prompt: QuestionId, link: LinkId, reply: Reply, attempt: u32) -> Self {
         Self {
-            prompt,
+            question: prompt,
             link,
             reply,
             attempt,
@@ -52,8 +52,8 @@ impl Outgoing {
     }
 
     /// Returns the question.
-    pub(super) fn prompt(&self) -> PromptId {
-        self.prompt
+    pub(super) fn question(&self) -> QuestionId {
+        self.question
     }
 
     /// Returns the link that it goes to.
@@ -127,8 +127,8 @@ impl UnderWay {
     }
 
     /// Notes that the loss of the connection was announced with the answer to a question.
-    pub(super) fn note_loss_told(&mut self, prompt: PromptId) {
-        let of_prompt = self.0.values_mut().filter(|sent| sent.prompt == prompt);
+    pub(super) fn note_loss_told(&mut self, prompt: QuestionId) {
+        let of_prompt = self.0.values_mut().filter(|sent| sent.question == prompt);
         of_prompt.for_each(|sent| sent.loss_told = true);
     }
 
@@ -156,12 +156,12 @@ impl UnderWay {
     }
 
     /// Returns the only answer that waits to be tried again, for a question or overall.
-    pub(super) fn only_waiting(&self, of: Option<PromptId>) -> Option<(u64, &Outgoing)> {
+    pub(super) fn only_waiting(&self, of: Option<QuestionId>) -> Option<(u64, &Outgoing)> {
         let mut waiting = self
             .0
             .iter()
             .filter(|(_, sent)| sent.retry_at().is_some())
-            .filter(|(_, sent)| of.is_none_or(|wanted| wanted == sent.prompt));
+            .filter(|(_, sent)| of.is_none_or(|wanted| wanted == sent.question));
         match (waiting.next(), waiting.next()) {
             (Some((request, sent)), None) => Some((*request, sent)),
             (Some(_), Some(_)) | (None, _) => None,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::announce::{Announcement, Arg, Class, Copied, Facts, Kind};
 use crate::config::Verbosity;
 use crate::protocol::Now;
-use crate::session::Question;
+use crate::session::QuestionBody;
 
 use crate::app::{App, Effect};
 
@@ -69,7 +69,7 @@ impl App {
             return;
         }
         let asked = self.shown().filter(|_| self.review.at().is_none());
-        if let Some(Question::Confirmation(asked)) = asked.map(|(_, prompt)| &prompt.question) {
+        if let Some(QuestionBody::Confirmation(asked)) = asked.map(|(_, prompt)| &prompt.body) {
             let copied = self.announcer.copied_exactly(&asked.action);
             self.give(&copied, now);
             return;

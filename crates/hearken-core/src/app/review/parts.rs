@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use crate::announce::{About, Aloud, Announcement, Arg, Class, Facts, Kind, Reads, Segment};
 use crate::protocol::{Attached, Now};
-use crate::session::{Prompt, Session};
+use crate::session::{Question, Session};
 
 use crate::app::App;
 use crate::app::reading::{Of, Stepped};
 
 impl App {
     /// Opens the changes that belong to a question, and announces how to read them.
-    pub(in crate::app) fn offer_changes(&mut self, prompt: &Prompt, now: Now) {
+    pub(in crate::app) fn offer_changes(&mut self, prompt: &Question, now: Now) {
         if self.open_changes(prompt) {
             let key = self
                 .face
@@ -23,7 +23,7 @@ impl App {
         }
     }
 
-    fn open_changes(&mut self, prompt: &Prompt) -> bool {
+    fn open_changes(&mut self, prompt: &Question) -> bool {
         let parts = self.announcer.parts_of(&prompt.attached, Reads::Changes);
         let some = !parts.is_empty();
         if some {
@@ -42,7 +42,7 @@ impl App {
         };
         if !open {
             // The changes of the shown question can be read without opening them first.
-            let prompt = shown.and_then(|id| self.sessions.prompt(id)).cloned();
+            let prompt = shown.and_then(|id| self.sessions.question(id)).cloned();
             let prompt = prompt.filter(|_| self.review.at().is_none());
             if !prompt.is_some_and(|prompt| self.open_changes(&prompt)) {
                 return false;

@@ -1,6 +1,6 @@
 //! The fate of everything that was to be spoken, in words for the status.
 
-use crate::announce::{Arg, Fate, Lane, Ledger};
+use crate::announce::{Arg, Lane, Ledger, UtteranceFate};
 use crate::app::App;
 
 impl App {
@@ -14,7 +14,7 @@ impl App {
         let ledger = self.queue.ledger();
         let said = Lane::ALL
             .iter()
-            .any(|lane| ledger.of(*lane, Fate::Said) > 0);
+            .any(|lane| ledger.of(*lane, UtteranceFate::Said) > 0);
         if !said {
             return Vec::new();
         }
@@ -34,19 +34,19 @@ impl App {
         let phrases = self.phrases();
         let what = phrases.text(what, &[("n", Arg::own(taken))]);
         let waiting = sum(&|lane| self.queue.waiting(lane));
-        let of = |fate: Fate| sum(&|lane| ledger.of(lane, fate));
+        let of = |fate: UtteranceFate| sum(&|lane| ledger.of(lane, fate));
         let name = |fate| match fate {
-            Fate::Said => "said",
-            Fate::Folded => "folded",
-            Fate::Expired => "expired",
-            Fate::Replaced => "replaced",
-            Fate::Cut => "cut",
-            Fate::Skipped => "skipped",
-            Fate::Withdrawn => "withdrawn",
-            Fate::Voiceless => "voiceless",
-            Fate::Wordless => "wordless",
+            UtteranceFate::Said => "said",
+            UtteranceFate::Folded => "folded",
+            UtteranceFate::Expired => "expired",
+            UtteranceFate::Replaced => "replaced",
+            UtteranceFate::Cut => "cut",
+            UtteranceFate::Skipped => "skipped",
+            UtteranceFate::Withdrawn => "withdrawn",
+            UtteranceFate::Voiceless => "voiceless",
+            UtteranceFate::Wordless => "wordless",
         };
-        let fates = Fate::ALL.map(|fate| (name(fate), of(fate)));
+        let fates = UtteranceFate::ALL.map(|fate| (name(fate), of(fate)));
         let counts = fates.into_iter().chain([("waiting", waiting)]);
         let counts = counts.filter(|(name, count)| *count > 0 || *name == "said");
         let counts = counts.map(|(name, count)| (name, Arg::own(count)));

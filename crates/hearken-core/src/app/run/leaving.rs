@@ -3,7 +3,7 @@
 use crate::announce::Arg;
 use crate::link::LinkId;
 use crate::protocol::Now;
-use crate::session::Prompt;
+use crate::session::Question;
 
 use crate::app::activity::Doing;
 use crate::app::{App, Effect};
@@ -56,9 +56,9 @@ impl App {
             self.respond("leave.nothing", &[], now);
             return;
         };
-        let open: Vec<Prompt> = self
+        let open: Vec<Question> = self
             .sessions
-            .open_prompts()
+            .open_questions()
             .filter(|prompt| prompt.key.link == link && prompt.answer().is_none())
             .cloned()
             .collect();

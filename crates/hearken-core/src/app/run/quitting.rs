@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::announce::{Arg, Manner};
 use crate::dialect::WhenLeft;
 use crate::protocol::{Decision, Now};
-use crate::session::{Prompt, Question, QuestionRun, Standing};
+use crate::session::{Question, QuestionBody, QuestionRun, Standing};
 
 use crate::app::activity::Doing;
 use crate::app::{App, Effect, Exit};
@@ -17,7 +17,7 @@ const LAST_MOMENT: Duration = Duration::from_secs(2);
 
 impl App {
     /// Returns, for each open question, what its agent does without an answer.
-    pub(in crate::app) fn defaults(&self, open: &[Prompt]) -> String {
+    pub(in crate::app) fn defaults(&self, open: &[Question]) -> String {
         let words: Vec<String> = open
             .iter()
             .map(|prompt| {
@@ -37,8 +37,8 @@ impl App {
                 if let Some(key) = left {
                     return self.announcer.phrases().text(key, &[n]);
                 }
-                match &prompt.question {
-                    Question::Confirmation(asked) => {
+                match &prompt.body {
+                    QuestionBody::Confirmation(asked) => {
                         let key = match &asked.default_decision {
                             Some(Decision::Reject) => "quit.default.reject",
                             Some(Decision::Accept) => "quit.default.accept",
@@ -48,7 +48,7 @@ impl App {
                         };
                         self.announcer.phrases().text(key, &[n])
                     }
-                    Question::Clarification(asked) => match &asked.default_response {
+                    QuestionBody::Clarification(asked) => match &asked.default_response {
                         Some(response) => {
                             let response = self
                                 .announcer
@@ -66,15 +66,15 @@ impl App {
     }
 
     /// Returns what happens to a question when the person leaves.
-    fn when_left(&self, prompt: &Prompt) -> WhenLeft {
+    fn when_left(&self, prompt: &Question) -> WhenLeft {
         let view = self.links.get(prompt.key.link);
         view.map_or(WhenLeft::Default, |view| view.connection().when_left)
     }
 
     /// Returns the open questions without an answer from here.
-    fn undecided(&self) -> Vec<Prompt> {
+    fn undecided(&self) -> Vec<Question> {
         self.sessions
-            .open_prompts()
+            .open_questions()
             .filter(|prompt| {
                 prompt.answer().is_none() && prompt.standing != Standing::NotAnswerable
             })

@@ -27,7 +27,7 @@ fn a_question_calls_again_and_more_urgently_until_it_is_answered() {
     }
     assert!(stage.withdrawn.is_empty());
     stage.press('n');
-    assert_eq!(stage.withdrawn, [Noticed::Question(PromptId(1))]);
+    assert_eq!(stage.withdrawn, [Noticed::Question(QuestionId(1))]);
     stage.wait(1000);
     assert_eq!(stage.withdrawn.len(), 1, "once");
 }
@@ -90,7 +90,7 @@ fn every_way_in_which_a_question_ends_takes_its_notification_back() {
                 stage.press('q');
             }
         }
-        assert_eq!(stage.withdrawn, [Noticed::Question(PromptId(1))], "{how}");
+        assert_eq!(stage.withdrawn, [Noticed::Question(QuestionId(1))], "{how}");
     }
 }
 

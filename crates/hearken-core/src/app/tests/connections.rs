@@ -218,7 +218,7 @@ fn an_agent_with_too_many_questions_keeps_nobody_else_from_being_heard() {
     for n in 0..80 {
         stage.ask(&format!("rpl_{n}"));
     }
-    assert_eq!(stage.app.sessions().open_prompts().count(), 64);
+    assert_eq!(stage.app.sessions().open_questions().count(), 64);
     let waiting: Vec<&String> = stage
         .lines
         .iter()
@@ -251,7 +251,7 @@ fn an_agent_with_too_many_questions_keeps_nobody_else_from_being_heard() {
     // The end of its session closes all of them, asked or not.
     stage.event("session.completed", json!({"summary_normal": "Done."}));
     stage.wait(3000);
-    assert_eq!(stage.app.sessions().open_prompts().count(), 0);
+    assert_eq!(stage.app.sessions().open_questions().count(), 0);
     assert!(!stage.heard("Send rpl_65"));
 }
 
@@ -327,7 +327,7 @@ fn a_question_that_nobody_can_answer_waits_for_no_room() {
             json!({"reply_token": null, "action": format!("Send {n}")}),
         );
     }
-    assert!(stage.app.sessions().open_prompts().count() <= 65);
+    assert!(stage.app.sessions().open_questions().count() <= 65);
     assert!(!stage.heard("when there is room"));
 }
 

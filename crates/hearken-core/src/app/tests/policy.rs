@@ -1,7 +1,7 @@
 //! The person's own rules decide the questions that they are about, and nothing else.
 
 use super::*;
-use crate::session::Prompt;
+use crate::session::Question;
 
 fn rules(text: &str) -> Config {
     Config::from_toml(text).unwrap()
@@ -109,7 +109,7 @@ fn only_low_risk_and_reversible_by_the_events_own_word_is_accepted() {
         json!({"irreversible": false, "reversibility": "who knows"}),
         json!({"action": "  "}),
         json!({"action": "Save\u{202e} the file"}),
-        json!({"action": "x".repeat(Prompt::LONGEST_PART + 1)}),
+        json!({"action": "x".repeat(Question::LONGEST_PART + 1)}),
         json!({"allowed_replies": ["reject", "later"]}),
     ] {
         let mut stage = Stage::with(KEYS, mailer("accept", ""));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config;
-use crate::session::Prompt;
+use crate::session::Question;
 
 fn scripted(rules: &str) -> Config {
     Config {
@@ -74,7 +74,7 @@ fn without_a_named_risk_a_rule_accepts_what_one_of_the_settings_would() {
         json!({"irreversible": false, "reversibility": "reversible_with_effort"}),
         json!({"action": "  "}),
         json!({"action": "Save\u{202e} the file"}),
-        json!({"action": "x".repeat(Prompt::LONGEST_PART + 1)}),
+        json!({"action": "x".repeat(Question::LONGEST_PART + 1)}),
         json!({"allowed_replies": ["reject", "later"]}),
     ] {
         let mut stage = Stage::with(PIPE, accepting(""));
@@ -141,7 +141,7 @@ fn no_named_risk_makes_a_rule_accept_what_nobody_could_judge() {
         json!({"action": "Save\u{202e} the file"}),
         json!({"action": "Save\u{200b} the file"}),
         json!({"consequence": "Gone\u{2067}"}),
-        json!({"action": "x".repeat(Prompt::LONGEST_PART + 1)}),
+        json!({"action": "x".repeat(Question::LONGEST_PART + 1)}),
         json!({"allowed_replies": ["reject", "later"]}),
         json!({"default_decision": "accept", "risk_level": "medium"}),
         json!({"reply_token": null}),

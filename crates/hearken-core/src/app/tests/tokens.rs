@@ -181,8 +181,8 @@ fn random_sequences_answer_a_token_once_unless_told() {
                         continue;
                     };
                     let token = body["reply_token"].as_str().unwrap().to_owned();
-                    let others = stage.app.sessions().open_prompts().filter(|it| {
-                        it.id.0 < n && it.question.token().is_some_and(|it| it.reveal() == token)
+                    let others = stage.app.sessions().open_questions().filter(|it| {
+                        it.id.0 < n && it.body.token().is_some_and(|it| it.reveal() == token)
                     });
                     assert_eq!(others.count(), 0, "run {run}: {:?}", stage.lines);
                     if let Some((question, answer)) = given.get(&token) {
@@ -190,7 +190,7 @@ fn random_sequences_answer_a_token_once_unless_told() {
                         let undone = stage
                             .app
                             .sessions()
-                            .prompt(PromptId(*question))
+                            .question(QuestionId(*question))
                             .is_some_and(|it| {
                                 it.reply
                                     .given()

@@ -342,7 +342,7 @@ fn a_variant_brings_its_direction() {
         "risk_level": "low", "irreversible": false});
     let stage = asked_in(&["he"], "awaiting.confirmation", fields.clone());
     let direction = |stage: &Stage| {
-        let prompt = stage.app.prompt(PromptId(1)).unwrap();
+        let prompt = stage.app.question(QuestionId(1)).unwrap();
         prompt.direction
     };
     assert_eq!(direction(&stage), Some(crate::protocol::TextDirection::Rtl));

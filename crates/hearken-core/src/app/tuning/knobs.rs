@@ -8,7 +8,7 @@
 
 use crate::announce::{Arg, Reason};
 use crate::config::{Delivery, Knob, Punctuation, SCALE, is_voice_name};
-use crate::keys::Turn;
+use crate::keys::VoiceChange;
 use crate::protocol::Now;
 
 use super::voice::VoiceState;
@@ -42,11 +42,11 @@ impl App {
     /// Selects the next setting, or after the last one the first, and announces it.
     pub(in crate::app) fn next_knob(&mut self, now: Now) {
         self.tuning.next_knob();
-        self.tune(None, Turn::Say, now);
+        self.tune(None, VoiceChange::Say, now);
     }
 
     /// Changes a setting, or the current one, and announces the result.
-    pub(in crate::app) fn tune(&mut self, knob: Option<Knob>, turn: Turn, now: Now) {
+    pub(in crate::app) fn tune(&mut self, knob: Option<Knob>, turn: VoiceChange, now: Now) {
         let knob = knob.unwrap_or_else(|| self.tuning.knob());
         self.tuning.go_to(knob);
         let what = self.words(name_of(knob));
@@ -103,7 +103,7 @@ impl App {
         }
     }
 
-    fn turned(&self, knob: Knob, turn: Turn) -> Turned {
+    fn turned(&self, knob: Knob, turn: VoiceChange) -> Turned {
         let mut new = self.queue.deliveries().usual().clone();
         let (start, own) = (self.tuning.start(), self.tuning.own());
         match knob {
@@ -204,19 +204,24 @@ fn voice_words(name: &str) -> Option<&'static str> {
     })
 }
 
-fn number(place: &mut Option<i32>, start: Option<i32>, own: i32, turn: Turn) -> Result<(), Turned> {
+fn number(
+    place: &mut Option<i32>,
+    start: Option<i32>,
+    own: i32,
+    turn: VoiceChange,
+) -> Result<(), Turned> {
     let now = place.unwrap_or(own);
     let new = match turn {
-        Turn::Say => return Ok(()),
-        Turn::Usual => {
+        VoiceChange::Say => return Ok(()),
+        VoiceChange::Usual => {
             *place = start;
             return Ok(());
         }
-        Turn::Up if now >= *SCALE.end() => return Err(Turned::End),
-        Turn::Down if now <= *SCALE.start() => return Err(Turned::End),
-        Turn::Up => now + STEP,
-        Turn::Down => now - STEP,
-        Turn::To(text) => match text.parse::<i32>() {
+        VoiceChange::Up if now >= *SCALE.end() => return Err(Turned::End),
+        VoiceChange::Down if now <= *SCALE.start() => return Err(Turned::End),
+        VoiceChange::Up => now + STEP,
+        VoiceChange::Down => now - STEP,
+        VoiceChange::To(text) => match text.parse::<i32>() {
             Ok(number) if SCALE.contains(&number) => number,
             Ok(_) | Err(_) => return Err(Turned::Unknown),
         },
@@ -225,18 +230,20 @@ fn number(place: &mut Option<i32>, start: Option<i32>, own: i32, turn: Turn) -> 
     Ok(())
 }
 
-fn voice(place: &mut Option<String>, start: Option<&str>, turn: Turn) -> Result<(), Turned> {
+fn voice(place: &mut Option<String>, start: Option<&str>, turn: VoiceChange) -> Result<(), Turned> {
     let at = place
         .as_deref()
         .and_then(|name| VOICES.iter().position(|it| it.eq_ignore_ascii_case(name)));
     let count = VOICES.len();
     *place = match turn {
-        Turn::Say => return Ok(()),
-        Turn::Usual => start.map(str::to_owned),
-        Turn::Up => Some(VOICES[at.map_or(0, |at| (at + 1) % count)].to_owned()),
-        Turn::Down => Some(VOICES[at.map_or(count - 1, |at| (at + count - 1) % count)].to_owned()),
-        Turn::To(name) if is_voice_name(&name) => Some(name),
-        Turn::To(_) => return Err(Turned::Unknown),
+        VoiceChange::Say => return Ok(()),
+        VoiceChange::Usual => start.map(str::to_owned),
+        VoiceChange::Up => Some(VOICES[at.map_or(0, |at| (at + 1) % count)].to_owned()),
+        VoiceChange::Down => {
+            Some(VOICES[at.map_or(count - 1, |at| (at + count - 1) % count)].to_owned())
+        }
+        VoiceChange::To(name) if is_voice_name(&name) => Some(name),
+        VoiceChange::To(_) => return Err(Turned::Unknown),
     };
     Ok(())
 }
@@ -244,23 +251,23 @@ fn voice(place: &mut Option<String>, start: Option<&str>, turn: Turn) -> Result<
 fn punctuation(
     place: &mut Option<Punctuation>,
     start: Option<Punctuation>,
-    turn: Turn,
+    turn: VoiceChange,
 ) -> Result<(), Turned> {
     let levels = Punctuation::ALL;
     let at = place.and_then(|level| levels.iter().position(|it| *it == level));
     *place = match turn {
-        Turn::Say => return Ok(()),
-        Turn::Usual => start,
-        Turn::Up => match at {
+        VoiceChange::Say => return Ok(()),
+        VoiceChange::Usual => start,
+        VoiceChange::Up => match at {
             None => Some(levels[0]),
             Some(at) => Some(*levels.get(at + 1).ok_or(Turned::End)?),
         },
-        Turn::Down => match at {
+        VoiceChange::Down => match at {
             None => levels.last().copied(),
             Some(0) => return Err(Turned::End),
             Some(at) => Some(levels[at - 1]),
         },
-        Turn::To(name) => {
+        VoiceChange::To(name) => {
             let named = levels.into_iter().find(|level| level.name() == name);
             Some(named.ok_or(Turned::Unknown)?)
         }

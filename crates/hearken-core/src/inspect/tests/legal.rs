@@ -18,7 +18,7 @@ enum Step {
 
 /// How the events are numbered.
 #[derive(Debug, Clone, Copy)]
-enum Numbers {
+enum EventNumbering {
     Absent,
     OfSession,
     OfAgent,
@@ -32,17 +32,17 @@ struct Agent {
 }
 
 /// A session while it is written.
-struct Session {
+struct LegalSession {
     stream: Stream,
     agents: Vec<Agent>,
-    numbers: Numbers,
+    numbers: EventNumbering,
     count: u64,
     calls: usize,
 }
 
-impl Session {
+impl LegalSession {
     /// Begins a session; before it, another agent was denied these actions in a session of its own.
-    fn new(numbers: Numbers, denied: &[String]) -> Self {
+    fn new(numbers: EventNumbering, denied: &[String]) -> Self {
         let mut session = Self {
             stream: denied_before(denied),
             agents: Vec::new(),
@@ -58,9 +58,9 @@ impl Session {
     fn on(&mut self, agent: usize, name: &str, mut fields: Value) {
         fields["producer"] = json!({"agent_id": format!("a{agent}")});
         let number = match self.numbers {
-            Numbers::Absent => None,
-            Numbers::OfSession => Some(self.count),
-            Numbers::OfAgent => Some(self.agents[agent].events),
+            EventNumbering::Absent => None,
+            EventNumbering::OfSession => Some(self.count),
+            EventNumbering::OfAgent => Some(self.agents[agent].events),
         };
         if let Some(number) = number {
             fields["sequence_number"] = number.into();
@@ -138,7 +138,7 @@ impl Session {
         self.calls(performer, "transfer", true);
     }
 
-    fn end(&mut self) -> (Vec<Item>, Summary) {
+    fn end(&mut self) -> (Vec<ReportItem>, Summary) {
         for agent in 0..self.agents.len() {
             while !self.agents[agent].running.is_empty() {
                 self.returns(agent, 0);
@@ -204,10 +204,10 @@ proptest! {
     #[test]
     fn a_legal_stream_gives_no_finding(
         steps in prop::collection::vec(step(), 0..40),
-        numbers in prop::sample::select(vec![Numbers::Absent, Numbers::OfSession, Numbers::OfAgent]),
+        numbers in prop::sample::select(vec![EventNumbering::Absent, EventNumbering::OfSession, EventNumbering::OfAgent]),
         denied in denied(),
     ) {
-        let mut session = Session::new(numbers, &denied);
+        let mut session = LegalSession::new(numbers, &denied);
         for (agent, step) in steps {
             session.go_on(agent);
             match step {

@@ -9,9 +9,9 @@ fn ms(ms: u64) -> Duration {
 
 /// Feeds parts at their times, lets everything unfinished time out, and returns what came when.
 fn read(parts: &[(u64, &[u8])]) -> Vec<(u64, Struck)> {
-    let mut reader = Reader::new(LineFeed::ControlJ);
+    let mut reader = KeyReader::new(LineFeed::ControlJ);
     let mut strokes = Vec::new();
-    let pass = |reader: &mut Reader, until: Duration, strokes: &mut Vec<Stroke>| {
+    let pass = |reader: &mut KeyReader, until: Duration, strokes: &mut Vec<Stroke>| {
         while let Some(at) = reader.deadline().filter(|at| *at <= until) {
             strokes.extend(reader.expire(at));
         }
@@ -100,7 +100,7 @@ fn the_keys_of_the_usual_terminals_are_read() {
         whole(b"\x1b[I\x1b[O"),
         [Struck::Focus(true), Struck::Focus(false)]
     );
-    let enter = Reader::new(LineFeed::Enter).bytes(b"\n", ms(0));
+    let enter = KeyReader::new(LineFeed::Enter).bytes(b"\n", ms(0));
     assert_eq!(enter[0].what, code(KeyCode::Enter));
 }
 
@@ -249,7 +249,7 @@ fn a_paste_that_stalls_is_told_and_swallowed_until_its_end_or_escape() {
 
 #[test]
 fn nothing_grows_without_bound() {
-    let mut reader = Reader::new(LineFeed::ControlJ);
+    let mut reader = KeyReader::new(LineFeed::ControlJ);
     reader.bytes(b"\x1b[200~", ms(0));
     for _ in 0..1000 {
         reader.bytes(&[b'x'; 1000], ms(0));
@@ -280,7 +280,7 @@ proptest! {
             any::<u8>(), Just(ESC), Just(b'['), Just(b'2'), Just(b'0'), Just(b'~'), Just(b'y'), Just(b'M'),
         ], 1..8)), 1..20),
     ) {
-        let mut reader = Reader::new(LineFeed::ControlJ);
+        let mut reader = KeyReader::new(LineFeed::ControlJ);
         let mut now = Duration::ZERO;
         let mut strokes = Vec::new();
         let mut times = Vec::new();

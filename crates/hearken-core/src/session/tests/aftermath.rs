@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Stage {
+impl SessionStage {
     /// Makes the agent say something, and returns its introduction.
     fn says(&mut self) -> Option<(String, Fate)> {
         let what = self.on(
@@ -39,12 +39,12 @@ fn after(fate: Fate) -> Option<(String, Fate)> {
 #[test]
 fn what_is_claimed_after_a_decision_elsewhere_is_introduced_live_and_recorded() {
     for answerable in [true, false] {
-        let mut stage = Stage::asks_unanswered("rpl_1", answerable);
+        let mut stage = SessionStage::asks_unanswered("rpl_1", answerable);
         stage.done("send_email", "call_1", "error");
         assert_eq!(stage.says(), after(Fate::Declined));
         assert_eq!(stage.says(), None, "once a question");
 
-        let mut stage = Stage::asks_unanswered("rpl_1", answerable);
+        let mut stage = SessionStage::asks_unanswered("rpl_1", answerable);
         stage.goes_to("thinking");
         assert_eq!(stage.says(), after(Fate::Elsewhere));
         assert_eq!(stage.says(), None);
@@ -53,14 +53,14 @@ fn what_is_claimed_after_a_decision_elsewhere_is_introduced_live_and_recorded() 
 
 #[test]
 fn what_is_claimed_after_a_timeout_is_introduced_by_our_count_and_by_the_producers() {
-    let mut live = Stage::asks_unanswered("rpl_1", true);
+    let mut live = SessionStage::asks_unanswered("rpl_1", true);
     live.wait(300_000);
     assert_eq!(live.says(), after(Fate::TimedOut));
     live.goes_to("thinking");
     assert_eq!(live.says(), None, "once a question");
 
     // A recording has no count of ours: its own timestamps decide.
-    let mut recorded = Stage::asks_unanswered("rpl_1", false);
+    let mut recorded = SessionStage::asks_unanswered("rpl_1", false);
     recorded.wait(300_000);
     recorded.done("send_email", "call_1", "error");
     assert_eq!(recorded.says(), after(Fate::TimedOut));
@@ -69,17 +69,17 @@ fn what_is_claimed_after_a_timeout_is_introduced_by_our_count_and_by_the_produce
 #[test]
 fn nothing_is_introduced_where_it_was_allowed_or_done() {
     for answerable in [true, false] {
-        let mut stage = Stage::asks_unanswered("rpl_1", answerable);
+        let mut stage = SessionStage::asks_unanswered("rpl_1", answerable);
         stage.goes_to("calling_tool");
         assert_eq!(stage.says(), None);
 
-        let mut stage = Stage::asks_unanswered("rpl_1", answerable);
+        let mut stage = SessionStage::asks_unanswered("rpl_1", answerable);
         stage.goes_to("thinking");
         stage.done("send_email", "call_1", "success");
         assert_eq!(stage.says(), None, "it was done");
     }
-    let mut stage = Stage::asks_unanswered("rpl_1", true);
-    let id = stage.sessions.open_prompts().next().unwrap().id;
+    let mut stage = SessionStage::asks_unanswered("rpl_1", true);
+    let id = stage.sessions.open_questions().next().unwrap().id;
     stage.wait(300_000);
     stage.answer(id, Decision::Accept);
     assert_eq!(stage.says(), None, "the person accepted it after all");
@@ -87,8 +87,8 @@ fn nothing_is_introduced_where_it_was_allowed_or_done() {
 
 #[test]
 fn nobody_elses_decision_takes_the_place_of_the_persons_own() {
-    let mut stage = Stage::asks_unanswered("rpl_1", true);
-    let id = stage.sessions.open_prompts().next().unwrap().id;
+    let mut stage = SessionStage::asks_unanswered("rpl_1", true);
+    let id = stage.sessions.open_questions().next().unwrap().id;
     stage.answer(id, Decision::Reject);
     stage.done("send_email", "call_1", "error");
     stage.ask_with("rpl_2", json!({"action": "Delete it"}));

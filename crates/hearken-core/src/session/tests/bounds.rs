@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn ask_many(stage: &mut Stage, count: usize) {
+fn ask_many(stage: &mut SessionStage, count: usize) {
     for n in 0..count {
         stage.on(
             "awaiting.clarification",
@@ -13,7 +13,7 @@ fn ask_many(stage: &mut Stage, count: usize) {
 
 #[test]
 fn everything_a_stranger_can_grow_is_bounded() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.sessions.sessions.narrow(3 << 18);
     for n in 0..1000 {
         stage.wait(1);
@@ -43,7 +43,7 @@ fn everything_a_stranger_can_grow_is_bounded() {
 
 #[test]
 fn ended_sessions_leave_first_and_waiting_ones_last() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.sessions.sessions.narrow(192 << 10);
     stage.on("session.started", json!({"session_id": "sess_asks"}));
     let id = stage.ask_with("rpl_1", json!({"session_id": "sess_asks"}));
@@ -67,7 +67,7 @@ fn ended_sessions_leave_first_and_waiting_ones_last() {
             );
         }
     }
-    assert!(stage.sessions.prompt(id).unwrap().is_answerable());
+    assert!(stage.sessions.question(id).unwrap().is_answerable());
     assert!(
         stage
             .sessions
@@ -79,7 +79,7 @@ fn ended_sessions_leave_first_and_waiting_ones_last() {
 
 #[test]
 fn of_ended_sessions_the_last_ones_are_kept() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     for n in 0..400 {
         let id = format!("sess_{n}");
         stage.on("session.started", json!({"session_id": id}));
@@ -94,7 +94,7 @@ fn of_ended_sessions_the_last_ones_are_kept() {
 
 #[test]
 fn a_session_that_began_anew_is_not_forgotten_for_the_end_of_its_life_before() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.on("session.started", json!({"session_id": "sess_again"}));
     stage.on("session.completed", json!({"session_id": "sess_again"}));
     stage.on("session.started", json!({"session_id": "sess_again"}));
@@ -109,7 +109,7 @@ fn a_session_that_began_anew_is_not_forgotten_for_the_end_of_its_life_before() {
 
 #[test]
 fn a_thousand_sessions_are_followed_at_a_time_and_none_is_forgotten() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     for _ in 0..2 {
         for n in 0..1000 {
             stage.on("tool.invoked", json!({"tool": "t", "session_id": format!("sess_{n}"), "tool_call_id": format!("call_{n}")}));
@@ -122,7 +122,7 @@ fn a_thousand_sessions_are_followed_at_a_time_and_none_is_forgotten() {
 
 #[test]
 fn what_a_session_is_counted_for_is_no_less_than_its_names() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let long = "n".repeat(200);
     for n in 0..200 {
@@ -144,8 +144,8 @@ fn what_a_session_is_counted_for_is_no_less_than_its_names() {
 #[test]
 fn two_runs_of_an_agent_are_told_apart_only_where_they_go_on_at_a_time() {
     let begin =
-        |stage: &mut Stage, id: &str| stage.on("session.started", json!({"session_id": id}));
-    let mut stage = Stage::new();
+        |stage: &mut SessionStage, id: &str| stage.on("session.started", json!({"session_id": id}));
+    let mut stage = SessionStage::new();
     begin(&mut stage, "sess_1");
     stage.on("session.completed", json!({"session_id": "sess_1"}));
     begin(&mut stage, "sess_2");
@@ -166,7 +166,7 @@ fn two_runs_of_an_agent_are_told_apart_only_where_they_go_on_at_a_time() {
 
 #[test]
 fn closed_questions_of_a_megabyte_leave_early_and_are_counted() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     for n in 0..20 {
         let id = stage.ask_with(
@@ -180,16 +180,16 @@ fn closed_questions_of_a_megabyte_leave_early_and_are_counted() {
         );
     }
     assert!(
-        stage.sessions.prompts.len() <= 5,
+        stage.sessions.questions.len() <= 5,
         "{}",
-        stage.sessions.prompts.len()
+        stage.sessions.questions.len()
     );
     assert!(stage.sessions.dropped().questions >= 15);
 }
 
 #[test]
 fn the_questions_of_a_session_are_found_among_those_of_many() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     let asked: Vec<_> = (0..30)
         .map(|n| {
             let session = format!("sess_{}", n % 10);
@@ -200,7 +200,7 @@ fn the_questions_of_a_session_are_found_among_those_of_many() {
             (session, stage.ask_with(&format!("rpl_{n}"), more))
         })
         .collect();
-    let of = |stage: &Stage, session: &str| {
+    let of = |stage: &SessionStage, session: &str| {
         let mut keys = stage.sessions.iter().map(|session| &session.key);
         let key = keys.find(|key| key.session.as_str() == session);
         stage.sessions.open_of(key.unwrap())
@@ -216,12 +216,12 @@ fn the_questions_of_a_session_are_found_among_those_of_many() {
         assert!(of(&stage, &session).is_empty());
         assert!(stage.sessions.deadline().is_none_or(|due| Some(due) > next));
     }
-    assert_eq!(stage.sessions.open_prompts().count(), 0);
+    assert_eq!(stage.sessions.open_questions().count(), 0);
 }
 
 #[test]
 fn texts_that_are_only_shown_are_cut() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     let long = "y".repeat(100_000);
     stage.on("session.started", json!({"request_text": long}));
     stage.on(
@@ -264,7 +264,7 @@ fn texts_that_are_only_shown_are_cut() {
 
 #[test]
 fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_doubt() {
-    let asked_before = |stage: &mut Stage| {
+    let asked_before = |stage: &mut SessionStage| {
         stage.wait(10_000);
         let old = stage.event(
             "awaiting.confirmation",
@@ -276,21 +276,21 @@ fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_d
             !stage
                 .put(LINK, &old)
                 .iter()
-                .any(|what| matches!(what, What::PromptOpened(_)))
+                .any(|what| matches!(what, What::QuestionOpened(_)))
         );
         stage.wait(200);
         stage.sessions.link_lost(LINK, stage.now)
     };
-    let id = PromptId(1);
-    let standing = |stage: &Stage| stage.sessions.prompt(id).unwrap().standing;
+    let id = QuestionId(1);
+    let standing = |stage: &SessionStage| stage.sessions.question(id).unwrap().standing;
     // No connection is made: it is raised all the same, and can't be answered.
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     assert_eq!(asked_before(&mut stage), [], "nobody knows of it yet");
     assert_eq!(stage.wait(799), []);
-    assert_eq!(stage.wait(1), [What::PromptOpened(id)]);
+    assert_eq!(stage.wait(1), [What::QuestionOpened(id)]);
     assert_eq!(standing(&stage), Standing::LinkLost);
     // A connection fails again and again: it is raised within the second, as perhaps answered.
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     asked_before(&mut stage);
     let mut raised = Vec::new();
     for ms in [300, 200, 200, 300] {
@@ -301,18 +301,18 @@ fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_d
             assert_eq!(stage.sessions.link_lost(LINK, stage.now), []);
         }
     }
-    assert_eq!(raised, [What::PromptOpened(id)]);
+    assert_eq!(raised, [What::QuestionOpened(id)]);
     assert_ne!(standing(&stage), Standing::Live);
     // If no other connection is made, its fate is reported as unknown.
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     asked_before(&mut stage);
     assert_eq!(stage.sessions.link_over(LINK, stage.now), [id]);
-    assert_eq!(stage.sessions.open_prompts().count(), 1);
+    assert_eq!(stage.sessions.open_questions().count(), 1);
 }
 
 #[test]
 fn what_a_held_question_s_session_says_on_the_next_connection_decides_it() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     let old = stage.event(
         "awaiting.confirmation",
         json!({"action": "Send", "reply_token": "rpl_1", "timeout_seconds": 300}),
@@ -330,7 +330,7 @@ fn what_a_held_question_s_session_says_on_the_next_connection_decides_it() {
 
 #[test]
 fn a_question_that_leaves_at_the_bound_is_told_to_be_closed() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.sessions.add_link(LINK, false);
     stage.start();
     let mut told = Vec::new();
@@ -342,25 +342,25 @@ fn a_question_that_leaves_at_the_bound_is_told_to_be_closed() {
         told.extend(closed(&what));
     }
     assert_eq!(told.len(), 70 - 64);
-    assert_eq!(told[0], (PromptId(1), Closing::LinkGone));
+    assert_eq!(told[0], (QuestionId(1), Closing::LinkGone));
 }
 
 #[test]
 fn what_waits_for_room_is_over_with_its_subscription() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     ask_many(&mut stage, 70);
-    assert_eq!(stage.sessions.open_prompts().count(), 64);
+    assert_eq!(stage.sessions.open_questions().count(), 64);
     let told = stage.sessions.over(LINK, &Closing::Unsubscribed, stage.now);
     assert_eq!(told.len(), 64, "what was never raised is not told");
     assert_eq!(stage.wait(3000), [], "nothing decided is raised");
     let raised = stage.on("session.started", json!({"session_id": "sess_2"}));
-    let asked = |what: &What| matches!(what, What::PromptOpened(_));
+    let asked = |what: &What| matches!(what, What::QuestionOpened(_));
     assert!(!raised.iter().any(asked), "{raised:?}");
     assert_eq!(
         stage
             .sessions
-            .prompts
+            .questions
             .values()
             .filter(|it| it.is_open())
             .count(),
@@ -370,21 +370,21 @@ fn what_waits_for_room_is_over_with_its_subscription() {
 
 #[test]
 fn what_waits_for_room_waits_on_while_its_link_is_down() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     ask_many(&mut stage, 200);
     stage.sessions.link_lost(LINK, stage.now);
     for _ in 0..3 {
         stage.wait(1000);
-        assert_eq!(stage.sessions.open_prompts().count(), 64);
+        assert_eq!(stage.sessions.open_questions().count(), 64);
     }
     stage.sessions.link_connected(LINK, stage.now);
     stage.sessions.link_resumed(LINK, Standing::Live, stage.now);
-    let first = stage.sessions.open_prompts().next().unwrap().id;
+    let first = stage.sessions.open_questions().next().unwrap().id;
     stage.answer(first, Decision::Reject);
     stage.wait(1);
     assert_eq!(
-        stage.sessions.answerable_prompts().count(),
+        stage.sessions.answerable_questions().count(),
         64,
         "the next one has its room"
     );
@@ -392,7 +392,7 @@ fn what_waits_for_room_waits_on_while_its_link_is_down() {
 
 #[test]
 fn a_replayed_question_that_nobody_answers_here_stays_so_when_its_link_is_over() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     let old = stage.event(
         "awaiting.confirmation",
         json!({"action": "Send", "reply_token": "rpl_1", "timeout_seconds": 300}),
@@ -400,23 +400,23 @@ fn a_replayed_question_that_nobody_answers_here_stays_so_when_its_link_is_over()
     stage.wait(5000);
     stage.sessions.link_connected(LINK, stage.now);
     stage.put(LINK, &old);
-    let id = PromptId(1);
-    let unreachable = |prompt: &mut Prompt| prompt.standing = Standing::NotAnswerable;
-    stage.sessions.prompts.change(id, unreachable).unwrap();
+    let id = QuestionId(1);
+    let unreachable = |prompt: &mut Question| prompt.standing = Standing::NotAnswerable;
+    stage.sessions.questions.change(id, unreachable).unwrap();
     stage.sessions.link_over(LINK, stage.now);
     assert_eq!(
-        stage.sessions.open_prompts().count(),
+        stage.sessions.open_questions().count(),
         0,
         "it was not raised"
     );
-    assert_eq!(stage.wait(1000), [What::PromptOpened(id)]);
-    let standing = stage.sessions.prompt(id).unwrap().standing;
+    assert_eq!(stage.wait(1000), [What::QuestionOpened(id)]);
+    let standing = stage.sessions.question(id).unwrap().standing;
     assert_eq!(standing, Standing::NotAnswerable);
 }
 
 #[test]
 fn what_hardly_ever_changes_is_weighed_when_it_does() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     for (name, fields) in [
         ("session.started", json!({"request_text": "x".repeat(1500)})),
         (
@@ -439,7 +439,7 @@ fn what_hardly_ever_changes_is_weighed_when_it_does() {
 
 #[test]
 fn hundreds_of_questions_are_counted_as_a_walk_finds_them_and_asked_in_their_order() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.sessions.add_link(LinkId(1), true);
     let mut dice = 7_u64;
     let mut roll = |sides: u64| {
@@ -448,7 +448,7 @@ fn hundreds_of_questions_are_counted_as_a_walk_finds_them_and_asked_in_their_ord
             .wrapping_add(1_442_695_040_888_963_407);
         (dice >> 33) % sides
     };
-    let mut last: std::collections::BTreeMap<_, PromptId> = std::collections::BTreeMap::new();
+    let mut last: std::collections::BTreeMap<_, QuestionId> = std::collections::BTreeMap::new();
     let mut old = Vec::new();
     let (mut raised, mut waited, mut most) = (0, 0, 0);
     for step in 0..3000 {
@@ -501,7 +501,10 @@ fn hundreds_of_questions_are_counted_as_a_walk_finds_them_and_asked_in_their_ord
                 Vec::new()
             }
             _ => {
-                let open = stage.sessions.open_prompts().find(|it| it.is_answerable());
+                let open = stage
+                    .sessions
+                    .open_questions()
+                    .find(|it| it.is_answerable());
                 if let Some(id) = open.map(|prompt| prompt.id) {
                     stage.answer(id, Decision::Reject);
                 }
@@ -511,9 +514,9 @@ fn hundreds_of_questions_are_counted_as_a_walk_finds_them_and_asked_in_their_ord
         assert!(stage.sessions.counts_are_true(), "step {step}");
         for what in what {
             match what {
-                What::PromptOpened(id) => {
+                What::QuestionOpened(id) => {
                     raised += 1;
-                    let whose = stage.sessions.prompt(id).unwrap().key.clone();
+                    let whose = stage.sessions.question(id).unwrap().key.clone();
                     let before = last.insert((whose.link, whose.agent), id);
                     assert!(before < Some(id), "{before:?} was asked before {id:?}");
                 }
@@ -521,7 +524,7 @@ fn hundreds_of_questions_are_counted_as_a_walk_finds_them_and_asked_in_their_ord
                 _ => {}
             }
         }
-        most = most.max(stage.sessions.open_prompts().count());
+        most = most.max(stage.sessions.open_questions().count());
     }
     assert!(
         raised > 500 && waited > 500 && most > 200,

@@ -3,17 +3,19 @@
 use super::*;
 
 /// Returns the certainties of the reported rejections that were not kept, and the questions that they name.
-fn found(what: &[What]) -> Vec<(PromptId, bool)> {
+fn found(what: &[What]) -> Vec<(QuestionId, bool)> {
     let of = |danger| match danger {
-        Danger::DoneAfterRejection { suspicion, .. } => Some((suspicion.prompt, suspicion.is_sure)),
+        Danger::DoneAfterRejection { suspicion, .. } => {
+            Some((suspicion.question, suspicion.is_sure))
+        }
         _ => None,
     };
     dangers(what).into_iter().filter_map(of).collect()
 }
 
-impl Stage {
+impl SessionStage {
     /// Asks about an action and decides; returns the question.
-    fn decide(&mut self, action: &str, decision: Decision, more: Value) -> PromptId {
+    fn decide(&mut self, action: &str, decision: Decision, more: Value) -> QuestionId {
         let token = format!("rpl_{}", self.count);
         let mut fields = json!({"action": action});
         for (name, value) in more.as_object().unwrap() {
@@ -40,7 +42,7 @@ const TRANSFER: &str = "Transfer $500 from checking to savings.";
 fn a_rejected_call_that_fails_first_and_then_succeeds_was_done() {
     for status in ["error", "timeout"] {
         for asked_first in [false, true] {
-            let mut stage = Stage::new();
+            let mut stage = SessionStage::new();
             stage.start();
             if !asked_first {
                 stage.tool("send_email", "call_1");
@@ -61,7 +63,7 @@ fn a_rejected_call_that_fails_first_and_then_succeeds_was_done() {
 
 #[test]
 fn a_call_that_nobody_was_asked_about_is_a_danger_too_if_it_fails_first() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.tool("send_email", "call_1");
     stage.done("send_email", "call_1", "error");
@@ -71,7 +73,7 @@ fn a_call_that_nobody_was_asked_about_is_a_danger_too_if_it_fails_first() {
 
 #[test]
 fn a_call_that_was_accepted_or_not_asked_about_may_fail_first() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let id = stage.ask("rpl_1");
     stage.answer(id, Decision::Accept);
@@ -88,7 +90,7 @@ fn a_call_that_was_accepted_or_not_asked_about_may_fail_first() {
 
 #[test]
 fn a_rejected_call_that_succeeds_after_the_end_of_its_session_was_done() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.tool("send_email", "call_1");
     let id = stage.ask("rpl_1");
@@ -100,7 +102,7 @@ fn a_rejected_call_that_succeeds_after_the_end_of_its_session_was_done() {
 
 #[test]
 fn a_rejected_call_needs_no_beginning_to_be_done() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let id = stage.decide(
         TRANSFER,
@@ -135,7 +137,7 @@ fn a_harmless_question_is_no_decoy() {
         ),
     ];
     for (call, is_sure) in calls {
-        let mut stage = Stage::new();
+        let mut stage = SessionStage::new();
         stage.start();
         let rejected = stage.decide(TRANSFER, Decision::Reject, json!({"tool": "bank"}));
         let harmless =
@@ -156,7 +158,7 @@ fn what_was_accepted_after_a_rejection_is_no_danger() {
         json!({"tool": "read_balance", "tool_call_id": "call_1"}),
         json!({"tool": "anything", "tool_call_id": "call_1"}),
     ] {
-        let mut stage = Stage::new();
+        let mut stage = SessionStage::new();
         stage.start();
         stage.decide(TRANSFER, Decision::Reject, json!({"tool": "bank"}));
         stage.decide("Read the balance.", Decision::Accept, json!({}));
@@ -181,7 +183,7 @@ fn what_was_rejected_is_a_danger_while_another_question_is_open() {
             false,
         ),
     ] {
-        let mut stage = Stage::new();
+        let mut stage = SessionStage::new();
         stage.start();
         let rejected = stage.decide(TRANSFER, Decision::Reject, json!({}));
         stage.ask_with("rpl_b", json!({"action": "Read the balance."}));
@@ -194,8 +196,8 @@ fn what_was_rejected_is_a_danger_while_another_question_is_open() {
 }
 
 /// Plays a rejection, and a call in another session of the link after this many seconds.
-fn elsewhere(agent: &str, seconds: u64, asked: Value, mut call: Value) -> Vec<(PromptId, bool)> {
-    let mut stage = Stage::new();
+fn elsewhere(agent: &str, seconds: u64, asked: Value, mut call: Value) -> Vec<(QuestionId, bool)> {
+    let mut stage = SessionStage::new();
     stage.start();
     stage.decide(TRANSFER, Decision::Reject, asked);
     let other = json!({"session_id": "sess_2", "producer": {"agent_id": agent}});
@@ -213,11 +215,11 @@ fn what_was_rejected_is_perhaps_done_in_another_session() {
     for agent in ["a", "b"] {
         assert_eq!(
             elsewhere(agent, 60, json!({}), words()),
-            [(PromptId(1), false)]
+            [(QuestionId(1), false)]
         );
         let asked = json!({"tool": "bank", "extra_context": {"args_summary": "500, savings"}});
         let same = json!({"tool": "bank", "args_summary": "500, savings"});
-        assert_eq!(elsewhere(agent, 60, asked, same), [(PromptId(1), false)]);
+        assert_eq!(elsewhere(agent, 60, asked, same), [(QuestionId(1), false)]);
     }
     assert_eq!(elsewhere("b", 3600, json!({}), words()), [], "long ago");
     let bank = || json!({"tool": "bank"});
@@ -232,7 +234,7 @@ fn what_was_rejected_is_perhaps_done_in_another_session() {
 
 #[test]
 fn what_another_session_was_allowed_is_no_danger() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.decide(TRANSFER, Decision::Reject, json!({}));
     let other = json!({"session_id": "sess_2", "producer": {"agent_id": "b"}});
@@ -253,7 +255,7 @@ fn what_another_session_was_allowed_is_no_danger() {
 
 #[test]
 fn the_decisions_that_are_remembered_are_bounded() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     for n in 0..300 {
         stage.decide(
@@ -274,7 +276,7 @@ fn a_tool_may_be_called_anything() {
         "ing",
     ] {
         for with_id in [false, true] {
-            let mut stage = Stage::new();
+            let mut stage = SessionStage::new();
             stage.start();
             let mut asked = json!({"action": "Go on?", "tool": tool});
             let mut call = json!({"tool": tool, "irreversible": true});

@@ -10,7 +10,7 @@ fn started(agent: &str, session: &str, extensions: Value) -> Value {
 
 #[test]
 fn agents_under_one_session_id_have_each_their_own_state() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     for agent in ["a", "b"] {
         stage.on("session.started", started(agent, "sess_1", json!({})));
     }
@@ -48,7 +48,7 @@ fn linked_sessions_know_whose_part_they_are() {
         json!({"parent_session_id": "sess_main"}),
         json!({"other": {"x": 1}, "orchestra": {"parent_session_id": "sess_main"}}),
     ] {
-        let mut stage = Stage::new();
+        let mut stage = SessionStage::new();
         stage.on(
             "session.started",
             started("planner", "sess_main", json!({})),
@@ -81,7 +81,7 @@ fn linked_sessions_know_whose_part_they_are() {
 
 #[test]
 fn a_parent_of_another_source_or_of_itself_is_none() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     let other = stage.event(
         "session.started",
         started("planner", "sess_main", json!({})),
@@ -142,7 +142,7 @@ impl Observer for Diary {
 
 #[test]
 fn the_trace_of_a_session_is_every_step_of_its_machines() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     let mut diary = Diary::default();
     let mut on = |kind: &str, fields: Value| {
         let event = stage.event(kind, fields);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Stage {
+impl SessionStage {
     fn numbered(&mut self, number: u64) -> Vec<What> {
         self.on(
             "progress.updated",
@@ -35,15 +35,15 @@ fn gaps(what: &[What]) -> Vec<&str> {
         .collect()
 }
 
-fn begun() -> Stage {
-    let mut stage = Stage::new();
+fn begun() -> SessionStage {
+    let mut stage = SessionStage::new();
     stage.on("session.started", json!({"sequence_number": 0}));
     stage
 }
 
 #[test]
 fn numbers_are_followed_and_a_late_join_is_normal() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     let what = stage.numbered(17);
     assert_eq!(anomalies(&what), []);
     assert!(what.contains(&What::SessionJoined));
@@ -75,7 +75,7 @@ fn what_came_too_early_is_put_into_its_place() {
 
 #[test]
 fn a_start_that_is_overtaken_is_still_the_first() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     assert_eq!(stage.numbered(1), []);
     let what = stage.on("session.started", json!({"sequence_number": 0}));
     assert!(
@@ -120,7 +120,7 @@ fn a_question_ahead_of_its_turn_is_not_lost_when_the_link_goes() {
     assert!(
         released
             .iter()
-            .any(|change| matches!(change.what, What::PromptOpened(_)))
+            .any(|change| matches!(change.what, What::QuestionOpened(_)))
     );
 }
 
@@ -141,7 +141,7 @@ fn an_ended_session_waits_for_nothing_and_others_are_not_held_up() {
 
 #[test]
 fn what_is_held_is_bounded() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     let mut at_once = 0;
     for session in 0..200 {
         stage.on(
@@ -242,7 +242,7 @@ fn an_end_waits_for_what_comes_before_it_even_where_numbers_are_left_out_as_a_ha
 #[test]
 fn joining_late_holds_nothing() {
     for number in 2..=9 {
-        let mut stage = Stage::new();
+        let mut stage = SessionStage::new();
         assert_eq!(order(&stage.numbered(number)), [number]);
         assert_eq!(order(&stage.numbered(number + 1)), [number + 1]);
         // An event that was on its way when we joined is late without a fault.
@@ -250,7 +250,7 @@ fn joining_late_holds_nothing() {
         assert_eq!(order(&late), [number - 1]);
         assert_eq!(anomalies(&late), []);
     }
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.numbered(3);
     let start = stage.on("session.started", json!({"sequence_number": 0}));
     assert_eq!(anomalies(&start), [], "it was overtaken while we joined");
@@ -292,7 +292,7 @@ fn a_gap_neither_invents_nor_hides_a_danger() {
     stage.on("tool.completed", json!({"tool": "wipe_1", "tool_call_id": "call_1", "status": "success", "sequence_number": 3}));
     assert_eq!(dangers(&stage.wait(250)), [perhaps(1)]);
     // Before we joined, there may have been any number of them.
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.numbered(5);
     let mut found = Vec::new();
     for number in [6, 8, 10] {

@@ -7,7 +7,7 @@ use super::*;
 /// One step of a script: an event of one of two agents on one of two links, time, a duplicate of an
 /// earlier event, a lost connection, or an answer.
 #[derive(Debug, Clone)]
-enum Turn {
+enum ScriptStep {
     Event {
         kind: usize,
         n: u64,
@@ -25,15 +25,15 @@ enum Turn {
     },
 }
 
-fn turn() -> impl Strategy<Value = Turn> {
+fn turn() -> impl Strategy<Value = ScriptStep> {
     prop_oneof![
         10 => (0usize..13, 0u64..4, 0u8..2, 0u8..2, 0usize..2, prop::bool::weighted(0.3)).prop_map(
-            |(kind, n, session, agent, link, numbered)| Turn::Event { kind, n, session, agent, link, numbered }
+            |(kind, n, session, agent, link, numbered)| ScriptStep::Event { kind, n, session, agent, link, numbered }
         ),
-        2 => any::<prop::sample::Index>().prop_map(Turn::Again),
-        1 => (0u64..3000).prop_map(Turn::Wait),
-        1 => (0usize..2).prop_map(Turn::Reconnect),
-        1 => (any::<bool>(), any::<bool>()).prop_map(|(accept, sent)| Turn::Answer { accept, sent }),
+        2 => any::<prop::sample::Index>().prop_map(ScriptStep::Again),
+        1 => (0u64..3000).prop_map(ScriptStep::Wait),
+        1 => (0usize..2).prop_map(ScriptStep::Reconnect),
+        1 => (any::<bool>(), any::<bool>()).prop_map(|(accept, sent)| ScriptStep::Answer { accept, sent }),
     ]
 }
 
@@ -79,8 +79,8 @@ fn fields(kind: usize, n: u64, session: u8) -> (&'static str, Value) {
 /// A witness that follows the changes and checks the state against them.
 #[derive(Default)]
 struct Witness {
-    asked: BTreeSet<PromptId>,
-    closed: BTreeSet<PromptId>,
+    asked: BTreeSet<QuestionId>,
+    closed: BTreeSet<QuestionId>,
     ended: BTreeMap<SessionKey, bool>,
 }
 
@@ -88,10 +88,12 @@ impl Witness {
     fn hear(&mut self, changes: &[Change]) -> Result<(), TestCaseError> {
         for change in changes {
             match &change.what {
-                What::PromptOpened(id) => {
+                What::QuestionOpened(id) => {
                     prop_assert!(self.asked.insert(*id), "{id:?} is raised once");
                 }
-                What::PromptClosed { prompt, .. } => {
+                What::QuestionClosed {
+                    question: prompt, ..
+                } => {
                     prop_assert!(
                         self.asked.contains(prompt),
                         "only what was raised is closed"
@@ -116,7 +118,7 @@ impl Witness {
 
     fn check(&self, sessions: &Sessions) -> Result<(), TestCaseError> {
         for id in &self.asked {
-            let open = sessions.prompt(*id).is_some_and(Prompt::is_open);
+            let open = sessions.question(*id).is_some_and(Question::is_open);
             prop_assert!(
                 open != self.closed.contains(id),
                 "{id:?} is open or was told to be closed"
@@ -129,10 +131,10 @@ impl Witness {
         }
         for session in sessions.iter() {
             let waits = sessions
-                .open_prompts()
+                .open_questions()
                 .any(|prompt| prompt.key == session.key);
             match session.phase {
-                Phase::Waiting(id) => prop_assert!(sessions.prompt(id).unwrap().is_open()),
+                Phase::Waiting(id) => prop_assert!(sessions.question(id).unwrap().is_open()),
                 Phase::Running => prop_assert!(!waits),
                 Phase::Ended(_) => {}
             }
@@ -144,14 +146,14 @@ impl Witness {
 proptest! {
     #[test]
     fn nothing_is_lost_and_nothing_that_ended_lives(script in prop::collection::vec(turn(), 1..80)) {
-        let mut stage = Stage::new();
+        let mut stage = SessionStage::new();
         stage.sessions.add_link(LinkId(1), true);
         let mut witness = Witness::default();
         let mut sent: Vec<(LinkId, Value)> = Vec::new();
         for turn in script {
             let mut changes = Vec::new();
             match turn {
-                Turn::Event { kind, n, session, agent, link, numbered } => {
+                ScriptStep::Event { kind, n, session, agent, link, numbered } => {
                     let (name, mut more) = fields(kind, n, session);
                     more["session_id"] = json!(format!("sess_{session}"));
                     more["producer"] = json!({"agent_id": format!("agent-{agent}")});
@@ -163,24 +165,24 @@ proptest! {
                     let decoded = decode(&event.to_string()).unwrap();
                     changes.extend(stage.sessions.apply(LinkId(link), decoded, stage.now));
                 }
-                Turn::Again(at) => {
+                ScriptStep::Again(at) => {
                     if !sent.is_empty() {
                         let (link, event) = at.get(&sent).clone();
                         let decoded = decode(&event.to_string()).unwrap();
                         changes.extend(stage.sessions.apply(link, decoded, stage.now));
                     }
                 }
-                Turn::Wait(ms) => {
+                ScriptStep::Wait(ms) => {
                     stage.now = stage.now.after(Duration::from_millis(ms));
                     changes.extend(stage.sessions.tick(stage.now));
                 }
-                Turn::Reconnect(link) => {
+                ScriptStep::Reconnect(link) => {
                     changes.extend(stage.sessions.release_link(LinkId(link), stage.now));
                     stage.sessions.link_lost(LinkId(link), stage.now);
                     stage.sessions.link_connected(LinkId(link), stage.now);
                 }
-                Turn::Answer { accept, sent } => {
-                    let open = stage.sessions.open_prompts().find(|prompt| prompt.is_answerable());
+                ScriptStep::Answer { accept, sent } => {
+                    let open = stage.sessions.open_questions().find(|prompt| prompt.is_answerable());
                     if let Some(id) = open.map(|prompt| prompt.id) {
                         let decision = if accept { Decision::Accept } else { Decision::Reject };
                         let answer = Answer::Decision { decision, rationale: None };
@@ -209,11 +211,11 @@ proptest! {
     /// The data follows the table that a step comes from.
     #[test]
     fn a_question_is_only_ever_where_its_table_allows(steps in prop::collection::vec(0usize..8, 1..20)) {
-        let mut stage = Stage::new();
+        let mut stage = SessionStage::new();
         stage.start();
         let id = stage.ask("rpl_1");
         for step in steps {
-            let before = stage.sessions.prompt(id).unwrap().reply.run();
+            let before = stage.sessions.question(id).unwrap().reply.run();
             match step {
                 0 => {
                     let answer = Answer::Decision { decision: Decision::Accept, rationale: None };
@@ -227,7 +229,7 @@ proptest! {
                 6 => { stage.sessions.link_lost(LINK, stage.now); }
                 _ => { stage.wait(400_000); }
             }
-            let after = stage.sessions.prompt(id).unwrap().reply.run();
+            let after = stage.sessions.question(id).unwrap().reply.run();
             let allowed = before == after
                 || QuestionRun::valid_transitions().iter().any(|row| row.from == before && row.to == after);
             prop_assert!(allowed, "{before:?} to {after:?}");

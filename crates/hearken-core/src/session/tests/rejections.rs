@@ -10,7 +10,7 @@ fn after(decision: Option<Decision>, calls: &[(&str, &str)]) -> Vec<Danger> {
 
 /// Likewise; where nobody decides, the calls begin after this many milliseconds.
 fn after_waiting(decision: Option<Decision>, ms: u64, calls: &[(&str, &str)]) -> Vec<Danger> {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.on(
         "awaiting.confirmation",
@@ -18,7 +18,7 @@ fn after_waiting(decision: Option<Decision>, ms: u64, calls: &[(&str, &str)]) ->
             "reply_token": "rpl_1", "timeout_seconds": 60, "default_decision": "reject", "risk_level": "high",
             "reversibility": "irreversible"}),
     );
-    let id = stage.sessions.open_prompts().next().unwrap().id;
+    let id = stage.sessions.open_questions().next().unwrap().id;
     if let Some(decision) = decision {
         stage.wait(5000);
         stage.answer(id, decision);
@@ -39,7 +39,7 @@ fn after_waiting(decision: Option<Decision>, ms: u64, calls: &[(&str, &str)]) ->
 
 fn done(tool: &str, is_sure: bool, by_silence: bool) -> Vec<Danger> {
     let suspicion = Suspicion {
-        prompt: PromptId(1),
+        question: QuestionId(1),
         is_sure,
         by_silence,
     };
@@ -101,7 +101,7 @@ fn a_call_at_the_very_end_of_a_questions_time_is_held_against_nobody() {
 
 #[test]
 fn a_question_that_is_asked_again_and_accepted_clears_its_call() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let first = stage.ask("rpl_1");
     stage.answer(first, Decision::Reject);
@@ -113,7 +113,7 @@ fn a_question_that_is_asked_again_and_accepted_clears_its_call() {
 
 #[test]
 fn a_repetition_that_nobody_accepted_here_does_not_clear_its_call() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let first = stage.ask("rpl_1");
     stage.answer(first, Decision::Reject);
@@ -122,7 +122,7 @@ fn a_repetition_that_nobody_accepted_here_does_not_clear_its_call() {
     stage.on("state.changed", json!({"from_state": from, "to_state": to}));
     stage.tool("send_email", "call_1");
     let suspicion = Suspicion {
-        prompt: first,
+        question: first,
         is_sure: false,
         by_silence: false,
     };
@@ -133,13 +133,13 @@ fn a_repetition_that_nobody_accepted_here_does_not_clear_its_call() {
 
 #[test]
 fn the_question_with_the_id_of_a_call_decides_before_its_words() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
-    let ask = |stage: &mut Stage, n: u8, file: &str| {
+    let ask = |stage: &mut SessionStage, n: u8, file: &str| {
         let asked = json!({"action": format!("Write the file {file}"), "consequence": "It is written.",
             "reply_token": format!("rpl_{n}"), "tool_call_id": format!("call_{n}"), "timeout_seconds": 60});
         stage.on("awaiting.confirmation", asked);
-        stage.sessions.open_prompts().last().unwrap().id
+        stage.sessions.open_questions().last().unwrap().id
     };
     let main = ask(&mut stage, 1, "main.rs");
     let lib = ask(&mut stage, 2, "lib.rs");
@@ -168,7 +168,7 @@ fn looking_at_what_was_rejected_is_at_most_perhaps_that() {
 
 #[test]
 fn a_call_that_fails_did_nothing() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let id = stage.ask("rpl_1");
     stage.answer(id, Decision::Reject);

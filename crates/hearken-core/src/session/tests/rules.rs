@@ -12,15 +12,15 @@ use scripts::scripts;
 
 /// Plays a script, one event and its fields per row; `accept`, `reject` and `wait` stand for the
 /// person and the clock.
-fn play(rows: &[(&str, Value)]) -> (Stage, Vec<AnomalyKind>, Vec<Danger>) {
-    let mut stage = Stage::new();
+fn play(rows: &[(&str, Value)]) -> (SessionStage, Vec<AnomalyKind>, Vec<Danger>) {
+    let mut stage = SessionStage::new();
     let (mut kinds, mut risks) = (Vec::new(), Vec::new());
     for (kind, fields) in rows {
         stage.wait(10);
         let what = match *kind {
             "wait" => stage.wait(fields.as_u64().unwrap()),
             "accept" | "reject" => {
-                let id = stage.sessions.open_prompts().next().unwrap().id;
+                let id = stage.sessions.open_questions().next().unwrap().id;
                 let decision = if *kind == "accept" {
                     Decision::Accept
                 } else {
@@ -79,7 +79,7 @@ fn numbered(row: (&'static str, Value), number: u64) -> (&'static str, Value) {
     (kind, fields)
 }
 
-type Row = (&'static str, Value);
+type RuleRow = (&'static str, Value);
 
 #[test]
 fn each_rule_that_is_broken_is_named_and_nothing_else() {
@@ -284,7 +284,7 @@ fn every_danger_is_found_in_both_orders() {
         vec![Danger::DoneAfterRejection {
             tool: tool.into(),
             suspicion: Suspicion {
-                prompt: PromptId(1),
+                question: QuestionId(1),
                 is_sure: true,
                 by_silence: false,
             },
@@ -315,7 +315,7 @@ fn every_danger_is_found_in_both_orders() {
         (kind, fields)
     };
     let silence = [Danger::AcceptsBySilence {
-        prompt: PromptId(1),
+        question: QuestionId(1),
     }];
     assert_eq!(with(vec![silent(), danger("transfer", "call_1")]), silence);
     assert_eq!(with(vec![danger("transfer", "call_1"), silent()]), silence);

@@ -4,8 +4,8 @@ use super::*;
 use crate::session::session_store::MOST_TEAM;
 
 /// A session that Lead has begun and Helper works in.
-fn team() -> Stage {
-    let mut stage = Stage::new();
+fn team() -> SessionStage {
+    let mut stage = SessionStage::new();
     stage.start();
     assert_eq!(
         by_helper(&mut stage, "state.changed", entering("idle", "thinking"))[0],
@@ -18,12 +18,12 @@ fn entering(from: &str, to: &str) -> Value {
     json!({"from_state": from, "to_state": to})
 }
 
-fn by_helper(stage: &mut Stage, kind: &str, mut fields: Value) -> Vec<What> {
+fn by_helper(stage: &mut SessionStage, kind: &str, mut fields: Value) -> Vec<What> {
     fields["producer"] = json!({"agent_id": "helper"});
     stage.on(kind, fields)
 }
 
-fn helper(stage: &Stage) -> &Session {
+fn helper(stage: &SessionStage) -> &Session {
     let mut all = stage.sessions.iter();
     all.find(|session| session.key.agent.as_str() == "helper")
         .unwrap()
@@ -59,7 +59,7 @@ fn a_helpers_call_after_the_end_is_a_danger_also_if_it_comes_only_then() {
     let what = by_helper(&mut stage, "tool.invoked", transfer());
     assert!(matches!(dangers(&what)[..], [Danger::ActsAfterEnd { .. }]));
 
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     stage.on("session.completed", json!({}));
     let what = by_helper(&mut stage, "tool.invoked", json!({"tool": "list"}));
@@ -81,7 +81,7 @@ fn one_agent_asks_and_another_does_what_was_accepted() {
         "timeout_seconds": 300, "default_decision": "reject", "irreversible": true, "urgency": "critical"});
     for helper_asks in [true, false] {
         let mut stage = team();
-        let play = |stage: &mut Stage, by_helper_: bool, kind: &str, fields: Value| {
+        let play = |stage: &mut SessionStage, by_helper_: bool, kind: &str, fields: Value| {
             if by_helper_ {
                 by_helper(stage, kind, fields)
             } else {
@@ -94,12 +94,13 @@ fn one_agent_asks_and_another_does_what_was_accepted() {
             "awaiting.confirmation",
             asks.clone(),
         );
-        let id = stage.sessions.open_prompts().next().unwrap().id;
+        let id = stage.sessions.open_questions().next().unwrap().id;
         stage.answer(id, Decision::Accept);
         let mut what = play(&mut stage, !helper_asks, "tool.invoked", transfer());
         assert!(
-            what.iter()
-                .any(|what| matches!(what, What::PromptClosed { prompt, .. } if *prompt == id))
+            what.iter().any(
+                |what| matches!(what, What::QuestionClosed { question, .. } if *question == id)
+            )
         );
         what.extend(stage.wait(5000));
         what.extend(play(
@@ -132,7 +133,7 @@ fn a_question_is_linked_to_a_call_of_another_agent_that_waits_for_it() {
     let mut stage = team();
     by_helper(&mut stage, "tool.invoked", transfer());
     let id = stage.ask("rpl_1");
-    let prompt = stage.sessions.prompt(id).unwrap();
+    let prompt = stage.sessions.question(id).unwrap();
     assert_eq!(prompt.tool.as_deref(), Some("transfer"));
     assert_eq!(stage.sessions.call_of(prompt).unwrap().tool, "transfer");
     assert_eq!(dangers(&stage.wait(5000)), []);
@@ -141,7 +142,7 @@ fn a_question_is_linked_to_a_call_of_another_agent_that_waits_for_it() {
 #[test]
 fn a_helper_may_go_on_with_its_leads_numbers_or_count_its_own() {
     for (own, of_lead) in [([2, 3], [4, 5]), ([0, 1], [2, 3]), ([1, 2], [2, 3])] {
-        let mut stage = Stage::new();
+        let mut stage = SessionStage::new();
         let numbered = |number: u64, from: &str, to: &str| json!({"sequence_number": number, "from_state": from, "to_state": to});
         let mut what = stage.on("session.started", json!({"sequence_number": 0}));
         what.extend(stage.on("state.changed", numbered(1, "idle", "thinking")));
@@ -170,7 +171,7 @@ fn a_helper_may_go_on_with_its_leads_numbers_or_count_its_own() {
 
 #[test]
 fn what_is_missing_between_the_numbers_of_several_agents_is_found_once() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     let numbered = |number: u64| json!({"sequence_number": number, "from_state": "idle", "to_state": "thinking"});
     stage.on("session.started", json!({"sequence_number": 0}));
     stage.on("state.changed", numbered(1));
@@ -190,9 +191,9 @@ fn what_is_missing_between_the_numbers_of_several_agents_is_found_once() {
 
 #[test]
 fn agents_beyond_a_team_of_any_size_are_each_alone() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
-    let joins = |stage: &mut Stage, number: usize| {
+    let joins = |stage: &mut SessionStage, number: usize| {
         let mut fields = entering("idle", "thinking");
         fields["producer"] = json!({"agent_id": format!("helper-{number}")});
         stage.on("state.changed", fields).remove(0)
@@ -210,7 +211,7 @@ fn agents_beyond_a_team_of_any_size_are_each_alone() {
 
 #[test]
 fn a_second_start_in_one_session_is_found_whichever_agent_sends_it() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let what = by_helper(&mut stage, "session.started", json!({}));
     assert_eq!(anomalies(&what), [AnomalyKind::SecondStart]);
@@ -233,7 +234,7 @@ fn a_lead_that_begins_anew_has_helpers_anew() {
 
 #[test]
 fn calls_side_by_side_and_text_beside_a_call_break_no_rule() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let mut what = stage.on("state.changed", entering("thinking", "calling_tool"));
     for call in ["call_1", "call_2", "call_3"] {

@@ -2,12 +2,12 @@
 
 use super::*;
 
-fn token_use(stage: &Stage, id: PromptId) -> TokenUse {
-    stage.sessions.prompt(id).unwrap().token_use
+fn token_use(stage: &SessionStage, id: QuestionId) -> TokenUse {
+    stage.sessions.question(id).unwrap().token_use
 }
 
-fn answerable(stage: &Stage, id: PromptId) -> bool {
-    stage.sessions.prompt(id).unwrap().is_answerable()
+fn answerable(stage: &SessionStage, id: QuestionId) -> bool {
+    stage.sessions.question(id).unwrap().is_answerable()
 }
 
 fn mild(more: Value) -> Value {
@@ -18,7 +18,7 @@ fn mild(more: Value) -> Value {
     fields
 }
 
-impl Stage {
+impl SessionStage {
     fn leaves_the_question(&mut self) -> Vec<What> {
         self.on(
             "state.changed",
@@ -36,10 +36,10 @@ fn a_token_of_another_question_waits_for_it_and_takes_two_steps() {
         json!({"consequence": "All of it is gone."}),
         json!({"tool_call_id": "call_9"}),
     ] {
-        let mut stage = Stage::new();
+        let mut stage = SessionStage::new();
         stage.start();
         let first = stage.ask_with("rpl_1", mild(json!({})));
-        assert!(!stage.sessions.prompt(first).unwrap().wants_second_step());
+        assert!(!stage.sessions.question(first).unwrap().wants_second_step());
         let second = stage.ask_with("rpl_1", mild(other.clone()));
         assert!(answerable(&stage, first), "{other}: it stays answerable");
         assert!(!answerable(&stage, second), "{other}");
@@ -49,32 +49,32 @@ fn a_token_of_another_question_waits_for_it_and_takes_two_steps() {
         assert!(!answerable(&stage, second), "{other}");
         let told = stage.leaves_the_question();
         assert!(
-            told.contains(&What::PromptFreed(second)),
+            told.contains(&What::QuestionFreed(second)),
             "{other}: {told:?}"
         );
         assert!(answerable(&stage, second));
-        assert!(stage.sessions.prompt(second).unwrap().wants_second_step());
+        assert!(stage.sessions.question(second).unwrap().wants_second_step());
     }
 }
 
 #[test]
 fn a_token_counts_for_its_own_link_only() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.sessions.add_link(LinkId(1), true);
     stage.start();
     stage.ask("rpl_1");
     let fields = json!({"action": "x", "reply_token": "rpl_1", "timeout_seconds": 300});
     let elsewhere = stage.event("awaiting.confirmation", fields);
     stage.put(LinkId(1), &elsewhere);
-    assert_eq!(token_use(&stage, PromptId(2)), TokenUse::Own);
-    assert!(answerable(&stage, PromptId(2)));
+    assert_eq!(token_use(&stage, QuestionId(2)), TokenUse::Own);
+    assert!(answerable(&stage, QuestionId(2)));
 }
 
 #[test]
 fn several_of_one_token_have_it_one_after_another() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
-    let asked: Vec<PromptId> = (0..3)
+    let asked: Vec<QuestionId> = (0..3)
         .map(|n| stage.ask_with("rpl_1", json!({"session_id": format!("sess_{n}")})))
         .collect();
     assert_eq!(
@@ -83,19 +83,19 @@ fn several_of_one_token_have_it_one_after_another() {
     );
     let end = |n: usize| json!({"session_id": format!("sess_{n}")});
     let told = stage.on("session.completed", end(0));
-    assert!(told.contains(&What::PromptFreed(asked[1])));
-    assert!(!told.contains(&What::PromptFreed(asked[2])));
+    assert!(told.contains(&What::QuestionFreed(asked[1])));
+    assert!(!told.contains(&What::QuestionFreed(asked[2])));
     assert_eq!(
         token_use(&stage, asked[2]),
         TokenUse::Shared { with: asked[1] }
     );
     let told = stage.on("session.completed", end(1));
-    assert!(told.contains(&What::PromptFreed(asked[2])));
+    assert!(told.contains(&What::QuestionFreed(asked[2])));
 }
 
 #[test]
 fn a_used_token_is_known_far_beyond_the_closed_questions() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let first = stage.ask_with("rpl_used", mild(json!({})));
     stage.answer(first, Decision::Accept);
@@ -107,10 +107,10 @@ fn a_used_token_is_known_far_beyond_the_closed_questions() {
         );
         stage.leaves_the_question();
     }
-    assert_eq!(stage.sessions.prompt(first), None, "long forgotten");
+    assert_eq!(stage.sessions.question(first), None, "long forgotten");
     let again = stage.ask_with("rpl_used", mild(json!({})));
     assert_eq!(token_use(&stage, again), TokenUse::UsedBefore);
-    assert!(stage.sessions.prompt(again).unwrap().wants_second_step());
+    assert!(stage.sessions.question(again).unwrap().wants_second_step());
     // Another action under an unanswered token is recognized, too.
     stage.leaves_the_question();
     let other = stage.ask_with("rpl_4999", mild(json!({"action": "Wipe the disk"})));
@@ -121,7 +121,7 @@ fn a_used_token_is_known_far_beyond_the_closed_questions() {
 
 #[test]
 fn a_question_that_was_closed_by_inference_and_comes_again_is_asked() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     for round in 0..3 {
         // Each time under a new event id, with the same token.
@@ -135,7 +135,7 @@ fn a_question_that_was_closed_by_inference_and_comes_again_is_asked() {
 
 #[test]
 fn the_very_same_open_question_is_one_question() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let id = stage.ask_with("rpl_1", mild(json!({})));
     let again = stage.event(
@@ -145,33 +145,41 @@ fn the_very_same_open_question_is_one_question() {
     );
     let told = stage.put(LINK, &again);
     assert!(anomalies(&told).contains(&AnomalyKind::QuestionRepeated));
-    assert_eq!(stage.sessions.open_prompts().count(), 1);
+    assert_eq!(stage.sessions.open_questions().count(), 1);
     assert_eq!(token_use(&stage, id), TokenUse::Own);
 }
 
 #[test]
 fn what_was_answered_and_is_asked_again_perhaps_did_not_arrive() {
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     let fields = json!({"action": "Send it", "reply_token": "rpl_1", "timeout_seconds": 300, "urgency": "critical"});
     stage.on("awaiting.confirmation", fields.clone());
-    let id = PromptId(1);
+    let id = QuestionId(1);
     stage.answer(id, Decision::Accept);
     assert!(!answerable(&stage, id));
     let told = stage.on("awaiting.confirmation", fields.clone());
-    assert!(told.contains(&What::PromptUnheard(id)), "{told:?}");
+    assert!(told.contains(&What::QuestionUnheard(id)), "{told:?}");
     assert!(answerable(&stage, id));
-    assert!(stage.sessions.prompt(id).unwrap().reply.perhaps().is_some());
+    assert!(
+        stage
+            .sessions
+            .question(id)
+            .unwrap()
+            .reply
+            .perhaps()
+            .is_some()
+    );
     // If it is asked again after its end, its token is no longer new.
     stage.answer(id, Decision::Accept);
     stage.leaves_the_question();
     stage.on("awaiting.confirmation", fields);
-    assert_eq!(token_use(&stage, PromptId(2)), TokenUse::UsedBefore);
+    assert_eq!(token_use(&stage, QuestionId(2)), TokenUse::UsedBefore);
 }
 
 #[test]
 fn the_word_of_the_tool_counts_where_it_is_worse() {
-    let invoked = |stage: &mut Stage, more: Value| {
+    let invoked = |stage: &mut SessionStage, more: Value| {
         let mut fields = json!({"tool": "wipe", "tool_call_id": "call_1"});
         for (key, value) in more.as_object().unwrap() {
             fields[key] = value.clone();
@@ -203,7 +211,7 @@ fn the_word_of_the_tool_counts_where_it_is_worse() {
         (json!({}), json!({"action": " "}), true, false),
         (json!({}), json!({"action": null}), true, false),
     ] {
-        let mut stage = Stage::new();
+        let mut stage = SessionStage::new();
         stage.start();
         invoked(&mut stage, word.clone());
         let mut fields = mild(json!({"tool_call_id": "call_1"}));
@@ -211,12 +219,12 @@ fn the_word_of_the_tool_counts_where_it_is_worse() {
             fields[key] = value.clone();
         }
         let id = stage.ask_with("rpl_1", fields);
-        let prompt = stage.sessions.prompt(id).unwrap();
+        let prompt = stage.sessions.question(id).unwrap();
         assert_eq!(prompt.wants_second_step(), two_steps, "{word} {asked}");
         assert_eq!(prompt.is_irreversible(), irreversible, "{word} {asked}");
     }
     // Silence would accept what the tool calls irreversible.
-    let mut stage = Stage::new();
+    let mut stage = SessionStage::new();
     stage.start();
     invoked(
         &mut stage,
@@ -232,7 +240,7 @@ fn the_word_of_the_tool_counts_where_it_is_worse() {
     assert_eq!(
         dangers(&told),
         [Danger::AcceptsBySilence {
-            prompt: PromptId(1)
+            question: QuestionId(1)
         }]
     );
 }

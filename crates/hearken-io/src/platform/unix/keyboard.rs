@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::mpsc;
 
-use crate::keys::{LineFeed, Reader, Stroke};
+use crate::keys::{KeyReader, LineFeed, Stroke};
 
 /// Whether the terminal's replies arrive through this reader.
 pub const REPLIES: bool = true;
@@ -41,7 +41,7 @@ impl Keyboard {
         let (lets_go, let_go) = std::sync::mpsc::channel();
         let (mut asked, asks) = std::io::pipe().ok().unzip();
         std::thread::spawn(move || {
-            let mut reader = Reader::new(feed);
+            let mut reader = KeyReader::new(feed);
             let mut buffer = [0; READ];
             loop {
                 let left = reader

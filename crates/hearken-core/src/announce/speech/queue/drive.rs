@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::config::Verbosity;
 
 use super::table::Lane;
-use super::{After, Fate, Item, Playing, SpeechQueue, Waiting, Wish};
+use super::{After, Playing, QueueItem, SpeechQueue, UtteranceFate, WaitingUtterance, Wish};
 use crate::announce::announcement::{
     Aloud, Announcement, AnnouncementId, Class, Kind, Topic, Weight,
 };
@@ -26,13 +26,13 @@ impl SpeechQueue {
         // An alert is repeated until it was heard to its end, or skipped.
         match after {
             After::Again(next) => {
-                let item = Item {
+                let item = QueueItem {
                     next,
                     again: true,
                     ..playing.item
                 };
                 self.note_age(playing.lane, &item);
-                self.lanes[playing.lane as usize].push_front(Waiting::Item(item));
+                self.lanes[playing.lane as usize].push_front(WaitingUtterance::Item(item));
             }
             After::Never(fate) => self.ledger.note(playing.lane, fate, playing.item.counts()),
         }
@@ -40,7 +40,7 @@ impl SpeechQueue {
 
     /// Records that a question was heard once the remaining words only say how to answer: a person who knows
     /// that need not hear them out.
-    pub(super) fn note_heard(&mut self, item: &Item) {
+    pub(super) fn note_heard(&mut self, item: &QueueItem) {
         let announcement = &item.announcement;
         let (said, left) = announcement.segments.split_at(item.next);
         // The heard question was recorded at the first of these words.
@@ -57,7 +57,7 @@ impl SpeechQueue {
         let playing = self.playing.take();
         if let Some(playing) = &playing {
             self.ledger
-                .note(playing.lane, Fate::Said, playing.item.counts());
+                .note(playing.lane, UtteranceFate::Said, playing.item.counts());
         }
         if let Some(playing) = playing
             && let Some(about) = playing.item.announcement.about
@@ -88,19 +88,19 @@ impl SpeechQueue {
         if self.expired_outcomes > 0 {
             let count = std::mem::take(&mut self.expired_outcomes);
             let count = self.counted("outcome.expired", Class::Outcome, count, None, now);
-            self.lanes[Lane::Outcome as usize].push_front(Waiting::Item(count));
+            self.lanes[Lane::Outcome as usize].push_front(WaitingUtterance::Item(count));
         }
         for lane in Lane::ALL {
             while let Some(waiting) = self.take_next(lane) {
                 match waiting {
-                    Waiting::Item(item) => {
+                    WaitingUtterance::Item(item) => {
                         let counts = item.counts();
                         if let Some(wish) = self.play(lane, item) {
                             return vec![wish];
                         }
-                        self.ledger.note(lane, Fate::Wordless, counts);
+                        self.ledger.note(lane, UtteranceFate::Wordless, counts);
                     }
-                    Waiting::Fold(fold) => {
+                    WaitingUtterance::Fold(fold) => {
                         let count = self.counted(
                             "output.folded",
                             Class::Stream,
@@ -119,7 +119,7 @@ impl SpeechQueue {
     }
 
     /// Speaks the next segment of an item that has words; returns `None` if none is left.
-    pub(super) fn play(&mut self, lane: Lane, mut item: Item) -> Option<Wish> {
+    pub(super) fn play(&mut self, lane: Lane, mut item: QueueItem) -> Option<Wish> {
         let segments = &item.announcement.segments;
         let at =
             (item.next..segments.len()).find(|at| !segments[*at].spoken().trim().is_empty())?;
@@ -171,7 +171,7 @@ impl SpeechQueue {
         count: u64,
         topic: Option<Topic>,
         now: Duration,
-    ) -> Item {
+    ) -> QueueItem {
         let announcement = Announcement {
             // It stands for others and is not itself a history entry.
             id: AnnouncementId(0),
@@ -197,6 +197,6 @@ impl SpeechQueue {
                 .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),
             facts: None,
         };
-        Item::new(Arc::new(announcement), now)
+        QueueItem::new(Arc::new(announcement), now)
     }
 }

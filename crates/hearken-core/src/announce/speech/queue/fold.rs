@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::table::Lane;
 use super::waits::Marked;
-use super::{Fate, Fold, SpeechQueue, Waiting};
+use super::{Fold, SpeechQueue, UtteranceFate, WaitingUtterance};
 
 /// How many characters are spoken per second, for estimating a backlog: about 180 words a minute.
 const CHARACTERS_PER_SECOND: usize = 15;
@@ -17,7 +17,7 @@ impl SpeechQueue {
     pub(super) fn fold(&mut self) {
         let Some(limit) = self.fold_after else { return };
         let lane = &mut self.lanes[Lane::Text as usize];
-        let Some(Waiting::Item(newest)) = lane.back() else {
+        let Some(WaitingUtterance::Item(newest)) = lane.back() else {
             return;
         };
         // With many agents, hundreds of entries from others may wait.
@@ -26,10 +26,10 @@ impl SpeechQueue {
         }
         let (mark, topic) = (newest.mark, &newest.announcement.topic);
         let key = &newest.announcement.key;
-        let of_topic = |waiting: &Waiting| {
+        let of_topic = |waiting: &WaitingUtterance| {
             let (whose, about) = match waiting {
-                Waiting::Item(item) => (&item.announcement.key, &item.announcement.topic),
-                Waiting::Fold(fold) => (&fold.key, &fold.topic),
+                WaitingUtterance::Item(item) => (&item.announcement.key, &item.announcement.topic),
+                WaitingUtterance::Fold(fold) => (&fold.key, &fold.topic),
             };
             whose == key && about == topic
         };
@@ -48,8 +48,8 @@ impl SpeechQueue {
         let mut out: SmallVec<[usize; 16]> = SmallVec::new();
         for at in before.iter().copied() {
             let item = match lane.get(at) {
-                Some(Waiting::Item(item)) => item,
-                Some(Waiting::Fold(_)) => {
+                Some(WaitingUtterance::Item(item)) => item,
+                Some(WaitingUtterance::Fold(_)) => {
                     folded_at = Some(at);
                     continue;
                 }
@@ -85,16 +85,16 @@ impl SpeechQueue {
             Some(_) => None,
         };
         if let Some(folded_at) = folded_at
-            && let Some(Waiting::Fold(fold)) = lane.get_mut(folded_at)
+            && let Some(WaitingUtterance::Fold(fold)) = lane.get_mut(folded_at)
         {
             fold.count += count;
         }
         for at in out.iter().rev() {
             lane.remove(*at);
         }
-        self.ledger.note(Lane::Text, Fate::Folded, count);
+        self.ledger.note(Lane::Text, UtteranceFate::Folded, count);
         if let Some(fold) = begun {
-            lane.insert(first, Waiting::Fold(fold));
+            lane.insert(first, WaitingUtterance::Fold(fold));
         }
     }
 }

@@ -7,7 +7,7 @@ use super::table::{LANES, Lane};
 
 /// The fate of an announcement that was taken for speaking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum UtteranceFate {
     /// It was spoken to its end.
     Said,
     /// It became part of a count, which was spoken instead.
@@ -28,7 +28,7 @@ pub enum Fate {
     Wordless,
 }
 
-impl Fate {
+impl UtteranceFate {
     /// All fates.
     pub const ALL: [Self; 9] = [
         Self::Said,
@@ -47,7 +47,7 @@ impl Fate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ledger {
     taken: [u64; LANES],
-    fates: [[u64; Fate::ALL.len()]; LANES],
+    fates: [[u64; UtteranceFate::ALL.len()]; LANES],
 }
 
 impl Ledger {
@@ -57,7 +57,7 @@ impl Ledger {
     }
 
     /// Returns how many announcements of a lane had this fate.
-    pub fn of(&self, lane: Lane, fate: Fate) -> u64 {
+    pub fn of(&self, lane: Lane, fate: UtteranceFate) -> u64 {
         self.fates[lane as usize][fate as usize]
     }
 
@@ -65,7 +65,7 @@ impl Ledger {
         self.taken[lane as usize] += 1;
     }
 
-    pub(super) fn note(&mut self, lane: Lane, fate: Fate, count: u64) {
+    pub(super) fn note(&mut self, lane: Lane, fate: UtteranceFate, count: u64) {
         self.fates[lane as usize][fate as usize] += count;
     }
 }

@@ -40,7 +40,7 @@ use std::time::Duration;
 
 use foldhash::fast::FixedState;
 
-use crate::session::{PromptId, SessionKey};
+use crate::session::{QuestionId, SessionKey};
 
 use super::delivery::Deliveries;
 use crate::announce::announcement::{About, Announcement, AnnouncementId, Class, Kind, Topic};
@@ -49,7 +49,7 @@ use crate::announce::words::phrase::Phrases;
 use table::LANES;
 use waits::{Marked, Waits};
 
-pub use ledger::{Fate, Ledger};
+pub use ledger::{Ledger, UtteranceFate};
 pub use table::{Arrival, Lane, arrival};
 
 /// How long an alert waits for the response to a key to finish.
@@ -74,11 +74,11 @@ enum After {
     /// It is repeated from this segment on.
     Again(usize),
     /// It is not repeated, and this is its fate.
-    Never(Fate),
+    Never(UtteranceFate),
 }
 
 #[derive(Debug, Clone)]
-struct Item {
+struct QueueItem {
     announcement: Arc<Announcement>,
     since: Duration,
     next: usize,
@@ -91,7 +91,7 @@ struct Item {
     mark: u64,
 }
 
-impl Item {
+impl QueueItem {
     fn new(announcement: Arc<Announcement>, since: Duration) -> Self {
         let ends = matches!(
             announcement.kind,
@@ -119,13 +119,13 @@ struct Fold {
 }
 
 #[derive(Debug, Clone)]
-enum Waiting {
-    Item(Item),
+enum WaitingUtterance {
+    Item(QueueItem),
     /// Boxed because it is rare and large, while hundreds of items may wait.
     Fold(Box<Fold>),
 }
 
-impl Marked for Waiting {
+impl Marked for WaitingUtterance {
     fn mark(&self) -> u64 {
         match self {
             Self::Item(item) => item.mark,
@@ -137,14 +137,14 @@ impl Marked for Waiting {
 #[derive(Debug, Clone)]
 struct Playing {
     lane: Lane,
-    item: Item,
+    item: QueueItem,
     utterance: UtteranceId,
 }
 
 /// The order of speech.
 #[derive(Debug, Clone)]
 pub struct SpeechQueue {
-    lanes: [Waits<Waiting>; LANES],
+    lanes: [Waits<WaitingUtterance>; LANES],
     /// When each lane must next be checked for entries that are too old.
     looked_at: [Duration; LANES],
     playing: Option<Playing>,
@@ -234,12 +234,15 @@ impl SpeechQueue {
     pub fn disable(&mut self) {
         self.enabled = false;
         if let Some(playing) = self.playing.take() {
-            self.ledger
-                .note(playing.lane, Fate::Voiceless, playing.item.counts());
+            self.ledger.note(
+                playing.lane,
+                UtteranceFate::Voiceless,
+                playing.item.counts(),
+            );
         }
         self.stopping = None;
         for lane in Lane::ALL {
-            self.clear(lane, Fate::Voiceless);
+            self.clear(lane, UtteranceFate::Voiceless);
         }
     }
 
@@ -262,10 +265,10 @@ impl SpeechQueue {
 
     /// Returns whether something about a question has still to be spoken to its end.
     pub fn holds(&self, about: About) -> bool {
-        let is_it = |item: &Item| item.announcement.about == Some(about);
-        let waits = |waiting: &Waiting| match waiting {
-            Waiting::Item(item) => is_it(item),
-            Waiting::Fold(_) => false,
+        let is_it = |item: &QueueItem| item.announcement.about == Some(about);
+        let waits = |waiting: &WaitingUtterance| match waiting {
+            WaitingUtterance::Item(item) => is_it(item),
+            WaitingUtterance::Fold(_) => false,
         };
         self.playing.as_ref().is_some_and(|it| is_it(&it.item))
             || self.lanes.iter().flat_map(Waits::iter).any(waits)
@@ -280,10 +283,11 @@ impl SpeechQueue {
     /// the next [`SpeechQueue::tick`], so that simultaneous arrivals are put in order first.
     pub fn push(&mut self, announcement: Arc<Announcement>, now: Duration) -> Vec<Wish> {
         let lane = Lane::of(&announcement);
-        let item = Item::new(Arc::clone(&announcement), now);
+        let item = QueueItem::new(Arc::clone(&announcement), now);
         self.ledger.take(lane);
         if !self.enabled {
-            self.ledger.note(lane, Fate::Voiceless, item.counts());
+            self.ledger
+                .note(lane, UtteranceFate::Voiceless, item.counts());
             return Vec::new();
         }
         self.make_room(lane, &item);
@@ -294,7 +298,7 @@ impl SpeechQueue {
                 Arrival::WaitsABit => {
                     self.impatient_at.get_or_insert(now + PATIENCE);
                 }
-                Arrival::Drops => self.cut(After::Never(Fate::Cut), &mut wishes),
+                Arrival::Drops => self.cut(After::Never(UtteranceFate::Cut), &mut wishes),
                 Arrival::SaysAgain => self.cut(After::Again(0), &mut wishes),
                 Arrival::Resumes => {
                     let at = playing.item.next.saturating_sub(1);
@@ -311,7 +315,7 @@ impl SpeechQueue {
             self.quiet_until = None;
         }
         self.note_age(lane, &item);
-        self.lanes[lane as usize].push_back(Waiting::Item(item));
+        self.lanes[lane as usize].push_back(WaitingUtterance::Item(item));
         self.bound(lane);
         if lane == Lane::Text {
             self.fold();
@@ -347,9 +351,9 @@ impl SpeechQueue {
         now: Duration,
     ) -> Vec<Wish> {
         for lane in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
-            self.take_out(lane, Fate::Skipped, |waiting| match waiting {
-                Waiting::Item(item) => unwanted(&item.announcement),
-                Waiting::Fold(_) => false,
+            self.take_out(lane, UtteranceFate::Skipped, |waiting| match waiting {
+                WaitingUtterance::Item(item) => unwanted(&item.announcement),
+                WaitingUtterance::Fold(_) => false,
             });
         }
         let mut wishes = Vec::new();
@@ -358,7 +362,7 @@ impl SpeechQueue {
                 && unwanted(&playing.item.announcement)
         });
         if plays_unwanted {
-            self.cut(After::Never(Fate::Skipped), &mut wishes);
+            self.cut(After::Never(UtteranceFate::Skipped), &mut wishes);
             wishes.extend(self.drive(now));
         }
         wishes
@@ -388,7 +392,7 @@ impl SpeechQueue {
         match self.play(lane, item) {
             Some(wish) => vec![wish],
             None => {
-                self.ledger.note(lane, Fate::Said, counts);
+                self.ledger.note(lane, UtteranceFate::Said, counts);
                 self.drive(now)
             }
         }
@@ -407,16 +411,17 @@ impl SpeechQueue {
             // anything else remains in the history.
             match self.playing.take() {
                 Some(playing) if playing.lane == Lane::Alert => {
-                    let item = Item {
+                    let item = QueueItem {
                         next: 0,
                         ..playing.item
                     };
-                    self.lanes[Lane::Alert as usize].push_front(Waiting::Item(item));
+                    self.lanes[Lane::Alert as usize].push_front(WaitingUtterance::Item(item));
                     self.quiet_until = Some(now + TRY_AGAIN);
                 }
-                Some(lost) => self
-                    .ledger
-                    .note(lost.lane, Fate::Voiceless, lost.item.counts()),
+                Some(lost) => {
+                    self.ledger
+                        .note(lost.lane, UtteranceFate::Voiceless, lost.item.counts())
+                }
                 None => {}
             }
         }
@@ -432,11 +437,11 @@ impl SpeechQueue {
                 // The person knows about the question and chose not to hear it out.
                 self.said.push_back(About::Asks(prompt));
             }
-            self.cut(After::Never(Fate::Skipped), &mut wishes);
+            self.cut(After::Never(UtteranceFate::Skipped), &mut wishes);
         }
         if second {
             for lane in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
-                self.clear(lane, Fate::Skipped);
+                self.clear(lane, UtteranceFate::Skipped);
             }
         }
         self.quiet_until = Some(now + SECOND_STOP);
@@ -444,24 +449,28 @@ impl SpeechQueue {
     }
 
     /// Drops every alert about a question, because the question is answered or closed.
-    pub fn withdraw(&mut self, prompt: PromptId, now: Duration) -> Vec<Wish> {
+    pub fn withdraw(&mut self, prompt: QuestionId, now: Duration) -> Vec<Wish> {
         let about = |announcement: &Announcement| {
             announcement.class == Class::Alert
                 && announcement
                     .about
-                    .is_some_and(|about| about.prompt() == prompt)
+                    .is_some_and(|about| about.question() == prompt)
         };
-        self.take_out(Lane::Alert, Fate::Withdrawn, |waiting| match waiting {
-            Waiting::Item(item) => about(&item.announcement),
-            Waiting::Fold(_) => false,
-        });
+        self.take_out(
+            Lane::Alert,
+            UtteranceFate::Withdrawn,
+            |waiting| match waiting {
+                WaitingUtterance::Item(item) => about(&item.announcement),
+                WaitingUtterance::Fold(_) => false,
+            },
+        );
         let mut wishes = Vec::new();
         if self
             .playing
             .as_ref()
             .is_some_and(|playing| about(&playing.item.announcement))
         {
-            self.cut(After::Never(Fate::Withdrawn), &mut wishes);
+            self.cut(After::Never(UtteranceFate::Withdrawn), &mut wishes);
             wishes.extend(self.drive(now));
         }
         wishes
@@ -478,7 +487,7 @@ impl SpeechQueue {
                 match arrival(playing.lane, Lane::Alert) {
                     Arrival::Waits => {}
                     Arrival::WaitsABit | Arrival::Drops => {
-                        self.cut(After::Never(Fate::Cut), &mut wishes);
+                        self.cut(After::Never(UtteranceFate::Cut), &mut wishes);
                     }
                     Arrival::SaysAgain => self.cut(After::Again(0), &mut wishes),
                     Arrival::Resumes => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::table::{Lane, NEWS_LIFE};
-use super::{Fate, Item, SpeechQueue, Waiting};
+use super::{QueueItem, SpeechQueue, UtteranceFate, WaitingUtterance};
 use crate::announce::announcement::{About, Kind, Weight};
 
 /// How many announcements may wait in one lane before the oldest is counted and dropped. Alerts have
@@ -11,8 +11,8 @@ use crate::announce::announcement::{About, Kind, Weight};
 const MOST_WAITING: usize = 512;
 
 /// Returns the rank of a waiting entry within its lane, lowest first; equals leave in the order of arrival.
-fn rank(lane: Lane, waiting: &Waiting) -> u8 {
-    let Waiting::Item(item) = waiting else {
+fn rank(lane: Lane, waiting: &WaitingUtterance) -> u8 {
+    let WaitingUtterance::Item(item) = waiting else {
         return 0;
     };
     match lane {
@@ -55,9 +55,9 @@ impl SpeechQueue {
     /// Removes and returns the next entry of a lane: alerts by rank, failures before successes, all else in order of
     /// arrival. A session's end waits for the rest of its agent's text: "finished" before the last words would sound as
     /// if these were already over.
-    pub(super) fn take_next(&mut self, lane: Lane) -> Option<Waiting> {
+    pub(super) fn take_next(&mut self, lane: Lane) -> Option<WaitingUtterance> {
         let waiting = &self.lanes[lane as usize];
-        let may_leave = |waiting: &&Waiting| match lane {
+        let may_leave = |waiting: &&WaitingUtterance| match lane {
             Lane::Alert => !self.waits_for_response(waiting),
             Lane::Outcome => !self.waits_for_text(waiting),
             Lane::Response | Lane::Activity | Lane::Text | Lane::Progress => true,
@@ -71,18 +71,18 @@ impl SpeechQueue {
     /// Returns whether an alert waits for the response to a key. One that the response interrupted is repeated after
     /// it, not before. One that arrives while a response has not yet begun waits as if it had, at most two seconds:
     /// otherwise the next question would cut in before the answer to the previous one is confirmed.
-    pub(super) fn waits_for_response(&self, waiting: &Waiting) -> bool {
+    pub(super) fn waits_for_response(&self, waiting: &WaitingUtterance) -> bool {
         let response = self.lanes[Lane::Response as usize].front();
         match (waiting, response) {
-            (Waiting::Item(item), Some(Waiting::Item(response))) => {
+            (WaitingUtterance::Item(item), Some(WaitingUtterance::Item(response))) => {
                 item.again || item.since >= response.since
             }
-            (Waiting::Fold(_), _) | (_, None | Some(Waiting::Fold(_))) => false,
+            (WaitingUtterance::Fold(_), _) | (_, None | Some(WaitingUtterance::Fold(_))) => false,
         }
     }
 
-    pub(super) fn waits_for_text(&self, waiting: &Waiting) -> bool {
-        let Waiting::Item(item) = waiting else {
+    pub(super) fn waits_for_text(&self, waiting: &WaitingUtterance) -> bool {
+        let WaitingUtterance::Item(item) = waiting else {
             return false;
         };
         if !item.ends {
@@ -92,34 +92,38 @@ impl SpeechQueue {
         let plays = self.playing.as_ref().is_some_and(|playing| {
             playing.lane == Lane::Text && playing.item.announcement.key == *key
         });
-        let text_waits = |text: &Waiting| match text {
-            Waiting::Item(text) => text.announcement.key == *key,
-            Waiting::Fold(fold) => fold.key == *key,
+        let text_waits = |text: &WaitingUtterance| match text {
+            WaitingUtterance::Item(text) => text.announcement.key == *key,
+            WaitingUtterance::Fold(fold) => fold.key == *key,
         };
         plays || self.lanes[Lane::Text as usize].iter().any(text_waits)
     }
 
     /// Removes the waiting entries that an arrival makes obsolete.
-    pub(super) fn make_room(&mut self, lane: Lane, arrived: &Item) {
+    pub(super) fn make_room(&mut self, lane: Lane, arrived: &QueueItem) {
         let arriving = &*arrived.announcement;
-        let same_topic = |waiting: &Waiting| match waiting {
-            Waiting::Item(item) => {
+        let same_topic = |waiting: &WaitingUtterance| match waiting {
+            WaitingUtterance::Item(item) => {
                 item.mark == arrived.mark
                     && item.announcement.key == arriving.key
                     && item.announcement.topic.is_some()
                     && item.announcement.topic == arriving.topic
             }
-            Waiting::Fold(_) => false,
+            WaitingUtterance::Fold(_) => false,
         };
         match lane {
             // The response to an earlier key is no longer of use.
-            Lane::Response => self.clear(Lane::Response, Fate::Replaced),
+            Lane::Response => self.clear(Lane::Response, UtteranceFate::Replaced),
             Lane::Activity => self.replace(arrived, same_topic),
             Lane::Progress => {
-                self.take_out(Lane::Progress, Fate::Replaced, |waiting| match waiting {
-                    Waiting::Item(item) => item.announcement.key == arriving.key,
-                    Waiting::Fold(_) => false,
-                });
+                self.take_out(
+                    Lane::Progress,
+                    UtteranceFate::Replaced,
+                    |waiting| match waiting {
+                        WaitingUtterance::Item(item) => item.announcement.key == arriving.key,
+                        WaitingUtterance::Fold(_) => false,
+                    },
+                );
             }
             // A tool's result makes its unspoken start superfluous.
             Lane::Outcome => self.replace(arrived, same_topic),
@@ -127,18 +131,22 @@ impl SpeechQueue {
             // thinks would no longer be true by the time it was spoken.
             Lane::Alert if matches!(arriving.about, Some(About::Asks(_))) => {
                 // A question that is asked again says everything that is left to say about it.
-                self.take_out(Lane::Alert, Fate::Replaced, |waiting| match waiting {
-                    Waiting::Item(item) => item.announcement.about == arriving.about,
-                    Waiting::Fold(_) => false,
-                });
-                let of_agent = |waiting: &Waiting| match waiting {
-                    Waiting::Item(item) => {
+                self.take_out(
+                    Lane::Alert,
+                    UtteranceFate::Replaced,
+                    |waiting| match waiting {
+                        WaitingUtterance::Item(item) => item.announcement.about == arriving.about,
+                        WaitingUtterance::Fold(_) => false,
+                    },
+                );
+                let of_agent = |waiting: &WaitingUtterance| match waiting {
+                    WaitingUtterance::Item(item) => {
                         item.announcement.kind == Kind::State
                             && item.announcement.key == arriving.key
                     }
-                    Waiting::Fold(_) => false,
+                    WaitingUtterance::Fold(_) => false,
                 };
-                self.take_out(Lane::Activity, Fate::Replaced, |waiting| {
+                self.take_out(Lane::Activity, UtteranceFate::Replaced, |waiting| {
                     same_topic(waiting) || of_agent(waiting)
                 });
             }
@@ -147,9 +155,9 @@ impl SpeechQueue {
     }
 
     /// Removes waiting activity that matches an arrival and has its mark.
-    fn replace(&mut self, arrived: &Item, is_it: impl Fn(&Waiting) -> bool) {
+    fn replace(&mut self, arrived: &QueueItem, is_it: impl Fn(&WaitingUtterance) -> bool) {
         if self.lanes[Lane::Activity as usize].of_mark(arrived.mark) > 0 {
-            self.take_out(Lane::Activity, Fate::Replaced, is_it);
+            self.take_out(Lane::Activity, UtteranceFate::Replaced, is_it);
         }
     }
 
@@ -157,13 +165,13 @@ impl SpeechQueue {
         if lane != Lane::Alert && self.lanes[lane as usize].len() > MOST_WAITING {
             let oldest = self.lanes[lane as usize].pop_front();
             let gone = oldest.map_or(0, |oldest| oldest.counts());
-            self.ledger.note(lane, Fate::Expired, gone);
+            self.ledger.note(lane, UtteranceFate::Expired, gone);
         }
     }
 
     /// Records when an item added to a lane gets too old: hundreds may wait there, and they are only checked when one
     /// may be.
-    pub(super) fn note_age(&mut self, lane: Lane, item: &Item) {
+    pub(super) fn note_age(&mut self, lane: Lane, item: &QueueItem) {
         let looked_at = &mut self.looked_at[lane as usize];
         *looked_at = item.looked_at(lane).min(*looked_at);
     }
@@ -183,7 +191,7 @@ impl SpeechQueue {
             let mut looked_at = Duration::MAX;
             waiting.retain(|waiting| {
                 let held = self.waits_for_text(waiting);
-                let Waiting::Item(item) = waiting else {
+                let WaitingUtterance::Item(item) = waiting else {
                     return true;
                 };
                 // What waits for text is as fresh as that text.
@@ -199,7 +207,7 @@ impl SpeechQueue {
             let gone = (before - waiting.len()) as u64;
             self.lanes[lane as usize] = waiting;
             self.looked_at[lane as usize] = looked_at;
-            self.ledger.note(lane, Fate::Expired, gone);
+            self.ledger.note(lane, UtteranceFate::Expired, gone);
             if lane == Lane::Outcome {
                 self.expired_outcomes += gone;
             }
@@ -207,7 +215,7 @@ impl SpeechQueue {
     }
 }
 
-impl Item {
+impl QueueItem {
     /// Returns when it is too old for its lane. A count of expired announcements is spoken, however late.
     fn too_old_at(&self, lane: Lane) -> Option<Duration> {
         let life = lane.life().filter(|_| self.counts() > 0)?;

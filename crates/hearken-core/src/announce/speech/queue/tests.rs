@@ -108,7 +108,7 @@ impl Rig {
     fn add_up(&self) {
         let ledger = self.queue.ledger();
         for lane in Lane::ALL {
-            let fates = Fate::ALL.map(|fate| ledger.of(lane, fate));
+            let fates = UtteranceFate::ALL.map(|fate| ledger.of(lane, fate));
             let known = fates.iter().sum::<u64>() + self.queue.waiting(lane);
             assert_eq!(known, ledger.taken(lane), "{lane:?}: {fates:?}");
         }
@@ -294,7 +294,7 @@ fn what_waits_too_long_is_dropped_and_results_are_counted() {
             "3 results were too old to be said. They are in the history."
         ]
     );
-    let expired = |lane| rig.queue.ledger().of(lane, Fate::Expired);
+    let expired = |lane| rig.queue.ledger().of(lane, UtteranceFate::Expired);
     let expired = [Lane::Outcome, Lane::Activity].map(expired);
     assert_eq!(expired, [3, 1]);
 }
@@ -349,7 +349,7 @@ fn what_waits_for_the_person_is_not_said_to_begin() {
     rig.push(topic(Lane::Activity, "start", "call_1"));
     rig.push(topic(Lane::Activity, "start of another", "call_2"));
     rig.push(Announcement {
-        about: Some(About::Asks(PromptId(1))),
+        about: Some(About::Asks(QuestionId(1))),
         ..topic(Lane::Alert, "question", "call_1")
     });
     rig.drain();
@@ -360,7 +360,7 @@ fn what_waits_for_the_person_is_not_said_to_begin() {
 fn the_answer_to_a_key_goes_before_the_next_question_which_is_said_once() {
     let mut rig = Rig::new();
     let asks = |text: &str| Announcement {
-        about: Some(About::Asks(PromptId(2))),
+        about: Some(About::Asks(QuestionId(2))),
         ..told(Lane::Alert, text)
     };
     rig.push(asks("question 2"));
@@ -421,14 +421,14 @@ fn the_stop_key_silences_and_twice_clears_all_but_alerts() {
 #[test]
 fn a_question_cut_by_the_stop_key_is_heard_and_not_repeated() {
     let mut rig = Rig::new();
-    let about = Some(About::Asks(PromptId(1)));
+    let about = Some(About::Asks(QuestionId(1)));
     rig.push(Announcement {
         about,
         ..told(Lane::Alert, "question")
     });
     let wishes = rig.queue.stop(rig.now);
     rig.take(wishes);
-    assert_eq!(rig.queue.take_said(), [About::Asks(PromptId(1))]);
+    assert_eq!(rig.queue.take_said(), [About::Asks(QuestionId(1))]);
     rig.drain();
     assert_eq!(rig.log, ["question", "hush"]);
 }
@@ -437,7 +437,7 @@ fn a_question_cut_by_the_stop_key_is_heard_and_not_repeated() {
 fn an_alert_cut_by_another_key_is_said_again_until_it_is_heard() {
     let mut rig = Rig::new();
     rig.push(Announcement {
-        about: Some(About::Asks(PromptId(1))),
+        about: Some(About::Asks(QuestionId(1))),
         ..told(Lane::Alert, "question")
     });
     for _ in 0..3 {
@@ -460,12 +460,12 @@ fn an_alert_cut_by_another_key_is_said_again_until_it_is_heard() {
 fn an_answered_question_is_cut_and_its_waiting_words_leave() {
     let mut rig = Rig::new();
     let ask = |text: &str| Announcement {
-        about: Some(About::Asks(PromptId(1))),
+        about: Some(About::Asks(QuestionId(1))),
         ..told(Lane::Alert, text)
     };
     rig.push(ask("question"));
     rig.push(ask("warning"));
-    let wishes = rig.queue.withdraw(PromptId(1), rig.now);
+    let wishes = rig.queue.withdraw(QuestionId(1), rig.now);
     rig.take(wishes);
     rig.drain();
     assert_eq!(rig.log, ["question", "hush"]);
@@ -495,7 +495,10 @@ fn a_flood_of_text_folds_and_its_end_is_said() {
         .unwrap()
         .parse()
         .unwrap();
-    assert_eq!(count, rig.queue.ledger().of(Lane::Text, Fate::Folded));
+    assert_eq!(
+        count,
+        rig.queue.ledger().of(Lane::Text, UtteranceFate::Folded)
+    );
     let said = rig
         .log
         .iter()

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use super::{
-    Belief, Boundary, CODE_FENCE, Coalescer, END_OF_CHUNK, Flush, HELD, LONGEST_CHUNK, Note, Piece,
-    Policy, SLIPS, UNENDED, clause,
+    Belief, Boundary, CODE_FENCE, Coalescer, END_OF_CHUNK, Flush, HELD, LONGEST_CHUNK, Note,
+    Policy, SLIPS, SpokenPiece, UNENDED, clause,
 };
-use crate::announce::text::sentence::{End, Sentence, Tail, is_spaceless, splits_cluster};
+use crate::announce::text::sentence::{Sentence, SentenceEnd, Tail, is_spaceless, splits_cluster};
 
 /// How many characters at the start of a new language's text may belong to the last character of the old one.
 const JOINED: usize = 16;
@@ -176,11 +176,11 @@ impl Coalescer {
         let count = found.len();
         for (index, sentence) in found.into_iter().enumerate() {
             let ends = match sentence.end {
-                End::Sentence | End::Text => Boundary::Sentence,
-                End::Line => Boundary::Line,
-                End::Paragraph => Boundary::Paragraph,
-                End::Block => Boundary::Block,
-                End::Cut => Boundary::Clause,
+                SentenceEnd::Sentence | SentenceEnd::Text => Boundary::Sentence,
+                SentenceEnd::Line => Boundary::Line,
+                SentenceEnd::Paragraph => Boundary::Paragraph,
+                SentenceEnd::Block => Boundary::Block,
+                SentenceEnd::Cut => Boundary::Clause,
             };
             let ends = match last {
                 Some(boundary) if index + 1 == count => boundary,
@@ -193,7 +193,7 @@ impl Coalescer {
     fn queue(&mut self, sentence: Sentence, ends: Boundary) {
         let end = sentence.range().end;
         self.waiting += sentence.text.len();
-        let piece = Piece {
+        let piece = SpokenPiece {
             text: sentence.text,
             language: self.language.clone(),
             ends,
@@ -347,7 +347,7 @@ impl Coalescer {
     }
 
     /// Removes and returns the pieces that nothing holds any more.
-    pub(super) fn release(&mut self) -> Vec<Piece> {
+    pub(super) fn release(&mut self) -> Vec<SpokenPiece> {
         if self.waiting > HELD {
             self.overfull = true;
         }

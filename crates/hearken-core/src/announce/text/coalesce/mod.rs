@@ -106,7 +106,7 @@ impl From<Load> for Policy {
 
 /// The settings of a coalescer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settings {
+pub struct CoalesceSettings {
     /// How much is spoken in one piece.
     pub policy: Policy,
     /// How long a stream may pause in mid-sentence before what has arrived is spoken.
@@ -117,7 +117,7 @@ pub struct Settings {
     pub believe: bool,
 }
 
-impl Default for Settings {
+impl Default for CoalesceSettings {
     fn default() -> Self {
         Self {
             policy: Policy::Sentences,
@@ -168,7 +168,7 @@ pub enum Boundary {
 
 /// Text that may be spoken now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct SpokenPiece {
     /// The text as streamed, with the surrounding white space; it may be white space alone.
     pub text: String,
     /// Its language, if the producer declared one.
@@ -207,13 +207,13 @@ enum Belief {
 /// Turns the chunks of one output into pieces.
 #[derive(Debug, Clone)]
 pub struct Coalescer {
-    settings: Settings,
+    settings: CoalesceSettings,
     segmenter: Segmenter,
     /// How many bytes have arrived, not counting repeats.
     came: u64,
     language: Option<Arc<str>>,
     /// The pieces in line, each with the stream offset of its end.
-    line: VecDeque<(u64, Piece)>,
+    line: VecDeque<(u64, SpokenPiece)>,
     waiting: usize,
     /// The range of text that an explicit `none` holds.
     held: Option<(u64, u64)>,
@@ -236,7 +236,7 @@ pub struct Coalescer {
 
 impl Coalescer {
     /// Creates a coalescer for one output.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: CoalesceSettings) -> Self {
         Self {
             settings,
             segmenter: Segmenter::new(None),
@@ -265,7 +265,7 @@ impl Coalescer {
     }
 
     /// Processes a chunk that arrived at `now` (monotonic) and returns the pieces that may be spoken.
-    pub fn push(&mut self, chunk: Chunk<'_>, now: Duration) -> Vec<Piece> {
+    pub fn push(&mut self, chunk: Chunk<'_>, now: Duration) -> Vec<SpokenPiece> {
         let (text, note) = self.positions.accept(chunk.text, chunk.position);
         if let Some(note) = note {
             self.note(note);
@@ -316,7 +316,7 @@ impl Coalescer {
     }
 
     /// Returns what is to be spoken because the stream has paused until `now`.
-    pub fn flush_due(&mut self, now: Duration) -> Vec<Piece> {
+    pub fn flush_due(&mut self, now: Duration) -> Vec<SpokenPiece> {
         if self.patient_until().is_none_or(|until| now < until) {
             return Vec::new();
         }
@@ -354,13 +354,13 @@ impl Coalescer {
     }
 
     /// Returns everything that is left, for example if a session ends without completing the output.
-    pub fn close(&mut self) -> Vec<Piece> {
+    pub fn close(&mut self) -> Vec<SpokenPiece> {
         self.close_text();
         self.release()
     }
 
     /// Sets how much is spoken in one piece, and returns what waited only because of the old policy.
-    pub fn set_policy(&mut self, policy: Policy) -> Vec<Piece> {
+    pub fn set_policy(&mut self, policy: Policy) -> Vec<SpokenPiece> {
         self.settings.policy = policy;
         if policy == Policy::EveryBoundary {
             self.cut_clauses();

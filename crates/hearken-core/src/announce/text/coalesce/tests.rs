@@ -22,12 +22,12 @@ fn say(text: &str, hint: Hint) -> Chunk<'_> {
     }
 }
 
-fn texts(pieces: &[Piece]) -> Vec<&str> {
+fn texts(pieces: &[SpokenPiece]) -> Vec<&str> {
     pieces.iter().map(|p| p.text.as_str()).collect()
 }
 
 fn fresh() -> Coalescer {
-    Coalescer::new(Settings::default())
+    Coalescer::new(CoalesceSettings::default())
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn who_marks_every_token_as_a_sentence_is_not_believed_after_the_third_time() {
     assert_eq!(c.take_notes(), []);
 
     // An agent known for false hints is not believed from the start.
-    let mut c = Coalescer::new(Settings {
+    let mut c = Coalescer::new(CoalesceSettings {
         believe: false,
-        ..Settings::default()
+        ..CoalesceSettings::default()
     });
     assert!(c.push(say("I ", Hint::Sentence), T0).is_empty());
     assert_eq!(c.take_notes(), []);
@@ -159,9 +159,9 @@ fn explicit_none_waits_for_a_hint_or_the_end() {
         ["Two. ", "Three it is. "]
     );
 
-    let mut c = Coalescer::new(Settings {
+    let mut c = Coalescer::new(CoalesceSettings {
         relax_none: true,
-        ..Settings::default()
+        ..CoalesceSettings::default()
     });
     assert_eq!(texts(&c.push(say("One. Two", Hint::None), T0)), ["One. "]);
 }
@@ -249,9 +249,9 @@ fn the_language_splits_a_piece() {
 
 #[test]
 fn low_load_waits_for_the_whole_and_high_takes_clauses() {
-    let mut c = Coalescer::new(Settings {
+    let mut c = Coalescer::new(CoalesceSettings {
         policy: Policy::WholeOutput,
-        ..Settings::default()
+        ..CoalesceSettings::default()
     });
     assert!(c.push(say("One. Two.", Hint::Sentence), T0).is_empty());
     assert_eq!(c.looked_at(), None);
@@ -262,9 +262,9 @@ fn low_load_waits_for_the_whole_and_high_takes_clauses() {
     };
     assert_eq!(texts(&c.push(end, T0)), ["One. ", "Two.", " Three."]);
 
-    let mut c = Coalescer::new(Settings {
+    let mut c = Coalescer::new(CoalesceSettings {
         policy: Policy::EveryBoundary,
-        ..Settings::default()
+        ..CoalesceSettings::default()
     });
     let pieces = c.push(say("If the file is there, we read", Hint::Absent), T0);
     assert_eq!(texts(&pieces), ["If the file is there, "]);
@@ -434,7 +434,7 @@ proptest! {
         repeat in any::<bool>(),
         tagged in any::<bool>(),
     ) {
-        let settings = Settings { policy, relax_none, ..Settings::default() };
+        let settings = CoalesceSettings { policy, relax_none, ..CoalesceSettings::default() };
         // A position can't tell a repeat from another unit before the unit is known; these two characters make it
         // known.
         let (one, two) = (format!("é👍{one}"), format!("é👍{two}"));
@@ -535,7 +535,7 @@ proptest! {
         policy in prop::sample::select(vec![
             Policy::Sentences, Policy::WholeOutput, Policy::EveryBoundary]),
     ) {
-        let mut c = Coalescer::new(Settings { policy, ..Settings::default() });
+        let mut c = Coalescer::new(CoalesceSettings { policy, ..CoalesceSettings::default() });
         let mut now = T0;
         for (text, position, hint, complete, language) in &chunks {
             now += ms(700);

@@ -1,13 +1,13 @@
 //! Compilers and type checkers: rustc, gcc, clang, javac, tsc, dotnet, mypy, go, Elixir; and linkers.
 
-use super::{Counted, Failure, Names, numbers};
+use super::{Counted, FailedNames, Failure, numbers};
 
 /// How many lines after an error its place is looked for.
 const NEAR: usize = 8;
 
 /// Finds the errors.
 pub(super) fn errors(lines: &[&str]) -> Option<Failure> {
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     let (mut listed, mut told) = (0, None);
     for (at, line) in lines.iter().enumerate() {
         let near = lines.get(at + 1..(at + 1 + NEAR).min(lines.len()));

@@ -1,11 +1,11 @@
 //! go test, and programs in Go that panic.
 
 use super::line::untimed;
-use super::{Counted, Failure, Names};
+use super::{Counted, FailedNames, Failure};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     let (mut failed, mut passed) = (0, 0);
     for line in lines {
         let text = line.trim_start();

@@ -1,7 +1,7 @@
 //! Jest, Vitest, Mocha, Playwright, Bun and node's own reporter; ESLint.
 
 use super::line::untimed;
-use super::{Counted, Failure, Names, numbers};
+use super::{Counted, FailedNames, Failure, numbers};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
@@ -27,7 +27,7 @@ fn jest(lines: &[&str]) -> Option<Failure> {
         failed = numbers::before(of_files, &["failed"])?;
         total = None;
     }
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     for line in lines {
         let name = line.trim_start().strip_prefix("● ");
         if let Some(name) = name.filter(|name| !name.starts_with("Console")) {
@@ -59,7 +59,7 @@ fn vitest(lines: &[&str]) -> Option<Failure> {
         (None, Some(rest)) => (numbers::before(rest, &["failed"])?, None),
         (None, None) => return None,
     };
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     for line in lines {
         if let Some(rest) = line.trim_start().strip_prefix("FAIL ") {
             let rest = rest.split_once(" [").map_or(rest, |(rest, _)| rest);
@@ -80,7 +80,7 @@ fn node(lines: &[&str]) -> Option<Failure> {
         of_it.find_map(|rest| numbers::number(rest.strip_prefix(name)?.trim()))
     };
     let failed = summary("fail ")?;
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     let list = lines
         .iter()
         .position(|line| line.trim() == "✖ failing tests:");
@@ -100,7 +100,7 @@ fn mocha(lines: &[&str]) -> Option<Failure> {
     let failed = numbers::leading(lines[at].trim())?;
     let passed = |line: &&str| numbers::before(line, &["passing"]);
     let passed = lines[..at].iter().rev().find_map(passed);
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     let mut rest = lines.iter().skip(at + 1);
     while let Some(line) = rest.next() {
         let Some(title) = numbers::unnumbered(line.trim(), ") ") else {
@@ -128,7 +128,7 @@ fn mocha(lines: &[&str]) -> Option<Failure> {
 }
 
 fn bun(lines: &[&str]) -> Option<Failure> {
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     for line in lines {
         if let Some(name) = line.trim_start().strip_prefix("(fail) ") {
             names.add(&apart(untimed(name), " > "));
@@ -152,7 +152,7 @@ fn playwright(lines: &[&str]) -> Option<Failure> {
         rest.is_some_and(str::is_empty)
     })?;
     let failed = numbers::leading(lines[at].trim())?;
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     for line in lines.iter().skip(at + 1) {
         match line.rsplit_once(" › ") {
             Some((_, name)) => names.add(name.trim_end_matches([' ', '─'])),
@@ -170,7 +170,7 @@ pub(super) fn lint(lines: &[&str]) -> Option<Failure> {
     let is_summary = |line: &&&str| line.starts_with("✖ ") && line.contains(" problem");
     let summary = lines.iter().rev().find(is_summary)?;
     let failed = numbers::before(summary, &["error", "errors"])?;
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     for line in lines {
         let mut parts = line
             .split("  ")

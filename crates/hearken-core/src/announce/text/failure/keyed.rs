@@ -1,12 +1,12 @@
 //! Runners that count by names and colons, or by words of their own: Maven, Gradle, PHPUnit, dotnet, CTest.
 
 use super::line::untimed;
-use super::{Counted, Failure, Names, numbers};
+use super::{Counted, FailedNames, Failure, numbers};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
     let (total, failed) = lines.iter().rev().find_map(|line| summary(line))?;
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     let mut in_list = false;
     for line in lines {
         let text = line.trim();

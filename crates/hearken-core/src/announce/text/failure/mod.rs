@@ -98,7 +98,12 @@ impl Failure {
     }
 
     /// Returns a failure of a known format; `None` if nothing failed.
-    fn found(counted: Counted, failed: u64, total: Option<u64>, names: Names) -> Option<Self> {
+    fn found(
+        counted: Counted,
+        failed: u64,
+        total: Option<u64>,
+        names: FailedNames,
+    ) -> Option<Self> {
         let failed = failed.max(names.count);
         if failed == 0 {
             return None;
@@ -115,7 +120,7 @@ impl Failure {
 
     /// Returns a failure of which only the message is known; `None` if that is empty.
     fn told(message: &str) -> Option<Self> {
-        let mut names = Names::default();
+        let mut names = FailedNames::default();
         names.add(message);
         (names.count > 0).then(|| Self {
             names: names.first,
@@ -127,12 +132,12 @@ impl Failure {
 
 /// The names of what failed: the first few, and how many there were.
 #[derive(Debug, Default)]
-struct Names {
+struct FailedNames {
     first: Vec<String>,
     count: u64,
 }
 
-impl Names {
+impl FailedNames {
     /// Adds a name, unless it is empty or among the kept ones.
     fn add(&mut self, name: &str) {
         let name = name.trim();

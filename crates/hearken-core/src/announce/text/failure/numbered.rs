@@ -1,6 +1,6 @@
 //! Runners that number their failures and count in one sentence: ExUnit, RSpec, Minitest.
 
-use super::{Counted, Failure, Names, numbers};
+use super::{Counted, FailedNames, Failure, numbers};
 
 /// The words by which such a summary counts what was run.
 const RUN: [&str; 8] = [
@@ -10,7 +10,7 @@ const RUN: [&str; 8] = [
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
     let (total, failed) = lines.iter().rev().find_map(|line| summary(line))?;
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     for (at, line) in lines.iter().enumerate() {
         let Some(name) = numbers::unnumbered(line.trim(), ") ") else {
             continue;

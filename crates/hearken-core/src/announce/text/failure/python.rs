@@ -1,6 +1,6 @@
 //! pytest, unittest, and programs in Python that end with an exception.
 
-use super::{Counted, Failure, Names, numbers};
+use super::{Counted, FailedNames, Failure, numbers};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
@@ -12,7 +12,7 @@ fn pytest(lines: &[&str]) -> Option<Failure> {
     let count = |words: &[&str]| numbers::before(summary, words).unwrap_or_default();
     let failed = count(&["failed"]) + count(&["error", "errors"]);
     let rest = count(&["passed"]) + count(&["skipped"]) + count(&["xfailed"]) + count(&["xpassed"]);
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     for line in lines {
         let rest = ["FAILED ", "ERROR "]
             .iter()
@@ -44,7 +44,7 @@ fn unittest(lines: &[&str]) -> Option<Failure> {
         .find(|line| line.starts_with("FAILED ("))?;
     let count = |name| numbers::after(verdict, name).unwrap_or_default();
     let failed = count("failures") + count("errors");
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     let mut after_rule = false;
     for line in lines {
         let rest = ["FAIL: ", "ERROR: "]

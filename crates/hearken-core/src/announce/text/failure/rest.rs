@@ -1,6 +1,6 @@
 //! The telling lines of an output whose format is not known.
 
-use super::{MOST_NAMES, Names, exit_code};
+use super::{FailedNames, MOST_NAMES, exit_code};
 
 /// How many lines are looked at, from the end.
 const MOST_LINES: usize = 40;
@@ -67,7 +67,7 @@ pub(super) fn telling(lines: &[&str]) -> Vec<String> {
         let small = line.to_ascii_lowercase();
         SIGNS.iter().any(|sign| small.contains(sign))
     };
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     if let Some(error) = last.iter().find(looks_so) {
         names.add(error);
     }

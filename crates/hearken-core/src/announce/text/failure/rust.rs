@@ -1,10 +1,10 @@
 //! cargo test, cargo nextest, and programs in Rust that panic.
 
-use super::{Counted, Failure, Names, numbers};
+use super::{Counted, FailedNames, Failure, numbers};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
-    let (mut names, mut listed) = (Names::default(), Names::default());
+    let (mut names, mut listed) = (FailedNames::default(), FailedNames::default());
     let (mut failed, mut passed, mut results) = (0, 0, false);
     let mut in_list = false;
     for line in lines {

@@ -1,11 +1,11 @@
 //! The Test Anything Protocol, with node's way of nesting it.
 
 use super::line::indent;
-use super::{Counted, Failure, Names, numbers};
+use super::{Counted, FailedNames, Failure, numbers};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
-    let mut names = Names::default();
+    let mut names = FailedNames::default();
     let (mut failed, mut passed) = (0, 0);
     let (mut told_failed, mut told_total) = (None, None);
     // The indent of the last failure that may be part of the one that follows it.

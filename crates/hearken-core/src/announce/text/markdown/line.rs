@@ -21,7 +21,7 @@ const RULE: usize = 3;
 
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::announce::text) enum Line {
+pub(in crate::announce::text) enum MarkdownLine {
     /// Nothing but spaces.
     Blank,
     /// A heading with its hashes.
@@ -38,9 +38,9 @@ pub(in crate::announce::text) enum Line {
     Text,
 }
 
-impl Line {
+impl MarkdownLine {
     /// Returns what kind of line begins at the start of `rest`; `None` while too little has arrived.
-    pub(in crate::announce::text) fn at(rest: &str, finished: bool) -> Option<Line> {
+    pub(in crate::announce::text) fn at(rest: &str, finished: bool) -> Option<MarkdownLine> {
         let bytes = rest.as_bytes();
         let look = bytes.len().min(LOOK);
         let whole = finished || bytes.len() > LOOK;
@@ -49,7 +49,7 @@ impl Line {
             .take_while(|&&b| matches!(b, b' ' | b'\t' | b'\r'))
             .count();
         let Some(&first) = bytes[..look].get(indent) else {
-            return whole.then_some(Line::Blank);
+            return whole.then_some(MarkdownLine::Blank);
         };
         let run = bytes[indent..look]
             .iter()
@@ -59,11 +59,11 @@ impl Line {
         let unsure = after.is_none() && !whole;
         let spaced = after.is_none_or(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
         let line = match first {
-            b'\n' => Line::Blank,
-            b'|' => Line::Row,
+            b'\n' => MarkdownLine::Blank,
+            b'|' => MarkdownLine::Row,
             b'#' if unsure => return None,
-            b'#' if run <= LEVELS && spaced => Line::Heading,
-            b'`' | b'~' | b'>' => return or_fence(Line::Text, rest, finished),
+            b'#' if run <= LEVELS && spaced => MarkdownLine::Heading,
+            b'`' | b'~' | b'>' => return or_fence(MarkdownLine::Text, rest, finished),
             b'-' | b'*' | b'_' | b'=' | b'+' => {
                 if unsure {
                     return None;
@@ -75,35 +75,35 @@ impl Line {
                         .take_while(|&&b| matches!(b, b' ' | b'\t' | b'\r'))
                         .count();
                     match rest.get(blanks) {
-                        Some(b'\n') => Line::Rule,
-                        Some(_) => Line::Text,
-                        None if whole => Line::Rule,
+                        Some(b'\n') => MarkdownLine::Rule,
+                        Some(_) => MarkdownLine::Text,
+                        None if whole => MarkdownLine::Rule,
                         None => return None,
                     }
                 } else if run == 1 && spaced && matches!(first, b'-' | b'*' | b'+') {
-                    return or_fence(Line::Item, rest, finished);
+                    return or_fence(MarkdownLine::Item, rest, finished);
                 } else {
-                    Line::Text
+                    MarkdownLine::Text
                 }
             }
             b'0'..=b'9' => match numbered(&bytes[indent..look], whole)? {
-                Line::Item => return or_fence(Line::Item, rest, finished),
+                MarkdownLine::Item => return or_fence(MarkdownLine::Item, rest, finished),
                 line => line,
             },
             b'a'..=b'z' | b'A'..=b'Z' => return lettered(&bytes[indent..look], whole),
             128.. => match rest[indent..].chars().next() {
-                Some(c) if is_bullet(c) => Line::Item,
-                Some(_) | None => Line::Text,
+                Some(c) if is_bullet(c) => MarkdownLine::Item,
+                Some(_) | None => MarkdownLine::Text,
             },
-            _ => Line::Text,
+            _ => MarkdownLine::Text,
         };
         Some(line)
     }
 }
 
 /// Returns the fence if a line that begins with other marks opens a code block after them, or else `otherwise`.
-fn or_fence(otherwise: Line, rest: &str, finished: bool) -> Option<Line> {
-    Some(Fence::at(rest, finished)?.map_or(otherwise, Line::Fence))
+fn or_fence(otherwise: MarkdownLine, rest: &str, finished: bool) -> Option<MarkdownLine> {
+    Some(Fence::at(rest, finished)?.map_or(otherwise, MarkdownLine::Fence))
 }
 
 /// The content of a line of prose, without its marks.
@@ -139,14 +139,19 @@ pub(in crate::announce::text) fn block(line: &str) -> Block<'_> {
     if matches!(line, "---" | "***" | "___" | "- - -" | "* * *") {
         return Block::Rule;
     }
-    match Line::at(line, true) {
-        Some(Line::Heading) => {
+    match MarkdownLine::at(line, true) {
+        Some(MarkdownLine::Heading) => {
             Block::Heading(line.trim_start_matches('#').trim_end_matches('#').trim())
         }
-        Some(Line::Item) => item(line),
-        Some(Line::Blank | Line::Row | Line::Rule | Line::Fence(_) | Line::Text) | None => {
-            Block::Text(line)
-        }
+        Some(MarkdownLine::Item) => item(line),
+        Some(
+            MarkdownLine::Blank
+            | MarkdownLine::Row
+            | MarkdownLine::Rule
+            | MarkdownLine::Fence(_)
+            | MarkdownLine::Text,
+        )
+        | None => Block::Text(line),
     }
 }
 
@@ -173,34 +178,34 @@ fn item(line: &str) -> Block<'_> {
 }
 
 /// Returns whether digits at a line's start are an item's number.
-fn numbered(bytes: &[u8], whole: bool) -> Option<Line> {
+fn numbered(bytes: &[u8], whole: bool) -> Option<MarkdownLine> {
     let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
     marker(&bytes[digits..], digits <= NUMBER, whole)
 }
 
 /// Returns whether a single letter at a line's start is an item's letter.
-fn lettered(bytes: &[u8], whole: bool) -> Option<Line> {
+fn lettered(bytes: &[u8], whole: bool) -> Option<MarkdownLine> {
     match bytes.get(1) {
-        None if whole => Some(Line::Text),
+        None if whole => Some(MarkdownLine::Text),
         None => None,
         Some(b')') => marker(&bytes[1..], true, whole),
         Some(b'.') if bytes[0].is_ascii_lowercase() => marker(&bytes[1..], true, whole),
-        Some(_) => Some(Line::Text),
+        Some(_) => Some(MarkdownLine::Text),
     }
 }
 
 /// Returns whether what follows a number or a letter makes it an item's marker.
-fn marker(bytes: &[u8], plausible: bool, whole: bool) -> Option<Line> {
+fn marker(bytes: &[u8], plausible: bool, whole: bool) -> Option<MarkdownLine> {
     let stops = bytes
         .iter()
         .take(3)
         .take_while(|b| matches!(b, b'.' | b')'))
         .count();
     match bytes.get(stops) {
-        None if whole => Some(Line::Text),
+        None if whole => Some(MarkdownLine::Text),
         None => None,
-        Some(b' ' | b'\t') if plausible && (1..=2).contains(&stops) => Some(Line::Item),
-        Some(_) => Some(Line::Text),
+        Some(b' ' | b'\t') if plausible && (1..=2).contains(&stops) => Some(MarkdownLine::Item),
+        Some(_) => Some(MarkdownLine::Text),
     }
 }
 
@@ -228,46 +233,46 @@ pub(in crate::announce::text) fn is_bullet(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn kind(line: &str) -> Line {
-        Line::at(line, true).unwrap_or(Line::Text)
+    fn kind(line: &str) -> MarkdownLine {
+        MarkdownLine::at(line, true).unwrap_or(MarkdownLine::Text)
     }
 
     #[test]
     fn lines_are_told_by_their_beginning() {
         for (line, wanted) in [
-            ("\n", Line::Blank),
-            ("   \n", Line::Blank),
-            ("# Title\n", Line::Heading),
-            ("####### no\n", Line::Text),
-            ("#tag\n", Line::Text),
-            ("- one\n", Line::Item),
-            ("  * one\n", Line::Item),
-            ("-5 degrees\n", Line::Text),
-            ("**bold** word\n", Line::Text),
-            ("---\n", Line::Rule),
-            ("=====\n", Line::Rule),
-            ("___ x\n", Line::Text),
-            ("12. twelve\n", Line::Item),
-            ("1999. Then\n", Line::Text),
-            ("> quoted\n", Line::Text),
-            ("1.) one\n", Line::Item),
-            ("1.5 metres\n", Line::Text),
-            ("a) one\n", Line::Item),
-            ("a. one\n", Line::Item),
-            ("A. Smith\n", Line::Text),
-            ("| a | b |\n", Line::Row),
-            ("• one\n", Line::Item),
-            ("`code` is\n", Line::Text),
-            ("word\n", Line::Text),
+            ("\n", MarkdownLine::Blank),
+            ("   \n", MarkdownLine::Blank),
+            ("# Title\n", MarkdownLine::Heading),
+            ("####### no\n", MarkdownLine::Text),
+            ("#tag\n", MarkdownLine::Text),
+            ("- one\n", MarkdownLine::Item),
+            ("  * one\n", MarkdownLine::Item),
+            ("-5 degrees\n", MarkdownLine::Text),
+            ("**bold** word\n", MarkdownLine::Text),
+            ("---\n", MarkdownLine::Rule),
+            ("=====\n", MarkdownLine::Rule),
+            ("___ x\n", MarkdownLine::Text),
+            ("12. twelve\n", MarkdownLine::Item),
+            ("1999. Then\n", MarkdownLine::Text),
+            ("> quoted\n", MarkdownLine::Text),
+            ("1.) one\n", MarkdownLine::Item),
+            ("1.5 metres\n", MarkdownLine::Text),
+            ("a) one\n", MarkdownLine::Item),
+            ("a. one\n", MarkdownLine::Item),
+            ("A. Smith\n", MarkdownLine::Text),
+            ("| a | b |\n", MarkdownLine::Row),
+            ("• one\n", MarkdownLine::Item),
+            ("`code` is\n", MarkdownLine::Text),
+            ("word\n", MarkdownLine::Text),
         ] {
             assert_eq!(kind(line), wanted, "{line:?}");
         }
-        assert!(matches!(kind("```rust\n"), Line::Fence(_)));
-        assert!(matches!(kind("  ~~~~\n"), Line::Fence(_)));
-        assert!(matches!(kind("- ```\n"), Line::Fence(_)));
-        assert!(matches!(kind("2. ```sh\n"), Line::Fence(_)));
-        assert!(matches!(kind("> ```\n"), Line::Fence(_)));
-        assert_eq!(kind("```x``` is inline\n"), Line::Text);
+        assert!(matches!(kind("```rust\n"), MarkdownLine::Fence(_)));
+        assert!(matches!(kind("  ~~~~\n"), MarkdownLine::Fence(_)));
+        assert!(matches!(kind("- ```\n"), MarkdownLine::Fence(_)));
+        assert!(matches!(kind("2. ```sh\n"), MarkdownLine::Fence(_)));
+        assert!(matches!(kind("> ```\n"), MarkdownLine::Fence(_)));
+        assert_eq!(kind("```x``` is inline\n"), MarkdownLine::Text);
     }
 
     #[test]
@@ -287,8 +292,8 @@ mod tests {
             "= =",
             "**a",
         ] {
-            let told: Vec<Line> = (0..=line.len())
-                .filter_map(|end| Line::at(&line[..end], false))
+            let told: Vec<MarkdownLine> = (0..=line.len())
+                .filter_map(|end| MarkdownLine::at(&line[..end], false))
                 .collect();
             assert!(
                 told.windows(2).all(|pair| pair[0] == pair[1]),

@@ -4,7 +4,7 @@
 //! any of it (`announce::announcer`).
 
 use super::fence::{Closes, Fence};
-use super::line::Line;
+use super::line::MarkdownLine;
 use super::span::spans;
 
 /// One section of a text that a person can go to.
@@ -33,7 +33,7 @@ pub(in crate::announce) enum Is<'a> {
 }
 
 /// What is open at the current line.
-enum Open<'a> {
+enum OpenBlocks<'a> {
     Nothing,
     Paragraph {
         start: usize,
@@ -51,13 +51,13 @@ enum Open<'a> {
 /// Returns the sections of a text, in order; a code block without an end extends to the end of the text.
 pub(in crate::announce) fn outline(text: &str) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
-    let mut open = Open::Nothing;
+    let mut open = OpenBlocks::Nothing;
     let mut at = 0;
     for whole in text.split_inclusive('\n') {
         let start = at;
         at += whole.len();
         let line = whole.trim_end_matches(['\n', '\r']);
-        if let Open::Code {
+        if let OpenBlocks::Code {
             fence,
             indent,
             lines,
@@ -80,7 +80,7 @@ pub(in crate::announce) fn outline(text: &str) -> Vec<Section<'_>> {
             close(&mut open, text, start, &mut sections);
             let indent = line.find(['`', '~']).unwrap_or_default();
             let quoted = line.trim_start().starts_with('>');
-            open = Open::Code {
+            open = OpenBlocks::Code {
                 start,
                 fence,
                 indent: if quoted { 0 } else { indent },
@@ -89,18 +89,25 @@ pub(in crate::announce) fn outline(text: &str) -> Vec<Section<'_>> {
             };
             continue;
         }
-        match Line::at(line, true) {
-            Some(Line::Blank) => close(&mut open, text, start, &mut sections),
-            Some(Line::Heading) => {
+        match MarkdownLine::at(line, true) {
+            Some(MarkdownLine::Blank) => close(&mut open, text, start, &mut sections),
+            Some(MarkdownLine::Heading) => {
                 close(&mut open, text, start, &mut sections);
                 sections.push(Section {
                     written: line,
                     is: Is::Heading,
                 });
             }
-            Some(Line::Item | Line::Row | Line::Rule | Line::Fence(_) | Line::Text) | None => {
-                if let Open::Nothing = open {
-                    open = Open::Paragraph { start };
+            Some(
+                MarkdownLine::Item
+                | MarkdownLine::Row
+                | MarkdownLine::Rule
+                | MarkdownLine::Fence(_)
+                | MarkdownLine::Text,
+            )
+            | None => {
+                if let OpenBlocks::Nothing = open {
+                    open = OpenBlocks::Paragraph { start };
                 }
             }
         }
@@ -118,11 +125,16 @@ pub(in crate::announce) fn inline_code(text: &str) -> Vec<&str> {
     text.lines().flat_map(of_line).collect()
 }
 
-fn close<'a>(open: &mut Open<'a>, text: &'a str, end: usize, sections: &mut Vec<Section<'a>>) {
-    let (start, is) = match std::mem::replace(open, Open::Nothing) {
-        Open::Nothing => return,
-        Open::Paragraph { start } => (start, Is::Paragraph),
-        Open::Code {
+fn close<'a>(
+    open: &mut OpenBlocks<'a>,
+    text: &'a str,
+    end: usize,
+    sections: &mut Vec<Section<'a>>,
+) {
+    let (start, is) = match std::mem::replace(open, OpenBlocks::Nothing) {
+        OpenBlocks::Nothing => return,
+        OpenBlocks::Paragraph { start } => (start, Is::Paragraph),
+        OpenBlocks::Code {
             start, info, lines, ..
         } => (start, Is::Code { info, lines }),
     };

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 
-use crate::announce::text::normalise::{Passage, Readable, Reader, Words};
+use crate::announce::text::normalise::{Passage, ProseReader, Readable, Words};
 use crate::announce::text::sentence::{Segmenter, Sentence};
 
 /// Cuts a text that arrives in pieces of `piece` characters.
@@ -21,7 +21,7 @@ fn cut(text: &str, piece: usize) -> Vec<Sentence> {
 
 /// Reads a text aloud as it was cut, one line per piece.
 fn spoken(text: &str) -> Vec<String> {
-    let mut reader = Reader::default();
+    let mut reader = ProseReader::default();
     let words = Words::default();
     cut(text, 1)
         .iter()
@@ -109,7 +109,7 @@ proptest! {
         piece in 1usize..9,
     ) {
         let text = parts.concat();
-        let mut reader = Reader::default();
+        let mut reader = ProseReader::default();
         let words = Words::default();
         for sentence in cut(&text, piece) {
             let begins = sentence.begins;

@@ -16,7 +16,7 @@ use crate::announce::text::direction::POP;
 use super::hidden::{is_hidden, is_selector, joins, selects};
 
 /// A piece of the cleaned text.
-enum Piece<'a> {
+enum CleanPiece<'a> {
     /// Ordinary characters.
     Run(&'a str),
     /// The end of a line.
@@ -127,15 +127,15 @@ fn copy(text: &str, line: char) -> String {
 fn kept(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     walk(text, |piece| match piece {
-        Piece::Run(run) => out.push_str(run),
-        Piece::Line => out.push('\n'),
-        Piece::Space => out.push(' '),
+        CleanPiece::Run(run) => out.push_str(run),
+        CleanPiece::Line => out.push('\n'),
+        CleanPiece::Space => out.push(' '),
     });
     out
 }
 
 /// Passes on what a person can see; returns whether anything else was removed.
-fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
+fn walk<'a>(text: &'a str, mut take: impl FnMut(CleanPiece<'a>)) -> bool {
     let mut removed = false;
     // The last character of the previous run, unless white space came between.
     let mut handed = None;
@@ -150,9 +150,11 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
         // The last remaining character, which combining marks attach to.
         let before = || text[start..at].chars().next_back().or(handed);
         let (stays, end, piece) = match c {
-            '\r' if text[next..].starts_with('\n') => (false, next + 1, Some(Piece::Line)),
-            '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => (false, next, Some(Piece::Line)),
-            '\t' | '\u{b}' | '\u{c}' => (false, next, Some(Piece::Space)),
+            '\r' if text[next..].starts_with('\n') => (false, next + 1, Some(CleanPiece::Line)),
+            '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                (false, next, Some(CleanPiece::Line))
+            }
+            '\t' | '\u{b}' | '\u{c}' => (false, next, Some(CleanPiece::Space)),
             '\u{1b}' | '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}' => {
                 (false, sequence(text, at), None)
             }
@@ -175,7 +177,7 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
         if !stays {
             handed = before();
             if start < at {
-                take(Piece::Run(&text[start..at]));
+                take(CleanPiece::Run(&text[start..at]));
             }
             start = end;
             match piece {
@@ -189,7 +191,7 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
         at = end;
     }
     if start < text.len() {
-        take(Piece::Run(&text[start..]));
+        take(CleanPiece::Run(&text[start..]));
     }
     removed
 }

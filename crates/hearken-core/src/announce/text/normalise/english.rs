@@ -4,7 +4,7 @@
 
 use std::borrow::Cow::Borrowed;
 
-use super::words::{Sign, Words};
+use super::words::{SignWords, Words};
 
 mod pictures;
 mod science;
@@ -264,19 +264,19 @@ const MONTHS: [&str; 12] = [
 /// Returns the English words.
 pub(super) fn words() -> Words {
     let same = |table: &'static [(&'static str, &'static str)]| {
-        let sign = |(sign, name): &(&'static str, &'static str)| Sign {
+        let sign = |(sign, name): &(&'static str, &'static str)| SignWords {
             sign: Borrowed(sign),
             one: Borrowed(name),
             many: Borrowed(name),
         };
         table.iter().map(sign).collect()
     };
-    let count = |one: &'static str, many: &'static str| Sign {
+    let count = |one: &'static str, many: &'static str| SignWords {
         sign: Borrowed(""),
         one: Borrowed(one),
         many: Borrowed(many),
     };
-    let sign = |(sign, one, many): &(&'static str, &'static str, &'static str)| Sign {
+    let sign = |(sign, one, many): &(&'static str, &'static str, &'static str)| SignWords {
         sign: Borrowed(sign),
         one: Borrowed(one),
         many: Borrowed(many),

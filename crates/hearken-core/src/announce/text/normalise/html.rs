@@ -6,7 +6,7 @@
 use super::inline::{say_cell, say_line};
 use super::nest::Levels;
 use super::spoken::Spoken;
-use super::tag::{Kind, Tag};
+use super::tag::{Tag, TagKind};
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{COLUMNS, HEADER, spans};
 
@@ -124,25 +124,25 @@ impl Html {
     fn tag(&mut self, tag: &Tag<'_>, levels: &mut Levels, words: &Words, spoken: &mut Spoken) {
         let prefix = |template: &str| fill(template, &[("text", "")]).trim().to_owned();
         match (tag.kind, tag.closes) {
-            (Kind::Heading, false) => {
+            (TagKind::Heading, false) => {
                 spoken.stop('.');
                 spoken.word(&prefix(&words.heading));
             }
-            (Kind::List, false) => {
+            (TagKind::List, false) => {
                 spoken.stop('.');
                 if self.lists.len() < DEEPEST {
                     self.lists
                         .push(tag.name.eq_ignore_ascii_case("ol").then_some(0));
                 }
             }
-            (Kind::List, true) => {
+            (TagKind::List, true) => {
                 self.lists.pop();
                 spoken.pause('.');
                 if self.lists.is_empty() {
                     levels.leave();
                 }
             }
-            (Kind::Item, false) => {
+            (TagKind::Item, false) => {
                 spoken.stop('.');
                 let depth = self.lists.len().max(1);
                 if let Some(level) = levels.enter(2 * depth) {
@@ -155,15 +155,15 @@ impl Html {
                     spoken.word(fill(&words.item, &[("n", &n), ("text", "")]).trim());
                 }
             }
-            (Kind::Table, false) => {
+            (TagKind::Table, false) => {
                 spoken.stop('.');
                 self.table = Some(Table::default());
             }
-            (Kind::Table, true) => {
+            (TagKind::Table, true) => {
                 self.table = None;
                 spoken.pause('.');
             }
-            (Kind::Row, false) => {
+            (TagKind::Row, false) => {
                 let table = self.table.get_or_insert_default();
                 table.has_row |= table.spoken;
                 table.cell = 0;
@@ -171,30 +171,30 @@ impl Html {
                 table.spoken = false;
                 spoken.stop('.');
             }
-            (Kind::Cell, false) => {
+            (TagKind::Cell, false) => {
                 let table = self.table.get_or_insert_default();
                 table.cell += 1;
                 table.in_cell = true;
                 table.begun = false;
             }
-            (Kind::Cell | Kind::Row, true) => {
+            (TagKind::Cell | TagKind::Row, true) => {
                 if let Some(table) = &mut self.table {
                     table.in_cell = false;
                 }
             }
-            (Kind::Block, false) if tag.name.eq_ignore_ascii_case("blockquote") => {
+            (TagKind::Block, false) if tag.name.eq_ignore_ascii_case("blockquote") => {
                 spoken.stop('.');
                 spoken.word(&prefix(&words.quote));
             }
-            (Kind::Block | Kind::Item | Kind::Heading, _) => spoken.pause('.'),
+            (TagKind::Block | TagKind::Item | TagKind::Heading, _) => spoken.pause('.'),
             (
-                Kind::Inline
-                | Kind::Raised
-                | Kind::Lowered
-                | Kind::Code
-                | Kind::Link
-                | Kind::Image
-                | Kind::Break,
+                TagKind::Inline
+                | TagKind::Raised
+                | TagKind::Lowered
+                | TagKind::Code
+                | TagKind::Link
+                | TagKind::Image
+                | TagKind::Break,
                 _,
             ) => {}
         }
@@ -220,13 +220,13 @@ fn structure(line: &str, from: usize) -> Option<(usize, Tag<'_>)> {
             Some(tag)
                 if matches!(
                     tag.kind,
-                    Kind::Block
-                        | Kind::Heading
-                        | Kind::List
-                        | Kind::Item
-                        | Kind::Table
-                        | Kind::Row
-                        | Kind::Cell
+                    TagKind::Block
+                        | TagKind::Heading
+                        | TagKind::List
+                        | TagKind::Item
+                        | TagKind::Table
+                        | TagKind::Row
+                        | TagKind::Cell
                 ) =>
             {
                 return Some((at, tag));

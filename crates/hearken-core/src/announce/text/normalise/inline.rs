@@ -7,11 +7,11 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::code::is_shell;
-use super::markup::{Marked, Said, marked};
+use super::markup::{Marked, SpokenMark, marked};
 use super::signs::{self, exact, is_run, run};
 use super::spoken::{Spoken, is_stop};
 use super::token;
-use super::words::{Sign, Words};
+use super::words::{SignWords, Words};
 use crate::announce::text::markdown::{Span, spans};
 
 /// What a byte can mean within a token, as bits.
@@ -343,12 +343,12 @@ impl<'a> Inline<'a> {
             } else if let Some((said, length)) = self.said(rest) {
                 self.part(from, at, spoken);
                 match said {
-                    Said::Words(words) => {
+                    SpokenMark::Words(words) => {
                         spoken.word(words);
                         self.linked = false;
                     }
-                    Said::Pause => spoken.pause(','),
-                    Said::Link => {
+                    SpokenMark::Pause => spoken.pause(','),
+                    SpokenMark::Link => {
                         spoken.word(&self.words.link);
                         self.linked = true;
                     }
@@ -369,7 +369,7 @@ impl<'a> Inline<'a> {
     }
 
     /// Returns what is spoken at a marked place at the start of a text, and the length of the mark.
-    fn said(&self, rest: &str) -> Option<(&'a Said, usize)> {
+    fn said(&self, rest: &str) -> Option<(&'a SpokenMark, usize)> {
         let c = rest.chars().next()?;
         Some((self.marked?.at(c)?, c.len_utf8()))
     }
@@ -484,7 +484,7 @@ impl<'a> Inline<'a> {
     }
 
     /// Returns the sign that a token is if it joins amounts or conditions rather than commands.
-    fn sign_of_code(&mut self, part: &str, end: usize) -> Option<&'a Sign> {
+    fn sign_of_code(&mut self, part: &str, end: usize) -> Option<&'a SignWords> {
         let joins = match part {
             "<<" | ">>" => {
                 let next = self.line[end..]

@@ -12,7 +12,7 @@ mod context;
 use super::clean::{clean, hides};
 use super::entity::entity;
 use super::math::{exponent, formula, index, names_function, script};
-use super::tag::{Kind, Tag};
+use super::tag::{Tag, TagKind};
 use super::unit::unit_behind;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{Span, spans};
@@ -33,7 +33,7 @@ const DOLLARS: usize = 300;
 
 /// What is spoken at a marked place.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum SpokenMark {
     /// Words of their own.
     Words(String),
     /// A pause.
@@ -46,12 +46,12 @@ pub(super) enum Said {
 #[derive(Debug)]
 pub(super) struct Marked {
     pub(super) line: String,
-    said: Vec<Said>,
+    said: Vec<SpokenMark>,
 }
 
 impl Marked {
     /// Returns what is spoken at a character that marks a place.
-    pub(super) fn at(&self, c: char) -> Option<&Said> {
+    pub(super) fn at(&self, c: char) -> Option<&SpokenMark> {
         let place = u32::from(c).checked_sub(FIRST)?;
         self.said.get(usize::try_from(place).ok()?)
     }
@@ -103,7 +103,7 @@ struct Marking<'a> {
     words: &'a Words,
     at: usize,
     out: String,
-    said: Vec<Said>,
+    said: Vec<SpokenMark>,
     spans: std::iter::Peekable<std::vec::IntoIter<Span>>,
     /// How many links are open.
     links: usize,
@@ -123,7 +123,7 @@ impl<'a> Marking<'a> {
     }
 
     /// Marks the place for what is spoken, in place of so many bytes; copies them if too many places are marked.
-    fn say(&mut self, said: Said, length: usize) {
+    fn say(&mut self, said: SpokenMark, length: usize) {
         let place = u32::try_from(self.said.len())
             .ok()
             .filter(|place| *place < MOST);
@@ -132,7 +132,9 @@ impl<'a> Marking<'a> {
                 self.out.push(mark);
                 // Parting signs may leave one that joins nothing.
                 self.said.push(match said {
-                    Said::Words(words) if hides(&words) => Said::Words(clean(&words).into_owned()),
+                    SpokenMark::Words(words) if hides(&words) => {
+                        SpokenMark::Words(clean(&words).into_owned())
+                    }
                     said => said,
                 });
                 self.at += length;
@@ -219,14 +221,14 @@ impl<'a> Marking<'a> {
                 let name = name
                     .map(|sign| sign.one.clone().into_owned())
                     .unwrap_or_default();
-                self.say(Said::Words(name), length);
+                self.say(SpokenMark::Words(name), length);
             }
             Some((Some('<'), length)) if self.is_written_tag(length) => {
                 let name = self
                     .words
                     .prose_sign("<")
                     .map(|sign| sign.one.clone().into_owned());
-                self.say(Said::Words(name.unwrap_or_default()), length);
+                self.say(SpokenMark::Words(name.unwrap_or_default()), length);
             }
             Some((Some(c), length)) => {
                 self.out.push(c);
@@ -252,7 +254,7 @@ impl<'a> Marking<'a> {
         if begins && ends_in_word(&self.out) && encloses_arguments(rest) {
             self.arguments += 1;
             let of = self.words.type_argument.clone().into_owned();
-            return self.say(Said::Words(of), 1);
+            return self.say(SpokenMark::Words(of), 1);
         }
         self.copy(1);
     }
@@ -260,11 +262,11 @@ impl<'a> Marking<'a> {
     fn tag(&mut self, tag: &Tag<'_>) {
         let length = tag.length;
         match (tag.kind, tag.closes) {
-            (Kind::Raised | Kind::Lowered, false) => {
+            (TagKind::Raised | TagKind::Lowered, false) => {
                 let rest = &self.rest()[length..];
                 let end = rest.bytes().take(SCRIPT).position(|b| b == b'<');
                 let written = end.map_or("", |end| &rest[..end]);
-                let raised = tag.kind == Kind::Raised;
+                let raised = tag.kind == TagKind::Raised;
                 let closing = if raised { "</sup>" } else { "</sub>" };
                 if rest[written.len()..].starts_with(closing) && !written.is_empty() {
                     let decoded = decoded(written);
@@ -274,7 +276,7 @@ impl<'a> Marking<'a> {
                     self.out.push(' ');
                 }
             }
-            (Kind::Code, false) => {
+            (TagKind::Code, false) => {
                 let rest = &self.rest()[length..];
                 let end = rest
                     .bytes()
@@ -296,35 +298,40 @@ impl<'a> Marking<'a> {
                     self.at += length;
                 }
             }
-            (Kind::Link, false) => {
+            (TagKind::Link, false) => {
                 self.links += usize::from(tag.value("href").is_some());
                 self.at += length;
             }
-            (Kind::Link, true) if self.links > 0 => {
+            (TagKind::Link, true) if self.links > 0 => {
                 self.links -= 1;
-                self.say(Said::Link, length);
+                self.say(SpokenMark::Link, length);
             }
-            (Kind::Image, _) => {
+            (TagKind::Image, _) => {
                 let text = tag.value("alt").map(decoded).unwrap_or_default();
                 let words = format!("{} {text}", self.words.image);
-                self.say(Said::Words(words.trim().to_owned()), length);
+                self.say(SpokenMark::Words(words.trim().to_owned()), length);
             }
             (
-                Kind::Break
-                | Kind::Block
-                | Kind::Heading
-                | Kind::List
-                | Kind::Item
-                | Kind::Table
-                | Kind::Row
-                | Kind::Cell,
+                TagKind::Break
+                | TagKind::Block
+                | TagKind::Heading
+                | TagKind::List
+                | TagKind::Item
+                | TagKind::Table
+                | TagKind::Row
+                | TagKind::Cell,
                 _,
             ) => {
-                self.say(Said::Pause, length);
+                self.say(SpokenMark::Pause, length);
             }
-            (Kind::Raised | Kind::Lowered | Kind::Code | Kind::Link | Kind::Inline, _) => {
-                self.at += length
-            }
+            (
+                TagKind::Raised
+                | TagKind::Lowered
+                | TagKind::Code
+                | TagKind::Link
+                | TagKind::Inline,
+                _,
+            ) => self.at += length,
         }
     }
 
@@ -344,7 +351,7 @@ impl<'a> Marking<'a> {
     fn unit(&mut self, is_number: bool) {
         let found = unit_behind("", self.rest(), self.words).filter(|_| is_number);
         if let Some((said, length)) = found {
-            self.say(Said::Words(said), length);
+            self.say(SpokenMark::Words(said), length);
         }
     }
 
@@ -363,18 +370,21 @@ impl<'a> Marking<'a> {
         let is_base =
             before.is_some_and(|c| c.is_alphanumeric() || c == ')' || u32::from(c) >= FIRST);
         if is_note {
-            self.say(Said::Words(fill(&self.words.note, &[("n", noted)])), length);
+            self.say(
+                SpokenMark::Words(fill(&self.words.note, &[("n", noted)])),
+                length,
+            );
         } else if is_ordinal || !is_base && written.chars().all(char::is_alphanumeric) {
             self.out.push_str(written);
             self.at += length;
         } else if written.ends_with(['+', '-', '−', '–']) {
             // The charge of an ion.
             let charge = formula(&written.replace('–', "-"), self.words);
-            self.say(Said::Words(charge), length);
+            self.say(SpokenMark::Words(charge), length);
         } else if written.chars().count() > 1 && written.chars().all(char::is_uppercase) {
-            self.say(Said::Words(written.to_owned()), length);
+            self.say(SpokenMark::Words(written.to_owned()), length);
         } else {
-            self.say(Said::Words(exponent(written, self.words)), length);
+            self.say(SpokenMark::Words(exponent(written, self.words)), length);
         }
     }
 
@@ -396,9 +406,9 @@ impl<'a> Marking<'a> {
                 text.push(' ');
                 text.push_str(fill(&self.words.apply, &[("text", "")]).trim());
             }
-            self.say(Said::Words(text), length);
+            self.say(SpokenMark::Words(text), length);
         } else {
-            self.say(Said::Words(index(written, self.words)), length);
+            self.say(SpokenMark::Words(index(written, self.words)), length);
         }
     }
 
@@ -429,7 +439,7 @@ impl<'a> Marking<'a> {
             Some((written, length)) => {
                 let is_number = self.out.ends_with(|c: char| c.is_ascii_digit());
                 let words = exponent(written, self.words);
-                self.say(Said::Words(words), 1 + length);
+                self.say(SpokenMark::Words(words), 1 + length);
                 self.unit(is_number);
             }
             None => self.copy(1),
@@ -486,7 +496,7 @@ impl<'a> Marking<'a> {
                 let name = escaped
                     .and_then(|c| self.words.sign(c))
                     .map(|sign| sign.one.clone().into_owned());
-                self.say(Said::Words(name.unwrap_or_default()), 2);
+                self.say(SpokenMark::Words(name.unwrap_or_default()), 2);
             }
             Some(c) if begins => {
                 self.out.push(c);
@@ -498,7 +508,7 @@ impl<'a> Marking<'a> {
 
     fn formula(&mut self, inside: &str, length: usize) {
         let said = formula(inside, self.words);
-        self.say(Said::Words(said), length);
+        self.say(SpokenMark::Words(said), length);
         let rest = self.rest();
         // "x-axis".
         if rest.starts_with('-') && rest[1..].starts_with(|c: char| c.is_alphabetic()) {
@@ -529,7 +539,7 @@ impl<'a> Marking<'a> {
             Some((said, length)) => {
                 self.copy(number.len());
                 self.out.push(' ');
-                self.say(Said::Words(said), length);
+                self.say(SpokenMark::Words(said), length);
             }
             None if begins => self.copy(run),
             // Letters and digits together are a name.

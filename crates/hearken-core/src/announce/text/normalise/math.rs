@@ -39,7 +39,7 @@ enum Until {
 
 /// The words of a part of a formula.
 #[derive(Debug, Default)]
-struct Said {
+struct SpokenFormula {
     text: String,
     /// How many letters and numbers stand next to each other.
     parts: usize,
@@ -49,7 +49,7 @@ struct Said {
     closed: bool,
 }
 
-impl Said {
+impl SpokenFormula {
     /// Returns whether it needs no words for its end; `parts` of them may stand next to each other.
     fn is_short(&self, parts: usize) -> bool {
         !self.joined && self.parts <= parts
@@ -88,7 +88,7 @@ pub(super) fn names_function(name: &str) -> bool {
     is_function(name)
 }
 
-fn power(written: &str, said: &Said, words: &Words) -> String {
+fn power(written: &str, said: &SpokenFormula, words: &Words) -> String {
     match written {
         "2" => words.squared.clone().into_owned(),
         "3" => words.cubed.clone().into_owned(),
@@ -102,7 +102,7 @@ fn power(written: &str, said: &Said, words: &Words) -> String {
     }
 }
 
-fn sub(said: &Said, words: &Words) -> String {
+fn sub(said: &SpokenFormula, words: &Words) -> String {
     let template = if said.is_short(2) {
         &words.sub
     } else {
@@ -150,7 +150,7 @@ impl<'a> Formula<'a> {
     }
 
     /// Reads up to an end; returns the words and the rest of the text.
-    fn read(mut self, until: Until) -> (Said, &'a str) {
+    fn read(mut self, until: Until) -> (SpokenFormula, &'a str) {
         let mut closed = false;
         while let Some(c) = self.rest.chars().next() {
             let ends = match until {
@@ -179,7 +179,7 @@ impl<'a> Formula<'a> {
             }
             self.step(c, until == Until::Part);
         }
-        let said = Said {
+        let said = SpokenFormula {
             text: self.out.finish(),
             parts: self.most,
             joined: self.joined,
@@ -188,7 +188,7 @@ impl<'a> Formula<'a> {
         (said, self.rest)
     }
 
-    fn inner(&mut self, until: Until) -> Said {
+    fn inner(&mut self, until: Until) -> SpokenFormula {
         let mut inner = Formula::new(self.rest, self.words, self.depth + 1);
         inner.limit = self.limit;
         let (said, rest) = inner.read(until);
@@ -197,11 +197,11 @@ impl<'a> Formula<'a> {
     }
 
     /// Reads the argument of a command, an exponent or an index: a group in braces, or else one part.
-    fn argument(&mut self) -> (&'a str, Said) {
+    fn argument(&mut self) -> (&'a str, SpokenFormula) {
         self.rest = self.rest.trim_start();
         let before = self.rest;
         let until = match before.strip_prefix('{') {
-            _ if self.depth >= DEEPEST => return ("", Said::default()),
+            _ if self.depth >= DEEPEST => return ("", SpokenFormula::default()),
             Some(inside) => {
                 self.rest = inside;
                 Until::Brace

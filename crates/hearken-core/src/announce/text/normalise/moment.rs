@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 
-use super::words::{Sign, Words, fill};
+use super::words::{SignWords, Words, fill};
 
 /// Up to this many days, a moment is expressed by its distance; beyond that, a date says more.
 const NEAR_DAYS: i64 = 14;
@@ -75,7 +75,7 @@ fn relative(text: &str, words: &Words, now: Timestamp) -> Option<String> {
     let seconds = moment.as_second().saturating_sub(now.as_second());
     let away = seconds.saturating_abs();
     let rounded = |unit: i64| away.saturating_add(unit / 2) / unit;
-    let told = |sign: &Sign, n: i64| match n {
+    let told = |sign: &SignWords, n: i64| match n {
         1 => sign.one.clone().into_owned(),
         n => fill(&sign.many, &[("n", &n.to_string())]),
     };

@@ -36,7 +36,7 @@ pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
     if bare.len() >= 3 && (bare.bytes().all(|b| b == b'`') || bare.bytes().all(|b| b == b'~')) {
         return words.end_of_code.clone().into_owned();
     }
-    let mut reader = Reader::default();
+    let mut reader = ProseReader::default();
     let mut spoken = reader.read(Passage::new(text), words, now);
     if let Within::Code(Code { lines: 1.., .. }) = reader.place {
         spoken.push_str(", ");
@@ -47,7 +47,7 @@ pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
 
 /// Reads the pieces of one output as prose, and remembers the block in which a piece ended.
 #[derive(Debug, Clone, Default)]
-pub struct Reader {
+pub struct ProseReader {
     place: Within,
     levels: Levels,
     html: Html,
@@ -126,14 +126,14 @@ impl Within {
 
 /// Whether pauses separate a line from its neighbours.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum LineShape {
     /// A line of a paragraph, which may continue on the next one.
     Flowing,
     /// An item, a heading, a row: a unit of its own.
     Block,
 }
 
-impl Reader {
+impl ProseReader {
     /// Leaves an open code block if the next passage begins outside it.
     #[cfg(test)]
     pub(in crate::announce::text) fn enter(&mut self, begins: Begins) {
@@ -167,7 +167,7 @@ impl Reader {
                 true => indent_of(passage.text.trim_start_matches(['\n', '\r'])),
                 false => 1,
             };
-            self.line(line, indent, "", Shape::Flowing, words, &mut spoken);
+            self.line(line, indent, "", LineShape::Flowing, words, &mut spoken);
             if passage.text.ends_with("\n\n") {
                 self.html.end();
             }
@@ -187,7 +187,7 @@ impl Reader {
 
     /// Speaks a passage of any number of lines.
     fn by_lines(&mut self, passage: Passage<'_>, words: &Words, spoken: &mut Spoken) {
-        let mut last = Shape::Flowing;
+        let mut last = LineShape::Flowing;
         let mut opened_here = false;
         let mut lines = passage.lines().peekable();
         while let Some((line, whole)) = lines.next() {
@@ -207,7 +207,7 @@ impl Reader {
                             false => self.close(opened_here, words, spoken),
                         }
                         self.place = Within::Text;
-                        last = Shape::Block;
+                        last = LineShape::Block;
                     }
                 }
                 if closes != Closes::Before && around.is_none() {
@@ -252,7 +252,7 @@ impl Reader {
                 if line.is_empty() {
                     self.place = Within::Text;
                     self.html.end();
-                    last = Shape::Block;
+                    last = LineShape::Block;
                     continue;
                 }
                 let next = lines.peek().copied().unwrap_or(below);
@@ -298,10 +298,10 @@ impl Reader {
         line: &str,
         indent: usize,
         next: &str,
-        last: Shape,
+        last: LineShape,
         words: &Words,
         spoken: &mut Spoken,
-    ) -> Shape {
+    ) -> LineShape {
         let first = line.as_bytes().first().copied().unwrap_or_default();
         if let Within::Formula { cells } = self.place {
             return self.formula(line, cells, words, spoken);
@@ -309,11 +309,11 @@ impl Reader {
         if self.html.takes(line) {
             // Inside, the tags make the pauses.
             if !self.html.is_open() {
-                pause(last, Shape::Block, spoken);
+                pause(last, LineShape::Block, spoken);
             }
             spoken.gap();
             self.html.say(line, &mut self.levels, words, spoken);
-            return Shape::Block;
+            return LineShape::Block;
         }
         if self.html.is_open() {
             self.html.leave();
@@ -324,44 +324,44 @@ impl Reader {
         // Almost every line begins with a letter and has no bar.
         if first.is_ascii_alphabetic() && matches!(self.place, Within::Text) && !is_delimiter(next)
         {
-            pause(last, Shape::Flowing, spoken);
+            pause(last, LineShape::Flowing, spoken);
             say_line(line, words, spoken);
-            return Shape::Flowing;
+            return LineShape::Flowing;
         }
         if let Some((column, text)) = branch(line) {
             self.place = Within::Text;
-            pause(last, Shape::Block, spoken);
+            pause(last, LineShape::Block, spoken);
             let hidden = if line.starts_with(['│', '┃', '|']) {
                 0
             } else {
                 indent
             };
             self.item(hidden + column, TEXT, "", text, words, spoken);
-            return Shape::Block;
+            return LineShape::Block;
         }
         if let Some(inside) = opens_formula(line) {
-            pause(last, Shape::Block, spoken);
+            pause(last, LineShape::Block, spoken);
             self.place = Within::Formula { cells: false };
             return self.formula(inside, false, words, spoken);
         }
         if is_delimiter(line) {
-            return Shape::Block;
+            return LineShape::Block;
         }
         if self.place.is_row(line, next) {
-            pause(last, Shape::Block, spoken);
+            pause(last, LineShape::Block, spoken);
             self.row(line, words, spoken);
-            return Shape::Block;
+            return LineShape::Block;
         }
         self.place = Within::Text;
         let (template, number, text) = match block(line) {
-            Block::Rule => return Shape::Block,
+            Block::Rule => return LineShape::Block,
             Block::Text(line) => {
                 if indent == 0 {
                     self.levels.leave();
                 }
-                pause(last, Shape::Flowing, spoken);
+                pause(last, LineShape::Flowing, spoken);
                 say_line(line, words, spoken);
-                return Shape::Flowing;
+                return LineShape::Flowing;
             }
             Block::Heading(text) => (words.heading.as_ref(), "", text),
             Block::Quote(text) => (words.quote.as_ref(), "", text),
@@ -372,15 +372,15 @@ impl Reader {
                     None if number.is_empty() => TEXT,
                     None => words.item.as_ref(),
                 };
-                pause(last, Shape::Block, spoken);
+                pause(last, LineShape::Block, spoken);
                 self.item(indent, template, number, text, words, spoken);
-                return Shape::Block;
+                return LineShape::Block;
             }
         };
         self.levels.leave();
-        pause(last, Shape::Block, spoken);
+        pause(last, LineShape::Block, spoken);
         say_as(template, number, text, words, spoken);
-        Shape::Block
+        LineShape::Block
     }
 
     /// Speaks an item of a list or of a tree, with its level where that changes.
@@ -406,7 +406,13 @@ impl Reader {
     }
 
     /// Speaks a line of a formula of several lines, and what follows its end.
-    fn formula(&mut self, line: &str, cells: bool, words: &Words, spoken: &mut Spoken) -> Shape {
+    fn formula(
+        &mut self,
+        line: &str,
+        cells: bool,
+        words: &Words,
+        spoken: &mut Spoken,
+    ) -> LineShape {
         let ends = [
             "$$",
             "\\]",
@@ -438,9 +444,9 @@ impl Reader {
                 false => behind,
             };
             say_line(behind.trim(), words, spoken);
-            return Shape::Block;
+            return LineShape::Block;
         }
-        Shape::Flowing
+        LineShape::Flowing
     }
 
     /// Speaks a table row: the first one as the headers, the others each with its header.
@@ -563,8 +569,8 @@ pub fn language_name(info: &str, words: &Words) -> Option<String> {
     })
 }
 
-fn pause(last: Shape, here: Shape, spoken: &mut Spoken) {
-    if last == Shape::Block || here == Shape::Block {
+fn pause(last: LineShape, here: LineShape, spoken: &mut Spoken) {
+    if last == LineShape::Block || here == LineShape::Block {
         spoken.stop('.');
     } else {
         spoken.gap();
@@ -590,8 +596,8 @@ mod tests {
             let passage = Passage::new(&text);
             prop_assert!(only_line(&text).is_some());
             let mut spoken = Spoken::default();
-            Reader::default().by_lines(passage, &words, &mut spoken);
-            prop_assert_eq!(Reader::default().read(passage, &words, None), spoken.finish());
+            ProseReader::default().by_lines(passage, &words, &mut spoken);
+            prop_assert_eq!(ProseReader::default().read(passage, &words, None), spoken.finish());
         }
     }
 }

@@ -18,7 +18,7 @@ use super::words::{Words, fill};
 const RUN: usize = 4;
 
 /// How a sign is spoken.
-enum Fate {
+enum SignFate {
     /// By its name.
     Said,
     /// Unchanged.
@@ -34,12 +34,12 @@ enum Fate {
 /// Every letter and digit is kept, and Markdown is not treated as markup. Sentence punctuation stays
 /// punctuation, every other sign is spoken by its name. Source: `Text into speech`.
 pub fn exact(text: &str, words: &Words) -> String {
-    Reading::whole(text, Language::Shell, words)
+    SignPass::whole(text, Language::Shell, words)
 }
 
 /// Returns code of a language other than the shell's in spoken words, sign by sign.
 pub(super) fn code(text: &str, words: &Words) -> String {
-    Reading::whole(text, Language::Other, words)
+    SignPass::whole(text, Language::Other, words)
 }
 
 /// Which language's names the signs have.
@@ -50,7 +50,7 @@ enum Language {
 }
 
 /// One pass through a text.
-struct Reading<'a> {
+struct SignPass<'a> {
     text: &'a str,
     words: &'a Words,
     language: Language,
@@ -66,14 +66,14 @@ struct Reading<'a> {
     spoken: Spoken,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> SignPass<'a> {
     /// Reads a whole text.
     fn whole(text: &str, language: Language, words: &Words) -> String {
         // Tabs are spoken, and cleaning would turn them into spaces.
         let clean: Vec<_> = text.split('\t').map(clean_lines).collect();
         let clean = clean.join("\t");
         let text = clean.trim();
-        let mut reading = Reading {
+        let mut reading = SignPass {
             text,
             words,
             language,
@@ -153,10 +153,10 @@ impl<'a> Reading<'a> {
         }
         let fate = self.in_question(at, rest, c, next);
         match fate {
-            Fate::Said => return at + self.say(rest, c),
-            Fate::Kept => self.spoken.letter(c),
-            Fate::Pause => self.spoken.stop(c),
-            Fate::Gap => self.spoken.gap(),
+            SignFate::Said => return at + self.say(rest, c),
+            SignFate::Kept => self.spoken.letter(c),
+            SignFate::Pause => self.spoken.stop(c),
+            SignFate::Gap => self.spoken.gap(),
         }
         at + 1
     }
@@ -196,38 +196,40 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn in_question(&mut self, at: usize, rest: &str, c: char, next: Option<char>) -> Fate {
+    fn in_question(&mut self, at: usize, rest: &str, c: char, next: Option<char>) -> SignFate {
         let before = self.before;
         let inside = is_word(before) && is_word(next);
         let between_digits = is_digit(before) && is_digit(next);
         match c {
-            '-' if between_digits => Fate::Said,
+            '-' if between_digits => SignFate::Said,
             '-' if inside => {
                 let is_flag = self.text[self.token..].starts_with('-');
                 if is_flag || is_digit(before) || is_digit(next) {
-                    Fate::Gap
+                    SignFate::Gap
                 } else {
-                    Fate::Kept
+                    SignFate::Kept
                 }
             }
-            '_' if inside => Fate::Gap,
-            '.' | ',' | ':' if between_digits => Fate::Kept,
+            '_' if inside => SignFate::Gap,
+            '.' | ',' | ':' if between_digits => SignFate::Kept,
             '.' if is_word(before) && rest.starts_with("...") && ends(rest[3..].chars().next()) => {
-                Fate::Kept
+                SignFate::Kept
             }
-            '.' if before == Some('.') && self.spoken.last() == Some('.') => Fate::Kept,
-            '.' if inside && self.in_abbreviation(at) => Fate::Kept,
-            '.' | ',' | ':' | '!' if closes(before) && ends(next) => Fate::Pause,
-            '?' if closes(before) && ends(next) && !self.goes_on(rest) => Fate::Pause,
-            '(' | ')' if !self.commandish => Fate::Kept,
-            '\'' if inside || (is_word(before) && !self.quoted && !self.commandish) => Fate::Kept,
+            '.' if before == Some('.') && self.spoken.last() == Some('.') => SignFate::Kept,
+            '.' if inside && self.in_abbreviation(at) => SignFate::Kept,
+            '.' | ',' | ':' | '!' if closes(before) && ends(next) => SignFate::Pause,
+            '?' if closes(before) && ends(next) && !self.goes_on(rest) => SignFate::Pause,
+            '(' | ')' if !self.commandish => SignFate::Kept,
+            '\'' if inside || (is_word(before) && !self.quoted && !self.commandish) => {
+                SignFate::Kept
+            }
             '\'' => {
                 self.quoted = !self.quoted;
-                Fate::Said
+                SignFate::Said
             }
-            '$' if is_digit(next) && !self.is_parameter(rest) => Fate::Kept,
-            '%' if is_digit(before) && !is_word(next) => Fate::Kept,
-            _ => Fate::Said,
+            '$' if is_digit(next) && !self.is_parameter(rest) => SignFate::Kept,
+            '%' if is_digit(before) && !is_word(next) => SignFate::Kept,
+            _ => SignFate::Said,
         }
     }
 
@@ -244,8 +246,9 @@ impl<'a> Reading<'a> {
         let token = &self.text[self.token..];
         let token = token.strip_prefix('(').unwrap_or(token);
         let begins = self.text.len() - token.len();
-        let is_it =
-            |word: &super::Word| token.starts_with(word.as_ref()) && at < begins + word.len();
+        let is_it = |word: &super::WordOrTemplate| {
+            token.starts_with(word.as_ref()) && at < begins + word.len()
+        };
         begins <= at && self.words.abbreviations.iter().any(is_it)
     }
 

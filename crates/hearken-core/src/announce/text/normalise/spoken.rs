@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use super::words::Word;
+use super::words::WordOrTemplate;
 
 /// Collects spoken words.
 #[derive(Debug, Default)]
@@ -116,7 +116,7 @@ impl Spoken {
     }
 
     /// Returns whether the last word is one of the given words.
-    pub(super) fn ends_with(&self, words: &[Word]) -> bool {
+    pub(super) fn ends_with(&self, words: &[WordOrTemplate]) -> bool {
         let last = self.out.split_whitespace().next_back();
         last.is_some_and(|last| {
             words

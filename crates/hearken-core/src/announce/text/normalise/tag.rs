@@ -7,7 +7,7 @@ const LONGEST: usize = 600;
 
 /// What a tag is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TagKind {
     /// It changes how the text looks.
     Inline,
     Raised,
@@ -30,7 +30,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
-    pub(super) kind: Kind,
+    pub(super) kind: TagKind,
     /// Whether it is the end of what another one began.
     pub(super) closes: bool,
     attributes: &'a str,
@@ -88,28 +88,28 @@ impl<'a> Tag<'a> {
     }
 }
 
-fn kind(name: &str) -> Option<Kind> {
+fn kind(name: &str) -> Option<TagKind> {
     let lower = name.to_ascii_lowercase();
     Some(match lower.as_str() {
-        "sup" => Kind::Raised,
-        "sub" => Kind::Lowered,
-        "code" | "tt" | "samp" => Kind::Code,
-        "a" => Kind::Link,
-        "img" => Kind::Image,
-        "br" | "hr" => Kind::Break,
-        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => Kind::Heading,
-        "ul" | "ol" => Kind::List,
-        "li" => Kind::Item,
-        "table" => Kind::Table,
-        "tr" => Kind::Row,
-        "td" | "th" => Kind::Cell,
+        "sup" => TagKind::Raised,
+        "sub" => TagKind::Lowered,
+        "code" | "tt" | "samp" => TagKind::Code,
+        "a" => TagKind::Link,
+        "img" => TagKind::Image,
+        "br" | "hr" => TagKind::Break,
+        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => TagKind::Heading,
+        "ul" | "ol" => TagKind::List,
+        "li" => TagKind::Item,
+        "table" => TagKind::Table,
+        "tr" => TagKind::Row,
+        "td" | "th" => TagKind::Cell,
         "abbr" | "b" | "bdi" | "big" | "cite" | "del" | "dfn" | "em" | "font" | "i" | "ins"
         | "kbd" | "label" | "mark" | "q" | "s" | "small" | "span" | "strike" | "strong"
         | "time" | "u" | "var" | "wbr" | "thead" | "tbody" | "tfoot" | "colgroup" | "col"
-        | "input" => Kind::Inline,
+        | "input" => TagKind::Inline,
         "address" | "article" | "aside" | "blockquote" | "caption" | "center" | "dd"
         | "details" | "div" | "dl" | "dt" | "figcaption" | "figure" | "footer" | "header"
-        | "main" | "nav" | "p" | "picture" | "pre" | "section" | "summary" => Kind::Block,
+        | "main" | "nav" | "p" | "picture" | "pre" | "section" | "summary" => TagKind::Block,
         _ => return None,
     })
 }

@@ -109,7 +109,7 @@ fn every_sign_of_a_command_is_heard() {
 #[test]
 fn no_english_is_hard_wired() {
     let mut words = Words::default();
-    let shout = |sign: &mut Sign| {
+    let shout = |sign: &mut SignWords| {
         sign.one = "§".into();
         sign.many = "§§".into();
     };
@@ -124,7 +124,7 @@ fn no_english_is_hard_wired() {
 pub(super) fn streamed(text: &str, chunk: usize) -> Vec<(String, String)> {
     let words = &*WORDS;
     let mut segmenter = Segmenter::new(Some("en"));
-    let (mut reader, mut readable) = (Reader::default(), Readable::default());
+    let (mut reader, mut readable) = (ProseReader::default(), Readable::default());
     let mut rest = text;
     let mut sentences = Vec::new();
     while !rest.is_empty() {
@@ -173,7 +173,7 @@ fn a_distance_never_stands_behind_a_word_that_wants_a_moment() {
             "Since 21 April 2026 at 22:00 UTC",
         ),
     ] {
-        let mut reader = Reader::default();
+        let mut reader = ProseReader::default();
         let passage = Passage::new(text);
         assert_eq!(reader.read(passage, &WORDS, now), wanted);
     }
@@ -182,7 +182,7 @@ fn a_distance_never_stands_behind_a_word_that_wants_a_moment() {
 #[test]
 fn a_reader_remembers_the_block_between_pieces() {
     let words = &*WORDS;
-    let mut reader = Reader::default();
+    let mut reader = ProseReader::default();
     let mut begins = Begins::Line;
     let mut read = |text: &str, next: Begins| {
         let passage = Passage { text, begins };
@@ -459,7 +459,7 @@ proptest! {
     #[test]
     fn a_reader_takes_any_pieces(pieces in prop::collection::vec(texts(), 0..6)) {
         let words = &*WORDS;
-        let mut reader = Reader::default();
+        let mut reader = ProseReader::default();
         for piece in pieces {
             prop_assert!(!hides(&reader.read(Passage::new(&piece), words, None)));
         }

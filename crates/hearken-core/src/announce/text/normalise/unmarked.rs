@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::entity::entity;
 use super::markup::{counts_atoms, is_ordinal};
-use super::tag::{Kind, Tag};
+use super::tag::{Tag, TagKind};
 use crate::announce::text::markdown::spans;
 
 /// Returns a line without HTML: a power is shown as `10^6`, a link is its words followed by the address, cells and items
@@ -27,27 +27,31 @@ pub(super) fn without_html(line: &str) -> Cow<'_, str> {
             at = span.end.max(at);
         } else if let Some(tag) = Tag::at(rest) {
             match (tag.kind, tag.closes) {
-                (Kind::Raised | Kind::Lowered, false) => {
+                (TagKind::Raised | TagKind::Lowered, false) => {
                     let inside = &rest[tag.length..];
                     let written = inside.split('<').next().unwrap_or_default();
                     let joins = match tag.kind {
-                        Kind::Raised => is_ordinal(&out, written),
+                        TagKind::Raised => is_ordinal(&out, written),
                         _ => counts_atoms(&out, written),
                     };
                     if !joins && !out.is_empty() {
-                        out.push(if tag.kind == Kind::Raised { '^' } else { '_' });
+                        out.push(if tag.kind == TagKind::Raised {
+                            '^'
+                        } else {
+                            '_'
+                        });
                     }
                 }
-                (Kind::Link, false) => addresses.push(tag.value("href").unwrap_or_default()),
-                (Kind::Link, true) => {
+                (TagKind::Link, false) => addresses.push(tag.value("href").unwrap_or_default()),
+                (TagKind::Link, true) => {
                     if let Some(address) = addresses.pop().filter(|address| !address.is_empty()) {
                         out.push_str(" (");
                         out.push_str(address);
                         out.push(')');
                     }
                 }
-                (Kind::Image, _) => out.push_str(tag.value("alt").unwrap_or_default()),
-                (Kind::Inline | Kind::Code | Kind::Raised | Kind::Lowered, _) => {}
+                (TagKind::Image, _) => out.push_str(tag.value("alt").unwrap_or_default()),
+                (TagKind::Inline | TagKind::Code | TagKind::Raised | TagKind::Lowered, _) => {}
                 _ => part(&mut out),
             }
             at += tag.length;

@@ -11,17 +11,17 @@ use foldhash::{HashMap, HashMapExt};
 use serde::{Deserialize, Serialize};
 
 /// A word or a template; borrowed if it is one of the program's own.
-pub type Word = Cow<'static, str>;
+pub type WordOrTemplate = Cow<'static, str>;
 
 /// The names of one sign.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sign {
+pub struct SignWords {
     /// The sign, one or more characters.
-    pub sign: Word,
+    pub sign: WordOrTemplate,
     /// Its name in the singular.
-    pub one: Word,
+    pub one: WordOrTemplate,
     /// Its name after a number, as in "10 equals".
-    pub many: Word,
+    pub many: WordOrTemplate,
 }
 
 /// Every word that the normaliser adds to a text.
@@ -32,183 +32,183 @@ pub struct Sign {
 #[serde(default, deny_unknown_fields)]
 pub struct Words {
     /// The start of a fenced block.
-    pub code_block: Word,
+    pub code_block: WordOrTemplate,
     /// The end of a fenced block.
-    pub end_of_code: Word,
+    pub end_of_code: WordOrTemplate,
     /// The length of a block of one line.
-    pub one_line: Word,
+    pub one_line: WordOrTemplate,
     /// The length of a block of `{n}` lines.
-    pub many_lines: Word,
+    pub many_lines: WordOrTemplate,
     /// A heading: its text in `{text}`.
-    pub heading: Word,
+    pub heading: WordOrTemplate,
     /// An item of a numbered list: `{n}`, `{text}`.
-    pub item: Word,
+    pub item: WordOrTemplate,
     /// A task that is not done: `{text}`.
-    pub task_open: Word,
+    pub task_open: WordOrTemplate,
     /// A task that is done: `{text}`.
-    pub task_done: Word,
+    pub task_done: WordOrTemplate,
     /// A quoted paragraph: `{text}`.
-    pub quote: Word,
+    pub quote: WordOrTemplate,
     /// A table's header row: `{text}`.
-    pub table: Word,
+    pub table: WordOrTemplate,
     /// What follows a link's text or host.
-    pub link: Word,
+    pub link: WordOrTemplate,
     /// What comes before an image's text.
-    pub image: Word,
+    pub image: WordOrTemplate,
     /// A shortened id: its start in `{start}`.
-    pub id: Word,
+    pub id: WordOrTemplate,
     /// A port after a host: `{n}`.
-    pub port: Word,
+    pub port: WordOrTemplate,
     /// A run of one sign: `{n}`, and the sign's name in `{sign}`.
-    pub run: Word,
+    pub run: WordOrTemplate,
     /// A day: `{day}`, `{month}`, `{year}`.
-    pub date: Word,
+    pub date: WordOrTemplate,
     /// A day with a time: `{date}`, `{time}`.
-    pub moment: Word,
+    pub moment: WordOrTemplate,
     /// Universal time.
-    pub utc: Word,
+    pub utc: WordOrTemplate,
     /// A moment less than a minute ago.
-    pub just_now: Word,
+    pub just_now: WordOrTemplate,
     /// A moment less than a minute away.
-    pub soon: Word,
+    pub soon: WordOrTemplate,
     /// A past moment: its distance in `{time}`.
-    pub past: Word,
+    pub past: WordOrTemplate,
     /// A future moment: its distance in `{time}`.
-    pub future: Word,
+    pub future: WordOrTemplate,
     /// A distance in minutes: one, and `{n}` of them.
-    pub minutes: Sign,
+    pub minutes: SignWords,
     /// A distance in hours.
-    pub hours: Sign,
+    pub hours: SignWords,
     /// A distance in days.
-    pub days: Sign,
+    pub days: SignWords,
     /// The months, January first.
-    pub months: [Word; 12],
+    pub months: [WordOrTemplate; 12],
     /// A reference such as "#12" in prose: `{n}`.
-    pub number: Word,
+    pub number: WordOrTemplate,
     /// The end of a line inside a question or command.
-    pub new_line: Word,
+    pub new_line: WordOrTemplate,
     /// The substitute for a name that contains nothing to speak.
-    pub unnamed: Word,
+    pub unnamed: WordOrTemplate,
     /// A symbol without a name of its own, where nothing may be left out.
-    pub symbol: Word,
+    pub symbol: WordOrTemplate,
     /// A flag: its country's letters in `{letters}`.
-    pub flag: Word,
+    pub flag: WordOrTemplate,
     /// Line-drawing, block and braille characters, where nothing may be left out.
-    pub drawing: Sign,
+    pub drawing: SignWords,
     /// A letter as the spoken name of a key: the letter in `{letter}`.
-    pub letter: Word,
+    pub letter: WordOrTemplate,
     /// A capital in a spelled text: the letter in `{letter}`.
-    pub capital: Word,
+    pub capital: WordOrTemplate,
     /// A space in a spelled text, or in a command where none is expected.
-    pub space: Word,
+    pub space: WordOrTemplate,
     /// Several spaces in a command: `{n}`.
-    pub spaces: Word,
+    pub spaces: WordOrTemplate,
     /// A tab in a command, and `{n}` of them.
-    pub tab: Sign,
+    pub tab: SignWords,
     /// The lack of a space that is expected in a command.
-    pub joined: Word,
+    pub joined: WordOrTemplate,
     /// What precedes a literal word of a command that is also the name of a sign.
-    pub literal: Word,
+    pub literal: WordOrTemplate,
     /// A dash inside a word of a command.
-    pub inner_dash: Word,
+    pub inner_dash: WordOrTemplate,
     /// A slash that begins a word of a command.
-    pub root: Word,
+    pub root: WordOrTemplate,
     /// What precedes a word of a command that begins with a capital, one in capitals, and the same inside a word.
-    pub capitals: [Word; 4],
+    pub capitals: [WordOrTemplate; 4],
     /// A character that looks like another: `{letter}`, `{code}`.
-    pub lookalike: Word,
+    pub lookalike: WordOrTemplate,
     /// A blank other than a space: `{code}`.
-    pub blank: Word,
+    pub blank: WordOrTemplate,
     /// A hidden character: `{code}`.
-    pub hidden: Word,
+    pub hidden: WordOrTemplate,
     /// A mark on the character before it: `{code}`.
-    pub mark: Word,
+    pub mark: WordOrTemplate,
     /// A sign without a name in a command: `{code}`.
-    pub other_sign: Word,
+    pub other_sign: WordOrTemplate,
     /// Frequent combinations in commands, such as `2>&1`.
-    pub composites: Vec<Sign>,
+    pub composites: Vec<SignWords>,
     /// The part of a long text that was not spelled: `{n}` signs.
-    pub unspelled: Sign,
+    pub unspelled: SignWords,
     /// The code words that tell letters apart.
-    pub phonetic: Vec<Sign>,
+    pub phonetic: Vec<SignWords>,
     /// Words after which a moment is expressed by its date, because "at 11 hours ago" makes no sense.
-    pub before_times: Vec<Word>,
+    pub before_times: Vec<WordOrTemplate>,
     /// Abbreviations with stops inside that are not file names.
-    pub abbreviations: Vec<Word>,
+    pub abbreviations: Vec<WordOrTemplate>,
     /// Programming languages: the tag after a fence, and the spoken name.
-    pub languages: Vec<Sign>,
+    pub languages: Vec<SignWords>,
     /// The signs as spoken in questions and commands.
-    pub signs: Vec<Sign>,
+    pub signs: Vec<SignWords>,
     /// The signs that are spoken differently in prose, where they are not commands.
-    pub prose: Vec<Sign>,
+    pub prose: Vec<SignWords>,
     /// The short names of picture characters.
-    pub pictures: Vec<Sign>,
+    pub pictures: Vec<SignWords>,
     /// How many symbols without a name were left out: one, and `{n}` of them.
-    pub left_out: Sign,
+    pub left_out: SignWords,
     /// An item of a nested list or of a tree, where the level changes: `{n}`, `{text}`.
-    pub level: Word,
+    pub level: WordOrTemplate,
     /// A raised number after a word: `{n}`.
-    pub note: Word,
+    pub note: WordOrTemplate,
     /// What stands between a type and its arguments, as in `List<T>`.
-    pub type_argument: Word,
+    pub type_argument: WordOrTemplate,
     /// A unit per another: `{one}`, `{other}`.
-    pub per: Word,
+    pub per: WordOrTemplate,
     /// A second power, after its base.
-    pub squared: Word,
+    pub squared: WordOrTemplate,
     /// A third power, after its base.
-    pub cubed: Word,
+    pub cubed: WordOrTemplate,
     /// A short exponent, after its base: `{n}`.
-    pub power: Word,
+    pub power: WordOrTemplate,
     /// An exponent of several parts, after its base: `{n}`.
-    pub long_power: Word,
+    pub long_power: WordOrTemplate,
     /// A short index, after its base: `{n}`.
-    pub sub: Word,
+    pub sub: WordOrTemplate,
     /// An index of several parts, after its base: `{n}`.
-    pub long_sub: Word,
+    pub long_sub: WordOrTemplate,
     /// A logarithm with its base: `{log}`, `{n}`.
-    pub base: Word,
+    pub base: WordOrTemplate,
     /// A function of something: `{text}`.
-    pub apply: Word,
+    pub apply: WordOrTemplate,
     /// A fraction of two short parts: `{above}`, `{below}`.
-    pub fraction: Word,
+    pub fraction: WordOrTemplate,
     /// Any other fraction.
-    pub long_fraction: Word,
+    pub long_fraction: WordOrTemplate,
     /// A square root of something short: `{text}`.
-    pub square_root: Word,
+    pub square_root: WordOrTemplate,
     /// A cube root.
-    pub cube_root: Word,
+    pub cube_root: WordOrTemplate,
     /// Another root: `{n}`, `{text}`.
-    pub nth_root: Word,
+    pub nth_root: WordOrTemplate,
     /// What follows the content of a root that has several parts: `{text}`.
-    pub long_root: Word,
+    pub long_root: WordOrTemplate,
     /// A binomial coefficient: `{above}`, `{below}`.
-    pub choose: Word,
+    pub choose: WordOrTemplate,
     /// An operator with both limits: `{sign}`, `{below}`, `{above}`.
-    pub from_to: Word,
+    pub from_to: WordOrTemplate,
     /// An operator over a range: `{sign}`, `{below}`.
-    pub over: Word,
+    pub over: WordOrTemplate,
     /// A limit: `{sign}`, `{below}`.
-    pub limit: Word,
+    pub limit: WordOrTemplate,
     /// The arrow of a limit.
-    pub goes_to: Word,
+    pub goes_to: WordOrTemplate,
     /// An absolute value: `{text}`.
-    pub absolute: Word,
+    pub absolute: WordOrTemplate,
     /// What follows an absolute value that has several parts.
-    pub end_absolute: Word,
+    pub end_absolute: WordOrTemplate,
     /// The start of a matrix, and its end.
-    pub matrix: Sign,
+    pub matrix: SignWords,
     /// The start of a distinction of cases, and its end.
-    pub cases: Sign,
+    pub cases: SignWords,
     /// The names of the marks above a letter in a formula.
-    pub accents: Vec<Sign>,
+    pub accents: Vec<SignWords>,
     /// The signs that are spoken differently in code that is not a shell command.
-    pub code: Vec<Sign>,
+    pub code: Vec<SignWords>,
     /// The signs, letters and functions of formulas.
-    pub math: Vec<Sign>,
+    pub math: Vec<SignWords>,
     /// The prefixes of units, such as "kilo".
-    pub prefixes: Vec<Sign>,
+    pub prefixes: Vec<SignWords>,
     /// The units.
-    pub units: Vec<Sign>,
+    pub units: Vec<SignWords>,
     /// The places of the signs; computed at the first lookup, after which the tables must not change.
     #[serde(skip)]
     pub(super) index: OnceLock<Index>,
@@ -222,7 +222,7 @@ pub(super) struct Index {
     code: Places,
     math: Places,
     pictures: Places,
-    names: Names,
+    names: SignNames,
     units: Units,
 }
 
@@ -236,7 +236,7 @@ struct Places {
 }
 
 impl Places {
-    fn of(signs: &[Sign]) -> Self {
+    fn of(signs: &[SignWords]) -> Self {
         let mut ascii = [false; 128];
         let mut sorted = Vec::with_capacity(signs.len());
         for (place, sign) in signs.iter().enumerate() {
@@ -252,7 +252,11 @@ impl Places {
     }
 
     /// Returns the signs that share a text's first character, in the table's order.
-    fn like<'a>(&'a self, signs: &'a [Sign], text: &str) -> impl Iterator<Item = &'a Sign> {
+    fn like<'a>(
+        &'a self,
+        signs: &'a [SignWords],
+        text: &str,
+    ) -> impl Iterator<Item = &'a SignWords> {
         let first = text
             .chars()
             .next()
@@ -266,14 +270,14 @@ impl Places {
     }
 
     /// Returns the longest sign that a text begins with.
-    fn longest<'a>(&'a self, signs: &'a [Sign], text: &str) -> Option<&'a Sign> {
+    fn longest<'a>(&'a self, signs: &'a [SignWords], text: &str) -> Option<&'a SignWords> {
         self.like(signs, text)
             .filter(|sign| text.starts_with(sign.sign.as_ref()))
             .max_by_key(|sign| sign.sign.len())
     }
 
     /// Returns the sign that equals a text.
-    fn exactly<'a>(&'a self, signs: &'a [Sign], text: &str) -> Option<&'a Sign> {
+    fn exactly<'a>(&'a self, signs: &'a [SignWords], text: &str) -> Option<&'a SignWords> {
         self.like(signs, text).find(|sign| sign.sign == text)
     }
 }
@@ -286,7 +290,7 @@ impl Words {
             code: Places::of(&self.code),
             math: Places::of(&self.math),
             pictures: Places::of(&self.pictures),
-            names: Names::of(self),
+            names: SignNames::of(self),
             units: Units::of(self),
         })
     }
@@ -297,24 +301,24 @@ impl Words {
     }
 
     /// Returns the names of signs in a command.
-    pub(super) fn names(&self) -> &Names {
+    pub(super) fn names(&self) -> &SignNames {
         &self.index().names
     }
 
     /// Returns the longest sign of a question or command that a text begins with.
-    pub(super) fn sign_at(&self, text: &str) -> Option<&Sign> {
+    pub(super) fn sign_at(&self, text: &str) -> Option<&SignWords> {
         self.index().signs.longest(&self.signs, text)
     }
 
     /// Returns the longest sign of prose, of two bytes or more, that a text begins with.
-    pub(super) fn prose_sign_at(&self, text: &str) -> Option<&Sign> {
+    pub(super) fn prose_sign_at(&self, text: &str) -> Option<&SignWords> {
         let longest = self.index().prose.longest(&self.prose, text);
         longest.filter(|sign| sign.sign.len() > 1)
     }
 
     /// Returns the spoken name of a fence's language.
     pub(super) fn language(&self, tag: &str) -> Option<&str> {
-        let is_it = |sign: &&Sign| sign.sign.eq_ignore_ascii_case(tag);
+        let is_it = |sign: &&SignWords| sign.sign.eq_ignore_ascii_case(tag);
         self.languages
             .iter()
             .find(is_it)
@@ -322,10 +326,10 @@ impl Words {
     }
 
     /// Returns the longest sign that a text begins with, in code that is not a shell command.
-    pub(super) fn code_sign_at(&self, text: &str) -> Option<&Sign> {
+    pub(super) fn code_sign_at(&self, text: &str) -> Option<&SignWords> {
         let of_shell = self.sign_at(text);
         let own = self.index().code.longest(&self.code, text);
-        let length = |sign: &Sign| sign.sign.len();
+        let length = |sign: &SignWords| sign.sign.len();
         own.filter(|own| of_shell.is_none_or(|other| length(own) >= length(other)))
             .or(of_shell)
     }
@@ -340,12 +344,12 @@ impl Words {
     }
 
     /// Returns the name of a whole token in prose.
-    pub(super) fn prose_sign(&self, token: &str) -> Option<&Sign> {
+    pub(super) fn prose_sign(&self, token: &str) -> Option<&SignWords> {
         self.index().prose.exactly(&self.prose, token)
     }
 
     /// Returns the name of a single-character sign.
-    pub(in crate::announce) fn sign(&self, c: char) -> Option<&Sign> {
+    pub(in crate::announce) fn sign(&self, c: char) -> Option<&SignWords> {
         let mut bytes = [0; 4];
         let text = c.encode_utf8(&mut bytes);
         self.index().signs.exactly(&self.signs, text)
@@ -362,14 +366,14 @@ impl Words {
 
 /// The names of signs, word by word, for noticing a literal that could be mistaken for one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Names {
+pub(super) struct SignNames {
     /// The words of each name, by the first word in lower case.
     one: BTreeMap<String, Vec<Vec<String>>>,
     /// The words of each name that follows a number.
     many: BTreeMap<String, Vec<Vec<String>>>,
 }
 
-impl Names {
+impl SignNames {
     pub(super) fn of(words: &Words) -> Self {
         let split = |name: &str| -> Vec<String> {
             name.split_whitespace().map(str::to_lowercase).collect()
@@ -488,7 +492,7 @@ impl Units {
 }
 
 /// Returns whether a prefix stands before a unit.
-fn takes(prefix: &Sign, unit: &Sign) -> bool {
+fn takes(prefix: &SignWords, unit: &SignWords) -> bool {
     let prefix = prefix.sign.as_ref();
     let is_binary = prefix.ends_with('i');
     match unit.sign.as_ref() {
@@ -507,8 +511,8 @@ fn takes(prefix: &Sign, unit: &Sign) -> bool {
 }
 
 /// Returns the names of a unit with a prefix.
-fn named(prefix: &Sign, unit: &Sign) -> Named {
-    let name = |unit: &Word| {
+fn named(prefix: &SignWords, unit: &SignWords) -> Named {
+    let name = |unit: &WordOrTemplate| {
         // A word in the middle of another has no capital.
         let (first, rest) = unit.split_at(unit.find(' ').unwrap_or(unit.len()));
         format!("{}{}{rest}", prefix.one, first.to_lowercase())

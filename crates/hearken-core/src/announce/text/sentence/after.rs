@@ -8,7 +8,7 @@
 
 use super::chars::{is_east_asian, is_unseen};
 use super::enclosure::Enclosures;
-use crate::announce::text::markdown::Line;
+use crate::announce::text::markdown::MarkdownLine;
 use crate::announce::text::markdown::is_bullet;
 
 /// How many closing marks may follow an end; more are not prose.
@@ -32,7 +32,7 @@ pub(super) struct Ahead<'a> {
 
 /// What kind of text comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextText {
     /// The end of the text.
     End,
     /// An empty line, or more white space than occurs inside a sentence.
@@ -73,7 +73,7 @@ pub(super) struct After {
     /// Whether something is still open.
     pub enclosed: bool,
     /// What comes next.
-    pub next: Next,
+    pub next: NextText,
     /// Where the next word begins, after opening marks.
     pub word: usize,
     /// Whether the next word follows an opening bracket.
@@ -140,7 +140,7 @@ impl<'a> Ahead<'a> {
             closers,
             quoted,
             enclosed: open.holds(place),
-            next: Next::End,
+            next: NextText::End,
             word: closed,
             bracketed: false,
         };
@@ -158,7 +158,7 @@ impl<'a> Ahead<'a> {
                     here += 1;
                     if newline {
                         after.begin = here;
-                        after.next = Next::Gap;
+                        after.next = NextText::Gap;
                         return Some(after);
                     }
                     newline = true;
@@ -169,7 +169,7 @@ impl<'a> Ahead<'a> {
                     here += c.len_utf8();
                     if here - closed > SPACE {
                         after.begin = here;
-                        after.next = Next::Gap;
+                        after.next = NextText::Gap;
                         return Some(after);
                     }
                 }
@@ -177,12 +177,16 @@ impl<'a> Ahead<'a> {
             }
         }
         if newline {
-            match Line::at(&self.text[after.begin..], self.finished)? {
-                Line::Heading | Line::Item | Line::Row | Line::Rule | Line::Fence(_) => {
-                    after.next = Next::Block;
+            match MarkdownLine::at(&self.text[after.begin..], self.finished)? {
+                MarkdownLine::Heading
+                | MarkdownLine::Item
+                | MarkdownLine::Row
+                | MarkdownLine::Rule
+                | MarkdownLine::Fence(_) => {
+                    after.next = NextText::Block;
                     return Some(after);
                 }
-                Line::Blank | Line::Text => {}
+                MarkdownLine::Blank | MarkdownLine::Text => {}
             }
         } else {
             after.begin = here;
@@ -195,7 +199,7 @@ impl<'a> Ahead<'a> {
         let mut left = OPENERS;
         loop {
             let Some(c) = self.peek(here)? else {
-                after.next = Next::Symbol;
+                after.next = NextText::Symbol;
                 return Some(after);
             };
             let beyond = here + c.len_utf8();
@@ -208,15 +212,15 @@ impl<'a> Ahead<'a> {
                 | '_' => true,
                 '-' | '–' | '—' => {
                     match self.peek(beyond)? {
-                        Some(d) if d.is_ascii_digit() => after.next = Next::Digit,
-                        Some(d) if c == '-' && !d.is_whitespace() => after.next = Next::Code,
+                        Some(d) if d.is_ascii_digit() => after.next = NextText::Digit,
+                        Some(d) if c == '-' && !d.is_whitespace() => after.next = NextText::Code,
                         Some(_) | None => {
                             if left > 0 {
                                 left -= 1;
                                 here = self.skip_space(beyond)?;
                                 continue;
                             }
-                            after.next = Next::Stop;
+                            after.next = NextText::Stop;
                         }
                     }
                     after.word = here;
@@ -232,26 +236,26 @@ impl<'a> Ahead<'a> {
             after.word = here;
             after.next = match c {
                 '$' | '€' | '£' | '¥' => match self.peek(beyond)? {
-                    Some(d) if d.is_ascii_digit() => Next::Digit,
-                    Some(_) | None => Next::Code,
+                    Some(d) if d.is_ascii_digit() => NextText::Digit,
+                    Some(_) | None => NextText::Code,
                 },
-                '`' | '~' | '@' | '#' | '<' | '\\' => Next::Code,
+                '`' | '~' | '@' | '#' | '<' | '\\' => NextText::Code,
                 '/' => match self.peek(beyond)? {
-                    Some(d) if !d.is_whitespace() => Next::Code,
-                    Some(_) | None => Next::Stop,
+                    Some(d) if !d.is_whitespace() => NextText::Code,
+                    Some(_) | None => NextText::Stop,
                 },
-                '.' | '…' => Next::Dot,
+                '.' | '…' => NextText::Dot,
                 // Han letters come before the checks that look up tables.
-                '\u{4e00}'..='\u{9fff}' => Next::Letter,
-                c if c.is_numeric() => Next::Digit,
-                c if c.is_uppercase() => Next::Upper,
-                c if c.is_lowercase() => Next::Lower,
-                c if c.is_alphabetic() => Next::Letter,
-                c if c.is_ascii() => Next::Stop,
-                c if is_bullet(c) => Next::Block,
-                ')' | '、' | '，' | '：' | '；' | '،' | '·' => Next::Stop,
-                c if is_closer(c) => Next::Stop,
-                _ => Next::Symbol,
+                '\u{4e00}'..='\u{9fff}' => NextText::Letter,
+                c if c.is_numeric() => NextText::Digit,
+                c if c.is_uppercase() => NextText::Upper,
+                c if c.is_lowercase() => NextText::Lower,
+                c if c.is_alphabetic() => NextText::Letter,
+                c if c.is_ascii() => NextText::Stop,
+                c if is_bullet(c) => NextText::Block,
+                ')' | '、' | '，' | '：' | '；' | '،' | '·' => NextText::Stop,
+                c if is_closer(c) => NextText::Stop,
+                _ => NextText::Symbol,
             };
             return Some(after);
         }

@@ -2,7 +2,7 @@
 
 /// Why a sentence ends where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum SentenceEnd {
     /// At a mark that ends sentences.
     Sentence,
     /// At the end of a line: a heading, a list item, a line of its own.

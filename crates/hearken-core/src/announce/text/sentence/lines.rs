@@ -5,9 +5,9 @@
 
 use super::chars::is_east_asian;
 use super::enclosure::Enclosures;
-use super::end::End;
+use super::end::SentenceEnd;
 use super::rules::{ScanStep, TOKEN, View};
-use crate::announce::text::markdown::{LOOK, Line};
+use crate::announce::text::markdown::{LOOK, MarkdownLine};
 
 /// The narrowest and the widest line, in characters, that counts as broken by hand in the middle
 /// of a sentence.
@@ -26,7 +26,7 @@ impl View<'_> {
     pub(super) fn newline(
         &self,
         at: usize,
-        line: Line,
+        line: MarkdownLine,
         width: usize,
         open: &Enclosures,
     ) -> Option<ScanStep> {
@@ -35,8 +35,8 @@ impl View<'_> {
             return Some(ScanStep::On(begin));
         }
         let rest = &self.text[begin..];
-        let next = Line::at(rest, self.finished)?;
-        let step = |cut: bool, end: End| {
+        let next = MarkdownLine::at(rest, self.finished)?;
+        let step = |cut: bool, end: SentenceEnd| {
             Some(if cut {
                 self.cut(begin, end, begin)
             } else {
@@ -44,23 +44,30 @@ impl View<'_> {
             })
         };
         match (line, next) {
-            (_, Line::Blank) => {
+            (_, MarkdownLine::Blank) => {
                 let Some(stop) = rest.bytes().take(LOOK).position(|b| b == b'\n') else {
                     return Some(ScanStep::On(begin));
                 };
-                Some(ScanStep::Cut(begin + stop + 1, End::Paragraph))
+                Some(ScanStep::Cut(begin + stop + 1, SentenceEnd::Paragraph))
             }
-            (Line::Row, Line::Row) => step(false, End::Line),
-            (Line::Row, _) => step(true, End::Block),
-            (Line::Heading | Line::Rule | Line::Fence(_), _) => step(true, End::Line),
-            (_, Line::Heading | Line::Item | Line::Row | Line::Rule | Line::Fence(_)) => {
-                step(true, End::Line)
+            (MarkdownLine::Row, MarkdownLine::Row) => step(false, SentenceEnd::Line),
+            (MarkdownLine::Row, _) => step(true, SentenceEnd::Block),
+            (MarkdownLine::Heading | MarkdownLine::Rule | MarkdownLine::Fence(_), _) => {
+                step(true, SentenceEnd::Line)
             }
-            (Line::Item | Line::Text | Line::Blank, Line::Text) => {
+            (
+                _,
+                MarkdownLine::Heading
+                | MarkdownLine::Item
+                | MarkdownLine::Row
+                | MarkdownLine::Rule
+                | MarkdownLine::Fence(_),
+            ) => step(true, SentenceEnd::Line),
+            (MarkdownLine::Item | MarkdownLine::Text | MarkdownLine::Blank, MarkdownLine::Text) => {
                 let indent = rest.bytes().take_while(|&b| b == b' ').count();
-                let wrapped = (line == Line::Item || indent < INDENT)
+                let wrapped = (line == MarkdownLine::Item || indent < INDENT)
                     && self.wrapped(at, begin, width, open)?;
-                step(!wrapped, End::Line)
+                step(!wrapped, SentenceEnd::Line)
             }
         }
     }

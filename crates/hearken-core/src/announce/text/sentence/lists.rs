@@ -3,7 +3,7 @@
 //! Responsibilities: "1. Open it 2. Read it", bullets in running text. Not here: items on lines of
 //! their own (`lines`).
 
-use super::end::End;
+use super::end::SentenceEnd;
 use super::rules::{ScanStep, View};
 use crate::announce::text::markdown::is_bullet;
 
@@ -29,10 +29,10 @@ impl View<'_> {
         let shape = match (self.text.as_bytes()[at], ahead.peek(end)?) {
             (b'.', Some(')')) => {
                 end += 1;
-                Shape::Both
+                NumberShape::Both
             }
-            (b'.', _) => Shape::Stop,
-            (_, _) => Shape::Bracket,
+            (b'.', _) => NumberShape::Stop,
+            (_, _) => NumberShape::Bracket,
         };
         if ahead.peek(end)? != Some(' ') || list.shape != shape {
             return Some(None);
@@ -41,14 +41,14 @@ impl View<'_> {
             return Some(None);
         };
         let follows = label.follows(list.label)
-            || shape != Shape::Stop && label.is_like(list.label) && next.is_uppercase();
+            || shape != NumberShape::Stop && label.is_like(list.label) && next.is_uppercase();
         if !follows || !next.is_alphabetic() {
             return Some(None);
         }
         if self.language.connects(self.word_before(begins)) {
             return Some(None);
         }
-        Some(Some(self.cut(begins, End::Line, end)))
+        Some(Some(self.cut(begins, SentenceEnd::Line, end)))
     }
 
     /// Decides whether to cut before a bullet in running text.
@@ -62,7 +62,7 @@ impl View<'_> {
             .is_some_and(char::is_whitespace);
         let goes_on = next.is_some_and(|n| n.is_whitespace() || n.is_alphanumeric());
         Some(if at > self.lead && stands && goes_on {
-            self.cut(at, End::Line, end)
+            self.cut(at, SentenceEnd::Line, end)
         } else {
             ScanStep::On(end)
         })
@@ -71,7 +71,7 @@ impl View<'_> {
 
 /// The punctuation of a list item's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum NumberShape {
     Stop,
     Bracket,
     Both,
@@ -115,7 +115,7 @@ impl Label {
 #[derive(Debug, Clone, Copy)]
 struct Marker {
     label: Label,
-    shape: Shape,
+    shape: NumberShape,
 }
 
 impl Marker {
@@ -129,11 +129,11 @@ impl Marker {
         let label = Label::read(&bare[..length])?;
         let rest = &bare[length..];
         let (shape, rest) = if let Some(rest) = rest.strip_prefix(".)") {
-            (Shape::Both, rest)
+            (NumberShape::Both, rest)
         } else if let Some(rest) = rest.strip_prefix('.') {
-            (Shape::Stop, rest)
+            (NumberShape::Stop, rest)
         } else {
-            (Shape::Bracket, rest.strip_prefix(')')?)
+            (NumberShape::Bracket, rest.strip_prefix(')')?)
         };
         rest.starts_with(' ').then_some(Marker { label, shape })
     }

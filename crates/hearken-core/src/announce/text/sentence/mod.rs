@@ -37,7 +37,7 @@ mod words;
 #[cfg(test)]
 mod wrapped_tests;
 
-pub use end::End;
+pub use end::SentenceEnd;
 pub use segmenter::{Context, Segmenter, Sentence};
 pub(crate) use segmenter::{is_spaceless, splits_cluster};
 pub use tail::Tail;

@@ -6,13 +6,13 @@
 //!
 //! As in `after`, `None` means that the text so far does not settle the question.
 
-use super::after::{After, Ahead, Next};
+use super::after::{After, Ahead, NextText};
 use super::chars::{
     Pair, is_arabic, is_armenian, is_call, is_east_asian, is_greek, is_number, is_stop, is_strong,
     is_unseen,
 };
 use super::enclosure::Enclosures;
-use super::end::End;
+use super::end::SentenceEnd;
 use super::languages::Language;
 use crate::announce::text::markdown::is_bullet;
 
@@ -34,7 +34,7 @@ pub(super) enum ScanStep {
     /// No end here; continue at this place.
     On(usize),
     /// A sentence ends before this place.
-    Cut(usize, End),
+    Cut(usize, SentenceEnd),
 }
 
 /// The sentence under the scanner.
@@ -83,7 +83,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns a cut at a place, unless it would split a grapheme cluster.
-    pub(super) fn cut(&self, at: usize, end: End, on: usize) -> ScanStep {
+    pub(super) fn cut(&self, at: usize, end: SentenceEnd, on: usize) -> ScanStep {
         if splits_cluster(self.text, at) {
             ScanStep::On(on)
         } else {
@@ -138,7 +138,7 @@ impl<'a> View<'a> {
         let end = self.run_end(at)?;
         let after = self.ahead().after(end, open, self.place(at))?;
         let on = ScanStep::On(end);
-        if after.enclosed || after.next == Next::End || after.next == Next::Stop {
+        if after.enclosed || after.next == NextText::End || after.next == NextText::Stop {
             return Some(on);
         }
         if after.quoted && !after.spaced && self.ahead().carries_on(after.closed)? {
@@ -157,20 +157,20 @@ impl<'a> View<'a> {
         let on = ScanStep::On(end);
         let asks = self.text[at..end].contains('?') && !self.text[at..end].contains('!');
         let ends = match after.next {
-            Next::End | Next::Stop | Next::Dot => false,
-            Next::Lower => asks && !after.closers && !after.bracketed,
-            Next::Gap
-            | Next::Block
-            | Next::Upper
-            | Next::Digit
-            | Next::Letter
-            | Next::Code
-            | Next::Symbol => true,
+            NextText::End | NextText::Stop | NextText::Dot => false,
+            NextText::Lower => asks && !after.closers && !after.bracketed,
+            NextText::Gap
+            | NextText::Block
+            | NextText::Upper
+            | NextText::Digit
+            | NextText::Letter
+            | NextText::Code
+            | NextText::Symbol => true,
         };
         // Chinese and Japanese text often has Latin marks without spaces.
         let east = !after.spaced
             && self.char_before(at).is_some_and(is_east_asian)
-            && after.next == Next::Letter;
+            && after.next == NextText::Letter;
         if !ends || after.enclosed || !(after.spaced || east) {
             return Some(on);
         }
@@ -209,15 +209,15 @@ impl<'a> View<'a> {
         let after = self.ahead().after(end, open, self.place(at))?;
         let on = ScanStep::On(end);
         let east = !after.spaced
-            && after.next == Next::Letter
+            && after.next == NextText::Letter
             && self.char_before(at).is_some_and(is_east_asian);
-        if after.enclosed || after.next == Next::End || !(after.spaced || east) {
+        if after.enclosed || after.next == NextText::End || !(after.spaced || east) {
             return Some(on);
         }
-        if matches!(after.next, Next::Gap | Next::Block) {
+        if matches!(after.next, NextText::Gap | NextText::Block) {
             let (word, begins) = self.token(at);
             let number = dots == 1 && is_number(word) && self.is_first(begins);
-            return Some(if number && after.next == Next::Block {
+            return Some(if number && after.next == NextText::Block {
                 on
             } else {
                 self.cut(after.begin, end_of(&after), end)
@@ -249,9 +249,14 @@ impl<'a> View<'a> {
             .char_before(at)
             .is_some_and(|c| !c.is_whitespace() && !is_stop(c));
         match after.next {
-            Next::Upper | Next::Letter | Next::Symbol => attached || dots >= 3,
-            Next::Digit | Next::Code => attached && dots >= 3,
-            Next::Lower | Next::Stop | Next::Dot | Next::End | Next::Gap | Next::Block => false,
+            NextText::Upper | NextText::Letter | NextText::Symbol => attached || dots >= 3,
+            NextText::Digit | NextText::Code => attached && dots >= 3,
+            NextText::Lower
+            | NextText::Stop
+            | NextText::Dot
+            | NextText::End
+            | NextText::Gap
+            | NextText::Block => false,
         }
     }
 
@@ -281,8 +286,8 @@ impl<'a> View<'a> {
         let on = Some(Some(ScanStep::On(end)));
         let starts = matches!(
             after.next,
-            Next::Upper | Next::Letter | Next::Gap | Next::Block
-        ) || after.closers && after.next == Next::Digit;
+            NextText::Upper | NextText::Letter | NextText::Gap | NextText::Block
+        ) || after.closers && after.next == NextText::Digit;
         if after.enclosed || !after.spaced || !starts {
             return on;
         }
@@ -290,7 +295,7 @@ impl<'a> View<'a> {
             // "compounds. . . . The practice": the first stop ends the sentence, the others represent
             // what was left out of the next.
             let space = ahead.peek(at + 1)?.map_or(0, char::len_utf8);
-            return Some(Some(self.cut(at + 1 + space, End::Sentence, end)));
+            return Some(Some(self.cut(at + 1 + space, SentenceEnd::Sentence, end)));
         }
         if more + 1 >= 4 || attached {
             return Some(Some(self.cut(after.begin, end_of(&after), end)));
@@ -313,7 +318,7 @@ impl<'a> View<'a> {
             return on;
         }
         let after = self.ahead().after(end, open, self.place(at))?;
-        if after.enclosed || !after.spaced || matches!(after.next, Next::Stop | Next::End) {
+        if after.enclosed || !after.spaced || matches!(after.next, NextText::Stop | NextText::End) {
             return on;
         }
         Some(self.cut(after.begin, end_of(&after), end))
@@ -328,7 +333,7 @@ impl<'a> View<'a> {
         }
         let ahead = self.ahead();
         let after = ahead.after(end, open, self.place(at))?;
-        if after.enclosed || !after.spaced || after.next != Next::Letter {
+        if after.enclosed || !after.spaced || after.next != NextText::Letter {
             return on;
         }
         let word = ahead.word(after.word)?;
@@ -351,19 +356,19 @@ impl<'a> View<'a> {
     }
 }
 
-fn end_of(after: &After) -> End {
+fn end_of(after: &After) -> SentenceEnd {
     match after.next {
-        Next::Gap => End::Paragraph,
-        Next::Block
-        | Next::End
-        | Next::Upper
-        | Next::Lower
-        | Next::Digit
-        | Next::Letter
-        | Next::Code
-        | Next::Symbol
-        | Next::Stop
-        | Next::Dot => End::Sentence,
+        NextText::Gap => SentenceEnd::Paragraph,
+        NextText::Block
+        | NextText::End
+        | NextText::Upper
+        | NextText::Lower
+        | NextText::Digit
+        | NextText::Letter
+        | NextText::Code
+        | NextText::Symbol
+        | NextText::Stop
+        | NextText::Dot => SentenceEnd::Sentence,
     }
 }
 

@@ -4,11 +4,11 @@
 //! asking the rules at every mark. Not here: the rules.
 
 use super::chars::{self, PLAIN, is_call, is_ordinary, is_stop, is_strong};
-use super::end::End;
+use super::end::SentenceEnd;
 use super::rules::{ScanStep, View};
 use super::segmenter::{Segmenter, Sentence};
 use crate::announce::text::markdown::is_bullet;
-use crate::announce::text::markdown::{Line, TICKS, may_open, ticks};
+use crate::announce::text::markdown::{MarkdownLine, TICKS, may_open, ticks};
 
 /// The maximum length of a code span in bytes; a longer one is a stray backtick.
 const SPAN: u64 = 200;
@@ -33,7 +33,7 @@ impl Segmenter {
     }
 
     /// Scans to the next certain end; returns its place, from the sentence's start, and its reason.
-    fn next_end(&mut self, finished: bool) -> Option<(usize, End)> {
+    fn next_end(&mut self, finished: bool) -> Option<(usize, SentenceEnd)> {
         loop {
             let text = &self.text[self.start..];
             let bytes = text.as_bytes();
@@ -42,7 +42,7 @@ impl Segmenter {
                     match fence.closing(&text[self.at..], finished)? {
                         Some(end) => {
                             self.fence = None;
-                            self.line = Line::Text;
+                            self.line = MarkdownLine::Text;
                             let place = self.at + end;
                             if place == 0 {
                                 continue;
@@ -52,7 +52,7 @@ impl Segmenter {
                                 self.line_open = false;
                                 continue;
                             }
-                            return Some((place, End::Block));
+                            return Some((place, SentenceEnd::Block));
                         }
                         None => self.line_open = false,
                     }
@@ -60,11 +60,11 @@ impl Segmenter {
                     if self.at == bytes.len() {
                         return None;
                     }
-                    self.line = Line::at(&text[self.at..], finished)?;
+                    self.line = MarkdownLine::at(&text[self.at..], finished)?;
                     self.line_open = false;
                     self.line_start = self.at;
                     self.line_before = 0;
-                    if let Line::Fence(fence) = self.line {
+                    if let MarkdownLine::Fence(fence) = self.line {
                         self.fence = Some(fence);
                     }
                 }
@@ -86,7 +86,7 @@ impl Segmenter {
                 self.pass_span(run, since, finished)?;
                 continue;
             }
-            if matches!(self.line, Line::Row | Line::Rule) {
+            if matches!(self.line, MarkdownLine::Row | MarkdownLine::Rule) {
                 match bytes[self.at..].iter().position(|&b| b == b'\n') {
                     Some(length) => self.at += length,
                     None => {

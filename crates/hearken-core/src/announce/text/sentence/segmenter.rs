@@ -4,10 +4,10 @@
 //! (`rules`), the scan of the text (`scan`).
 
 use super::enclosure::Enclosures;
-use super::end::End;
+use super::end::SentenceEnd;
 use super::languages::Language;
 use super::{chars, rules};
-use crate::announce::text::markdown::{Begins, Fence, Line};
+use crate::announce::text::markdown::{Begins, Fence, MarkdownLine};
 
 /// How many bytes of a table's first row are kept, to name the columns of later pieces.
 const HEADER: usize = 1024;
@@ -32,7 +32,7 @@ pub struct Sentence {
     /// The offset of its first byte in the stream.
     pub start: u64,
     /// Why it ends where it does.
-    pub end: End,
+    pub end: SentenceEnd,
     /// What was open when it began; anything but prose occurs only after a forced cut.
     pub context: Context,
     /// Where it begins.
@@ -62,7 +62,7 @@ pub struct Segmenter {
     /// The stream offset of `text`'s first byte.
     pub(super) base: u64,
     pub(super) open: Enclosures,
-    pub(super) line: Line,
+    pub(super) line: MarkdownLine,
     /// Whether the scanner is at the start of a line whose kind is not yet determined.
     pub(super) line_open: bool,
     /// How many characters of the line precede the sentence.
@@ -90,7 +90,7 @@ impl Segmenter {
             lead: 0,
             base: 0,
             open: Enclosures::new(),
-            line: Line::Text,
+            line: MarkdownLine::Text,
             line_open: true,
             line_before: 0,
             line_start: 0,
@@ -123,7 +123,7 @@ impl Segmenter {
     pub fn finish(&mut self) -> Vec<Sentence> {
         let found = self.settle();
         self.fence = None;
-        self.line = Line::Text;
+        self.line = MarkdownLine::Text;
         self.context = Context::Prose;
         found
     }
@@ -138,7 +138,7 @@ impl Segmenter {
             } else {
                 Context::Prose
             };
-            found.push(self.take(rest, End::Text));
+            found.push(self.take(rest, SentenceEnd::Text));
             self.context = context;
         }
         self.text.clear();
@@ -171,7 +171,7 @@ impl Segmenter {
             0
         };
         let line_open = self.line_open && self.at >= length;
-        let sentence = self.take(length, End::Cut);
+        let sentence = self.take(length, SentenceEnd::Cut);
         self.at = at;
         self.open = open;
         self.span = span;
@@ -195,7 +195,7 @@ impl Segmenter {
 
     /// Returns whether the end of the pending text is inside a code block or a table.
     pub fn in_block(&self) -> bool {
-        self.fence.is_some() || self.line == Line::Row
+        self.fence.is_some() || self.line == MarkdownLine::Row
     }
 
     /// Returns the stream offset of the first pending byte.
@@ -214,7 +214,7 @@ impl Segmenter {
                 Context::Prose | Context::Table(_) => Context::Code(fence_info(self.pending())),
             };
         }
-        if self.line == Line::Row {
+        if self.line == MarkdownLine::Row {
             return match &self.context {
                 Context::Table(header) => Context::Table(header.clone()),
                 Context::Prose | Context::Code(_) => {
@@ -231,7 +231,7 @@ impl Segmenter {
     }
 
     /// Removes the first `length` bytes of the pending text, and returns them as a sentence.
-    pub(super) fn take(&mut self, length: usize, end: End) -> Sentence {
+    pub(super) fn take(&mut self, length: usize, end: SentenceEnd) -> Sentence {
         let context = std::mem::take(&mut self.context);
         let begins = match (&context, self.whole_line) {
             (Context::Code(_), true) => Begins::Code,

@@ -355,7 +355,7 @@ fn a_forced_cut_keeps_what_is_open() {
     assert!(segmenter.push("```rust\nlet a = 1;\nlet b").is_empty());
     let cut = segmenter.cut(19).expect("a piece");
     assert_eq!(cut.text, "```rust\nlet a = 1;\n");
-    assert_eq!(cut.end, End::Cut);
+    assert_eq!(cut.end, SentenceEnd::Cut);
     let rest = segmenter.push(" = 2. Really.\n```\nText. Next");
     assert_eq!(rest[0].context, Context::Code("rust".to_owned()));
     assert_eq!(rest[0].text, "let b = 2. Really.\n```\n");

@@ -3,7 +3,7 @@
 //! Responsibilities: abbreviations, initials, numbers, times of day. Not here: the marks themselves
 //! (`rules`), the lists of words (`languages`).
 
-use super::after::{After, Next};
+use super::after::{After, NextText};
 use super::chars::{is_east_asian, is_number};
 use super::languages::Abbreviation;
 use super::rules::View;
@@ -17,12 +17,12 @@ impl View<'_> {
         let (word, begins) = self.token(at);
         let first = self.is_first(begins);
         let next = after.next;
-        if matches!(next, Next::Stop | Next::Dot | Next::End) {
+        if matches!(next, NextText::Stop | NextText::Dot | NextText::End) {
             return Some(false);
         }
         if word.is_empty() {
             // A stop on its own, as in text that was split word by word.
-            return Some(begins > self.lead && next == Next::Upper);
+            return Some(begins > self.lead && next == NextText::Upper);
         }
         if is_number(word) || is_version(word) && first {
             return self.number_ends(word, first, after);
@@ -46,8 +46,10 @@ impl View<'_> {
         };
         match abbreviation {
             Some(Abbreviation::Never) => Some(false),
-            Some(Abbreviation::Numbered) if next == Next::Digit || after.bracketed => Some(false),
-            Some(Abbreviation::Numbered) if next == Next::Upper => {
+            Some(Abbreviation::Numbered) if next == NextText::Digit || after.bracketed => {
+                Some(false)
+            }
+            Some(Abbreviation::Numbered) if next == NextText::Upper => {
                 Some(!is_roman(self.ahead().word(after.word)?))
             }
             Some(Abbreviation::Inner) => self.before_starter(after),
@@ -58,7 +60,7 @@ impl View<'_> {
     /// Decides after an ordinary word.
     fn word_ends(&self, after: &After) -> Option<bool> {
         Some(match after.next {
-            Next::Lower => {
+            NextText::Lower => {
                 if after.bracketed || after.quoted {
                     false
                 } else if self.language.small_starts {
@@ -70,14 +72,14 @@ impl View<'_> {
                         || self.is_first_item(word, after.word)?
                 }
             }
-            Next::Upper
-            | Next::Digit
-            | Next::Letter
-            | Next::Code
-            | Next::Symbol
-            | Next::Gap
-            | Next::Block => true,
-            Next::Stop | Next::Dot | Next::End => false,
+            NextText::Upper
+            | NextText::Digit
+            | NextText::Letter
+            | NextText::Code
+            | NextText::Symbol
+            | NextText::Gap
+            | NextText::Block => true,
+            NextText::Stop | NextText::Dot | NextText::End => false,
         })
     }
 
@@ -96,10 +98,10 @@ impl View<'_> {
 
     /// Decides after an abbreviation that ends a sentence only before a word that starts one.
     fn before_starter(&self, after: &After) -> Option<bool> {
-        if after.next == Next::Symbol {
+        if after.next == NextText::Symbol {
             return Some(true);
         }
-        if after.next != Next::Upper || after.bracketed {
+        if after.next != NextText::Upper || after.bracketed {
             return Some(false);
         }
         let ahead = self.ahead();
@@ -117,36 +119,41 @@ impl View<'_> {
         let digits = word.trim_start_matches('-');
         if self.language.ordinals && digits.len() <= 2 {
             return match after.next {
-                Next::Upper => Some(self.language.starts(self.ahead().word(after.word)?)),
-                Next::Symbol => Some(true),
-                Next::Lower
-                | Next::Digit
-                | Next::Letter
-                | Next::Code
-                | Next::Stop
-                | Next::Dot
-                | Next::End
-                | Next::Gap
-                | Next::Block => Some(false),
+                NextText::Upper => Some(self.language.starts(self.ahead().word(after.word)?)),
+                NextText::Symbol => Some(true),
+                NextText::Lower
+                | NextText::Digit
+                | NextText::Letter
+                | NextText::Code
+                | NextText::Stop
+                | NextText::Dot
+                | NextText::End
+                | NextText::Gap
+                | NextText::Block => Some(false),
             };
         }
         self.word_ends(after)
     }
 
     fn letter_ends(&self, letter: char, begins: usize, first: bool, after: &After) -> Option<bool> {
-        if first && matches!(after.next, Next::Upper | Next::Lower | Next::Letter) {
+        if first
+            && matches!(
+                after.next,
+                NextText::Upper | NextText::Lower | NextText::Letter
+            )
+        {
             return Some(false);
         }
         let mut text = [0; 4];
         let word: &str = letter.encode_utf8(&mut text);
         match self.language.abbreviation(word) {
             Some(Abbreviation::Never) => return Some(false),
-            Some(Abbreviation::Numbered) if after.next == Next::Digit => return Some(false),
+            Some(Abbreviation::Numbered) if after.next == NextText::Digit => return Some(false),
             Some(_) | None => {}
         }
         if letter.is_lowercase() {
             // "z. B." is a chain of initials.
-            if after.next == Next::Upper {
+            if after.next == NextText::Upper {
                 let word = self.ahead().word(after.word)?;
                 if word.chars().count() == 1
                     && self.ahead().peek(after.word + word.len())? == Some('.')
@@ -160,7 +167,7 @@ impl View<'_> {
             // A single letter of a script without capitals is an initial or a number.
             return Some(false);
         }
-        if letter == 'I' && after.next == Next::Upper {
+        if letter == 'I' && after.next == NextText::Upper {
             let before = self.word_before(begins);
             if before.chars().next().is_some_and(char::is_lowercase) {
                 return Some(true);
@@ -180,20 +187,20 @@ impl View<'_> {
             return self.before_starter(after);
         }
         match after.next {
-            Next::Upper if self.before_starter(after)? => Some(true),
-            Next::Upper => {
+            NextText::Upper if self.before_starter(after)? => Some(true),
+            NextText::Upper => {
                 let next = self.ahead().word(after.word)?;
                 Some(!is_calendar(next) && !self.is_phrase(after.closed))
             }
-            Next::Digit | Next::Symbol => Some(!self.is_phrase(after.closed)),
-            Next::Lower
-            | Next::Letter
-            | Next::Code
-            | Next::Stop
-            | Next::Dot
-            | Next::End
-            | Next::Gap
-            | Next::Block => Some(false),
+            NextText::Digit | NextText::Symbol => Some(!self.is_phrase(after.closed)),
+            NextText::Lower
+            | NextText::Letter
+            | NextText::Code
+            | NextText::Stop
+            | NextText::Dot
+            | NextText::End
+            | NextText::Gap
+            | NextText::Block => Some(false),
         }
     }
 

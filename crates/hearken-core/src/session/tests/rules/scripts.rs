@@ -3,7 +3,7 @@
 use super::*;
 
 /// Returns one script for each kind, with all that it causes, in order.
-pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<Row>, Vec<AnomalyKind>)> {
+pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<RuleRow>, Vec<AnomalyKind>)> {
     use AnomalyKind as K;
     let thinking = || state("idle", "thinking");
     let calling = || state("thinking", "calling_tool");

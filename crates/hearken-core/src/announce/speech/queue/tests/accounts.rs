@@ -6,14 +6,14 @@ use proptest::test_runner::Config;
 use super::*;
 
 /// An event: what happens, to which lane, and how much time passes.
-type Step = (usize, usize, u64);
+type LaneStep = (usize, usize, u64);
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<LaneStep>> {
     proptest::collection::vec((0..12_usize, 0..6_usize, 0..9_000_u64), 1..300)
 }
 
 /// Creates one of the arriving announcements.
-fn comes(at: usize, (step, which, _): Step) -> Announcement {
+fn comes(at: usize, (step, which, _): LaneStep) -> Announcement {
     let lane = Lane::ALL[which];
     let words = match step {
         4 => " ",
@@ -21,7 +21,7 @@ fn comes(at: usize, (step, which, _): Step) -> Announcement {
     };
     let mut announcement = told(lane, words);
     announcement.topic = (!at.is_multiple_of(3)).then(|| Topic::Tool((at % 4).to_string().into()));
-    let about = About::Asks(PromptId(which as u64));
+    let about = About::Asks(QuestionId(which as u64));
     announcement.about = (lane == Lane::Alert && at.is_multiple_of(2)).then_some(about);
     if lane == Lane::Outcome && at.is_multiple_of(5) {
         announcement.kind = Kind::SessionCompleted;
@@ -32,7 +32,7 @@ fn comes(at: usize, (step, which, _): Step) -> Announcement {
 
 impl Rig {
     /// Performs one step.
-    fn step(&mut self, at: usize, (step, which, passed): Step) {
+    fn step(&mut self, at: usize, (step, which, passed): LaneStep) {
         match step {
             0..=4 => self.push(comes(at, (step, which, passed))),
             5..=6 if self.playing.is_some() => self.end(),
@@ -43,7 +43,7 @@ impl Rig {
                 self.take(wishes);
             }
             9 => {
-                let wishes = self.queue.withdraw(PromptId(which as u64), self.now);
+                let wishes = self.queue.withdraw(QuestionId(which as u64), self.now);
                 self.take(wishes);
             }
             10 => {
@@ -82,10 +82,10 @@ proptest::proptest! {
             rig.step(at, step);
             rig.add_up();
             let ledger = rig.queue.ledger();
-            for fate in [Fate::Folded, Fate::Expired, Fate::Cut] {
+            for fate in [UtteranceFate::Folded, UtteranceFate::Expired, UtteranceFate::Cut] {
                 proptest::prop_assert_eq!(ledger.of(Lane::Alert, fate), 0);
             }
-            proptest::prop_assert_eq!(ledger.of(Lane::Response, Fate::Folded), 0);
+            proptest::prop_assert_eq!(ledger.of(Lane::Response, UtteranceFate::Folded), 0);
         }
     }
 

@@ -6,7 +6,7 @@
 use super::super::words::fill;
 use super::commands::{is_function, sign_of};
 use super::length::number;
-use super::{DEEPEST, Formula, Said, Until, named};
+use super::{DEEPEST, Formula, SpokenFormula, Until, named};
 
 impl Formula<'_> {
     pub(super) fn root(&mut self, degree: &str, alone: bool) {
@@ -20,10 +20,10 @@ impl Formula<'_> {
             let digits = number(self.rest);
             match digits {
                 0 => self.argument().1,
-                _ => Said {
+                _ => SpokenFormula {
                     text: self.pass(digits).to_owned(),
                     parts: 1,
-                    ..Said::default()
+                    ..SpokenFormula::default()
                 },
             }
         };
