@@ -14,8 +14,8 @@
 //! test compares both paths: this one returns exactly what the full path would have returned.
 
 mod extensions;
-mod scan;
-mod table;
+mod fields;
+mod value;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ use super::shape::LARGEST_BARE;
 use super::translated::OWN_CONTEXT;
 use super::version::CORE_CONTEXT;
 use extensions::extensions;
-use scan::{Context, Object, Text, there};
-use table::{Fields, Named, Type};
+use fields::{Fields, Named, Type};
+use value::{Context, Object, Text, there};
 
 /// The longest event that is read here, in bytes: nothing in it can exceed a size limit of 3.7.
 const LONGEST: usize = 16 * 1024;
@@ -95,9 +95,7 @@ pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Box<Decoded>> {
     if text.len() > LONGEST {
         return None;
     }
-    let mut fields = Fields::default();
-    let (objects, order) = recent.before();
-    fields.read(text, objects, order)?;
+    let Object(mut fields): Object<Fields<'_>> = serde_json::from_str(text).ok()?;
     let Named(kind, name) = fields.type_name.take()?;
     if !fields.has_only_its_own(kind) {
         return None;
@@ -193,7 +191,7 @@ impl Fields<'_> {
             event_id: Some(EventId::from(event_id)),
             session_id: recent.session(as_str(&self.session_id)?, |id| is_id(id, "sess_"))?,
             timestamp: Some(recent.stamp(as_str(&self.timestamp)?)?),
-            producer: recent.producer(self.producer?, producer)?,
+            producer: recent.producer(self.producer?.get(), producer)?,
             urgency: match as_str(&self.urgency) {
                 None | Some("normal") => Urgency::Normal,
                 Some("background") => Urgency::Background,
@@ -209,7 +207,7 @@ impl Fields<'_> {
             },
             sequence_number: self.sequence_number,
             localization: match &self.localization_hints {
-                Some(raw) => recent.hints(*raw, hints)?,
+                Some(raw) => recent.hints(raw.get(), hints)?,
                 None => Localization::none(),
             },
             // An empty id counts as absent.
@@ -219,7 +217,7 @@ impl Fields<'_> {
             aaep_version: aaep_version.map(Cow::Borrowed),
             attached: Attached::none(),
             extensions: match &self.extensions {
-                Some(raw) => Some(recent.extensions(*raw, extensions)?),
+                Some(raw) => Some(recent.extensions(raw.get(), extensions)?),
                 None => None,
             },
         })

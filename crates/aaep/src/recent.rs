@@ -16,49 +16,6 @@ use super::ids::{OutputId, SessionId};
 use super::same::are_same;
 use super::stamp::Minute;
 
-/// An object as written in a message.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Raw<'a> {
-    pub(super) text: &'a str,
-    /// Its index among the objects that were read last, if it is one of them.
-    pub(super) again: Option<usize>,
-}
-
-/// Remembers which field followed which, by their numbers.
-#[derive(Debug, Clone)]
-pub(super) struct FieldOrder([u8; MOST_FIELDS]);
-
-/// How many fields are remembered; what follows any other field is looked up each time.
-const MOST_FIELDS: usize = 64;
-
-impl Default for FieldOrder {
-    fn default() -> Self {
-        Self([u8::MAX; MOST_FIELDS])
-    }
-}
-
-impl FieldOrder {
-    /// Returns the field that last followed this one, or a number that no field has if none did.
-    #[inline]
-    pub(super) fn behind(&self, before: usize) -> usize {
-        self.0
-            .get(before)
-            .map_or(usize::MAX, |next| usize::from(*next))
-    }
-
-    /// Records which field followed this one.
-    pub(super) fn note(&mut self, before: usize, next: usize) {
-        if let (Some(known), Ok(next)) = (self.0.get_mut(before), u8::try_from(next)) {
-            *known = next;
-        }
-    }
-}
-
-/// The indices of the objects that were read last.
-const PRODUCER: usize = 0;
-const HINTS: usize = 1;
-const EXTENSIONS: usize = 2;
-
 /// A text and the value that was read from it.
 type Made<T> = Option<(Box<str>, Arc<T>)>;
 
@@ -70,47 +27,35 @@ pub struct Recent {
     extensions: Made<Map<String, Value>>,
     session: Option<SessionId>,
     output: Option<OutputId>,
-    order: FieldOrder,
     minute: Minute,
 }
 
 impl Recent {
-    /// Returns the texts of the objects that were read last, in the order of their indices and always whole, and the
-    /// order of the fields.
-    pub(super) fn before(&mut self) -> ([Option<&str>; 3], &mut FieldOrder) {
-        let objects = [
-            self.producer.as_ref().map(|(text, _)| &**text),
-            self.hints.as_ref().map(|(text, _)| &**text),
-            self.extensions.as_ref().map(|(text, _)| &**text),
-        ];
-        (objects, &mut self.order)
-    }
-
     /// Returns the producer that was read from the same bytes before, or reads this one.
     pub(super) fn producer(
         &mut self,
-        object: Raw<'_>,
+        object: &str,
         read: impl FnOnce(&str) -> Option<Producer>,
     ) -> Option<Arc<Producer>> {
-        again(&mut self.producer, PRODUCER, object, read)
+        again(&mut self.producer, object, read)
     }
 
     /// Returns the hints that were read from the same bytes before, or reads these.
     pub(super) fn hints(
         &mut self,
-        object: Raw<'_>,
+        object: &str,
         read: impl FnOnce(&str) -> Option<Localization>,
     ) -> Option<Arc<Localization>> {
-        again(&mut self.hints, HINTS, object, read)
+        again(&mut self.hints, object, read)
     }
 
     /// Returns the extensions that were read from the same bytes before, or reads these.
     pub(super) fn extensions(
         &mut self,
-        object: Raw<'_>,
+        object: &str,
         read: impl FnOnce(&str) -> Option<Map<String, Value>>,
     ) -> Option<Arc<Map<String, Value>>> {
-        again(&mut self.extensions, EXTENSIONS, object, read)
+        again(&mut self.extensions, object, read)
     }
 
     /// Reads a timestamp if it conforms to 3.2.5.
@@ -155,15 +100,13 @@ impl Recent {
 
 fn again<T>(
     made: &mut Made<T>,
-    place: usize,
-    object: Raw<'_>,
+    object: &str,
     read: impl FnOnce(&str) -> Option<T>,
 ) -> Option<Arc<T>> {
-    let is_it = |text: &str| object.again == Some(place) || are_same(text, object.text);
-    if let Some((_, same)) = made.as_ref().filter(|(text, _)| is_it(text)) {
+    if let Some((_, same)) = made.as_ref().filter(|(text, _)| are_same(text, object)) {
         return Some(Arc::clone(same));
     }
-    let new = Arc::new(read(object.text)?);
-    *made = Some((object.text.into(), Arc::clone(&new)));
+    let new = Arc::new(read(object)?);
+    *made = Some((object.into(), Arc::clone(&new)));
     Some(new)
 }

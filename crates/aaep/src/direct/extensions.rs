@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::scan::{Object, Text, there};
+use super::value::{Object, Text, there};
 use crate::translated::TRANSLATED;
 
 /// The extensions that are read here.
