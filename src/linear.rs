@@ -147,11 +147,11 @@ impl LineWriter {
         };
         let asks = told.about.and_then(|about| app.question(about.question()));
         let timed = match asks {
-            Some(prompt) => {
+            Some(question) => {
                 self.before = None;
                 let asks = |name: Arg| app.phrases().text("label.asks", &[("agent", name)]);
                 let asker = Label {
-                    first: asks(Arg::Name(app.agent_of(prompt))).into(),
+                    first: asks(Arg::Name(app.agent_of(question))).into(),
                     further: &|| asks(Arg::own("")),
                 };
                 self.about_question(&mut out, told, (&label, &asker), time.as_deref())

@@ -61,13 +61,13 @@ pub fn json(app: &App, told: &Announcement) -> String {
     }
     if let Some(about) = told.about {
         put("question", about.question().0.into());
-        if let (About::Asks(_), Some(prompt)) = (about, app.question(about.question())) {
+        if let (About::Asks(_), Some(question)) = (about, app.question(about.question())) {
             put(
                 "reply_token",
-                prompt.body.token().map(|token| token.reveal()).into(),
+                question.body.token().map(|token| token.reveal()).into(),
             );
-            put("keys", answers(prompt).into());
-            put("asks", asks(app, told, prompt));
+            put("keys", answers(question).into());
+            put("asks", asks(app, told, question));
         }
     }
     escaped(&Value::Object(map).to_string())
@@ -114,15 +114,15 @@ fn escaped(json: &str) -> String {
 
 /// Returns all that is known about a question, as the agent gave it: a program must clean what it
 /// shows for its own screen.
-fn asks(app: &App, told: &Announcement, prompt: &Question) -> Value {
-    let mut fields = match &prompt.body {
+fn asks(app: &App, told: &Announcement, question: &Question) -> Value {
+    let mut fields = match &question.body {
         QuestionBody::Confirmation(asked) => confirmation(asked),
         QuestionBody::Clarification(asked) => clarification(asked),
     };
     if let Value::Object(map) = &mut fields {
         let deadline = app
             .sessions()
-            .expires(prompt)
+            .expires(question)
             .and_then(|at| {
                 let left = at.saturating_sub(told.at.monotonic);
                 told.at.wall.checked_add(left).ok()
@@ -130,12 +130,12 @@ fn asks(app: &App, told: &Announcement, prompt: &Question) -> Value {
             .map(|at| format!("{at:.3}"));
         map.insert(
             "timeout_seconds".into(),
-            prompt.body.timeout_seconds().into(),
+            question.body.timeout_seconds().into(),
         );
         map.insert("deadline".into(), deadline.into());
-        map.insert("tool".into(), prompt.tool.as_deref().into());
-        map.insert("second_step".into(), takes_two_steps(prompt).into());
-        map.insert("answerable".into(), prompt.is_answerable().into());
+        map.insert("tool".into(), question.tool.as_deref().into());
+        map.insert("second_step".into(), takes_two_steps(question).into());
+        map.insert("answerable".into(), question.is_answerable().into());
     }
     fields
 }
@@ -198,12 +198,12 @@ fn clarification(asked: &AwaitingClarification) -> Value {
 }
 
 /// Returns the lines that answer a question, each with its number, so that none can go astray.
-fn answers(prompt: &Question) -> Vec<String> {
-    let number = prompt.id.0;
-    if !prompt.is_answerable() {
+fn answers(question: &Question) -> Vec<String> {
+    let number = question.id.0;
+    if !question.is_answerable() {
         return Vec::new();
     }
-    match &prompt.body {
+    match &question.body {
         QuestionBody::Confirmation(asked) => {
             let mut lines = Vec::new();
             let others = asked.others().count();
@@ -213,7 +213,7 @@ fn answers(prompt: &Question) -> Vec<String> {
             lines.extend((1..=others).map(|at| format!("o {number} {at}")));
             // The meaning of any other decision is not known: it requires the second step whatever
             // the risk.
-            if others > 0 || (asked.takes(&Decision::Accept) && takes_two_steps(prompt)) {
+            if others > 0 || (asked.takes(&Decision::Accept) && takes_two_steps(question)) {
                 lines.push(format!("c {number}"));
             }
             if asked.takes(&Decision::Reject) {

@@ -11,7 +11,7 @@ use super::rows::{self, PaneRow};
 /// of the space is for the choices.
 pub(super) fn rows(
     view: View<'_>,
-    prompt: &Question,
+    question: &Question,
     (mut above, asked): (Vec<PaneRow>, Vec<PaneRow>),
     width: u16,
     room: usize,
@@ -20,7 +20,7 @@ pub(super) fn rows(
     let focus = app.choice_in_focus();
     let mut choices: Vec<PaneRow> = Vec::new();
     let mut place = (0, 1);
-    for (at, label) in app.choice_labels(prompt).iter().enumerate() {
+    for (at, label) in app.choice_labels(question).iter().enumerate() {
         let focused = focus == Some(at);
         let key = match (focused, app.is_picked(at)) {
             (true, Some(true)) => "pane.choice.focused.picked",
@@ -33,10 +33,10 @@ pub(super) fn rows(
         let before = format!("{before} ");
         let inside = width.saturating_sub(rows::HANG).max(1);
         let row = if focused {
-            rows::hanging(&before, label, "", prompt.direction, width, style)
+            rows::hanging(&before, label, "", question.direction, width, style)
         } else {
             rows::set_in(
-                rows::mixed(&before, label, "", prompt.direction, inside, style),
+                rows::mixed(&before, label, "", question.direction, inside, style),
                 rows::HANG,
             )
         };

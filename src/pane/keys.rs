@@ -22,11 +22,11 @@ const LONGEST_ANSWER: usize = 24;
 
 /// Returns the keys that answer the shown question, unless something else has the keys.
 pub(super) fn of_question(app: &App) -> Vec<String> {
-    let Some((_, prompt)) = app.shown() else {
+    let Some((_, question)) = app.shown() else {
         return Vec::new();
     };
-    let mut words = answer_keys(prompt);
-    let answerable = |prompt: &&&Question| prompt.is_answerable();
+    let mut words = answer_keys(question);
+    let answerable = |question: &&&Question| question.is_answerable();
     if app.questions().iter().filter(answerable).count() > 1 {
         words.push("keys.more");
     }
@@ -69,7 +69,9 @@ pub(super) fn of_mode(app: &App) -> Vec<String> {
 
 fn confirming(app: &App) -> Vec<String> {
     let answer = app.waits_to_be_confirmed().unwrap_or_default();
-    let rejects = app.shown().is_some_and(|(_, prompt)| takes_reject(prompt));
+    let rejects = app
+        .shown()
+        .is_some_and(|(_, question)| takes_reject(question));
     let mut short: String = answer.chars().take(LONGEST_ANSWER).collect();
     if short.len() < answer.len() {
         short.push('…');
@@ -84,8 +86,8 @@ fn confirming(app: &App) -> Vec<String> {
     keys
 }
 
-fn takes_reject(prompt: &Question) -> bool {
-    match &prompt.body {
+fn takes_reject(question: &Question) -> bool {
+    match &question.body {
         QuestionBody::Confirmation(asked) => asked.takes(&Decision::Reject),
         QuestionBody::Clarification(_) => false,
     }
@@ -106,12 +108,12 @@ fn split(words: &str) -> Vec<String> {
 
 /// Returns the keys for the answers that the question's producer accepts; only an answerable
 /// question is shown.
-fn answer_keys(prompt: &Question) -> Vec<&'static str> {
-    match &prompt.body {
+fn answer_keys(question: &Question) -> Vec<&'static str> {
+    match &question.body {
         QuestionBody::Confirmation(asked) => {
             let mut words = Vec::new();
             if asked.takes(&Decision::Accept) {
-                words.push(match takes_two_steps(prompt) {
+                words.push(match takes_two_steps(question) {
                     true => "keys.accept_twice",
                     false => "keys.accept",
                 });

@@ -111,7 +111,7 @@ fn draw_beside_question(
     whole: Rect,
 ) -> Showing {
     let (app, look) = (view.app, view.look);
-    let Some((shown, prompt)) = app.shown() else {
+    let Some((shown, question)) = app.shown() else {
         return Showing::SideQuestion;
     };
     // The place does not depend on typing or responses, so that no page is divided anew.
@@ -124,7 +124,7 @@ fn draw_beside_question(
         height: area.height - beside,
         ..area
     };
-    let block = question::block(view, shown, prompt, place);
+    let block = question::block(view, shown, question, place);
     let height = u16::try_from(block.rows.len()).unwrap_or(u16::MAX);
     let place = take_top(&mut area, height.min(place.height));
     rows::draw(frame, &block.rows, place);

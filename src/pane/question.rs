@@ -38,16 +38,16 @@ pub(super) struct Block {
 }
 
 /// Builds the block for the available space.
-pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Question, place: Rect) -> Block {
+pub(super) fn block(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Block {
     let room = usize::from(place.height);
-    let mut head = head(view, prompt, place.width, None);
+    let mut head = head(view, question, place.width, None);
     head.truncate(room.saturating_sub(1).max(1));
     let width = place.width.min(rows::WIDEST);
     match view.app.mode() {
         Mode::Choosing(..) => {
-            let asked = subject(view, prompt, width);
+            let asked = subject(view, question, width);
             let count = head.len();
-            let (rows, focus) = choices::rows(view, prompt, (head, asked), width, room);
+            let (rows, focus) = choices::rows(view, question, (head, asked), width, room);
             Block {
                 rows,
                 head: count,
@@ -55,14 +55,14 @@ pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Question, place: Rec
                 showing: Showing::Choices(shown.question),
             }
         }
-        Mode::Confirming(_) => second_step(view, shown, prompt, head, place),
+        Mode::Confirming(_) => second_step(view, shown, question, head, place),
         Mode::Watching
         | Mode::Editing(_)
         | Mode::Searching
         | Mode::Prompting(_)
         | Mode::Quitting
         | Mode::Leaving(_)
-        | Mode::Help => page(view, shown, prompt, place),
+        | Mode::Help => page(view, shown, question, place),
     }
 }
 
@@ -70,13 +70,13 @@ pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Question, place: Rec
 fn second_step(
     view: View<'_>,
     shown: &Shown,
-    prompt: &Question,
+    question: &Question,
     mut head: Vec<PaneRow>,
     place: Rect,
 ) -> Block {
     let width = place.width.min(rows::WIDEST);
     let step = answers::rows(view, width, view.look.heading());
-    let whole = asked(view, prompt, width);
+    let whole = asked(view, question, width);
     let room = usize::from(place.height);
     let count = head.len();
     if count + whole.len() + step.len() <= room {
@@ -106,10 +106,10 @@ fn second_step(
 
 /// Builds the current page. After the last page of the question come the pages of its details, and then the first
 /// again.
-fn page(view: View<'_>, shown: &Shown, prompt: &Question, place: Rect) -> Block {
+fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Block {
     let width = place.width.min(rows::WIDEST);
     // The head of several pages includes the page number, and may be longer for that.
-    let longest = head(view, prompt, place.width, Some(Page::longest())).len();
+    let longest = head(view, question, place.width, Some(Page::longest())).len();
     let keys = keys_row(view, width);
     // The keys are on every page; if they currently do something else, their space is kept.
     let room = usize::from(place.height).saturating_sub(keys.len());
@@ -121,8 +121,8 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Question, place: Rect) -> Block 
             cut,
         })
     };
-    let whole = asked(view, prompt, width);
-    let plain = head(view, prompt, place.width, None);
+    let whole = asked(view, question, width);
+    let plain = head(view, question, place.width, None);
     let (starts_of_asked, body) = if plain.len() + whole.len() <= room {
         (vec![0], room - plain.len())
     } else {
@@ -144,7 +144,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Question, place: Rect) -> Block 
     let (words, starts, page, in_full) = if shown.page < pages {
         (whole, starts_of_asked, shown.page, false)
     } else {
-        let details = details(view, prompt, width);
+        let details = details(view, question, width);
         let starts_of_details = starts(&details, room.saturating_sub(longest).max(1));
         let at = shown.page % (pages + starts_of_details.len());
         match at.checked_sub(pages) {
@@ -156,7 +156,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Question, place: Rect) -> Block 
     let part = drawn(
         page,
         starts.len(),
-        cut(prompt, in_full, width, &words, &starts),
+        cut(question, in_full, width, &words, &starts),
     );
     let which = match (in_full, starts.len()) {
         (false, 1) => None,
@@ -168,7 +168,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Question, place: Rect) -> Block 
     };
     let start = starts.get(page).copied().unwrap_or(0);
     let end = starts.get(page + 1).copied().unwrap_or(words.len());
-    let mut rows = head(view, prompt, place.width, which);
+    let mut rows = head(view, question, place.width, which);
     let count = rows.len();
     rows.extend(words.into_iter().take(end).skip(start));
     rows.truncate(room);
@@ -206,10 +206,15 @@ fn starts(rows: &[PaneRow], body: usize) -> Vec<usize> {
 
 /// Returns a number for a text and its division into pages, so that pages of the question, of its details and of
 /// other sizes are not confused. The remaining time changes constantly, and counts only when it moves a row.
-fn cut(prompt: &Question, in_full: bool, width: u16, rows: &[PaneRow], starts: &[usize]) -> u64 {
+fn cut(question: &Question, in_full: bool, width: u16, rows: &[PaneRow], starts: &[usize]) -> u64 {
     let mut cut = DefaultHasher::new();
     (in_full, width, rows.len(), starts).hash(&mut cut);
-    (prompt.standing, &prompt.token_use, takes_two_steps(prompt)).hash(&mut cut);
+    (
+        question.standing,
+        &question.token_use,
+        takes_two_steps(question),
+    )
+        .hash(&mut cut);
     cut.finish()
 }
 
@@ -239,21 +244,21 @@ impl Page {
 
 /// Returns the head: which question of how many, which page, how much time is left, and whose it is. On a narrow
 /// screen it always has two rows, so that nothing below it moves as the time changes.
-fn head(view: View<'_>, prompt: &Question, width: u16, page: Option<Page>) -> Vec<PaneRow> {
+fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> Vec<PaneRow> {
     let (app, look) = (view.app, view.look);
     let mut answerable = app.waiting_questions();
-    if !answerable.iter().any(|other| other.id == prompt.id) {
+    if !answerable.iter().any(|other| other.id == question.id) {
         // It is shown although a rule sets it aside: those questions come after the others.
         answerable = app.questions();
-        answerable.retain(|prompt| prompt.is_answerable());
+        answerable.retain(|question| question.is_answerable());
     }
     let place = answerable
         .iter()
-        .position(|other| other.id == prompt.id)
+        .position(|other| other.id == question.id)
         .map_or(1, |at| at + 1);
     let narrow = width < rows::NARROW;
     let left = app
-        .time_left(prompt, view.now.monotonic)
+        .time_left(question, view.now.monotonic)
         .map(times::left)
         .map(|left| match narrow {
             true => app.announcer().short_time(left),
@@ -284,9 +289,9 @@ fn head(view: View<'_>, prompt: &Question, width: u16, page: Option<Page>) -> Ve
     let args = [
         ("place", place),
         ("count", Arg::own(count)),
-        ("n", Arg::own(prompt.id.0)),
+        ("n", Arg::own(question.id.0)),
         ("part", Arg::Own(part)),
-        ("agent", Arg::Name(app.agent_of(prompt))),
+        ("agent", Arg::Name(app.agent_of(question))),
         ("left", Arg::Own(left)),
     ];
     let keys: &[&str] = if narrow {
@@ -306,10 +311,10 @@ fn head(view: View<'_>, prompt: &Question, width: u16, page: Option<Page>) -> Ve
 }
 
 /// Returns the whole question; the remaining time is in the head alone.
-fn asked(view: View<'_>, prompt: &Question, width: u16) -> Vec<PaneRow> {
+fn asked(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
-    let words = announcer.in_full(prompt, view.app.sessions());
-    words_of(view, prompt, &words, width)
+    let words = announcer.in_full(question, view.app.sessions());
+    words_of(view, question, &words, width)
 }
 
 /// Returns the keys that answer; none on a small screen, where they are below everything.
@@ -324,24 +329,24 @@ fn keys_row(view: View<'_>, width: u16) -> Vec<PaneRow> {
         .collect()
 }
 
-fn details(view: View<'_>, prompt: &Question, width: u16) -> Vec<PaneRow> {
+fn details(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
-    let words = announcer.details_in_sight(prompt, view.app.sessions());
-    words_of(view, prompt, &words, width)
+    let words = announcer.details_in_sight(question, view.app.sessions());
+    words_of(view, question, &words, width)
 }
 
 /// Returns what a question is about, without its choices.
-fn subject(view: View<'_>, prompt: &Question, width: u16) -> Vec<PaneRow> {
+fn subject(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
-    let mut words = announcer.in_full(prompt, view.app.sessions());
+    let mut words = announcer.in_full(question, view.app.sessions());
     let first = words.iter().position(|part| part.mark == Mark::Agent);
     words.truncate(first.map_or(words.len(), |first| first + 1));
-    words_of(view, prompt, &words, width)
+    words_of(view, question, &words, width)
 }
 
 /// Breaks the words of a question into rows: hearken's from the edge, the agent's indented below a row that says
 /// whose they are.
-fn words_of(view: View<'_>, prompt: &Question, segments: &[Segment], width: u16) -> Vec<PaneRow> {
+fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u16) -> Vec<PaneRow> {
     let look = view.look;
     let by = if width < rows::NARROW {
         SET_IN.0
@@ -358,20 +363,24 @@ fn words_of(view: View<'_>, prompt: &Question, segments: &[Segment], width: u16)
     {
         match segment.mark {
             Mark::Own => {
-                rows.extend(rows::own(segment.text(), width, risk(view, prompt, first)));
+                rows.extend(rows::own(
+                    segment.text(),
+                    width,
+                    risk(view, question, first),
+                ));
                 labelled = segment.text().trim_end().ends_with([':', '：']);
             }
             Mark::Agent => {
                 if !labelled {
-                    let name = [("agent", Arg::Name(view.app.agent_of(prompt)))];
+                    let name = [("agent", Arg::Name(view.app.agent_of(question)))];
                     let label = format!("{}:", view.app.phrases().text("label.asks", &name));
                     rows.extend(rows::own(&label, width, look.own()));
                 }
                 let inside = width.saturating_sub(by).max(1);
                 let text = segment.text();
                 let words = match segment.is_on_rows() {
-                    true => rows::exact(text, prompt.direction, inside, look.text()),
-                    false => rows::mixed("", text, "", prompt.direction, inside, look.text()),
+                    true => rows::exact(text, question.direction, inside, look.text()),
+                    false => rows::mixed("", text, "", question.direction, inside, look.text()),
                 };
                 rows.extend(rows::set_in(words, by));
                 labelled = false;
@@ -383,9 +392,9 @@ fn words_of(view: View<'_>, prompt: &Question, segments: &[Segment], width: u16)
 }
 
 /// Returns the style of hearken's words: that of danger for the first row, if it reports one.
-fn risk(view: View<'_>, prompt: &Question, first: bool) -> Style {
-    match prompt.body {
-        QuestionBody::Confirmation(_) if first && takes_two_steps(prompt) => view.look.danger(),
+fn risk(view: View<'_>, question: &Question, first: bool) -> Style {
+    match question.body {
+        QuestionBody::Confirmation(_) if first && takes_two_steps(question) => view.look.danger(),
         QuestionBody::Confirmation(_) | QuestionBody::Clarification(_) => view.look.own(),
     }
 }

@@ -38,8 +38,10 @@ pub(super) fn left(time: Duration) -> Duration {
 /// else those of the running tools and sessions. While a question is shown, no other time changes.
 pub fn stale_at(app: &App, now: Now) -> Option<Duration> {
     let now = now.monotonic;
-    if let Some((_, prompt)) = app.shown() {
-        let rest = app.time_left(prompt, now).filter(|rest| !rest.is_zero())?;
+    if let Some((_, question)) = app.shown() {
+        let rest = app
+            .time_left(question, now)
+            .filter(|rest| !rest.is_zero())?;
         // A time exactly at the edge of its step continues in the smaller step.
         let within = step(rest.saturating_sub(Duration::from_millis(1)));
         let change = rest.saturating_sub(left(rest).saturating_sub(within));

@@ -38,7 +38,7 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let shown = app.shown().map(|(shown, _)| (shown.question, shown.since));
     let mut held = false;
     let told = app.history().iter().rev().filter(|told| {
-        if !is_shown(view, told) || shown.is_some_and(|(prompt, _)| asks(told, prompt)) {
+        if !is_shown(view, told) || shown.is_some_and(|(question, _)| asks(told, question)) {
             return false;
         }
         let waits =
@@ -220,8 +220,8 @@ fn is_shown(view: View<'_>, told: &Announcement) -> bool {
 }
 
 /// Returns whether an entry asks the question that is shown above.
-fn asks(told: &Announcement, prompt: QuestionId) -> bool {
-    told.about == Some(About::Asks(prompt))
+fn asks(told: &Announcement, question: QuestionId) -> bool {
+    told.about == Some(About::Asks(question))
 }
 
 /// Returns whether an entry is shown even while a question wants the person's attention.

@@ -217,7 +217,7 @@ impl Signs {
 /// Returns the identifier of a notification's subject for the terminal.
 fn id_of(about: Noticed) -> String {
     match about {
-        Noticed::Question(prompt) => prompt.0.to_string(),
+        Noticed::Question(question) => question.0.to_string(),
         Noticed::Turn(link) => format!("turn-{}", link.0),
     }
 }

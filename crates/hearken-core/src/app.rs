@@ -287,33 +287,28 @@ impl App {
             if let What::SessionEnded(Ended::Errored(_)) = &change.what {
                 self.run.note_failure();
             }
-            if let What::QuestionClosed {
-                question: prompt, ..
-            } = &change.what
-            {
+            if let What::QuestionClosed { question, .. } = &change.what {
                 // Speech about it that is still under way is cut short; its outcome follows.
-                let wishes = self.queue.withdraw(*prompt, now.monotonic);
+                let wishes = self.queue.withdraw(*question, now.monotonic);
                 self.wish(wishes);
                 self.questions.note_change(now.monotonic);
             }
-            if let What::QuestionOpened(prompt)
-            | What::QuestionAnswerable(prompt)
-            | What::QuestionFreed(prompt)
-            | What::QuestionUnheard(prompt) = &change.what
+            if let What::QuestionOpened(question)
+            | What::QuestionAnswerable(question)
+            | What::QuestionFreed(question)
+            | What::QuestionUnheard(question) = &change.what
             {
-                self.ease(*prompt);
-                if self.by_policy(*prompt, now) {
+                self.ease(*question);
+                if self.by_policy(*question, now) {
                     continue;
                 }
-                self.question_opened(*prompt, now);
+                self.question_opened(*question, now);
             }
             if let What::SessionEnded(ended) = &change.what {
                 self.turn_ended(change.key.link, ended);
             }
-            if let What::QuestionWarning {
-                question: prompt, ..
-            } = &change.what
-                && self.questions.is_left_alone(*prompt)
+            if let What::QuestionWarning { question, .. } = &change.what
+                && self.questions.is_left_alone(*question)
             {
                 continue;
             }

@@ -127,7 +127,7 @@ fn nobody_accepts_what_they_have_not_seen_to_its_end() {
             if !reader
                 .app
                 .shown()
-                .is_some_and(|(_, prompt)| prompt.is_answerable())
+                .is_some_and(|(_, question)| question.is_answerable())
             {
                 break;
             }
@@ -222,5 +222,5 @@ fn choices_that_are_drawn_again_are_in_sight_again() {
     press(&mut reader.app, KeyCode::Down, reader.now);
     press(&mut reader.app, KeyCode::Enter, reader.now);
     let answered = reader.app.sessions().open_questions().next();
-    assert!(answered.is_some_and(|prompt| prompt.answer().is_some()));
+    assert!(answered.is_some_and(|question| question.answer().is_some()));
 }

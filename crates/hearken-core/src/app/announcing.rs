@@ -85,7 +85,7 @@ impl App {
     pub(super) fn tell_about(
         &mut self,
         class: Class,
-        prompt: &Question,
+        question: &Question,
         key: &str,
         args: &Args<'_>,
         now: Now,
@@ -94,26 +94,26 @@ impl App {
             .announcer
             .phrases()
             .say(key, self.announcer.verbosity(), args);
-        self.tell_of(class, prompt, key, (segments, Aloud::Yes), now);
+        self.tell_of(class, question, key, (segments, Aloud::Yes), now);
     }
 
     /// Announces something about a question in the program's own name, with a short form for people.
     pub(super) fn tell_about_in_short(
         &mut self,
         class: Class,
-        prompt: &Question,
+        question: &Question,
         (key, short): (&str, &str),
         args: &Args<'_>,
         now: Now,
     ) {
         let words = self.announcer.in_short(key, short, args);
-        self.tell_of(class, prompt, key, words, now);
+        self.tell_of(class, question, key, words, now);
     }
 
     pub(super) fn tell_of(
         &mut self,
         class: Class,
-        prompt: &Question,
+        question: &Question,
         key: &str,
         words: (Vec<Segment>, Aloud),
         now: Now,
@@ -122,17 +122,17 @@ impl App {
         let kind = if key.starts_with("reply.") {
             Kind::Reply
         } else {
-            kind_of(prompt)
+            kind_of(question)
         };
         let announcement =
             self.announcer
-                .say_about(class, kind, About::Tells(prompt.id), words, now);
+                .say_about(class, kind, About::Tells(question.id), words, now);
         self.emit(announcement, now);
     }
 }
 
-pub(super) fn kind_of(prompt: &Question) -> Kind {
-    match prompt.body {
+pub(super) fn kind_of(question: &Question) -> Kind {
+    match question.body {
         QuestionBody::Confirmation(_) => Kind::Confirmation,
         QuestionBody::Clarification(_) => Kind::Clarification,
     }

@@ -258,18 +258,18 @@ impl App {
 
     fn details(&mut self, number: Option<u64>, now: Now) {
         let shown = self.questions.shown_id();
-        let first = self.questions().first().map(|prompt| prompt.id);
+        let first = self.questions().first().map(|question| question.id);
         let wanted = number.map(QuestionId).or(shown).or(first);
-        let prompt = wanted
+        let question = wanted
             .and_then(|id| self.sessions.raised(id))
-            .filter(|prompt| prompt.is_open())
+            .filter(|question| question.is_open())
             .cloned();
-        match (prompt, number) {
-            (Some(prompt), _) => {
-                self.questions.turn_page(prompt.id);
-                let segments = self.next_part(&prompt, now);
-                self.tell_part(prompt.id, segments, now);
-                self.offer_changes(&prompt, now);
+        match (question, number) {
+            (Some(question), _) => {
+                self.questions.turn_page(question.id);
+                let segments = self.next_part(&question, now);
+                self.tell_part(question.id, segments, now);
+                self.offer_changes(&question, now);
             }
             (None, Some(number)) => self.respond("reply.no_such", &[("n", Arg::own(number))], now),
             (None, None) => self.tell_facts(now),
@@ -280,8 +280,8 @@ impl App {
         let open: Vec<QuestionId> = self
             .questions()
             .iter()
-            .filter(|prompt| prompt.is_answerable())
-            .map(|prompt| prompt.id)
+            .filter(|question| question.is_answerable())
+            .map(|question| question.id)
             .collect();
         let Some(current) = self.questions.shown_id() else {
             self.respond("reply.no_question", &[], now);

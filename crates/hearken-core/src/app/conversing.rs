@@ -58,10 +58,10 @@ impl App {
         let Some(conversation) = self.conversations.get(number).cloned() else {
             return;
         };
-        let asks = self.questions().into_iter().find(|prompt| {
-            prompt.is_answerable() && is_of(&conversation, prompt.key.link, &prompt.key)
+        let asks = self.questions().into_iter().find(|question| {
+            question.is_answerable() && is_of(&conversation, question.key.link, &question.key)
         });
-        let asks: Option<QuestionId> = asks.map(|prompt| prompt.id);
+        let asks: Option<QuestionId> = asks.map(|question| question.id);
         if let Some(id) = asks.filter(|id| self.questions.shown_id() != Some(*id)) {
             self.show(Some(id), false, now);
             self.questions.note_change(now.monotonic);

@@ -68,7 +68,7 @@ impl App {
         let mut questions = self.questions().into_iter();
         connection.takes_prompts
             && works
-            && !questions.any(|prompt| is_meant(&prompt.key) && prompt.is_answerable())
+            && !questions.any(|question| is_meant(&question.key) && question.is_answerable())
     }
 
     /// Notes that a stop was sent, if there is something that has to stop.

@@ -232,14 +232,14 @@ impl Stage {
             if facts.is_empty()
                 && self.app.face.manner() == Manner::Keys
                 && self.app.wants_sight()
-                && let Some((shown, prompt)) = self.app.shown()
+                && let Some((shown, question)) = self.app.shown()
             {
                 let showing = match self.app.mode() {
                     Mode::Choosing(..) => Showing::Choices(shown.question),
                     _ => Showing::Page(Drawn {
                         question: shown.question,
                         page: 0,
-                        pages: 1 + usize::from(prompt.is_cut()),
+                        pages: 1 + usize::from(question.is_cut()),
                         cut: 0,
                     }),
                 };
@@ -370,9 +370,9 @@ impl Stage {
 
     /// Draws a page of the shown question.
     fn see(&mut self, page: usize, pages: usize) {
-        let prompt = self.app.shown().unwrap().0.question;
+        let question = self.app.shown().unwrap().0.question;
         self.draw(Showing::Page(Drawn {
-            question: prompt,
+            question,
             page,
             pages,
             cut: 0,

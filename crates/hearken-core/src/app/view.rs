@@ -115,7 +115,7 @@ impl App {
             Mode::Searching => "editor.search",
             Mode::Prompting(_) => "editor.prompt",
             Mode::Editing(id) => match self.sessions.question(QuestionId(id)) {
-                Some(prompt) if matches!(prompt.body, QuestionBody::Confirmation(_)) => {
+                Some(question) if matches!(question.body, QuestionBody::Confirmation(_)) => {
                     "editor.reason"
                 }
                 Some(_) | None => "editor.label",
@@ -141,15 +141,15 @@ impl App {
     }
 
     /// Returns the name by which a person tells the asking agent from all others.
-    pub fn agent_of(&self, prompt: &Question) -> String {
-        let (key, agent) = (&prompt.key, &prompt.agent);
+    pub fn agent_of(&self, question: &Question) -> String {
+        let (key, agent) = (&question.key, &question.agent);
         (self.announcer.agent_name(key, agent, &self.sessions)).to_string()
     }
 
     /// Returns how much time a question has left.
-    pub fn time_left(&self, prompt: &Question, now: Duration) -> Option<Duration> {
+    pub fn time_left(&self, question: &Question, now: Duration) -> Option<Duration> {
         self.sessions
-            .expires(prompt)
+            .expires(question)
             .map(|at| at.saturating_sub(now))
     }
 
@@ -207,8 +207,8 @@ impl App {
         let Doing::Confirming(step) = &self.doing else {
             return None;
         };
-        let prompt = self.sessions.question(step.question())?;
-        Some(self.announcer.answer_words(prompt, step.answer()))
+        let question = self.sessions.question(step.question())?;
+        Some(self.announcer.answer_words(question, step.answer()))
     }
 
     /// Returns the state of the voice.
@@ -283,7 +283,7 @@ impl App {
     fn is_answered(&self, id: QuestionId) -> bool {
         self.sessions
             .question(id)
-            .is_some_and(|prompt| prompt.answer().is_some())
+            .is_some_and(|question| question.answer().is_some())
     }
 
     /// Returns one session as a line: agent, phase, state, tools with their time, progress.

@@ -60,7 +60,7 @@ impl App {
                 let left = self
                     .sessions
                     .question(id)
-                    .and_then(|prompt| self.time_left(prompt, told.at.monotonic));
+                    .and_then(|question| self.time_left(question, told.at.monotonic));
                 left.is_none_or(|left| left > SHORT)
             }
             Some(About::Tells(id)) if told.class == Class::Alert => {
@@ -119,12 +119,12 @@ impl App {
         let Some(About::Asks(id)) = told.about else {
             return Some(told);
         };
-        let prompt = self
+        let question = self
             .sessions
             .question(id)
-            .filter(|prompt| prompt.is_open())?;
+            .filter(|question| question.is_open())?;
         Some(Arc::new(Announcement {
-            segments: self.announcer.ask_again(prompt, &self.sessions, now),
+            segments: self.announcer.ask_again(question, &self.sessions, now),
             ..Announcement::clone(&told)
         }))
     }
@@ -180,7 +180,7 @@ impl App {
     }
 
     /// Returns whether a question is announced but not written yet.
-    pub(super) fn is_unwritten(&self, prompt: &Question) -> bool {
-        self.holding.is_unwritten(prompt.id)
+    pub(super) fn is_unwritten(&self, question: &Question) -> bool {
+        self.holding.is_unwritten(question.id)
     }
 }

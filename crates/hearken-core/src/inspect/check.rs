@@ -105,13 +105,13 @@ impl Checker {
         let Some(reply) = RecordedReply::read(&gathered.text) else {
             return false;
         };
-        let Some(prompt) = self.sessions.open_under(LINK, &reply.token) else {
+        let Some(question) = self.sessions.open_under(LINK, &reply.token) else {
             return false;
         };
         let now = self.clock.at(reply.timestamp);
         let changes = self
             .sessions
-            .answered_before(prompt, reply.answer, now, &mut Unobserved);
+            .answered_before(question, reply.answer, now, &mut Unobserved);
         self.changes(gathered.line, None, changes);
         true
     }

@@ -29,7 +29,7 @@ impl Checker {
         let questions = self
             .sessions
             .open_questions()
-            .filter(|prompt| prompt.key == *key)
+            .filter(|question| question.key == *key)
             .count() as u64;
         let outputs = session
             .outputs()

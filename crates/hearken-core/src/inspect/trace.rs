@@ -358,11 +358,11 @@ impl Tracer {
             return self.translated(gathered);
         }
         if let Some(reply) = RecordedReply::read(&gathered.text)
-            && let Some(prompt) = self.sessions.open_under(LINK, &reply.token)
+            && let Some(question) = self.sessions.open_under(LINK, &reply.token)
         {
             let now = self.clock.at(reply.timestamp);
             self.sessions
-                .answered_before(prompt, reply.answer, now, &mut self.log);
+                .answered_before(question, reply.answer, now, &mut self.log);
             return;
         }
         match dialect::read(&gathered.text) {

@@ -10,8 +10,8 @@ use crate::protocol::{Answer, Decision};
 
 use super::fate::{Aftermath, Fate};
 use super::key::QuestionId;
-use super::prompt::{Closing, Question, ReplyState};
-use super::question::QuestionBody;
+use super::question::{Closing, Question, ReplyState};
+use super::question_body::QuestionBody;
 use super::sessions::Sessions;
 
 impl Question {
@@ -25,18 +25,18 @@ impl Sessions {
     /// Notes how to introduce the agent's next words. A decision made elsewhere never replaces the person's own, and
     /// leads to at most one introduction per question.
     pub(super) fn follow(&mut self, id: QuestionId, fate: Fate) {
-        let Some(prompt) = self.questions.get(id) else {
+        let Some(question) = self.questions.get(id) else {
             return;
         };
-        let Some(session) = self.sessions.get_mut(&prompt.key) else {
+        let Some(session) = self.sessions.get_mut(&question.key) else {
             return;
         };
         let own = fate == Fate::Rejected;
         let earlier = session.aftermath.as_ref().map(|earlier| earlier.fate);
-        if own || (!prompt.introduced && earlier != Some(Fate::Rejected)) {
+        if own || (!question.introduced && earlier != Some(Fate::Rejected)) {
             session.aftermath = Some(Box::new(Aftermath {
                 question: id,
-                action: prompt.body.subject().to_owned(),
+                action: question.body.subject().to_owned(),
                 fate,
             }));
         }
@@ -44,8 +44,8 @@ impl Sessions {
 
     /// Drops the introduction of the agent's next words that this question led to.
     pub(super) fn follow_no_more(&mut self, id: QuestionId) {
-        if let Some(prompt) = self.questions.get(id)
-            && let Some(session) = self.sessions.get_mut(&prompt.key)
+        if let Some(question) = self.questions.get(id)
+            && let Some(session) = self.sessions.get_mut(&question.key)
         {
             session.aftermath.take_if(|it| it.question == id);
         }
@@ -60,10 +60,10 @@ impl Sessions {
 
     /// Notes what a question's closing shows about its action; `overdue` is whether its time was over.
     pub(super) fn follow_closing(&mut self, id: QuestionId, overdue: bool) {
-        let Some(prompt) = self.questions.get(id) else {
+        let Some(question) = self.questions.get(id) else {
             return;
         };
-        match fate_of(prompt, overdue) {
+        match fate_of(question, overdue) {
             Some(fate) => self.follow(id, fate),
             None => self.was_done(id),
         }
@@ -72,19 +72,19 @@ impl Sessions {
     /// Returns whether a question's time is over by now: by our own count, or by the producer's clock, the only clock
     /// of a recording.
     pub(super) fn is_overdue(&self, id: QuestionId) -> bool {
-        let prompt = self.questions.get(id);
-        prompt.is_some_and(|prompt| {
-            prompt.reply == ReplyState::TimedOut || self.is_over_for(prompt, 0)
+        let question = self.questions.get(id);
+        question.is_some_and(|question| {
+            question.reply == ReplyState::TimedOut || self.is_over_for(question, 0)
         })
     }
 
     /// Returns whether a question's time has been over for so many seconds, by the producer's clock.
-    pub(super) fn is_over_for(&self, prompt: &Question, seconds: u64) -> bool {
+    pub(super) fn is_over_for(&self, question: &Question, seconds: u64) -> bool {
         let last = self
             .sessions
-            .get(&prompt.key)
+            .get(&question.key)
             .and_then(|session| session.last_stamp);
-        match (prompt.body.timeout_seconds(), prompt.asked, last) {
+        match (question.body.timeout_seconds(), question.asked, last) {
             (Some(timeout), Some(asked), Some(last)) => {
                 u64::try_from(last.as_second() - asked.as_second())
                     .is_ok_and(|passed| passed >= timeout.saturating_add(seconds))
@@ -96,12 +96,12 @@ impl Sessions {
 
 /// Returns the fate of a closed question's action; `None` if it was allowed, if it was decided here, or if the closing
 /// shows nothing about it.
-fn fate_of(prompt: &Question, overdue: bool) -> Option<Fate> {
-    match &prompt.body {
+fn fate_of(question: &Question, overdue: bool) -> Option<Fate> {
+    match &question.body {
         QuestionBody::Confirmation(_) => {}
         QuestionBody::Clarification(_) => return None,
     }
-    let (given, how) = match &prompt.reply {
+    let (given, how) = match &question.reply {
         ReplyState::Withdrawn(how) => (None, how),
         ReplyState::PerhapsResolved(given, how) => (Some(&given.answer), how),
         ReplyState::Unanswered
@@ -130,7 +130,7 @@ fn fate_of(prompt: &Question, overdue: bool) -> Option<Fate> {
         ) => None,
         (_, Some(Decision::Accept)) => None,
         // Here, silence means acceptance.
-        (None, None) if overdue && prompt.accepts_when_silent() => None,
+        (None, None) if overdue && question.accepts_when_silent() => None,
         (None, Some(Decision::Reject | Decision::Other(_)) | None) if overdue => {
             Some(Fate::TimedOut)
         }

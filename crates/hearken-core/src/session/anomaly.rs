@@ -251,11 +251,9 @@ impl Danger {
     pub fn question(&self) -> Option<QuestionId> {
         match self {
             Self::DoneAfterRejection { suspicion, .. } => Some(suspicion.question),
-            Self::RanOtherwise {
-                question: prompt, ..
-            }
-            | Self::AcceptsBySilence { question: prompt }
-            | Self::AnsweredAfterEnd { question: prompt } => Some(*prompt),
+            Self::RanOtherwise { question, .. }
+            | Self::AcceptsBySilence { question }
+            | Self::AnsweredAfterEnd { question } => Some(*question),
             Self::Unasked { .. }
             | Self::PerhapsUnasked { .. }
             | Self::PerhapsUnaskedLost { .. }

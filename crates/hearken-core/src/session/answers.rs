@@ -15,7 +15,7 @@ use super::fate::Fate;
 use super::key::QuestionId;
 use super::machines::{QuestionEvent, QuestionRun};
 use super::observe::{Observer, Relay, Subject};
-use super::prompt::{Closing, Given, Question, ReplyState};
+use super::question::{Closing, Given, Question, ReplyState};
 use super::sessions::Sessions;
 use super::transition_data::Brings;
 
@@ -36,24 +36,24 @@ impl Sessions {
         now: Now,
         observer: &mut dyn Observer,
     ) -> bool {
-        let stepped = self.questions.change(id, |prompt| {
+        let stepped = self.questions.change(id, |question| {
             let mut relay = Relay {
-                key: &prompt.key,
+                key: &question.key,
                 at: now,
                 // An answer is not an event.
                 number: None,
                 subject: Subject::Question(id),
                 observer,
             };
-            let Ok(to) = prompt.reply.run().observed(event, &mut relay) else {
+            let Ok(to) = question.reply.run().observed(event, &mut relay) else {
                 return false;
             };
-            let given = brings.given.or_else(|| prompt.reply.given().cloned());
-            let how = brings.how.or_else(|| prompt.reply.closing().cloned());
+            let given = brings.given.or_else(|| question.reply.given().cloned());
+            let how = brings.how.or_else(|| question.reply.closing().cloned());
             let Some(next) = ReplyState::enter(to, given, how) else {
                 return false;
             };
-            prompt.reply = next;
+            question.reply = next;
             true
         });
         stepped.unwrap_or_default()
@@ -87,7 +87,7 @@ impl Sessions {
         let before = self
             .questions
             .get(id)
-            .and_then(|prompt| prompt.reply.given());
+            .and_then(|question| question.reply.given());
         let attempt = before.map_or(1, |before| before.attempt.saturating_add(1));
         let earlier = before.and_then(|before| {
             if before.answer == answer {
@@ -112,11 +112,11 @@ impl Sessions {
         self.use_token(id);
         self.note_decided(id);
         let sessions = &self.sessions;
-        self.questions.change(id, |prompt| {
-            let session = sessions.get(&prompt.key);
-            prompt.events_at_answer = session
+        self.questions.change(id, |question| {
+            let session = sessions.get(&question.key);
+            question.events_at_answer = session
                 .map(|session| session.events)
-                .or(prompt.events_at_answer);
+                .or(question.events_at_answer);
         });
         // What the agent says next must not be mistaken for the deed; its words may arrive before the server's receipt.
         if self.questions.get(id).is_some_and(Question::was_rejected) {
@@ -141,8 +141,8 @@ impl Sessions {
     pub fn open_under(&self, link: LinkId, token: &ReplyToken) -> Option<QuestionId> {
         let mut open = self.open_questions();
         let found =
-            open.find(|prompt| prompt.key.link == link && prompt.body.token() == Some(token));
-        found.map(|prompt| prompt.id)
+            open.find(|question| question.key.link == link && question.body.token() == Some(token));
+        found.map(|question| question.id)
     }
 
     /// Applies an answer that was sent while a recording was made, and notifies an observer.
@@ -165,12 +165,12 @@ impl Sessions {
         observer: &mut dyn Observer,
     ) -> Vec<Change> {
         self.answer_step(id, event, Brings::default(), now, observer);
-        let Some(prompt) = self.questions.get(id) else {
+        let Some(question) = self.questions.get(id) else {
             return Vec::new();
         };
-        if prompt.reply.closing() == Some(&Closing::SessionEnded) {
+        if question.reply.closing() == Some(&Closing::SessionEnded) {
             let danger = Danger::AnsweredAfterEnd { question: id };
-            return vec![self.bare_change(prompt, now, What::Danger(danger))];
+            return vec![self.bare_change(question, now, What::Danger(danger))];
         }
         Vec::new()
     }
@@ -189,8 +189,8 @@ impl Sessions {
     /// answered again because it is unknown whether the answer arrived.
     pub fn reply_given_up(&mut self, id: QuestionId, now: Now) {
         self.plain_step(id, QuestionEvent::GivenUp, now);
-        if let Some(prompt) = self.questions.get(id)
-            && prompt.reply.run() == QuestionRun::Unanswered
+        if let Some(question) = self.questions.get(id)
+            && question.reply.run() == QuestionRun::Unanswered
         {
             self.follow_no_more(id);
         }
@@ -209,21 +209,21 @@ impl Sessions {
         now: Now,
         observer: &mut dyn Observer,
     ) {
-        self.questions.change(id, |prompt| prompt.held = None);
+        self.questions.change(id, |question| question.held = None);
         let brings = Brings {
             given: None,
             how: Some(how),
         };
         let closed = self.answer_step(id, QuestionEvent::Closed, brings, now, observer);
-        let Some(prompt) = self.questions.get(id).filter(|_| closed) else {
+        let Some(question) = self.questions.get(id).filter(|_| closed) else {
             return;
         };
-        let key = prompt.key.clone();
+        let key = question.key.clone();
         self.pass_token_on(id);
-        let Some(prompt) = self.questions.get(id) else {
+        let Some(question) = self.questions.get(id) else {
             return;
         };
-        self.closed_bytes += prompt.weight();
+        self.closed_bytes += question.weight();
         self.closed.push_back(id);
         while self.closed.len() > MOST_CLOSED
             || (self.closed_bytes > MOST_CLOSED_BYTES && self.closed.len() > 1)
@@ -231,8 +231,8 @@ impl Sessions {
             let Some(oldest) = self.closed.pop_front() else {
                 break;
             };
-            if let Some(prompt) = self.questions.remove(oldest) {
-                self.closed_bytes = self.closed_bytes.saturating_sub(prompt.weight());
+            if let Some(question) = self.questions.remove(oldest) {
+                self.closed_bytes = self.closed_bytes.saturating_sub(question.weight());
                 self.dropped.questions += 1;
             }
         }

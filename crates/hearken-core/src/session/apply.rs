@@ -14,7 +14,7 @@ use super::machines::{
 };
 use super::model::{Ending, Session, shown};
 use super::observe::Subject;
-use super::prompt::{Closing, Question};
+use super::question::{Closing, Question};
 use super::sessions::Sessions;
 
 impl Sessions {
@@ -201,7 +201,7 @@ impl Sessions {
     /// Returns the open questions of a session, held back or raised.
     pub(super) fn open_of(&self, key: &SessionKey) -> Vec<QuestionId> {
         let open = self.questions.open_of(key);
-        open.map(|prompt| prompt.id).collect()
+        open.map(|question| question.id).collect()
     }
 
     fn after_end(&mut self, context: &mut Context, event: &Event) {

@@ -13,7 +13,7 @@ use super::anomaly::{Anomaly, Danger};
 use super::fate::Aftermath;
 use super::key::{QuestionId, SessionKey};
 use super::model::Ending;
-use super::prompt::Closing;
+use super::question::Closing;
 
 /// One change of one session.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,16 +13,16 @@ use super::change::{Change, What};
 use super::context::Context;
 use super::key::{QuestionId, SessionKey};
 use super::model::{Consent, Session, Sight, ToolCall};
-use super::prompt::{Question, ToolWord};
-use super::question::QuestionBody;
+use super::question::{Question, ToolWord};
+use super::question_body::QuestionBody;
 use super::sessions::Sessions;
 use super::suspicion::Suspicion;
 use super::waiting_lists::UNASKED_AFTER;
 
 /// Returns whether a question is about a call of its session.
-fn guards(prompt: &Question, call: &ToolCall) -> bool {
-    let by_id = call.call_id.is_some() && call.call_id == prompt.call_id;
-    by_id || call.consent == Consent::Asked(prompt.id)
+fn guards(question: &Question, call: &ToolCall) -> bool {
+    let by_id = call.call_id.is_some() && call.call_id == question.call_id;
+    by_id || call.consent == Consent::Asked(question.id)
 }
 
 impl Sessions {
@@ -31,28 +31,28 @@ impl Sessions {
         let all = self.questions_of_team(&session.key);
         let mut raised = all
             .into_iter()
-            .filter(|prompt| prompt.is_open() && prompt.held.is_none());
-        raised.any(|prompt| prompt.answer().is_none() && guards(prompt, call))
+            .filter(|question| question.is_open() && question.held.is_none());
+        raised.any(|question| question.answer().is_none() && guards(question, call))
     }
 
     /// Returns the call that a question is about, if it has begun.
-    pub fn call_of(&self, prompt: &Question) -> Option<&ToolCall> {
+    pub fn call_of(&self, question: &Question) -> Option<&ToolCall> {
         let of_session = |session: &'_ Session| {
             let mut calls = session.tools.iter();
-            calls.position(|call| guards(prompt, call))
+            calls.position(|call| guards(question, call))
         };
-        let own = self.sessions.get(&prompt.key).into_iter();
-        let mut team = own.chain(self.sessions.team(&prompt.key));
+        let own = self.sessions.get(&question.key).into_iter();
+        let mut team = own.chain(self.sessions.team(&question.key));
         team.find_map(|session| session.tools.get(of_session(session)?))
     }
 
     /// Returns whether a question is about a tool: because the producer says so, by a running call, or, more weakly, by
     /// the tool's name in the action.
-    pub fn is_about(prompt: &Question, tool: &str, weakly: bool) -> bool {
-        let QuestionBody::Confirmation(asked) = &prompt.body else {
+    pub fn is_about(question: &Question, tool: &str, weakly: bool) -> bool {
+        let QuestionBody::Confirmation(asked) = &question.body else {
             return false;
         };
-        match prompt.tool.as_deref().or(asked.tool.as_deref()) {
+        match question.tool.as_deref().or(asked.tool.as_deref()) {
             Some(known) => known == tool,
             None => weakly && names(&asked.action, tool),
         }
@@ -60,15 +60,15 @@ impl Sessions {
 
     /// Returns whether the call of an open question runs beside another call of the same tool that no question is about
     /// yet: if the same question arrives now, it is about that other call.
-    pub(super) fn is_beside_its_like(&self, prompt: &Question) -> bool {
-        let Some(session) = self.sessions.get(&prompt.key) else {
+    pub(super) fn is_beside_its_like(&self, question: &Question) -> bool {
+        let Some(session) = self.sessions.get(&question.key) else {
             return false;
         };
-        let own = |call: &&ToolCall| call.call_id.is_some() && call.call_id == prompt.call_id;
+        let own = |call: &&ToolCall| call.call_id.is_some() && call.call_id == question.call_id;
         let Some(own) = session.tools.iter().find(own) else {
             return false;
         };
-        let asked = self.asked_calls(&prompt.key);
+        let asked = self.asked_calls(&question.key);
         session.tools.iter().any(|call| {
             call.tool == own.tool && call.call_id.as_ref().is_some_and(|id| !asked.contains(&id))
         })
@@ -77,17 +77,18 @@ impl Sessions {
     /// Returns the calls of a session that an open question is about.
     fn asked_calls(&self, key: &SessionKey) -> Vec<&ToolCallId> {
         let open = self.questions.open_of(key);
-        open.filter_map(|prompt| prompt.call_id.as_ref()).collect()
+        open.filter_map(|question| question.call_id.as_ref())
+            .collect()
     }
 
     /// Links a new question to a tool that already runs.
     ///
     /// A call of its own agent comes before those of other agents in the same session.
     pub(super) fn link_question(&mut self, id: QuestionId) {
-        let Some(prompt) = self.questions.get(id) else {
+        let Some(question) = self.questions.get(id) else {
             return;
         };
-        for key in self.team_from(&prompt.key) {
+        for key in self.team_from(&question.key) {
             if self.link_question_in(&key, id) {
                 return;
             }
@@ -96,10 +97,10 @@ impl Sessions {
 
     /// Links a new question to a running tool of a session; returns whether there was one.
     fn link_question_in(&mut self, key: &SessionKey, id: QuestionId) -> bool {
-        let Some(prompt) = self.questions.get(id) else {
+        let Some(question) = self.questions.get(id) else {
             return false;
         };
-        let QuestionBody::Confirmation(asked) = &prompt.body else {
+        let QuestionBody::Confirmation(asked) = &question.body else {
             return false;
         };
         let taken: Vec<ToolCallId> = self.asked_calls(key).into_iter().cloned().collect();
@@ -107,8 +108,8 @@ impl Sessions {
         let all = self.questions_of_team(key);
         let accepted: Vec<QuestionId> = all
             .into_iter()
-            .filter(|prompt| prompt.was_accepted())
-            .map(|prompt| prompt.id)
+            .filter(|question| question.was_accepted())
+            .map(|question| question.id)
             .collect();
         let runs_accepted = |call: &ToolCall| match call.consent {
             Consent::Asked(id) => accepted.contains(&id),
@@ -164,10 +165,10 @@ impl Sessions {
             risk: call.risk.clone(),
             args: call.args,
         };
-        self.questions.change(id, |prompt| {
-            prompt.tool_word = Some(word);
-            prompt.tool = Some(tool);
-            prompt.call_id = call_id;
+        self.questions.change(id, |question| {
+            question.tool_word = Some(word);
+            question.tool = Some(tool);
+            question.call_id = call_id;
         });
         true
     }
@@ -175,8 +176,8 @@ impl Sessions {
     /// Returns whether a question of a session was not rejected: a call of high risk that can be undone may be its call.
     pub(super) fn has_asked(&self, key: &SessionKey) -> bool {
         let all = self.questions_of_team(key);
-        all.into_iter().any(|prompt| {
-            matches!(prompt.body, QuestionBody::Confirmation(_)) && !self.is_denied(prompt)
+        all.into_iter().any(|question| {
+            matches!(question.body, QuestionBody::Confirmation(_)) && !self.is_denied(question)
         })
     }
 
@@ -215,9 +216,9 @@ impl Sessions {
     }
 
     fn use_question(&mut self, id: QuestionId, tool: &str, call_id: Option<&ToolCallId>) {
-        self.questions.change(id, |prompt| {
-            prompt.tool = Some(tool.to_owned());
-            prompt.call_id = call_id.cloned();
+        self.questions.change(id, |question| {
+            question.tool = Some(tool.to_owned());
+            question.call_id = call_id.cloned();
         });
     }
 
@@ -234,26 +235,26 @@ impl Sessions {
         let mut stated = None;
         let mut named = None;
         let mut unused = Vec::new();
-        for prompt in self.questions_of_team(key) {
-            let QuestionBody::Confirmation(asked) = &prompt.body else {
+        for question in self.questions_of_team(key) {
+            let QuestionBody::Confirmation(asked) = &question.body else {
                 continue;
             };
             match &asked.tool_call_id {
-                Some(of) if Some(of) == call_id => stated = Some(prompt.id),
+                Some(of) if Some(of) == call_id => stated = Some(question.id),
                 // Its producer names another call.
                 Some(_) if call_id.is_some() => continue,
                 Some(_) | None => {}
             }
-            if prompt.call_id.is_none() && prompt.tool.is_none() {
+            if question.call_id.is_none() && question.tool.is_none() {
                 if names(&asked.action, tool) || asked.tool.as_deref() == Some(tool) {
-                    named = Some(prompt.id);
+                    named = Some(question.id);
                 }
-                unused.push(prompt);
+                unused.push(question);
             }
         }
         // A question that was rejected is not what an irreversible call waits for, if there is another.
         if unused.len() > 1 {
-            unused.retain(|prompt| !prompt.was_rejected());
+            unused.retain(|question| !question.was_rejected());
         }
         // The only unused question of this session must be about the only irreversible call; if something was missed in
         // between, it may have been about a call that was not received.
@@ -273,7 +274,7 @@ impl Sessions {
         call_id: Option<&ToolCallId>,
     ) -> Option<Danger> {
         let deed = context.envelope.attached.deed.as_ref();
-        let is_of_call = |prompt: &&Question| match &prompt.body {
+        let is_of_call = |question: &&Question| match &question.body {
             QuestionBody::Confirmation(asked) => {
                 call_id.is_some() && asked.tool_call_id.as_ref() == call_id
             }
@@ -290,12 +291,12 @@ impl Sessions {
         if !of_call.was_accepted() || of_call.ran_otherwise || !differs {
             return None;
         }
-        let prompt = of_call.id;
+        let question = of_call.id;
         self.questions
-            .change(prompt, |prompt| prompt.ran_otherwise = true);
+            .change(question, |question| question.ran_otherwise = true);
         Some(Danger::RanOtherwise {
             tool: tool.to_owned(),
-            question: prompt,
+            question,
             ran: match deed {
                 Some(deed) => deed.commands.join("; "),
                 None => args.unwrap_or_default().to_owned(),
@@ -306,20 +307,20 @@ impl Sessions {
     /// Returns the danger in a tool's success, if any.
     pub(super) fn danger_of_success(&self, session: &Session, call: &ToolCall) -> Option<Danger> {
         // Real producers invoke a call before they ask about it.
-        let began_before = |prompt: &&Question| {
-            prompt.tool.as_deref() == Some(call.tool.as_str()) && call.since <= prompt.raised
+        let began_before = |question: &&Question| {
+            question.tool.as_deref() == Some(call.tool.as_str()) && call.since <= question.raised
         };
-        let is_of_call = |prompt: &&Question| match prompt.asked_id() {
+        let is_of_call = |question: &&Question| match question.asked_id() {
             Some(id) => call.call_id.as_ref() == Some(id),
-            None => began_before(prompt),
+            None => began_before(question),
         };
         let all = self.questions_of_team(&session.key);
         let own = all.into_iter().rev().find(is_of_call);
-        let own = own.filter(|prompt| self.is_denied(prompt));
-        let rejected = own.map(|prompt| Suspicion {
-            question: prompt.id,
+        let own = own.filter(|question| self.is_denied(question));
+        let rejected = own.map(|question| Suspicion {
+            question: question.id,
             is_sure: true,
-            by_silence: !prompt.was_rejected(),
+            by_silence: !question.was_rejected(),
         });
         if let Some(suspicion) = rejected.or(call.suspicion) {
             let tool = call.tool.clone();

@@ -11,7 +11,7 @@ use crate::protocol::ToolCallId;
 use super::anomaly::Danger;
 use super::key::SessionKey;
 use super::model::{Consent, Session, ToolCall};
-use super::prompt::Question;
+use super::question::Question;
 use super::sessions::Sessions;
 use super::suspicion::Suspicion;
 
@@ -22,8 +22,8 @@ impl Sessions {
     /// Remembers a call that ended without success, or whose session ended, if its success would be a danger.
     pub(super) fn note_failed(&mut self, key: &SessionKey, call: ToolCall) {
         let mut all = self.questions_of_team(key).into_iter();
-        let is_asked = all.any(|prompt| {
-            let id = prompt.asked_id();
+        let is_asked = all.any(|question| {
+            let id = question.asked_id();
             id.is_some() && id == call.call_id.as_ref()
         });
         drop(all);
@@ -68,7 +68,7 @@ impl Sessions {
     fn danger_of_unheard(&self, session: &Session, id: &ToolCallId, tool: &str) -> Option<Danger> {
         let all = self.questions_of_team(&session.key);
         let mut all = all.into_iter().rev();
-        let own: &Question = all.find(|prompt| prompt.asked_id() == Some(id))?;
+        let own: &Question = all.find(|question| question.asked_id() == Some(id))?;
         let suspicion = Suspicion {
             question: own.id,
             is_sure: true,

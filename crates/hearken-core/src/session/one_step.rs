@@ -4,14 +4,14 @@
 //! (`app`).
 
 use super::key::QuestionId;
-use super::prompt::Question;
-use super::question::QuestionBody;
+use super::question::Question;
+use super::question_body::QuestionBody;
 use super::sessions::Sessions;
 
 impl Sessions {
     /// Allows a confirmation to be accepted in one step if it would take two only because of what is not stated.
     pub fn ease(&mut self, id: QuestionId) {
-        self.questions.change(id, |prompt| prompt.eased = true);
+        self.questions.change(id, |question| question.eased = true);
     }
 }
 

@@ -8,7 +8,7 @@ use super::context::Context;
 use super::machines::{AgentState, OutputEvent, OutputRun};
 use super::model::{MOST_OUTPUTS, Output};
 use super::observe::Subject;
-use super::prompt::Question;
+use super::question::Question;
 use super::sessions::Sessions;
 
 impl Sessions {
@@ -77,7 +77,7 @@ impl Sessions {
             session.aftermath.take()
         };
         if let Some(after) = &after {
-            let introduce = |prompt: &mut Question| prompt.introduced = true;
+            let introduce = |question: &mut Question| question.introduced = true;
             self.questions.change(after.question, introduce);
         }
         self.implies(context, AgentState::WritingOutput);

@@ -1,173 +1,560 @@
-//! The content of a question: a confirmation or a clarification, and whether two of them ask the same (chapter 6).
+//! One question of one agent, from its asking to its closing (chapter 6).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
 
 use crate::protocol::{
-    AwaitingClarification, AwaitingConfirmation, Choice, Decision, Deed, ReplyToken, ToolCallId,
+    Answer, Attached, Decision, Now, RejectOnly, RiskLevel, TextDirection, ToolCallId, Undoing,
+    is_direction_sign,
 };
 
-/// The content of a question.
-#[derive(Debug, Clone, PartialEq)]
-pub enum QuestionBody {
-    /// A request for consent to an action.
-    Confirmation(AwaitingConfirmation),
-    /// A request for information.
-    Clarification(AwaitingClarification),
+use super::key::{QuestionId, SessionKey};
+use super::machines::{QuestionRun, ToolEvent};
+use super::question_body::{QuestionBody, is_silent};
+use super::token_memory::{Digest, TokenUse, digest_of_text};
+use super::waiting_lists::UnraisedReason;
+
+/// What the call that a question is about states about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolWord {
+    /// Whether it can't be undone.
+    pub irreversible: bool,
+    /// How much could go wrong.
+    pub risk: Option<RiskLevel>,
+    /// The digest of its arguments.
+    pub(super) args: Option<Digest>,
 }
 
-impl QuestionBody {
-    /// Restricts the question to rejection if nothing describes what would be done.
-    pub(super) fn narrowed(self, deed: Option<&Deed>) -> Self {
+/// Returns the rank of a risk; an unstated risk is not known to be worse.
+fn grade(risk: Option<&RiskLevel>) -> u8 {
+    match risk {
+        None | Some(RiskLevel::Other(_)) => 0,
+        Some(RiskLevel::Low) => 1,
+        Some(RiskLevel::Medium) => 2,
+        Some(RiskLevel::High) => 3,
+    }
+}
+
+/// The answer that the person gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// The answer.
+    pub answer: Answer,
+    /// When the person decided; kept over retries.
+    pub decided: Timestamp,
+    /// The number of this attempt, or of attempts so far, from 1.
+    pub attempt: u32,
+    /// Another answer that was sent before it and may have arrived.
+    pub earlier: Option<Answer>,
+}
+
+/// The progress of the person's answer.
+///
+/// Once a byte of an answer has left, it may have arrived until something shows whether it did; each state below is
+/// clear about that.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReplyState {
+    /// It has not been answered here.
+    Unanswered,
+    /// The answer is on its way.
+    Sending(Given),
+    /// Nothing of it has left or was accepted, and it is retried: it can be withdrawn.
+    Retrying(Given),
+    /// It is on its way again, and may have arrived before.
+    SendingAgain(Given),
+    /// It may have arrived, and is retried.
+    RetryingAgain(Given),
+    /// It may have arrived, and is not retried automatically; the question can be answered.
+    Perhaps(Given),
+    /// It was written to a connection without acknowledgements.
+    Written(Given),
+    /// The server accepted the message; that alone proves nothing.
+    Sent(Given),
+    /// Our own count ended; the question stays answerable.
+    TimedOut,
+    /// The agent's events closed the question while the answer was on its way.
+    Settling(Given, Closing),
+    /// The agent's events show that it was decided by our answer.
+    Resolved(Given, Closing),
+    /// It is over, perhaps by our answer and perhaps without it.
+    PerhapsResolved(Given, Closing),
+    /// It is over without an answer of ours.
+    Withdrawn(Closing),
+}
+
+/// The reason why a question closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Closing {
+    /// The agent left `awaiting_input` (A.4).
+    StateLeft {
+        /// The state that it entered; the agent's words about it are announced with the state itself.
+        to: String,
+    },
+    /// The linked tool went on.
+    ToolWentOn {
+        /// What happened to it.
+        how: ToolEvent,
+    },
+    /// The session ended.
+    SessionEnded,
+    /// The same question was asked again under a new token.
+    AskedAgain,
+    /// The question has changed, and another one replaces it.
+    Changed,
+    /// It was already decided before we connected; it was never raised.
+    DecidedBefore,
+    /// The producer ended the subscription in which it was asked (5.8.2).
+    Unsubscribed,
+    /// The person stopped the agent's work, and that cancelled it.
+    Stopped,
+    /// The agent withdrew it.
+    TakenBack,
+    /// The link is gone and its time is over.
+    LinkGone,
+    /// The link is back, nothing was heard of the question there, and its time is over.
+    Unheard,
+}
+
+impl Closing {
+    /// Returns the decision that the agent's next step implies, for a confirmation that was not answered here: an agent
+    /// that goes on to the tool was allowed to, and a call that was waiting and then fails was not. Going back to
+    /// thinking implies nothing, because both answers may lead there (A.4).
+    pub fn implied(&self) -> Option<Decision> {
         match self {
-            Self::Confirmation(mut asked) if deed.is_none() && is_silent(&asked) => {
-                asked.allowed_replies = vec![Decision::Reject];
-                Self::Confirmation(asked)
+            Self::StateLeft { to } if to == "calling_tool" => Some(Decision::Accept),
+            Self::ToolWentOn {
+                how: ToolEvent::Invoked | ToolEvent::Succeeded,
+            } => Some(Decision::Accept),
+            Self::ToolWentOn {
+                how: ToolEvent::Failed,
+            } => Some(Decision::Reject),
+            Self::StateLeft { .. }
+            | Self::ToolWentOn {
+                how: ToolEvent::TimedOut | ToolEvent::SessionEnded,
             }
-            other => other,
+            | Self::SessionEnded
+            | Self::AskedAgain
+            | Self::Changed
+            | Self::DecidedBefore
+            | Self::Unsubscribed
+            | Self::Stopped
+            | Self::TakenBack
+            | Self::LinkGone
+            | Self::Unheard => None,
+        }
+    }
+}
+
+/// Whether an answer can reach the asker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// The link on which it was asked is up.
+    Live,
+    /// The link was lost since; the question may be decided. It is live again once its session is active.
+    LinkLost,
+    /// The link was lost and is back, and its server continued after the last event that we had, without any news
+    /// since: as far as the server can be trusted nothing has happened, and an answer may reach the asker.
+    Resumed,
+    /// The source is a recording or accepts no answers.
+    NotAnswerable,
+}
+
+impl Standing {
+    /// Returns whether an answer can be sent to the asker.
+    pub fn reaches(self) -> bool {
+        match self {
+            Self::Live | Self::Resumed => true,
+            Self::LinkLost | Self::NotAnswerable => false,
+        }
+    }
+}
+
+/// The warnings given as time runs out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Warning {
+    /// None yet.
+    None,
+    /// At half of the time.
+    Half,
+    /// Shortly before the end.
+    Last,
+}
+
+/// One question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Its number in this run.
+    pub id: QuestionId,
+    /// The session that asks.
+    pub key: SessionKey,
+    /// The agent's display name.
+    pub agent: Arc<str>,
+    /// What is asked.
+    pub body: QuestionBody,
+    /// Extra data that is read on demand.
+    pub attached: Arc<Attached>,
+    /// The language of the question.
+    pub language: Option<Arc<str>>,
+    /// The direction of its texts, as the agent states it.
+    pub direction: Option<TextDirection>,
+    /// When it arrived.
+    pub opened: Now,
+    /// When it was raised, on the monotonic clock: later than its arrival if it was held back.
+    pub raised: Duration,
+    /// Who else used its token: unless it is its own alone, nothing about the question is routine.
+    pub token_use: TokenUse,
+    /// When the producer asked, by its own account.
+    pub asked: Option<Timestamp>,
+    /// The progress of the answer.
+    pub reply: ReplyState,
+    /// Whether an answer can reach the asker.
+    pub standing: Standing,
+    /// Whether unstated properties cost no second step.
+    pub(super) eased: bool,
+    /// Whether it was reported that its call does something else.
+    pub(super) ran_otherwise: bool,
+    /// Whether silence rejected it: it closed after its time without an answer.
+    pub lapsed: bool,
+    /// Whether its time was over when the agent's events closed it.
+    pub overdue: bool,
+    /// Whether a call has succeeded since it was decided, or its turn has ended.
+    pub(super) was_followed: bool,
+    /// Whether another open question has the same token, so that an answer may count for that one.
+    pub shares_token: bool,
+    /// The question that this one replaces because it has changed.
+    pub replaces: Option<QuestionId>,
+    /// The tool that it guards, if known.
+    pub tool: Option<String>,
+    /// What that tool stated about itself, if it was called before the question.
+    pub tool_word: Option<ToolWord>,
+    pub(super) call_id: Option<ToolCallId>,
+    pub(super) warned: Warning,
+    /// Why it has not been raised yet.
+    pub(super) held: Option<UnraisedReason>,
+    pub(super) perhaps_told: bool,
+    /// Whether the agent's words after it have been introduced.
+    pub(super) introduced: bool,
+    /// Whether it arrived as old news: its time then runs from when it was asked.
+    pub(super) replayed: bool,
+    /// The epoch of its session in which it was asked.
+    pub(super) epoch: u32,
+    /// The number of calls of its session when it was asked.
+    pub(super) invocations: u64,
+    /// Whether a tool was running when it was asked: it may be about that one.
+    pub(super) beside_a_tool: bool,
+    /// The number of events of its session when the answer was sent.
+    pub(super) events_at_answer: Option<u64>,
+}
+
+impl ReplyState {
+    /// Returns the state in the machine of A.4.
+    pub fn run(&self) -> QuestionRun {
+        match self {
+            Self::Unanswered => QuestionRun::Unanswered,
+            Self::Sending(_) => QuestionRun::Sending,
+            Self::Retrying(_) => QuestionRun::Retrying,
+            Self::SendingAgain(_) => QuestionRun::SendingAgain,
+            Self::RetryingAgain(_) => QuestionRun::RetryingAgain,
+            Self::Perhaps(_) => QuestionRun::Perhaps,
+            Self::Written(_) => QuestionRun::Written,
+            Self::Sent(_) => QuestionRun::Sent,
+            Self::TimedOut => QuestionRun::TimedOut,
+            Self::Settling(..) => QuestionRun::Settling,
+            Self::Resolved(..) => QuestionRun::Resolved,
+            Self::PerhapsResolved(..) => QuestionRun::PerhapsResolved,
+            Self::Withdrawn(_) => QuestionRun::Withdrawn,
         }
     }
 
-    /// Returns the places, from 1, of two choices that can't be told apart or stand for the same answer, if there are
-    /// any.
-    pub fn twin_choices(&self) -> Option<(usize, usize)> {
-        let Self::Clarification(asked) = self else {
+    /// Returns the answer that was given here, unless it certainly never arrived at a question that is over.
+    pub fn given(&self) -> Option<&Given> {
+        match self {
+            Self::Sending(given)
+            | Self::Retrying(given)
+            | Self::SendingAgain(given)
+            | Self::RetryingAgain(given)
+            | Self::Perhaps(given)
+            | Self::Written(given)
+            | Self::Sent(given)
+            | Self::Settling(given, _)
+            | Self::Resolved(given, _)
+            | Self::PerhapsResolved(given, _) => Some(given),
+            Self::Unanswered | Self::TimedOut | Self::Withdrawn(_) => None,
+        }
+    }
+
+    /// Returns what closed the question.
+    pub fn closing(&self) -> Option<&Closing> {
+        match self {
+            Self::Settling(_, how)
+            | Self::Resolved(_, how)
+            | Self::PerhapsResolved(_, how)
+            | Self::Withdrawn(how) => Some(how),
+            Self::Unanswered
+            | Self::Sending(_)
+            | Self::Retrying(_)
+            | Self::SendingAgain(_)
+            | Self::RetryingAgain(_)
+            | Self::Perhaps(_)
+            | Self::Written(_)
+            | Self::Sent(_)
+            | Self::TimedOut => None,
+        }
+    }
+
+    /// Returns an answer that may have arrived although the question can be answered again.
+    pub fn perhaps(&self) -> Option<&Given> {
+        match self {
+            Self::Perhaps(given) => Some(given),
+            Self::Unanswered
+            | Self::Sending(_)
+            | Self::Retrying(_)
+            | Self::SendingAgain(_)
+            | Self::RetryingAgain(_)
+            | Self::Written(_)
+            | Self::Sent(_)
+            | Self::TimedOut
+            | Self::Settling(..)
+            | Self::Resolved(..)
+            | Self::PerhapsResolved(..)
+            | Self::Withdrawn(_) => None,
+        }
+    }
+}
+
+impl Question {
+    /// Returns whether the question is still open: it may be answered, or its fate is unknown.
+    pub fn is_open(&self) -> bool {
+        self.reply.closing().is_none()
+    }
+
+    /// Returns whether an answer is wanted and can be given.
+    pub fn is_answerable(&self) -> bool {
+        self.standing.reaches()
+            && self.body.token().is_some()
+            && !matches!(self.token_use, TokenUse::Shared { .. })
+            && matches!(
+                self.reply,
+                ReplyState::Unanswered | ReplyState::TimedOut | ReplyState::Perhaps(_)
+            )
+    }
+
+    /// Returns the answer that was given here, whatever its state.
+    pub fn answer(&self) -> Option<&Answer> {
+        self.reply.given().map(|given| &given.answer)
+    }
+
+    /// Returns whether the person allowed it here, once or for longer.
+    pub fn was_accepted(&self) -> bool {
+        match self.answer() {
+            Some(Answer::Decision { decision, .. }) => *decision != Decision::Reject,
+            Some(Answer::Response(_)) | None => false,
+        }
+    }
+
+    /// Returns whether the person rejected it here.
+    pub fn was_rejected(&self) -> bool {
+        matches!(
+            self.answer(),
+            Some(Answer::Decision {
+                decision: Decision::Reject,
+                ..
+            })
+        )
+    }
+
+    /// Returns the risk that the question states, or its tool's if that is worse.
+    pub fn risk(&self) -> Option<&RiskLevel> {
+        let stated = match &self.body {
+            QuestionBody::Confirmation(asked) => asked.risk_level.as_ref(),
+            QuestionBody::Clarification(_) => None,
+        };
+        self.tool_risk().or(stated)
+    }
+
+    /// Returns the risk that its tool states, if it is worse than the question's.
+    pub fn tool_risk(&self) -> Option<&RiskLevel> {
+        let QuestionBody::Confirmation(asked) = &self.body else {
             return None;
         };
-        let is_twin = |one: &Choice, other: &Choice| {
-            let same_label = one.label.trim().to_lowercase() == other.label.trim().to_lowercase();
-            same_label || one.value == other.value
+        let said = self.tool_word.as_ref()?.risk.as_ref();
+        let worse =
+            grade(said) > grade(asked.risk_level.as_ref()).max(grade(Some(&RiskLevel::Low)));
+        said.filter(|_| worse)
+    }
+
+    /// Returns whether the question or its tool says that it can't be undone.
+    pub fn is_irreversible(&self) -> bool {
+        match &self.body {
+            QuestionBody::Confirmation(asked) => {
+                asked.is_irreversible() || self.tool_word.as_ref().is_some_and(|it| it.irreversible)
+            }
+            QuestionBody::Clarification(_) => false,
+        }
+    }
+
+    /// Returns whether the end of its time allows the action, or the question is not about an action.
+    pub(super) fn accepts_when_silent(&self) -> bool {
+        match &self.body {
+            QuestionBody::Confirmation(asked) => asked.default_decision == Some(Decision::Accept),
+            QuestionBody::Clarification(_) => true,
+        }
+    }
+
+    /// Returns whether silence would accept something irreversible of medium or high risk (6.4.1).
+    pub fn accepts_by_silence(&self) -> bool {
+        match &self.body {
+            QuestionBody::Confirmation(asked) => {
+                asked.default_decision == Some(Decision::Accept)
+                    && self.is_irreversible()
+                    && matches!(self.risk(), Some(RiskLevel::High | RiskLevel::Medium))
+            }
+            QuestionBody::Clarification(_) => false,
+        }
+    }
+
+    /// Returns whether accepting needs a second step: high or unknown risk, irreversible by either field or not stated
+    /// to be reversible, each according to the question or its tool, an action that is not named, a token that was used
+    /// before, a default that turns silence into consent, or a question that may be decided or is too long to be said
+    /// in one go. A missing risk or reversibility is never taken for harmless.
+    pub fn wants_second_step(&self) -> bool {
+        let by_silence = match &self.body {
+            QuestionBody::Confirmation(asked) => asked.default_decision == Some(Decision::Accept),
+            QuestionBody::Clarification(_) => false,
         };
-        asked.choices.iter().enumerate().find_map(|(at, other)| {
-            let earlier = asked.choices.iter().take(at);
-            let twin = earlier.into_iter().position(|one| is_twin(one, other));
-            twin.map(|twin| (twin + 1, at + 1))
-        })
+        by_silence || self.is_unusual()
     }
 
-    /// Returns the token that an answer must echo.
-    pub fn token(&self) -> Option<&ReplyToken> {
-        match self {
-            Self::Confirmation(asked) => asked.reply_token.as_ref(),
-            Self::Clarification(asked) => asked.reply_token.as_ref(),
+    /// Returns whether accepting takes two steps for any reason other than the effect of silence.
+    pub fn is_unusual(&self) -> bool {
+        match &self.body {
+            QuestionBody::Confirmation(asked) => {
+                let low = self.risk() == Some(&RiskLevel::Low);
+                let mild = low || self.risk() == Some(&RiskLevel::Medium);
+                let said_reversible = match asked.undoing() {
+                    Undoing::Reversible | Undoing::WithEffort => true,
+                    Undoing::Irreversible | Undoing::Unknown => false,
+                };
+                self.is_irreversible()
+                    || self.token_use != TokenUse::Own
+                    || self.shares_token
+                    || self.replaces.is_some()
+                    || !asked.names_action
+                    || self.standing == Standing::Resumed
+                    || !(self.may_be_unstated() || (mild && said_reversible))
+                    || self.is_cut()
+                    || self.turns_its_direction()
+            }
+            QuestionBody::Clarification(_) => {
+                self.token_use != TokenUse::Own
+                    || self.shares_token
+                    || self.body.twin_choices().is_some()
+            }
         }
     }
-    /// Returns the action or the question itself.
-    pub fn subject(&self) -> &str {
-        match self {
-            Self::Confirmation(asked) => &asked.action,
-            Self::Clarification(asked) => &asked.question,
+
+    /// Returns whether a question's texts contain direction marks: even balanced ones can reorder the parts of a
+    /// command on a screen.
+    pub fn turns_its_direction(&self) -> bool {
+        let turns = |text: &str| text.contains(is_direction_sign);
+        match &self.body {
+            QuestionBody::Confirmation(asked) => {
+                turns(&asked.action) || asked.consequence.as_deref().is_some_and(turns)
+            }
+            QuestionBody::Clarification(asked) => {
+                turns(&asked.question) || asked.choices.iter().any(|choice| turns(&choice.label))
+            }
         }
     }
-    /// Returns how many answers can be chosen by number.
-    pub fn choices(&self) -> usize {
-        match self {
-            Self::Confirmation(asked) => asked.others().count(),
-            Self::Clarification(asked) => asked.choices.len(),
-        }
-    }
-    /// Returns roughly how much memory its texts take, in bytes.
-    pub(super) fn weight(&self) -> usize {
-        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let pairs = |pairs: &[(String, String)]| -> usize {
-            pairs
-                .iter()
-                .map(|(name, text)| name.len() + text.len())
-                .sum()
+
+    /// Returns whether a call under its id differs from the one it asked for, in the tool's name or the arguments.
+    pub(super) fn is_for_another(&self, tool: &str, args: Option<&str>) -> bool {
+        let QuestionBody::Confirmation(asked) = &self.body else {
+            return false;
         };
-        match self {
-            Self::Confirmation(asked) => {
-                asked.action.len()
-                    + text(&asked.consequence)
-                    + asked.summary.weight()
-                    + pairs(&asked.extra_context)
+        let other_tool = asked.tool.as_deref().is_some_and(|asked| asked != tool);
+        let known = self.asked_args();
+        let other_args = match (known, args) {
+            (Some(known), Some(args)) => known != digest_of_text(args),
+            (Some(_) | None, Some(_) | None) => false,
+        };
+        other_tool || other_args
+    }
+
+    /// Returns the tool that it is about, if that is known.
+    pub(super) fn asked_tool(&self) -> Option<&str> {
+        let stated = match &self.body {
+            QuestionBody::Confirmation(asked) => asked.tool.as_deref(),
+            QuestionBody::Clarification(_) => None,
+        };
+        self.tool.as_deref().or(stated)
+    }
+
+    /// Returns the id of the call that it is about, if that is known.
+    pub(super) fn asked_id(&self) -> Option<&ToolCallId> {
+        let stated = match &self.body {
+            QuestionBody::Confirmation(asked) => asked.tool_call_id.as_ref(),
+            QuestionBody::Clarification(_) => None,
+        };
+        self.call_id.as_ref().or(stated)
+    }
+
+    /// Returns the digest of the arguments that it is about, if they are known.
+    pub(super) fn asked_args(&self) -> Option<Digest> {
+        let QuestionBody::Confirmation(asked) = &self.body else {
+            return None;
+        };
+        let mut extra = asked.extra_context.iter();
+        let said = extra.find(|(name, _)| name == "args_summary");
+        let said = said.map(|(_, said)| digest_of_text(said));
+        said.or(self.tool_word.as_ref().and_then(|word| word.args))
+    }
+
+    /// Returns the exact command that it asks for, if it asks for one.
+    pub fn command(&self) -> Option<&str> {
+        let QuestionBody::Confirmation(asked) = &self.body else {
+            return None;
+        };
+        let action = asked.action.trim();
+        let deed = self.attached.deed.as_ref()?;
+        let is_it = deed.commands.iter().any(|command| command.trim() == action);
+        is_it.then_some(asked.action.as_str())
+    }
+
+    /// Returns why it can only be rejected, if so: nothing describes what would be done, or an answer could be
+    /// mistaken.
+    pub fn reject_only(&self) -> Option<RejectOnly> {
+        let QuestionBody::Confirmation(asked) = &self.body else {
+            return None;
+        };
+        match &self.attached.deed {
+            Some(deed) => deed.reject_only,
+            None => is_silent(asked).then_some(RejectOnly::Silent),
+        }
+    }
+
+    /// Returns whether the question is too long to be said in one go: it is then said in part, with a note, and the
+    /// details contain the rest.
+    pub fn is_cut(&self) -> bool {
+        let long = |text: &str| text.chars().nth(Self::LONGEST_PART).is_some();
+        let has_long = |text: &Option<String>| text.as_deref().is_some_and(long);
+        match &self.body {
+            QuestionBody::Confirmation(asked) => {
+                long(&asked.action) || has_long(&asked.consequence)
             }
-            Self::Clarification(asked) => {
-                let choices: usize = asked
-                    .choices
-                    .iter()
-                    .map(|choice| choice.value.len() + choice.label.len())
-                    .sum();
-                asked.question.len()
-                    + text(&asked.context)
-                    + text(&asked.default_response)
-                    + asked.summary.weight()
-                    + choices
+            QuestionBody::Clarification(asked) => {
+                let labels = asked.choices.iter().map(|it| it.label.chars().count());
+                long(&asked.question)
+                    || has_long(&asked.context)
+                    || has_long(&asked.default_response)
+                    || labels.sum::<usize>() > Self::LONGEST_PART
             }
         }
     }
 
-    /// Returns how long the producer waits, in seconds.
-    pub fn timeout_seconds(&self) -> Option<u64> {
-        match self {
-            Self::Confirmation(asked) => asked.timeout_seconds,
-            Self::Clarification(asked) => asked.timeout_seconds,
-        }
-    }
-}
-
-impl QuestionBody {
-    /// Returns whether another question under the same token is this one asked again: nothing in it differs, except
-    /// perhaps the wording around it.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        let same_about = self.about() == other.about();
-        match (self, other) {
-            (Self::Confirmation(one), Self::Confirmation(other)) => {
-                same_about
-                    && one.extra_context == other.extra_context
-                    && one.risk_level == other.risk_level
-                    && one.undoing() == other.undoing()
-                    && one.default_decision == other.default_decision
-                    && one.allowed_replies == other.allowed_replies
-            }
-            (Self::Clarification(_), Self::Clarification(_)) => same_about,
-            (Self::Confirmation(_), Self::Clarification(_))
-            | (Self::Clarification(_), Self::Confirmation(_)) => false,
-        }
-    }
-
-    /// Returns whether another question under the same token is a changed version of this one: it is about the same
-    /// call, or only what accompanies its words differs.
-    pub(super) fn is_changed(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Confirmation(one), Self::Confirmation(two)) => {
-                let same_call = one.tool_call_id.is_some() && one.tool_call_id == two.tool_call_id;
-                same_call || self.about() == other.about()
-            }
-            (Self::Clarification(_), _) | (_, Self::Clarification(_)) => false,
-        }
-    }
-
-    /// Returns what identifies a question, whatever else it contains: what is asked, about which call, and what follows
-    /// or can be chosen.
-    pub(super) fn about(&self) -> (bool, &str, Option<&str>, Option<&str>, Vec<&str>) {
-        match self {
-            Self::Confirmation(asked) => (
-                true,
-                &asked.action,
-                asked.tool_call_id.as_ref().map(ToolCallId::as_str),
-                asked.consequence.as_deref(),
-                asked.tool.as_deref().into_iter().collect(),
-            ),
-            Self::Clarification(asked) => (
-                false,
-                &asked.question,
-                None,
-                asked.context.as_deref(),
-                asked
-                    .choices
-                    .iter()
-                    .flat_map(|choice| [choice.value.as_str(), choice.label.as_str()])
-                    .collect(),
-            ),
-        }
-    }
-}
-
-/// Returns whether a question says nothing about what it asks for.
-pub(super) fn is_silent(asked: &AwaitingConfirmation) -> bool {
-    let is_empty =
-        |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
-    asked.action.trim().is_empty()
-        && is_empty(&asked.consequence)
-        && is_empty(&asked.tool)
-        && asked.tool_call_id.is_none()
-        && asked.extra_context.is_empty()
+    /// The most characters of an action, a consequence or a question that are said in one go: about a minute of speech,
+    /// more than anyone can keep in mind.
+    pub const LONGEST_PART: usize = 1000;
 }

@@ -12,8 +12,8 @@ use super::context::Context;
 use super::key::{QuestionId, SessionKey};
 use super::machines::{AgentState, QuestionEvent, QuestionRun};
 use super::observe::Subject;
-use super::prompt::{Closing, Question, ReplyState, Standing, Warning};
-use super::question::QuestionBody;
+use super::question::{Closing, Question, ReplyState, Standing, Warning};
+use super::question_body::QuestionBody;
 use super::sessions::Sessions;
 use super::tally::asker;
 use super::token_memory::TokenUse;
@@ -33,7 +33,7 @@ impl Sessions {
         };
         let mut revived = Vec::new();
         for id in self.open_of(context.key) {
-            let stands = self.questions.get(id).map(|prompt| prompt.standing);
+            let stands = self.questions.get(id).map(|question| question.standing);
             // Most already have the right standing.
             if stands == Some(standing)
                 || !matches!(stands, Some(Standing::LinkLost | Standing::Resumed))
@@ -41,25 +41,26 @@ impl Sessions {
                 continue;
             }
             let shown_again = &mut self.shown_again;
-            self.questions.change(id, |prompt| match prompt.standing {
-                // The rest of the replay may decide it: until the replay is over it waits.
-                Standing::LinkLost if context.replayed => {
-                    if !shown_again.contains(&id) {
-                        shown_again.push(id);
+            self.questions
+                .change(id, |question| match question.standing {
+                    // The rest of the replay may decide it: until the replay is over it waits.
+                    Standing::LinkLost if context.replayed => {
+                        if !shown_again.contains(&id) {
+                            shown_again.push(id);
+                        }
                     }
-                }
-                Standing::LinkLost => {
-                    prompt.standing = standing;
-                    // A question that was never raised is not answerable again: it is raised for the first time, and
-                    // soon.
-                    if prompt.held.is_none() {
-                        revived.push(id);
+                    Standing::LinkLost => {
+                        question.standing = standing;
+                        // A question that was never raised is not answerable again: it is raised for the first time, and
+                        // soon.
+                        if question.held.is_none() {
+                            revived.push(id);
+                        }
                     }
-                }
-                // It was already announced that it can be answered again.
-                Standing::Resumed => prompt.standing = standing,
-                Standing::Live | Standing::NotAnswerable => {}
-            });
+                    // It was already announced that it can be answered again.
+                    Standing::Resumed => question.standing = standing,
+                    Standing::Live | Standing::NotAnswerable => {}
+                });
         }
         revived
     }
@@ -82,13 +83,13 @@ impl Sessions {
             | Event::HandoffRequested(_)
             | Event::Unknown(_) => None,
         };
-        for prompt in self.questions.open_of(key) {
-            if prompt.standing == Standing::LinkLost
+        for question in self.questions.open_of(key) {
+            if question.standing == Standing::LinkLost
                 && token.is_some()
-                && prompt.body.token() == token
-                && !self.shown_again.contains(&prompt.id)
+                && question.body.token() == token
+                && !self.shown_again.contains(&question.id)
             {
-                self.shown_again.push(prompt.id);
+                self.shown_again.push(question.id);
             }
         }
     }
@@ -100,22 +101,22 @@ impl Sessions {
         }
         let mut revived = Vec::new();
         for id in std::mem::take(&mut self.shown_again) {
-            let Some(prompt) = self.questions.get(id) else {
+            let Some(question) = self.questions.get(id) else {
                 continue;
             };
-            if !prompt.is_open() || prompt.standing != Standing::LinkLost {
+            if !question.is_open() || question.standing != Standing::LinkLost {
                 continue;
             }
             let over = self
                 .links
-                .get_mut(&prompt.key.link)
+                .get_mut(&question.key.link)
                 .is_none_or(|link| link.end_burst_if_due(now.monotonic));
             if over {
                 // A question that was never raised is not answerable again: it is raised for the first time, and soon.
-                if prompt.held.is_none() {
+                if question.held.is_none() {
                     revived.push(id);
                 }
-                let resume = |prompt: &mut Question| prompt.standing = Standing::Resumed;
+                let resume = |question: &mut Question| question.standing = Standing::Resumed;
                 self.questions.change(id, resume);
             } else {
                 self.shown_again.push(id);
@@ -123,8 +124,8 @@ impl Sessions {
         }
         let answerable = (revived.iter())
             .filter_map(|id| self.questions.get(*id))
-            .filter(|prompt| prompt.is_answerable())
-            .map(|prompt| self.bare_change(prompt, now, What::QuestionAnswerable(prompt.id)));
+            .filter(|question| question.is_answerable())
+            .map(|question| self.bare_change(question, now, What::QuestionAnswerable(question.id)));
         changes.extend(answerable);
     }
 
@@ -153,9 +154,10 @@ impl Sessions {
             | Closing::Unheard => {}
         }
         let overdue = self.is_overdue(id);
-        self.questions.change(id, |prompt| prompt.overdue = overdue);
+        self.questions
+            .change(id, |question| question.overdue = overdue);
         if self.lapses(id) {
-            self.questions.change(id, |prompt| prompt.lapsed = true);
+            self.questions.change(id, |question| question.lapsed = true);
             self.note_decided(id);
         }
         if overdue && !matches!(how, Closing::Changed | Closing::AskedAgain) {
@@ -172,16 +174,16 @@ impl Sessions {
             return;
         };
         let mut found = Vec::new();
-        for prompt in self.questions.of(context.key) {
-            let decision = match prompt.answer() {
+        for question in self.questions.of(context.key) {
+            let decision = match question.answer() {
                 Some(Answer::Decision { decision, .. }) => decision,
                 Some(Answer::Response(_)) | None => continue,
             };
-            let called = prompt.tool.is_some()
-                || prompt.beside_a_tool
-                || session.invocations > prompt.invocations;
+            let called = question.tool.is_some()
+                || question.beside_a_tool
+                || session.invocations > question.invocations;
             // The end itself is one event.
-            let silent = prompt
+            let silent = question
                 .events_at_answer
                 .is_some_and(|events| session.events <= events + 1);
             match decision {
@@ -211,8 +213,8 @@ impl Sessions {
         };
         let answered = open
             .iter()
-            .find(|prompt| prompt.answer().is_some())
-            .map(|prompt| prompt.id);
+            .find(|question| question.answer().is_some())
+            .map(|question| question.id);
         let chosen = match (open.as_slice(), answered) {
             ([], _) => return,
             ([only], _) => Some(only.id),
@@ -226,13 +228,15 @@ impl Sessions {
 
     /// Handles any other event in a session that should be blocked: its questions may be decided.
     pub(super) fn perhaps_resolved(&mut self, context: &mut Context) {
-        let untold = self.questions.open_of(context.key).filter(|prompt| {
-            !prompt.perhaps_told && prompt.held.is_none() && !prompt.reply.run().is_delivered()
+        let untold = self.questions.open_of(context.key).filter(|question| {
+            !question.perhaps_told
+                && question.held.is_none()
+                && !question.reply.run().is_delivered()
         });
-        let untold: Vec<QuestionId> = untold.map(|prompt| prompt.id).collect();
+        let untold: Vec<QuestionId> = untold.map(|question| question.id).collect();
         for id in untold {
             self.questions
-                .change(id, |prompt| prompt.perhaps_told = true);
+                .change(id, |question| question.perhaps_told = true);
             context.push(What::QuestionPerhapsResolved(id));
         }
     }
@@ -252,19 +256,15 @@ impl Sessions {
     }
 
     /// Opens a question; returns `None` if it is already known under the same token.
-    pub(super) fn open(
-        &mut self,
-        context: &mut Context,
-        question: QuestionBody,
-    ) -> Option<QuestionId> {
+    pub(super) fn open(&mut self, context: &mut Context, body: QuestionBody) -> Option<QuestionId> {
         let envelope = context.envelope;
-        let question = question.narrowed(envelope.attached.deed.as_ref());
-        if !self.can_keep(context.key, &question, &envelope.attached) {
+        let body = body.narrowed(envelope.attached.deed.as_ref());
+        if !self.can_keep(context.key, &body, &envelope.attached) {
             self.dropped.unasked += 1;
             return None;
         }
-        let mut replaces = self.changed_by(context, &question);
-        let token_use = match self.claim_token(context.key, &question) {
+        let mut replaces = self.changed_by(context, &body);
+        let token_use = match self.claim_token(context.key, &body) {
             Claim::Repeats(id) => {
                 // The same question under a new event id: it lives on and is not raised a second time. A server that
                 // shows it again after we were away breaks no rule.
@@ -298,12 +298,12 @@ impl Sessions {
         let asked_again: Vec<QuestionId> = self
             .questions
             .open_of(context.key)
-            .filter(|prompt| {
-                prompt.body.token() != question.token()
-                    && asks_the_same(&prompt.body, &question)
-                    && !self.is_beside_its_like(prompt)
+            .filter(|question| {
+                question.body.token() != body.token()
+                    && asks_the_same(&question.body, &body)
+                    && !self.is_beside_its_like(question)
             })
-            .map(|prompt| prompt.id)
+            .map(|question| question.id)
             .collect();
         for id in asked_again {
             self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
@@ -317,7 +317,7 @@ impl Sessions {
                     // The state may have been announced in a message that we missed.
                     None => !session.is_whole(),
                 });
-        let unanswerable = question.token().is_none();
+        let unanswerable = body.token().is_none();
         self.next_prompt += 1;
         let id = QuestionId(self.next_prompt);
         let (invocations, beside_a_tool, epoch) =
@@ -336,12 +336,12 @@ impl Sessions {
         let answerable = self
             .links
             .get_mut(&context.key.link)
-            .is_none_or(|link| link.takes_answer(question.token()));
+            .is_none_or(|link| link.takes_answer(body.token()));
         self.questions.insert(Question {
             id,
             key: context.key.clone(),
             agent: Arc::clone(envelope.producer.label()),
-            body: question,
+            body,
             attached: Arc::clone(&envelope.attached),
             language: envelope.localization.primary_language.clone(),
             direction: envelope.localization.text_direction,
@@ -397,8 +397,8 @@ impl Sessions {
     }
 
     /// Finds the open question of the same call that a question replaces because it has changed.
-    fn changed_by(&self, context: &Context, question: &QuestionBody) -> Option<QuestionId> {
-        let QuestionBody::Confirmation(asked) = question else {
+    fn changed_by(&self, context: &Context, body: &QuestionBody) -> Option<QuestionId> {
+        let QuestionBody::Confirmation(asked) = body else {
             return None;
         };
         let deed = context.envelope.attached.deed.as_ref()?;
@@ -406,12 +406,12 @@ impl Sessions {
             .tool_call_id
             .as_ref()
             .filter(|_| !deed.changed.is_empty())?;
-        let is_of_call = |prompt: &&Question| match &prompt.body {
+        let is_of_call = |question: &&Question| match &question.body {
             QuestionBody::Confirmation(before) => before.tool_call_id.as_ref() == Some(call),
             QuestionBody::Clarification(_) => false,
         };
         let mut open = self.questions.open_of(context.key);
-        open.find(is_of_call).map(|prompt| prompt.id)
+        open.find(is_of_call).map(|question| question.id)
     }
 
     /// Bounds the questions that can't be answered here, which may never end by themselves; the oldest are dropped,
@@ -420,7 +420,7 @@ impl Sessions {
         let unsure = self.questions.tally().unsure(&asker(context.key));
         let leave: Vec<QuestionId> = unsure.rev().skip(MOST_OPEN).collect();
         for id in leave {
-            let Some(prompt) = self.questions.get(id) else {
+            let Some(question) = self.questions.get(id) else {
                 continue;
             };
             // It may belong to another session, so the change is not one of this event.
@@ -429,7 +429,7 @@ impl Sessions {
                 question: id,
                 how: how.clone(),
             };
-            let change = self.bare_change(prompt, context.now, what);
+            let change = self.bare_change(question, context.now, what);
             let was_raised = !self.is_held(id);
             self.close(id, how, context.now, context.observer);
             if was_raised {

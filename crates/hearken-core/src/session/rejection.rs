@@ -30,8 +30,8 @@ use smallvec::SmallVec;
 use crate::protocol::{Decision, Envelope, Now, ToolInvoked};
 
 use super::key::{QuestionId, SessionKey};
-use super::prompt::{Question, ReplyState};
-use super::question::QuestionBody;
+use super::question::{Question, ReplyState};
+use super::question_body::QuestionBody;
 use super::sessions::Sessions;
 use super::suspicion::Suspicion;
 use super::token_memory::digest_of_text;
@@ -84,7 +84,8 @@ impl Sessions {
     ) -> Option<Suspicion> {
         let team = self.questions_of_team(key);
         let elsewhere = self.decided_elsewhere(key, &team, now);
-        let denied = |prompts: &[&Question]| prompts.iter().any(|prompt| self.is_denied(prompt));
+        let denied =
+            |questions: &[&Question]| questions.iter().any(|question| self.is_denied(question));
         if !denied(&team) && !denied(&elsewhere) {
             return None;
         }
@@ -103,22 +104,24 @@ impl Sessions {
     fn verdict_of_team(&self, all: &[&Question], call: &ComparedCall<'_>, now: Now) -> CallVerdict {
         let confirmations = || {
             let all = all.iter().rev();
-            all.filter_map(|prompt| Some((*prompt, asked_of(prompt)?)))
+            all.filter_map(|question| Some((*question, asked_of(question)?)))
         };
         // Its own question decides alone, unless the call says that it does what another one was about.
         if let Some(id) = &call.event.tool_call_id {
-            let own = confirmations().find(|(prompt, _)| prompt.asked_id() == Some(id));
+            let own = confirmations().find(|(question, _)| question.asked_id() == Some(id));
             match own {
-                Some((prompt, _)) if self.is_denied(prompt) => return accused(prompt, true),
-                Some((prompt, action)) if prompt.was_accepted() => {
-                    if call.envelope.is_translated() || call.names(prompt, &action).is_some() {
+                Some((question, _)) if self.is_denied(question) => return accused(question, true),
+                Some((question, action)) if question.was_accepted() => {
+                    if call.envelope.is_translated() || call.names(question, &action).is_some() {
                         return CallVerdict::Cleared;
                     }
-                    let mut denied = confirmations().filter(|(prompt, _)| self.is_denied(prompt));
+                    let mut denied =
+                        confirmations().filter(|(question, _)| self.is_denied(question));
                     let other =
-                        denied.find(|(prompt, action)| call.names(prompt, action).is_some());
-                    return other
-                        .map_or(CallVerdict::Cleared, |(prompt, _)| accused(prompt, false));
+                        denied.find(|(question, action)| call.names(question, action).is_some());
+                    return other.map_or(CallVerdict::Cleared, |(question, _)| {
+                        accused(question, false)
+                    });
                 }
                 Some(_) | None => {}
             }
@@ -129,38 +132,42 @@ impl Sessions {
             if self.is_denied(latest) {
                 return accused(latest, true);
             }
-            if alike.iter().any(|prompt| prompt.was_accepted()) {
+            if alike.iter().any(|question| question.was_accepted()) {
                 return CallVerdict::Cleared;
             }
-            let denied = alike.into_iter().find(|prompt| self.is_denied(prompt));
-            return denied.map_or(CallVerdict::Unknown, |prompt| accused(prompt, false));
+            let denied = alike.into_iter().find(|question| self.is_denied(question));
+            return denied.map_or(CallVerdict::Unknown, |question| accused(question, false));
         }
-        let waits = |prompt: &Question| prompt.was_accepted() && !prompt.was_followed;
-        let is_it = |prompt: &Question| {
-            let is_old = age(prompt, now) > RIGHT_AFTER;
-            !prompt.was_followed && !is_old && !call.is_another(prompt)
+        let waits = |question: &Question| question.was_accepted() && !question.was_followed;
+        let is_it = |question: &Question| {
+            let is_old = age(question, now) > RIGHT_AFTER;
+            !question.was_followed && !is_old && !call.is_another(question)
         };
         let mut last =
-            confirmations().filter(|(prompt, _)| self.is_denied(prompt) || waits(prompt));
+            confirmations().filter(|(question, _)| self.is_denied(question) || waits(question));
         match last.next() {
             // What was accepted may be what this call does, unless its tool is that of what was rejected.
-            Some((prompt, _)) if waits(prompt) => {
-                let is_accepted = |(prompt, action): (&Question, NamedWords)| {
-                    waits(prompt) && call.has_tool_of(prompt, &action)
+            Some((question, _)) if waits(question) => {
+                let is_accepted = |(question, action): (&Question, NamedWords)| {
+                    waits(question) && call.has_tool_of(question, &action)
                 };
                 if confirmations().any(is_accepted) {
                     return CallVerdict::Cleared;
                 }
-                let mut decoyed = confirmations().filter(|(prompt, action)| {
-                    self.is_denied(prompt) && is_it(prompt) && call.has_tool_of(prompt, action)
+                let mut decoyed = confirmations().filter(|(question, action)| {
+                    self.is_denied(question)
+                        && is_it(question)
+                        && call.has_tool_of(question, action)
                 });
                 let decoyed = decoyed.next();
-                decoyed.map_or(CallVerdict::Unknown, |(prompt, _)| accused(prompt, false))
+                decoyed.map_or(CallVerdict::Unknown, |(question, _)| {
+                    accused(question, false)
+                })
             }
-            Some((prompt, action)) if is_it(prompt) => {
+            Some((question, action)) if is_it(question) => {
                 let same_verb =
                     action.verb.is_some() && NamedWords::of(&call.event.tool).verb == action.verb;
-                accused(prompt, same_verb)
+                accused(question, same_verb)
             }
             Some(_) | None => CallVerdict::Unknown,
         }
@@ -174,7 +181,7 @@ impl Sessions {
         call: &ComparedCall<'_>,
     ) -> Option<Suspicion> {
         let decided = decided.iter().rev();
-        let asked = decided.filter_map(|prompt| Some((*prompt, asked_of(prompt)?)));
+        let asked = decided.filter_map(|question| Some((*question, asked_of(question)?)));
         let latest = *call.best_of(asked).first()?;
         self.is_denied(latest).then(|| suspected(latest, false))
     }
@@ -187,8 +194,8 @@ impl Sessions {
         now: Now,
     ) -> SmallVec<[&Question; 4]> {
         let all = self.decided.iter().filter_map(|id| self.questions.get(*id));
-        all.filter(|prompt| prompt.key.link == key.link && age(prompt, now) <= RIGHT_AFTER)
-            .filter(|prompt| !team.iter().any(|own| own.id == prompt.id))
+        all.filter(|question| question.key.link == key.link && age(question, now) <= RIGHT_AFTER)
+            .filter(|question| !team.iter().any(|own| own.id == question.id))
             .collect()
     }
 
@@ -206,12 +213,12 @@ impl Sessions {
     /// Notes that a call has succeeded: whatever comes now is not the first after a rejection or an acceptance.
     pub(super) fn note_success(&mut self, key: &SessionKey) {
         let all = self.questions_of_team(key);
-        let last = all.into_iter().rev().find(|prompt| {
-            !prompt.was_followed && (self.is_denied(prompt) || prompt.was_accepted())
+        let last = all.into_iter().rev().find(|question| {
+            !question.was_followed && (self.is_denied(question) || question.was_accepted())
         });
-        if let Some(id) = last.map(|prompt| prompt.id) {
+        if let Some(id) = last.map(|question| question.id) {
             self.questions
-                .change(id, |prompt| prompt.was_followed = true);
+                .change(id, |question| question.was_followed = true);
         }
     }
 
@@ -220,38 +227,38 @@ impl Sessions {
         let open: Vec<QuestionId> = self
             .questions
             .of(key)
-            .filter(|prompt| !prompt.was_followed && !prompt.is_open())
-            .map(|prompt| prompt.id)
+            .filter(|question| !question.was_followed && !question.is_open())
+            .map(|question| question.id)
             .collect();
         for id in open {
             self.questions
-                .change(id, |prompt| prompt.was_followed = true);
+                .change(id, |question| question.was_followed = true);
         }
     }
 
     /// Returns whether the person rejected an action here, or silence did.
-    pub(super) fn is_denied(&self, prompt: &Question) -> bool {
-        prompt.was_rejected() || self.is_lapsed(prompt)
+    pub(super) fn is_denied(&self, question: &Question) -> bool {
+        question.was_rejected() || self.is_lapsed(question)
     }
 
     /// Returns whether silence has rejected a question.
-    fn is_lapsed(&self, prompt: &Question) -> bool {
-        let QuestionBody::Confirmation(asked) = &prompt.body else {
+    fn is_lapsed(&self, question: &Question) -> bool {
+        let QuestionBody::Confirmation(asked) = &question.body else {
             return false;
         };
         if asked.default_decision != Some(Decision::Reject) {
             return false;
         }
         // What closed it before its time was somebody's decision.
-        prompt.lapsed || prompt.is_open() && self.is_unanswered_in_time(prompt)
+        question.lapsed || question.is_open() && self.is_unanswered_in_time(question)
     }
 
     /// Returns whether nobody answered an open question in its time: by its producer's clock, with some slack for a
     /// decision made elsewhere, and where it can be answered also by ours.
-    fn is_unanswered_in_time(&self, prompt: &Question) -> bool {
-        let by_us = match prompt.reply {
+    fn is_unanswered_in_time(&self, question: &Question) -> bool {
+        let by_us = match question.reply {
             ReplyState::TimedOut => true,
-            ReplyState::Unanswered => !prompt.is_answerable(),
+            ReplyState::Unanswered => !question.is_answerable(),
             ReplyState::Sending(_)
             | ReplyState::Retrying(_)
             | ReplyState::SendingAgain(_)
@@ -264,13 +271,13 @@ impl Sessions {
             | ReplyState::PerhapsResolved(..)
             | ReplyState::Withdrawn(_) => false,
         };
-        by_us && self.is_over_for(prompt, SLACK)
+        by_us && self.is_over_for(question, SLACK)
     }
 
     /// Returns whether a question that closes now was rejected by silence.
     pub(super) fn lapses(&self, id: QuestionId) -> bool {
-        let prompt = self.questions.get(id);
-        prompt.is_some_and(|prompt| prompt.is_open() && self.is_lapsed(prompt))
+        let question = self.questions.get(id);
+        question.is_some_and(|question| question.is_open() && self.is_lapsed(question))
     }
 }
 
@@ -352,8 +359,8 @@ fn stem(word: String) -> String {
     }
 }
 
-fn asked_of(prompt: &Question) -> Option<NamedWords> {
-    match &prompt.body {
+fn asked_of(question: &Question) -> Option<NamedWords> {
+    match &question.body {
         QuestionBody::Confirmation(asked) => Some(NamedWords::of(&asked.action)),
         QuestionBody::Clarification(_) => None,
     }
@@ -366,48 +373,48 @@ impl ComparedCall<'_> {
         asked: impl Iterator<Item = (&'p Question, NamedWords)>,
     ) -> Vec<&'p Question> {
         let mut best: (usize, Vec<&Question>) = (0, Vec::new());
-        for (prompt, action) in asked {
-            let Some(named) = self.names(prompt, &action) else {
+        for (question, action) in asked {
+            let Some(named) = self.names(question, &action) else {
                 continue;
             };
             if named > best.0 {
-                best = (named, vec![prompt]);
+                best = (named, vec![question]);
             } else if named == best.0 {
-                best.1.push(prompt);
+                best.1.push(question);
             }
         }
         best.1
     }
 
     /// Returns how much of what a question names the call names, in percent; `None` if it is too little.
-    fn names(&self, prompt: &Question, action: &NamedWords) -> Option<usize> {
+    fn names(&self, question: &Question, action: &NamedWords) -> Option<usize> {
         // Where a translator says all that both do, nothing else decides.
-        if let (Some(deed), Some(asked)) = (&self.envelope.attached.deed, &prompt.attached.deed) {
+        if let (Some(deed), Some(asked)) = (&self.envelope.attached.deed, &question.attached.deed) {
             return deed.is_same_as(asked).then_some(100);
         }
         let args = self.event.args_summary.as_deref().map(digest_of_text);
-        let same_args = args.is_some() && prompt.asked_args() == args;
-        if same_args && prompt.asked_tool() == Some(&self.event.tool) {
+        let same_args = args.is_some() && question.asked_args() == args;
+        if same_args && question.asked_tool() == Some(&self.event.tool) {
             return Some(100);
         }
         action.share_in(&self.words)
     }
 
     /// Returns whether the call's tool is the one that a question is about, or begins with the same verb as its action.
-    fn has_tool_of(&self, prompt: &Question, action: &NamedWords) -> bool {
+    fn has_tool_of(&self, question: &Question, action: &NamedWords) -> bool {
         let same_verb =
             action.verb.is_some() && NamedWords::of(&self.event.tool).verb == action.verb;
-        same_verb || prompt.asked_tool() == Some(&self.event.tool)
+        same_verb || question.asked_tool() == Some(&self.event.tool)
     }
 
     /// Returns whether a translated call surely is another one than the question is about: it only looks at something,
     /// or its tool is another.
-    fn is_another(&self, prompt: &Question) -> bool {
+    fn is_another(&self, question: &Question) -> bool {
         if !self.envelope.is_translated() {
             return false;
         }
-        let is_known = self.envelope.attached.deed.is_some() && prompt.attached.deed.is_some();
-        match prompt.asked_tool() {
+        let is_known = self.envelope.attached.deed.is_some() && question.attached.deed.is_some();
+        match question.asked_tool() {
             Some(tool) if tool != self.event.tool => true,
             // A tool may be called like one of these kinds.
             Some(_) if !is_known => false,
@@ -416,28 +423,28 @@ impl ComparedCall<'_> {
     }
 }
 
-fn suspected(prompt: &Question, is_sure: bool) -> Suspicion {
+fn suspected(question: &Question, is_sure: bool) -> Suspicion {
     Suspicion {
-        question: prompt.id,
+        question: question.id,
         is_sure,
-        by_silence: !prompt.was_rejected(),
+        by_silence: !question.was_rejected(),
     }
 }
 
-fn accused(prompt: &Question, is_sure: bool) -> CallVerdict {
-    CallVerdict::Accused(suspected(prompt, is_sure))
+fn accused(question: &Question, is_sure: bool) -> CallVerdict {
+    CallVerdict::Accused(suspected(question, is_sure))
 }
 
 /// Returns how long ago a question was decided; by silence, at the end of its time.
-fn age(prompt: &Question, now: Now) -> Duration {
-    let since_asked = now.monotonic.saturating_sub(prompt.raised);
-    match prompt.reply.given() {
+fn age(question: &Question, now: Now) -> Duration {
+    let since_asked = now.monotonic.saturating_sub(question.raised);
+    match question.reply.given() {
         Some(given) => {
             let passed = now.wall.as_second() - given.decided.as_second();
             Duration::from_secs(u64::try_from(passed).unwrap_or(0)).min(since_asked)
         }
         None => {
-            let timeout = Duration::from_secs(prompt.body.timeout_seconds().unwrap_or(0));
+            let timeout = Duration::from_secs(question.body.timeout_seconds().unwrap_or(0));
             since_asked.saturating_sub(timeout)
         }
     }

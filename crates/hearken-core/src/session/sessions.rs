@@ -17,8 +17,8 @@ use super::link::{LinkState, Meeting};
 use super::machines::QuestionRun;
 use super::model::{Phase, Session};
 use super::observe::Observer;
-use super::prompt::{Closing, Question, Standing};
-use super::prompts::QuestionStore;
+use super::question::{Closing, Question, Standing};
+use super::question_store::QuestionStore;
 use super::session_store::SessionStore;
 use super::token_memory::Tokens;
 use super::waiting_lists::{Arrived, Waiting};
@@ -121,9 +121,9 @@ impl Sessions {
         let written: Vec<QuestionId> = self
             .questions
             .values()
-            .filter(|prompt| prompt.key.link == link)
-            .filter(|prompt| prompt.reply.run() == QuestionRun::Written)
-            .map(|prompt| prompt.id)
+            .filter(|question| question.key.link == link)
+            .filter(|question| question.reply.run() == QuestionRun::Written)
+            .map(|question| question.id)
             .collect();
         for id in written {
             self.doubt(id, now);
@@ -135,7 +135,7 @@ impl Sessions {
         }
         let mut unsure = Vec::new();
         for id in self.open_on(link, Standing::reaches) {
-            let lost = |prompt: &mut Question| prompt.standing = Standing::LinkLost;
+            let lost = |question: &mut Question| question.standing = Standing::LinkLost;
             self.questions.change(id, lost);
             // A held question was never raised: its state is announced when it is raised.
             if !self.is_held(id) {
@@ -153,33 +153,37 @@ impl Sessions {
         let lost = self.open_on(link, |standing| standing == Standing::LinkLost);
         for id in &lost {
             self.questions
-                .change(*id, |prompt| prompt.standing = standing);
+                .change(*id, |question| question.standing = standing);
         }
         let back = lost.iter().filter_map(|id| self.raised(*id));
-        back.filter(|prompt| prompt.is_answerable())
-            .map(|prompt| self.bare_change(prompt, now, What::QuestionAnswerable(prompt.id)))
+        back.filter(|question| question.is_answerable())
+            .map(|question| self.bare_change(question, now, What::QuestionAnswerable(question.id)))
             .collect()
     }
 
     /// Returns the open questions of a link with a certain standing.
     fn open_on(&self, link: LinkId, is_so: impl Fn(Standing) -> bool) -> Vec<QuestionId> {
-        let of_it = |prompt: &&Question| {
-            prompt.key.link == link && prompt.is_open() && is_so(prompt.standing)
+        let of_it = |question: &&Question| {
+            question.key.link == link && question.is_open() && is_so(question.standing)
         };
-        let prompts = self.questions.values().filter(of_it);
-        prompts.map(|prompt| prompt.id).collect()
+        let questions = self.questions.values().filter(of_it);
+        questions.map(|question| question.id).collect()
     }
 
     /// Closes all questions of a link without an event. When a subscription ends, its unanswered questions are decided
     /// by their defaults (5.8.2).
     pub fn over(&mut self, link: LinkId, how: &Closing, now: Now) -> Vec<Change> {
-        self.close_all(how, now, |prompt| prompt.key.link == link)
+        self.close_all(how, now, |question| question.key.link == link)
     }
 
     /// Closes the question of a link with this token as decided, while its session stays in its state.
     pub fn decided(&mut self, link: LinkId, token: &str, how: &Closing, now: Now) -> Vec<Change> {
-        self.close_all(how, now, |prompt| {
-            prompt.key.link == link && prompt.body.token().is_some_and(|own| own.reveal() == token)
+        self.close_all(how, now, |question| {
+            question.key.link == link
+                && question
+                    .body
+                    .token()
+                    .is_some_and(|own| own.reveal() == token)
         })
     }
 
@@ -192,22 +196,22 @@ impl Sessions {
         let open: Vec<Question> = self
             .questions
             .values()
-            .filter(|prompt| prompt.is_open() && is_meant(prompt))
+            .filter(|question| question.is_open() && is_meant(question))
             .cloned()
             .collect();
         let mut changes = Vec::new();
-        for prompt in open {
+        for question in open {
             // A question that was never raised is closed silently.
-            if self.is_held(prompt.id) {
-                self.close(prompt.id, Closing::DecidedBefore, now, &mut Unobserved);
+            if self.is_held(question.id) {
+                self.close(question.id, Closing::DecidedBefore, now, &mut Unobserved);
                 continue;
             }
-            self.close(prompt.id, how.clone(), now, &mut Unobserved);
+            self.close(question.id, how.clone(), now, &mut Unobserved);
             let what = What::QuestionClosed {
-                question: prompt.id,
+                question: question.id,
                 how: how.clone(),
             };
-            changes.push(self.bare_change(&prompt, now, what));
+            changes.push(self.bare_change(&question, now, what));
         }
         changes
     }
@@ -225,8 +229,8 @@ impl Sessions {
         let mut over = self.link_over(link, now);
         let undecided: Vec<QuestionId> = self
             .open_questions()
-            .filter(|prompt| prompt.key.link == link && prompt.answer().is_none())
-            .map(|prompt| prompt.id)
+            .filter(|question| question.key.link == link && question.answer().is_none())
+            .map(|question| question.id)
             .collect();
         for id in &undecided {
             self.close(*id, Closing::LinkGone, now, &mut Unobserved);
@@ -355,9 +359,9 @@ impl Sessions {
                 .get(&self.questions.get(*id)?.key.link)?
                 .burst_ends()
         });
-        let prompts = self.questions_due();
+        let questions = self.questions_due();
         let unasked = self.unasked_due();
-        (prompts.into_iter())
+        (questions.into_iter())
             .chain(unasked)
             .chain(shown_again)
             .chain(self.held_until())
@@ -412,18 +416,18 @@ impl Sessions {
     pub fn raised(&self, id: QuestionId) -> Option<&Question> {
         self.questions
             .get(id)
-            .filter(|prompt| prompt.held.is_none())
+            .filter(|question| question.held.is_none())
     }
 
     /// Returns how many actions of a session the person rejected here.
     pub fn rejections(&self, key: &SessionKey) -> usize {
         let of = self.questions.of(key);
-        of.filter(|prompt| prompt.was_rejected()).count()
+        of.filter(|question| question.was_rejected()).count()
     }
 
     /// Returns when a question's time is over, on the monotonic clock.
-    pub fn expires(&self, prompt: &Question) -> Option<Duration> {
-        prompt.expires(self.skew(prompt.key.link))
+    pub fn expires(&self, question: &Question) -> Option<Duration> {
+        question.expires(self.skew(question.key.link))
     }
 
     /// Returns the session that another one is a part of (A.9, pattern 2), while it is remembered.
@@ -510,10 +514,10 @@ impl Sessions {
         self.links.get(&link).and_then(LinkState::skew)
     }
 
-    pub(super) fn bare_change(&self, prompt: &Question, now: Now, what: What) -> Change {
+    pub(super) fn bare_change(&self, question: &Question, now: Now, what: What) -> Change {
         Change {
-            key: prompt.key.clone(),
-            agent: prompt.agent.clone(),
+            key: question.key.clone(),
+            agent: question.agent.clone(),
             at: now,
             urgency: crate::protocol::Urgency::Normal,
             language: None,
@@ -527,7 +531,11 @@ impl Sessions {
     }
 
     pub(super) fn refresh_phase(&mut self, key: &SessionKey) {
-        let waiting = self.questions.open_of(key).next().map(|prompt| prompt.id);
+        let waiting = self
+            .questions
+            .open_of(key)
+            .next()
+            .map(|question| question.id);
         if let Some(session) = self.sessions.get_mut(key)
             && !session.is_ended()
         {

@@ -1,6 +1,6 @@
 //! Which questions are open, whose they are and what holds them back, known without a scan.
 //!
-//! Responsibilities: counting a question by its state. Not here: the questions (`prompts`), and what follows from the
+//! Responsibilities: counting a question by its state. Not here: the questions (`question_store`), and what follows from the
 //! counts (`unraised`, `questions`).
 //!
 //! Mental model: no person answers thousands of questions, but a stranger can ask them. The totals that each new
@@ -14,7 +14,7 @@ use crate::link::LinkId;
 use crate::protocol::AgentId;
 
 use super::key::{QuestionId, SessionKey};
-use super::prompt::{Question, ReplyState};
+use super::question::{Question, ReplyState};
 use super::waiting_lists::UnraisedReason;
 
 /// The least memory that a question takes in addition to its texts, in bytes.
@@ -42,16 +42,16 @@ pub(super) struct TallyPlace {
 }
 
 impl TallyPlace {
-    pub(super) fn of(prompt: &Question) -> Self {
-        let is_answerable = prompt.is_answerable();
+    pub(super) fn of(question: &Question) -> Self {
+        let is_answerable = question.is_answerable();
         Self {
-            is_open: prompt.is_open(),
+            is_open: question.is_open(),
             is_answerable,
             is_asked: is_answerable
-                && prompt.reply == ReplyState::Unanswered
-                && prompt.held.is_none(),
-            is_unsure: prompt.is_open() && prompt.answer().is_none() && !is_answerable,
-            held: prompt.held,
+                && question.reply == ReplyState::Unanswered
+                && question.held.is_none(),
+            is_unsure: question.is_open() && question.answer().is_none() && !is_answerable,
+            held: question.held,
         }
     }
 }
@@ -85,8 +85,8 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Adds a question to the counts of its state.
-    pub(super) fn add(&mut self, prompt: &Question, place: TallyPlace) {
-        let (id, key) = (prompt.id, &prompt.key);
+    pub(super) fn add(&mut self, question: &Question, place: TallyPlace) {
+        let (id, key) = (question.id, &question.key);
         match place.held {
             None if place.is_open => {
                 self.raised.insert(id);
@@ -97,7 +97,7 @@ impl Tally {
             None => {}
             Some(UnraisedReason::Replay) => {
                 let of_link = self.replayed.entry(key.link).or_default();
-                of_link.insert((prompt.opened.monotonic, id));
+                of_link.insert((question.opened.monotonic, id));
             }
             Some(UnraisedReason::Room) => {
                 self.crowded.insert(asker(key));
@@ -108,7 +108,7 @@ impl Tally {
         }
         let agent = self.agents.entry(asker(key)).or_default();
         if place.is_open {
-            let bytes = prompt.weight() + BESIDES;
+            let bytes = question.weight() + BESIDES;
             agent.open += 1;
             agent.bytes += bytes;
             *self.bytes.entry(key.link).or_default() += bytes;
@@ -123,14 +123,14 @@ impl Tally {
     }
 
     /// Removes a question from the counts of its former state.
-    pub(super) fn take(&mut self, prompt: &Question, place: TallyPlace) {
-        let (id, key) = (prompt.id, &prompt.key);
+    pub(super) fn take(&mut self, question: &Question, place: TallyPlace) {
+        let (id, key) = (question.id, &question.key);
         self.raised.remove(&id);
         self.answerable.remove(&id);
         if place.held == Some(UnraisedReason::Replay)
             && let Some(of_link) = self.replayed.get_mut(&key.link)
         {
-            of_link.remove(&(prompt.opened.monotonic, id));
+            of_link.remove(&(question.opened.monotonic, id));
             if of_link.is_empty() {
                 self.replayed.remove(&key.link);
             }
@@ -140,7 +140,7 @@ impl Tally {
             return;
         };
         if place.is_open {
-            let bytes = prompt.weight() + BESIDES;
+            let bytes = question.weight() + BESIDES;
             agent.open -= 1;
             agent.bytes -= bytes;
             if let Some(of_link) = self.bytes.get_mut(&key.link) {

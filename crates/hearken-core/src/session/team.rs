@@ -23,7 +23,7 @@ use super::change::What;
 use super::context::Context;
 use super::key::SessionKey;
 use super::model::{Ending, Numbering, Phase, Session};
-use super::prompt::{Closing, Question};
+use super::question::{Closing, Question};
 use super::sessions::Sessions;
 
 impl Sessions {
@@ -117,7 +117,7 @@ impl Sessions {
         let mut all: SmallVec<[&Question; 4]> = team
             .flat_map(|session| self.questions.of(&session.key))
             .collect();
-        all.sort_unstable_by_key(|prompt| prompt.id);
+        all.sort_unstable_by_key(|question| question.id);
         all
     }
 

@@ -176,10 +176,7 @@ fn anomalies(what: &[What]) -> Vec<AnomalyKind> {
 
 fn closed(what: &[What]) -> Option<(QuestionId, Closing)> {
     what.iter().find_map(|what| match what {
-        What::QuestionClosed {
-            question: prompt,
-            how,
-        } => Some((*prompt, how.clone())),
+        What::QuestionClosed { question, how } => Some((*question, how.clone())),
         _ => None,
     })
 }

@@ -1,6 +1,6 @@
 //! Questions and time: warnings, and ends that no event reports.
 //!
-//! Responsibilities: when these are due, and what happens then. Not here: how much time a question has (`prompt`), the
+//! Responsibilities: when these are due, and what happens then. Not here: how much time a question has (`question_time`), the
 //! fate of a question whose time is over (`answers`).
 
 use std::cell::Ref;
@@ -16,7 +16,7 @@ use super::fate::Fate;
 use super::key::QuestionId;
 use super::link::LinkState;
 use super::machines::QuestionEvent;
-use super::prompt::{Closing, Question, ReplyState, Standing};
+use super::question::{Closing, Question, ReplyState, Standing};
 use super::sessions::Sessions;
 use super::transition_data::Brings;
 
@@ -36,14 +36,14 @@ impl Sessions {
             match changed.filter(|_| skewed == self.skewed) {
                 Some(changed) => {
                     for id in changed {
-                        let prompt = self.questions.get(id);
-                        dues.set(id, prompt.and_then(|prompt| self.due_of(prompt)));
+                        let question = self.questions.get(id);
+                        dues.set(id, question.and_then(|question| self.due_of(question)));
                     }
                 }
                 None => {
                     *dues = Dues::default();
-                    for prompt in self.questions.values() {
-                        dues.set(prompt.id, self.due_of(prompt));
+                    for question in self.questions.values() {
+                        dues.set(question.id, self.due_of(question));
                     }
                 }
             }
@@ -54,9 +54,9 @@ impl Sessions {
     }
 
     /// Returns when a question has something due.
-    fn due_of(&self, prompt: &Question) -> Option<Duration> {
-        let expires = self.expires(prompt).filter(|_| Self::counts(prompt))?;
-        let warning = prompt.next_warning();
+    fn due_of(&self, question: &Question) -> Option<Duration> {
+        let expires = self.expires(question).filter(|_| Self::counts(question))?;
+        let warning = question.next_warning();
         Some(warning.map_or(expires, |(left, _)| expires.saturating_sub(left)))
     }
 
@@ -69,28 +69,28 @@ impl Sessions {
 
     /// Returns whether a question's time still matters: until it is answered here, and while its link is lost. After an
     /// answer only the agent's events show the end.
-    fn counts(prompt: &Question) -> bool {
-        let matters = match prompt.standing {
+    fn counts(question: &Question) -> bool {
+        let matters = match question.standing {
             Standing::Live | Standing::Resumed => {
-                matches!(prompt.reply, ReplyState::Unanswered)
+                matches!(question.reply, ReplyState::Unanswered)
             }
-            Standing::LinkLost => prompt.is_open(),
+            Standing::LinkLost => question.is_open(),
             Standing::NotAnswerable => false,
         };
-        matters && prompt.held.is_none()
+        matters && question.held.is_none()
     }
 
     /// Notes, when a question closes, that its time was over before: of one that can't be answered here nothing else
     /// shows it.
     pub(super) fn note_end_of_time(&mut self, id: QuestionId, context: &mut Context) {
-        let Some(prompt) = self.questions.get(id) else {
+        let Some(question) = self.questions.get(id) else {
             return;
         };
-        if prompt.reply != ReplyState::Unanswered || prompt.is_answerable() {
+        if question.reply != ReplyState::Unanswered || question.is_answerable() {
             return;
         }
         // The step has its own time, which is past.
-        let late = self.expires(prompt).map_or(Duration::ZERO, |expires| {
+        let late = self.expires(question).map_or(Duration::ZERO, |expires| {
             context.now.monotonic.saturating_sub(expires)
         });
         let wall = jiff::SignedDuration::try_from(late).unwrap_or_default();
@@ -121,23 +121,23 @@ impl Sessions {
             .into_iter()
             .filter_map(|id| self.questions.get(id).cloned());
         let due: Vec<Question> = due.collect();
-        for prompt in due {
-            let Some(expires) = self.expires(&prompt) else {
+        for question in due {
+            let Some(expires) = self.expires(&question) else {
                 continue;
             };
             let left = expires.saturating_sub(now.monotonic);
-            let id = prompt.id;
+            let id = question.id;
             if left.is_zero() {
-                if prompt.standing.reaches() {
+                if question.standing.reaches() {
                     let nothing = Brings::default();
                     self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut Unobserved);
                     self.note_decided(id);
-                    if !prompt.accepts_when_silent() {
+                    if !question.accepts_when_silent() {
                         self.follow(id, Fate::TimedOut);
                     }
-                    changes.push(self.bare_change(&prompt, now, What::QuestionTimedOut(id)));
+                    changes.push(self.bare_change(&question, now, What::QuestionTimedOut(id)));
                 } else {
-                    let link = self.links.get(&prompt.key.link);
+                    let link = self.links.get(&question.key.link);
                     let how = if link.is_some_and(LinkState::is_down) {
                         Closing::LinkGone
                     } else {
@@ -145,19 +145,20 @@ impl Sessions {
                     };
                     self.close(id, how.clone(), now, &mut Unobserved);
                     let what = What::QuestionClosed { question: id, how };
-                    changes.push(self.bare_change(&prompt, now, what));
+                    changes.push(self.bare_change(&question, now, what));
                 }
-            } else if prompt.next_warning().is_some_and(|(at, _)| left <= at) {
-                self.questions.change(id, |prompt| {
+            } else if question.next_warning().is_some_and(|(at, _)| left <= at) {
+                self.questions.change(id, |question| {
                     // Both may be due if no tick came for a while: only the later one is reported.
-                    while let Some((_, which)) = prompt.next_warning().filter(|(at, _)| left <= *at)
+                    while let Some((_, which)) =
+                        question.next_warning().filter(|(at, _)| left <= *at)
                     {
-                        prompt.warned = which;
+                        question.warned = which;
                     }
                 });
-                if prompt.standing.reaches() {
+                if question.standing.reaches() {
                     changes.push(self.bare_change(
-                        &prompt,
+                        &question,
                         now,
                         What::QuestionWarning {
                             question: id,

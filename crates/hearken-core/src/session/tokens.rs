@@ -23,8 +23,8 @@ use crate::protocol::{Now, ReplyToken, Urgency};
 
 use super::change::{Change, What};
 use super::key::{QuestionId, SessionKey};
-use super::prompt::Question;
-use super::question::QuestionBody;
+use super::question::Question;
+use super::question_body::QuestionBody;
 use super::sessions::Sessions;
 use super::token_memory::{Digest, TokenUse, shortened};
 
@@ -41,28 +41,28 @@ pub(super) enum Claim {
 
 impl Sessions {
     /// Looks up what a question's token was used for on its link, and remembers this use.
-    pub(super) fn claim_token(&mut self, key: &SessionKey, question: &QuestionBody) -> Claim {
-        let Some(token) = question.token() else {
+    pub(super) fn claim_token(&mut self, key: &SessionKey, body: &QuestionBody) -> Claim {
+        let Some(token) = body.token() else {
             return Claim::Use(TokenUse::Own);
         };
         let holders = || {
             let of_token = self.questions.of_token(key.link, token);
-            of_token.filter(|prompt| prompt.is_open())
+            of_token.filter(|question| question.is_open())
         };
-        let same = |prompt: &&Question| prompt.key == *key && prompt.body.is_same(question);
+        let same = |question: &&Question| question.key == *key && question.body.is_same(body);
         if let Some(repeated) = holders().find(same) {
             return Claim::Repeats(repeated.id);
         }
         // A session that asks again under its own token has changed its question.
-        let own = |prompt: &&Question| {
-            prompt.key == *key
-                && prompt.token_use == TokenUse::Own
-                && prompt.answer().is_none()
-                && prompt.body.is_changed(question)
+        let own = |question: &&Question| {
+            question.key == *key
+                && question.token_use == TokenUse::Own
+                && question.answer().is_none()
+                && question.body.is_changed(body)
         };
-        let changed = holders().find(own).map(|prompt| prompt.id);
-        let first = holders().map(|prompt| prompt.id).next();
-        let (token, about) = (digest_of(token), digest_about(key, question));
+        let changed = holders().find(own).map(|question| question.id);
+        let first = holders().map(|question| question.id).next();
+        let (token, about) = (digest_of(token), digest_about(key, body));
         let tokens = self.tokens.entry(key.link).or_default();
         let used = tokens.note_asked(token, about);
         if let Some(changed) = changed {
@@ -77,10 +77,10 @@ impl Sessions {
 
     /// Remembers that an answer was sent under a question's token.
     pub(super) fn use_token(&mut self, id: QuestionId) {
-        if let Some(prompt) = self.questions.get(id)
-            && let Some(token) = prompt.body.token()
+        if let Some(question) = self.questions.get(id)
+            && let Some(token) = question.body.token()
         {
-            let tokens = self.tokens.entry(prompt.key.link).or_default();
+            let tokens = self.tokens.entry(question.key.link).or_default();
             tokens.note_answered(digest_of(token));
         }
     }
@@ -88,15 +88,15 @@ impl Sessions {
     /// Passes the token of a question that is over to the next one that waits for it.
     pub(super) fn pass_token_on(&mut self, from: QuestionId) {
         let shared = TokenUse::Shared { with: from };
-        let Some(prompt) = self.questions.get(from) else {
+        let Some(question) = self.questions.get(from) else {
             return;
         };
-        let Some(token) = prompt.body.token() else {
+        let Some(token) = question.body.token() else {
             return;
         };
-        let wait = self.questions.of_token(prompt.key.link, token);
-        let wait = wait.filter(|prompt| prompt.token_use == shared);
-        let wait: Vec<QuestionId> = wait.map(|prompt| prompt.id).collect();
+        let wait = self.questions.of_token(question.key.link, token);
+        let wait = wait.filter(|question| question.token_use == shared);
+        let wait: Vec<QuestionId> = wait.map(|question| question.id).collect();
         let next = wait.first().copied();
         for id in wait {
             let use_of_it = match next.filter(|next| *next != id) {
@@ -104,7 +104,7 @@ impl Sessions {
                 Some(with) => TokenUse::Shared { with },
             };
             self.questions
-                .change(id, |prompt| prompt.token_use = use_of_it);
+                .change(id, |question| question.token_use = use_of_it);
         }
         self.freed.extend(next);
     }
@@ -117,10 +117,10 @@ impl Sessions {
         let freed = std::mem::take(&mut self.freed).into_iter();
         let freed = freed
             .filter_map(|id| self.raised(id))
-            .filter(|prompt| prompt.is_answerable())
-            .map(|prompt| Change {
+            .filter(|question| question.is_answerable())
+            .map(|question| Change {
                 urgency: Urgency::Critical,
-                ..self.bare_change(prompt, now, What::QuestionFreed(prompt.id))
+                ..self.bare_change(question, now, What::QuestionFreed(question.id))
             });
         changes.extend(freed);
     }
@@ -133,7 +133,7 @@ fn digest_of(token: &ReplyToken) -> Digest {
 }
 
 /// Returns a digest of the asker and the question: it stays the same for a repeated question.
-fn digest_about(key: &SessionKey, question: &QuestionBody) -> Digest {
+fn digest_about(key: &SessionKey, body: &QuestionBody) -> Digest {
     struct Feed(Hasher);
     impl Write for Feed {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
@@ -143,12 +143,6 @@ fn digest_about(key: &SessionKey, question: &QuestionBody) -> Digest {
     }
     let mut feed = Feed(Hasher::new(&SHA256));
     // Writing into a hash can't fail; the form of `Debug` keeps the parts apart.
-    let _ = write!(
-        feed,
-        "{:?} {:?} {:?}",
-        key.agent,
-        key.session,
-        question.about()
-    );
+    let _ = write!(feed, "{:?} {:?} {:?}", key.agent, key.session, body.about());
     shortened(feed.0)
 }

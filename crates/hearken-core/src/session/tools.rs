@@ -9,7 +9,7 @@ use super::key::{QuestionId, SessionKey};
 use super::machines::{AgentState, ToolEvent, ToolRun};
 use super::model::{Consent, MOST_TOOLS, Session, ToolCall};
 use super::observe::Subject;
-use super::prompt::{Closing, Question};
+use super::question::{Closing, Question};
 use super::sessions::Sessions;
 use super::token_memory::digest_of_text;
 
@@ -161,14 +161,14 @@ impl Sessions {
         call_id: Option<&ToolCallId>,
         tool: &str,
     ) -> Option<QuestionId> {
-        let same_call = |prompt: &&Question| match (&prompt.call_id, call_id) {
+        let same_call = |question: &&Question| match (&question.call_id, call_id) {
             (Some(mine), Some(theirs)) => mine == theirs,
-            (None, None) => prompt.tool.as_deref() == Some(tool),
+            (None, None) => question.tool.as_deref() == Some(tool),
             (Some(_), None) | (None, Some(_)) => false,
         };
         let all = self.questions_of_team(key);
-        let mut open = all.into_iter().filter(|prompt| prompt.is_open());
-        open.find(same_call).map(|prompt| prompt.id)
+        let mut open = all.into_iter().filter(|question| question.is_open());
+        open.find(same_call).map(|question| question.id)
     }
 
     pub(super) fn complete(&mut self, context: &mut Context, event: ToolCompleted) {

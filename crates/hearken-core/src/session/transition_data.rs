@@ -3,7 +3,7 @@
 //! Responsibilities: joining a row of the table with its data. Not here: which step is taken (`answers`).
 
 use super::machines::QuestionRun;
-use super::prompt::{Closing, Given, ReplyState};
+use super::question::{Closing, Given, ReplyState};
 
 /// The data of a step; absent data stays as it was.
 #[derive(Debug, Default)]

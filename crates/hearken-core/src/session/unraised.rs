@@ -20,8 +20,8 @@ use super::anomaly::Danger;
 use super::change::{Change, What};
 use super::key::{QuestionId, SessionKey};
 use super::link::LinkState;
-use super::prompt::{Question, Standing};
-use super::question::QuestionBody;
+use super::question::{Question, Standing};
+use super::question_body::QuestionBody;
 use super::sessions::Sessions;
 use super::tally::{Asker, BESIDES, asker};
 use super::waiting_lists::UnraisedReason;
@@ -47,18 +47,18 @@ impl Sessions {
     pub(super) fn is_held(&self, id: QuestionId) -> bool {
         self.questions
             .get(id)
-            .is_some_and(|prompt| prompt.held.is_some())
+            .is_some_and(|question| question.held.is_some())
     }
 
     /// Returns whether there is memory for one more open question of a link.
     pub(super) fn can_keep(
         &self,
         key: &SessionKey,
-        question: &QuestionBody,
+        body: &QuestionBody,
         attached: &Attached,
     ) -> bool {
         let (of_agent, of_link) = self.questions.tally().bytes(&asker(key));
-        let weight = question.weight() + attached.weight() + BESIDES;
+        let weight = body.weight() + attached.weight() + BESIDES;
         // One question of an agent is kept whatever its size, if the link has memory for it.
         (of_agent == 0 || of_agent + weight <= MOST_AGENT_BYTES)
             && (of_link == 0 || of_link + weight <= MOST_LINK_BYTES)
@@ -66,10 +66,10 @@ impl Sessions {
 
     /// Makes a new question wait for room if its agent has too many; returns whether it waits.
     pub(super) fn waits_for_room(&mut self, id: QuestionId) -> bool {
-        let Some(prompt) = self.questions.get(id) else {
+        let Some(question) = self.questions.get(id) else {
             return false;
         };
-        let (tally, whose) = (self.questions.tally(), asker(&prompt.key));
+        let (tally, whose) = (self.questions.tally(), asker(&question.key));
         // The question is not held, so it counts too. None is asked before earlier ones.
         let full = tally.asked(&whose) > MOST_OPEN || tally.room(&whose).len() > 0;
         if full {
@@ -80,7 +80,8 @@ impl Sessions {
 
     /// Holds a question back.
     pub(super) fn hold(&mut self, id: QuestionId, why: UnraisedReason) {
-        self.questions.change(id, |prompt| prompt.held = Some(why));
+        self.questions
+            .change(id, |question| question.held = Some(why));
     }
 
     /// Returns how many questions of an agent wait for room.
@@ -105,10 +106,10 @@ impl Sessions {
         let mut asked: BTreeMap<Asker, usize> = BTreeMap::new();
         let (mut raised, mut waiting) = (Vec::new(), Vec::new());
         for id in self.due_of_held(&links, now) {
-            let Some(prompt) = self.questions.get(id) else {
+            let Some(question) = self.questions.get(id) else {
                 continue;
             };
-            let whose = asker(&prompt.key);
+            let whose = asker(&question.key);
             let before = self.questions.tally().asked(&whose);
             let count = asked.entry(whose).or_insert(before);
             if *count < MOST_OPEN {
@@ -167,24 +168,26 @@ impl Sessions {
 
     fn raise(&mut self, id: QuestionId, now: Now, changes: &mut Vec<Change>) {
         let links = &self.links;
-        self.questions.change(id, |prompt| {
-            prompt.held = None;
-            prompt.raised = now.monotonic;
-            let down = links.get(&prompt.key.link).is_some_and(LinkState::is_down);
+        self.questions.change(id, |question| {
+            question.held = None;
+            question.raised = now.monotonic;
+            let down = links
+                .get(&question.key.link)
+                .is_some_and(LinkState::is_down);
             // The connection that delivered it broke; the current one may know more.
-            if prompt.standing == Standing::LinkLost && !down {
-                prompt.standing = Standing::Resumed;
+            if question.standing == Standing::LinkLost && !down {
+                question.standing = Standing::Resumed;
             }
         });
-        let Some(prompt) = self.questions.get(id) else {
+        let Some(question) = self.questions.get(id) else {
             return;
         };
         let tell = |what| Change {
             urgency: Urgency::Critical,
-            ..self.bare_change(prompt, now, what)
+            ..self.bare_change(question, now, what)
         };
         changes.push(tell(What::QuestionOpened(id)));
-        if prompt.accepts_by_silence() {
+        if question.accepts_by_silence() {
             changes.push(tell(What::Danger(Danger::AcceptsBySilence {
                 question: id,
             })));
@@ -210,20 +213,21 @@ impl Sessions {
     /// that waited for room are forgotten and counted.
     pub(super) fn let_go(&mut self, link: LinkId) {
         let held: Vec<(QuestionId, UnraisedReason)> = (self.questions.values())
-            .filter(|prompt| prompt.key.link == link)
-            .filter_map(|prompt| Some((prompt.id, prompt.held?)))
+            .filter(|question| question.key.link == link)
+            .filter_map(|question| Some((question.id, question.held?)))
             .collect();
         for (id, why) in held {
             match why {
                 UnraisedReason::Replay => {
-                    self.questions.change(id, |prompt| match prompt.standing {
-                        // It could never be answered here: it is raised as such when it is due.
-                        Standing::NotAnswerable => {}
-                        Standing::Live | Standing::LinkLost | Standing::Resumed => {
-                            prompt.held = None;
-                            prompt.standing = Standing::Live;
-                        }
-                    });
+                    self.questions
+                        .change(id, |question| match question.standing {
+                            // It could never be answered here: it is raised as such when it is due.
+                            Standing::NotAnswerable => {}
+                            Standing::Live | Standing::LinkLost | Standing::Resumed => {
+                                question.held = None;
+                                question.standing = Standing::Live;
+                            }
+                        });
                 }
                 UnraisedReason::Room => {
                     self.questions.remove(id);

@@ -23,24 +23,24 @@ enum Length {
 
 impl Announcer {
     /// Returns how to answer, or why it can't be answered.
-    pub fn keys(&self, prompt: &Question) -> String {
-        self.keys_in(prompt, Length::Full).text
+    pub fn keys(&self, question: &Question) -> String {
+        self.keys_in(question, Length::Full).text
     }
 
     /// Returns how to answer, in short if another question has explained it in this run. A program receives the lines
     /// separately from the words, so they are not spoken there.
-    pub(super) fn keys_now(&self, prompt: &Question) -> Segment {
-        let first = ways(prompt).and_then(|ways| self.ways_told.get(&ways));
-        let known = first.is_some_and(|first| *first != prompt.id);
+    pub(super) fn keys_now(&self, question: &Question) -> Segment {
+        let first = ways(question).and_then(|ways| self.ways_told.get(&ways));
+        let known = first.is_some_and(|first| *first != question.id);
         let length = match known {
             true => Length::Short,
             false => Length::Full,
         };
-        let said = self.keys_in(prompt, length);
+        let said = self.keys_in(question, length);
         let heard = match self.manner {
             Manner::Keys | Manner::Lines => true,
             // The reason why it can't be answered is not a way to answer.
-            Manner::Program => unanswerable(prompt).is_some(),
+            Manner::Program => unanswerable(question).is_some(),
         };
         let spoken = if heard { &said.spoken } else { "" };
         let mut keys = Segment::new(Mark::Own, said.text, spoken);
@@ -49,9 +49,9 @@ impl Announcer {
     }
 
     /// Records that a question was asked together with its ways to answer.
-    pub(super) fn ways_were_told(&mut self, prompt: &Question) {
-        if let Some(ways) = ways(prompt) {
-            self.ways_told.entry(ways).or_insert(prompt.id);
+    pub(super) fn ways_were_told(&mut self, question: &Question) {
+        if let Some(ways) = ways(question) {
+            self.ways_told.entry(ways).or_insert(question.id);
         }
     }
 
@@ -63,22 +63,22 @@ impl Announcer {
         }
     }
 
-    fn keys_in(&self, prompt: &Question, length: Length) -> KeyWords {
-        let n = || [("n", Arg::own(prompt.id.0))];
-        if let TokenUse::Shared { with } = prompt.token_use {
+    fn keys_in(&self, question: &Question, length: Length) -> KeyWords {
+        let n = || [("n", Arg::own(question.id.0))];
+        if let TokenUse::Shared { with } = question.token_use {
             let with = ("with", Arg::own(with.0));
             return self.said("question.shared", &[with]);
         }
-        if let Some(key) = unanswerable(prompt) {
+        if let Some(key) = unanswerable(question) {
             return self.said(key, &[]);
         }
         let pick = |keys: &'static str, in_lines: &'static str| match self.manner {
             Manner::Keys => keys,
             Manner::Lines | Manner::Program => in_lines,
         };
-        match &prompt.body {
+        match &question.body {
             QuestionBody::Confirmation(asked) => {
-                let two = takes_two_steps(prompt);
+                let two = takes_two_steps(question);
                 let accept = match (length, two) {
                     (Length::Full, true) => {
                         pick("question.keys.accept_twice", "question.lines.accept_twice")
@@ -117,7 +117,7 @@ impl Announcer {
                 // An agent's own names for its answers are never shortened.
                 for (at, other) in asked.others().enumerate() {
                     let args = [
-                        ("n", Arg::own(prompt.id.0)),
+                        ("n", Arg::own(question.id.0)),
                         ("i", Arg::own(at + 1)),
                         ("answer", Arg::Own(self.decision_words(other))),
                     ];

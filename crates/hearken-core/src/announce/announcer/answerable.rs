@@ -15,8 +15,8 @@ pub(super) enum Ways {
 }
 
 /// Returns the key of the reason why a question can't be answered; `None` if it can.
-pub(super) fn unanswerable(prompt: &Question) -> Option<&'static str> {
-    match (prompt.standing, prompt.body.token()) {
+pub(super) fn unanswerable(question: &Question) -> Option<&'static str> {
+    match (question.standing, question.body.token()) {
         (Standing::NotAnswerable, _) => Some("question.one_way"),
         (Standing::Live | Standing::Resumed | Standing::LinkLost, None) => {
             Some("question.no_token")
@@ -27,26 +27,26 @@ pub(super) fn unanswerable(prompt: &Question) -> Option<&'static str> {
 }
 
 /// Returns the way to answer a confirmation. Clarifications return `None`: theirs is short and is explained each time.
-pub(super) fn ways(prompt: &Question) -> Option<Ways> {
-    match (&prompt.body, unanswerable(prompt)) {
-        (QuestionBody::Confirmation(_), None) if takes_two_steps(prompt) => Some(Ways::TwoSteps),
+pub(super) fn ways(question: &Question) -> Option<Ways> {
+    match (&question.body, unanswerable(question)) {
+        (QuestionBody::Confirmation(_), None) if takes_two_steps(question) => Some(Ways::TwoSteps),
         (QuestionBody::Confirmation(_), None) => Some(Ways::OneStep),
         (QuestionBody::Confirmation(_), Some(_)) | (QuestionBody::Clarification(_), _) => None,
     }
 }
 
 /// Returns whether accepting a question takes two steps.
-pub fn takes_two_steps(prompt: &Question) -> bool {
-    let hides = match &prompt.body {
-        QuestionBody::Confirmation(_) => hides_something(prompt),
+pub fn takes_two_steps(question: &Question) -> bool {
+    let hides = match &question.body {
+        QuestionBody::Confirmation(_) => hides_something(question),
         QuestionBody::Clarification(_) => false,
     };
-    hides || prompt.wants_second_step()
+    hides || question.wants_second_step()
 }
 
 /// Returns whether a question contains characters that a person can neither see nor hear.
-pub fn hides_something(prompt: &Question) -> bool {
-    match &prompt.body {
+pub fn hides_something(question: &Question) -> bool {
+    match &question.body {
         QuestionBody::Confirmation(asked) => {
             speakable::hides(&asked.action)
                 || asked.consequence.as_deref().is_some_and(speakable::hides)

@@ -53,26 +53,26 @@ impl Announcer {
 
     /// Returns whether one step is wanted for a question and its action was read in full, with nothing found that
     /// forbids it.
-    pub fn may_be_one_step(&self, prompt: &Question) -> bool {
-        let known = self.grounds.folders.contains_key(&prompt.key.link);
-        let deed = prompt.attached.deed.is_some();
+    pub fn may_be_one_step(&self, question: &Question) -> bool {
+        let known = self.grounds.folders.contains_key(&question.key.link);
+        let deed = question.attached.deed.is_some();
         let cleared = || {
-            let found = self.found_of(prompt);
+            let found = self.found_of(question);
             found.is_some_and(|found| found.is_cleared(self.grounds.one_step_project))
         };
         self.grounds.one_step && known && deed && cleared()
     }
 
-    fn found_of(&self, prompt: &Question) -> Option<QuestionFindings> {
-        let QuestionBody::Confirmation(asked) = &prompt.body else {
+    fn found_of(&self, question: &Question) -> Option<QuestionFindings> {
+        let QuestionBody::Confirmation(asked) = &question.body else {
             return None;
         };
         let folder = self
             .grounds
             .folders
-            .get(&prompt.key.link)
+            .get(&question.key.link)
             .map(String::as_str);
-        match &prompt.attached.deed {
+        match &question.attached.deed {
             Some(deed) => Some(found(deed, folder)),
             None => Some(found(&deed_of(asked)?, folder)),
         }
@@ -80,9 +80,9 @@ impl Announcer {
 
     /// Returns what is found out about a question. What is unknown, and the fact that it runs the project's own code,
     /// are included only in full or if one step is wanted.
-    pub(super) fn found(&self, prompt: &Question, in_full: bool) -> Vec<Segment> {
+    pub(super) fn found(&self, question: &Question, in_full: bool) -> Vec<Segment> {
         let mut words = Vec::new();
-        let Some(found) = self.found_of(prompt) else {
+        let Some(found) = self.found_of(question) else {
             return words;
         };
         let all = in_full || self.grounds.one_step;
@@ -153,11 +153,11 @@ impl Announcer {
     }
 
     /// Returns how many inputs the words of a question leave out, and which; empty if they leave out none.
-    pub(super) fn left_unsaid(&self, prompt: &Question) -> String {
-        let QuestionBody::Confirmation(asked) = &prompt.body else {
+    pub(super) fn left_unsaid(&self, question: &Question) -> String {
+        let QuestionBody::Confirmation(asked) = &question.body else {
             return String::new();
         };
-        let names = match &prompt.attached.deed {
+        let names = match &question.attached.deed {
             Some(deed) => deed.unsaid.clone(),
             None => unsaid(asked),
         };
@@ -174,13 +174,13 @@ impl Announcer {
     }
 
     /// Returns why a question can only be rejected; empty if it can also be accepted.
-    pub(super) fn reject_only(&self, prompt: &Question) -> String {
-        let other = prompt
+    pub(super) fn reject_only(&self, question: &Question) -> String {
+        let other = question
             .attached
             .deed
             .as_ref()
             .map_or("", |deed| deed.other.as_str());
-        let key = match prompt.reject_only() {
+        let key = match question.reject_only() {
             None => return String::new(),
             Some(RejectOnly::Silent) => "question.silent",
             Some(RejectOnly::SharedId) => "question.shared_id",
@@ -192,17 +192,17 @@ impl Announcer {
     }
 
     /// Returns what has changed since a question was last asked; empty if it was not asked before.
-    pub(super) fn changed(&self, prompt: &Question) -> String {
-        let names = prompt
+    pub(super) fn changed(&self, question: &Question) -> String {
+        let names = question
             .attached
             .deed
             .as_ref()
             .map_or(&[][..], |deed| deed.changed.as_slice());
-        if names.is_empty() && prompt.replaces.is_none() {
+        if names.is_empty() && question.replaces.is_none() {
             return String::new();
         }
         let (names, _) = self.names(names, true);
-        let before = prompt.replaces.map_or(Arg::own(""), |id| Arg::own(id.0));
+        let before = question.replaces.map_or(Arg::own(""), |id| Arg::own(id.0));
         let args = [("before", before), ("names", Arg::Own(names))];
         self.phrases.text("question.changed", &args)
     }

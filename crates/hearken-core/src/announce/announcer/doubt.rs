@@ -16,16 +16,16 @@ use crate::announce::words::segment::Segment;
 
 impl Announcer {
     /// Describes how a question's tool rates itself worse than the question does; empty if it does not.
-    pub(super) fn tool_says(&self, prompt: &Question) -> String {
-        let QuestionBody::Confirmation(asked) = &prompt.body else {
+    pub(super) fn tool_says(&self, question: &Question) -> String {
+        let QuestionBody::Confirmation(asked) = &question.body else {
             return String::new();
         };
-        let risk = match prompt.tool_risk() {
+        let risk = match question.tool_risk() {
             Some(RiskLevel::Medium) => self.phrases.text("question.risk.medium", &[]),
             Some(RiskLevel::High) => self.phrases.text("question.risk.high", &[]),
             Some(RiskLevel::Low | RiskLevel::Other(_)) | None => String::new(),
         };
-        let reversibility = if prompt.is_irreversible() && !asked.is_irreversible() {
+        let reversibility = if question.is_irreversible() && !asked.is_irreversible() {
             self.phrases
                 .text("question.reversibility.irreversible", &[])
         } else {
@@ -43,17 +43,17 @@ impl Announcer {
 
     /// Announces that a question whose token belonged to another can now be answered, or that the agent repeats a
     /// question that was answered.
-    pub(super) fn asked_anew(&self, prompt: &Question) -> Vec<Segment> {
-        let perhaps = self.perhaps_words(prompt);
+    pub(super) fn asked_anew(&self, question: &Question) -> Vec<Segment> {
+        let perhaps = self.perhaps_words(question);
         let key = if perhaps.is_empty() {
             "question.freed"
         } else {
             "question.unheard"
         };
         let args = [
-            ("n", Arg::own(prompt.id.0)),
+            ("n", Arg::own(question.id.0)),
             ("perhaps", Arg::Own(perhaps)),
-            ("subject", self.subject(prompt)),
+            ("subject", self.subject(question)),
         ];
         self.phrases.say(key, Verbosity::Normal, &args)
     }
@@ -84,41 +84,41 @@ impl Announcer {
     }
 
     /// Returns everything else about a question that must not be missed; empty if nothing is unusual.
-    pub(super) fn doubts(&self, prompt: &Question) -> Vec<String> {
+    pub(super) fn doubts(&self, question: &Question) -> Vec<String> {
         let text = |key: &str| self.phrases.text(key, &[]);
         let mut doubts = Vec::new();
-        let own = [self.changed(prompt), self.reject_only(prompt)];
+        let own = [self.changed(question), self.reject_only(question)];
         doubts.extend(own.into_iter().filter(|doubt| !doubt.is_empty()));
-        if hides_something(prompt) {
+        if hides_something(question) {
             doubts.push(text("question.hidden"));
         }
-        if let QuestionBody::Confirmation(asked) = &prompt.body
+        if let QuestionBody::Confirmation(asked) = &question.body
             && !asked.names_action
             && !asked.action.trim().is_empty()
         {
             doubts.push(text("question.unnamed"));
         }
-        match prompt.standing {
+        match question.standing {
             Standing::LinkLost | Standing::Resumed => {
                 doubts.push(text("question.perhaps_answered"))
             }
             Standing::Live | Standing::NotAnswerable => {}
         }
-        match prompt.token_use {
+        match question.token_use {
             TokenUse::Own => {}
-            TokenUse::UsedBefore | TokenUse::Shared { .. } if prompt.replaces.is_none() => {
+            TokenUse::UsedBefore | TokenUse::Shared { .. } if question.replaces.is_none() => {
                 doubts.push(text("question.reused"));
             }
             TokenUse::UsedBefore | TokenUse::Shared { .. } => {}
         }
-        if prompt.shares_token {
+        if question.shares_token {
             doubts.push(text("question.shares_token"));
         }
-        if let Some((one, other)) = prompt.body.twin_choices() {
+        if let Some((one, other)) = question.body.twin_choices() {
             let args = [("one", Arg::own(one)), ("other", Arg::own(other))];
             doubts.push(self.phrases.text("question.twins", &args));
         }
-        let perhaps = self.perhaps_words(prompt);
+        let perhaps = self.perhaps_words(question);
         if !perhaps.is_empty() {
             doubts.push(perhaps);
         }

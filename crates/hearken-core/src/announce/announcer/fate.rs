@@ -12,23 +12,23 @@ use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
 impl Announcer {
-    pub(super) fn closed(&self, prompt: &Question, how: &Closing) -> Vec<Segment> {
-        let (key, args) = self.closed_phrase(prompt, how);
+    pub(super) fn closed(&self, question: &Question, how: &Closing) -> Vec<Segment> {
+        let (key, args) = self.closed_phrase(question, how);
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
     /// Words what became of a question that is over, for a person who answers it too late; empty for an open one.
-    pub fn over(&self, prompt: &Question) -> String {
-        let Some(how) = prompt.reply.closing() else {
+    pub fn over(&self, question: &Question) -> String {
+        let Some(how) = question.reply.closing() else {
             return String::new();
         };
-        let (closed, args) = self.closed_phrase(prompt, how);
+        let (closed, args) = self.closed_phrase(question, how);
         let key = match closed {
-            "question.closed.elsewhere" | "question.closed.session" if prompt.ran_out() => {
+            "question.closed.elsewhere" | "question.closed.session" if question.ran_out() => {
                 "question.over"
             }
-            "question.closed.accepted" if prompt.ran_out() => "question.over.accepted",
-            "question.closed.rejected" if prompt.ran_out() => "question.over.rejected",
+            "question.closed.accepted" if question.ran_out() => "question.over.accepted",
+            "question.closed.rejected" if question.ran_out() => "question.over.rejected",
             _ => closed,
         };
         self.phrases.text(key, &args)
@@ -36,21 +36,21 @@ impl Announcer {
 
     fn closed_phrase(
         &self,
-        prompt: &Question,
+        question: &Question,
         how: &Closing,
     ) -> (&'static str, [(&'static str, Arg); 5]) {
-        let words = |answer: &Answer| self.answer_words(prompt, answer);
-        let given = prompt.reply.given();
+        let words = |answer: &Answer| self.answer_words(question, answer);
+        let given = question.reply.given();
         let earlier = given.and_then(|given| given.earlier.as_ref());
         let args = [
-            ("n", Arg::own(prompt.id.0)),
-            ("default", Arg::Own(self.default(prompt))),
+            ("n", Arg::own(question.id.0)),
+            ("default", Arg::Own(self.default(question))),
             (
                 "answer",
                 Arg::Own(given.map(|given| words(&given.answer)).unwrap_or_default()),
             ),
             ("earlier", Arg::Own(earlier.map(words).unwrap_or_default())),
-            ("perhaps", Arg::Own(self.perhaps_words(prompt))),
+            ("perhaps", Arg::Own(self.perhaps_words(question))),
         ];
         let key = match how {
             Closing::SessionEnded => "question.closed.session",
@@ -63,7 +63,7 @@ impl Announcer {
             Closing::LinkGone => "question.closed.link",
             Closing::Unheard => "question.closed.unheard",
             Closing::StateLeft { .. } | Closing::ToolWentOn { .. } | Closing::DecidedBefore => {
-                match &prompt.reply {
+                match &question.reply {
                     ReplyState::Settling(..) | ReplyState::Resolved(..) => {
                         "question.closed.answered"
                     }
@@ -80,9 +80,9 @@ impl Announcer {
                     | ReplyState::Written(_)
                     | ReplyState::Sent(_)
                     | ReplyState::TimedOut
-                    | ReplyState::Withdrawn(_) => match (how.implied(), &prompt.body) {
+                    | ReplyState::Withdrawn(_) => match (how.implied(), &question.body) {
                         (Some(Decision::Accept), QuestionBody::Confirmation(_))
-                            if prompt.lapsed =>
+                            if question.lapsed =>
                         {
                             "question.closed.lapsed"
                         }
@@ -105,15 +105,15 @@ impl Announcer {
 
     /// Words a question whose connection was lost, as a phrase key and its arguments. The agent's default is
     /// mentioned only if no answer went out.
-    pub fn unsure(&self, prompt: &Question) -> (&'static str, Vec<(&'static str, Arg)>) {
-        let n = ("n", Arg::own(prompt.id.0));
-        match &prompt.reply {
+    pub fn unsure(&self, question: &Question) -> (&'static str, Vec<(&'static str, Arg)>) {
+        let n = ("n", Arg::own(question.id.0));
+        match &question.reply {
             ReplyState::Sending(given) => {
-                let answer = Arg::Own(self.answer_words(prompt, &given.answer));
+                let answer = Arg::Own(self.answer_words(question, &given.answer));
                 ("question.unsure.sending", vec![n, ("answer", answer)])
             }
             ReplyState::Sent(given) => {
-                let answer = Arg::Own(self.answer_words(prompt, &given.answer));
+                let answer = Arg::Own(self.answer_words(question, &given.answer));
                 ("question.unsure.answered", vec![n, ("answer", answer)])
             }
             ReplyState::Unanswered
@@ -130,9 +130,9 @@ impl Announcer {
                 "question.unsure",
                 vec![
                     n,
-                    ("subject", self.subject(prompt)),
-                    ("default", Arg::Own(self.default(prompt))),
-                    ("perhaps", Arg::Own(self.perhaps_untold(prompt))),
+                    ("subject", self.subject(question)),
+                    ("default", Arg::Own(self.default(question))),
+                    ("perhaps", Arg::Own(self.perhaps_untold(question))),
                 ],
             ),
         }
@@ -140,25 +140,28 @@ impl Announcer {
 
     /// Returns [`Self::perhaps_words`], unless they were said when the attempt failed: the answer has waited or gone out
     /// again since.
-    fn perhaps_untold(&self, prompt: &Question) -> String {
+    fn perhaps_untold(&self, question: &Question) -> String {
         let is_again = matches!(
-            prompt.reply,
+            question.reply,
             ReplyState::SendingAgain(_) | ReplyState::RetryingAgain(_)
         );
         match is_again {
             true => String::new(),
-            false => self.perhaps_words(prompt),
+            false => self.perhaps_words(question),
         }
     }
 
     /// Reports that an unacknowledged answer may have arrived; empty for every other answer.
-    pub fn perhaps_words(&self, prompt: &Question) -> String {
-        match &prompt.reply {
+    pub fn perhaps_words(&self, question: &Question) -> String {
+        match &question.reply {
             ReplyState::SendingAgain(given)
             | ReplyState::RetryingAgain(given)
             | ReplyState::Perhaps(given)
             | ReplyState::PerhapsResolved(given, _) => {
-                let answer = ("answer", Arg::Own(self.answer_words(prompt, &given.answer)));
+                let answer = (
+                    "answer",
+                    Arg::Own(self.answer_words(question, &given.answer)),
+                );
                 self.phrases.text("reply.perhaps_arrived", &[answer])
             }
             ReplyState::Unanswered

@@ -282,9 +282,9 @@ impl Announcer {
                     told.push(self.publish(change, sessions, draft));
                 }
                 if let What::QuestionOpened(id) = &change.what
-                    && let Some(prompt) = sessions.question(*id)
+                    && let Some(question) = sessions.question(*id)
                 {
-                    self.ways_were_told(prompt);
+                    self.ways_were_told(question);
                 }
             }
         }

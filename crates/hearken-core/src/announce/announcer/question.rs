@@ -29,8 +29,8 @@ pub(super) enum TimeLeft {
 }
 
 impl Announcer {
-    pub(super) fn kind_of(&self, prompt: &Question) -> Kind {
-        match prompt.body {
+    pub(super) fn kind_of(&self, question: &Question) -> Kind {
+        match question.body {
             QuestionBody::Confirmation(_) => Kind::Confirmation,
             QuestionBody::Clarification(_) => Kind::Clarification,
         }
@@ -40,15 +40,15 @@ impl Announcer {
     /// P0 includes all of this at every verbosity.
     pub(super) fn ask(
         &self,
-        prompt: &Question,
+        question: &Question,
         sessions: &Sessions,
         now: Now,
         again: bool,
     ) -> Vec<Segment> {
-        let left = told(prompt, sessions, now);
-        let mut segments = self.asked(prompt, sessions, again, left, Question::LONGEST_PART);
-        if prompt.is_cut() && !again {
-            let cut = Segment::own(self.cut_words(prompt, sessions, now));
+        let left = told(question, sessions, now);
+        let mut segments = self.asked(question, sessions, again, left, Question::LONGEST_PART);
+        if question.is_cut() && !again {
+            let cut = Segment::own(self.cut_words(question, sessions, now));
             // How to answer comes last, so that a person who knows it need not hear it out.
             let ways = segments.iter().rposition(|segment| segment.ways);
             segments.insert(ways.unwrap_or(segments.len()), cut);
@@ -58,25 +58,25 @@ impl Announcer {
 
     /// Words a question in full for a face that shows it page by page. The usual keys and the remaining time are
     /// left out: such a face has rows for them, and the words stay as they are.
-    pub fn in_full(&self, prompt: &Question, sessions: &Sessions) -> Vec<Segment> {
-        let left = headed(prompt, sessions);
-        let asked = self.asked(prompt, sessions, false, left, usize::MAX);
-        self.without_keys(prompt, asked)
+    pub fn in_full(&self, question: &Question, sessions: &Sessions) -> Vec<Segment> {
+        let left = headed(question, sessions);
+        let asked = self.asked(question, sessions, false, left, usize::MAX);
+        self.without_keys(question, asked)
     }
 
     /// Words everything known about a question for the same face.
-    pub fn details_in_sight(&self, prompt: &Question, sessions: &Sessions) -> Vec<Segment> {
-        let details = self.all_of(prompt, sessions, headed(prompt, sessions));
-        self.without_keys(prompt, details)
+    pub fn details_in_sight(&self, question: &Question, sessions: &Sessions) -> Vec<Segment> {
+        let details = self.all_of(question, sessions, headed(question, sessions));
+        self.without_keys(question, details)
     }
 
-    fn without_keys(&self, prompt: &Question, mut segments: Vec<Segment>) -> Vec<Segment> {
-        let others = match &prompt.body {
+    fn without_keys(&self, question: &Question, mut segments: Vec<Segment>) -> Vec<Segment> {
+        let others = match &question.body {
             QuestionBody::Confirmation(asked) => asked.others().count(),
             QuestionBody::Clarification(_) => 0,
         };
         // Why it can't be answered, and which other decisions exist, appears nowhere else.
-        if !prompt.is_answerable() || others > 0 {
+        if !question.is_answerable() || others > 0 {
             return segments;
         }
         segments.retain(|segment| !segment.ways);
@@ -84,27 +84,27 @@ impl Announcer {
     }
 
     /// Announces that a question has more words than these, and how to hear them.
-    pub(super) fn cut_words(&self, prompt: &Question, sessions: &Sessions, now: Now) -> String {
+    pub(super) fn cut_words(&self, question: &Question, sessions: &Sessions, now: Now) -> String {
         let how = match self.manner {
             Manner::Keys => "question.details.keys",
             Manner::Lines | Manner::Program => "question.details.lines",
         };
-        let count = self.whole(prompt, sessions, now).parts.len();
-        let args = [("n", Arg::own(prompt.id.0)), ("count", Arg::own(count))];
+        let count = self.whole(question, sessions, now).parts.len();
+        let args = [("n", Arg::own(question.id.0)), ("count", Arg::own(count))];
         let details = ("details", Arg::Own(self.phrases.text(how, &args)));
         self.phrases.text("question.cut", &[details])
     }
 
     fn asked(
         &self,
-        prompt: &Question,
+        question: &Question,
         sessions: &Sessions,
         again: bool,
         left: Option<TimeLeft>,
         longest: usize,
     ) -> Vec<Segment> {
         if again {
-            let key = match prompt.standing {
+            let key = match question.standing {
                 Standing::Resumed => "question.again.perhaps",
                 Standing::Live | Standing::LinkLost | Standing::NotAnswerable => "question.again",
             };
@@ -112,25 +112,25 @@ impl Announcer {
                 key,
                 Verbosity::Normal,
                 &[
-                    ("n", Arg::own(prompt.id.0)),
-                    ("subject", self.subject(prompt)),
+                    ("n", Arg::own(question.id.0)),
+                    ("subject", self.subject(question)),
                 ],
             );
         }
-        let agent = self.asker(prompt, sessions);
-        match &prompt.body {
+        let agent = self.asker(question, sessions);
+        match &question.body {
             QuestionBody::Confirmation(asked) => {
-                let mut args = self.confirmation_args(prompt, asked, agent, left, longest);
-                args.push(("doubts", Arg::Own(self.doubts(prompt).join(" "))));
-                args.push(("unsaid", Arg::Own(self.left_unsaid(prompt))));
+                let mut args = self.confirmation_args(question, asked, agent, left, longest);
+                args.push(("doubts", Arg::Own(self.doubts(question).join(" "))));
+                args.push(("unsaid", Arg::Own(self.left_unsaid(question))));
                 let mut segments = self.headed("question.head", "question.confirmation", &args);
-                segments.extend(self.found(prompt, false));
-                segments.push(self.keys_now(prompt));
+                segments.extend(self.found(question, false));
+                segments.push(self.keys_now(question));
                 segments
             }
             QuestionBody::Clarification(asked) => {
-                let doubts = Arg::Own(self.doubts(prompt).join(" "));
-                self.clarification(prompt, asked, (agent, doubts), left, longest)
+                let doubts = Arg::Own(self.doubts(question).join(" "));
+                self.clarification(question, asked, (agent, doubts), left, longest)
             }
         }
     }
@@ -144,81 +144,81 @@ impl Announcer {
     }
 
     /// Repeats a question as it was first asked, with the time that remains.
-    pub fn ask_again(&self, prompt: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        self.ask(prompt, sessions, now, false)
+    pub fn ask_again(&self, question: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        self.ask(question, sessions, now, false)
     }
 
     /// Repeats a question in short: the risk, what it is about, how to answer.
-    pub fn remind(&self, prompt: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        let (QuestionBody::Confirmation(asked), false) = (&prompt.body, prompt.is_cut()) else {
-            return self.ask_again(prompt, sessions, now);
+    pub fn remind(&self, question: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        let (QuestionBody::Confirmation(asked), false) = (&question.body, question.is_cut()) else {
+            return self.ask_again(question, sessions, now);
         };
-        let agent = self.asker(prompt, sessions);
-        let mut args = self.confirmation_args(prompt, asked, agent, None, usize::MAX);
-        args.push(("doubts", Arg::Own(self.doubts(prompt).join(" "))));
-        args.push(("unsaid", Arg::Own(self.left_unsaid(prompt))));
+        let agent = self.asker(question, sessions);
+        let mut args = self.confirmation_args(question, asked, agent, None, usize::MAX);
+        args.push(("doubts", Arg::Own(self.doubts(question).join(" "))));
+        args.push(("unsaid", Arg::Own(self.left_unsaid(question))));
         let mut segments = self.headed("question.head", "question.reminder", &args);
-        segments.extend(self.found(prompt, false));
-        segments.push(self.keys_now(prompt));
+        segments.extend(self.found(question, false));
+        segments.push(self.keys_now(question));
         segments
     }
 
     /// Words everything known about a question, without any cut.
-    pub fn details(&self, prompt: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        self.all_of(prompt, sessions, told(prompt, sessions, now))
+    pub fn details(&self, question: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        self.all_of(question, sessions, told(question, sessions, now))
     }
 
     fn all_of(
         &self,
-        prompt: &Question,
+        question: &Question,
         sessions: &Sessions,
         left: Option<TimeLeft>,
     ) -> Vec<Segment> {
-        let agent = self.asker(prompt, sessions);
-        let mut segments = match &prompt.body {
+        let agent = self.asker(question, sessions);
+        let mut segments = match &question.body {
             QuestionBody::Confirmation(asked) => {
-                let args = self.confirmation_args(prompt, asked, agent, left, usize::MAX);
+                let args = self.confirmation_args(question, asked, agent, left, usize::MAX);
                 let head = "question.details.head";
                 let mut segments = self.headed(head, "question.details", &args);
-                segments.extend(self.found(prompt, true));
-                segments.push(self.keys_now(prompt));
+                segments.extend(self.found(question, true));
+                segments.push(self.keys_now(question));
                 segments
             }
             QuestionBody::Clarification(asked) => {
                 let asker = (agent, Arg::own(""));
-                self.clarification(prompt, asked, asker, left, usize::MAX)
+                self.clarification(question, asked, asker, left, usize::MAX)
             }
         };
-        segments.extend(self.doubts(prompt).into_iter().map(Segment::own));
+        segments.extend(self.doubts(question).into_iter().map(Segment::own));
         segments
     }
 
     /// Returns what surrounds the words of a question: the risk, what silence does, which keys answer.
-    pub(super) fn terms(&self, prompt: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        let left = told(prompt, sessions, now);
-        match &prompt.body {
+    pub(super) fn terms(&self, question: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        let left = told(question, sessions, now);
+        match &question.body {
             QuestionBody::Confirmation(asked) => {
                 let args = self.confirmation_args(
-                    prompt,
+                    question,
                     asked,
                     Arg::own(""),
                     left,
                     Question::LONGEST_PART,
                 );
                 let mut segments = self.phrases.say("question.terms", Verbosity::Normal, &args);
-                segments.extend(self.found(prompt, true));
-                segments.push(self.keys_now(prompt));
+                segments.extend(self.found(question, true));
+                segments.push(self.keys_now(question));
                 segments
             }
             QuestionBody::Clarification(asked) => {
-                self.clarification_terms(prompt, asked, left, Question::LONGEST_PART)
+                self.clarification_terms(question, asked, left, Question::LONGEST_PART)
             }
         }
     }
 
     pub(super) fn confirmation_args(
         &self,
-        prompt: &Question,
+        question: &Question,
         asked: &AwaitingConfirmation,
         agent: Arg,
         left: Option<TimeLeft>,
@@ -243,22 +243,22 @@ impl Announcer {
             .collect();
         let text = |key: &str| Arg::Own(self.phrases.text(key, &[]));
         let mut reversibility = self.phrases.text(reversibility, &[]);
-        let tool_says = self.tool_says(prompt);
+        let tool_says = self.tool_says(question);
         if !tool_says.is_empty() {
             reversibility.push(' ');
             reversibility.push_str(&tool_says);
         }
         vec![
-            ("n", Arg::own(prompt.id.0)),
+            ("n", Arg::own(question.id.0)),
             ("agent", agent),
             (
                 "action",
-                self.exact_or(prompt, &cut(&asked.action, longest), "question.no_action"),
+                self.exact_or(question, &cut(&asked.action, longest), "question.no_action"),
             ),
             (
                 "consequence",
                 self.exact_in(
-                    prompt,
+                    question,
                     &cut(asked.consequence.as_deref().unwrap_or_default(), longest),
                     asked.consequence_in.as_ref(),
                 ),
@@ -269,11 +269,11 @@ impl Announcer {
             ),
             ("risk", text(risk)),
             ("reversibility", Arg::Own(reversibility)),
-            ("timeout", Arg::Own(self.timeout(prompt, left))),
+            ("timeout", Arg::Own(self.timeout(question, left))),
             (
                 "context",
                 self.exact_in(
-                    prompt,
+                    question,
                     asked.summary.detailed.as_deref().unwrap_or_default(),
                     asked.why_in.as_ref(),
                 ),
@@ -281,7 +281,7 @@ impl Announcer {
             ("why_in", self.language_name(asked.why_in.as_ref())),
             (
                 "more",
-                self.exact_in(prompt, &more.join(". "), asked.more_in.as_ref()),
+                self.exact_in(question, &more.join(". "), asked.more_in.as_ref()),
             ),
             ("more_in", self.language_name(asked.more_in.as_ref())),
         ]
@@ -289,7 +289,7 @@ impl Announcer {
 
     fn clarification(
         &self,
-        prompt: &Question,
+        question: &Question,
         asked: &AwaitingClarification,
         (agent, doubts): (Arg, Arg),
         left: Option<TimeLeft>,
@@ -297,12 +297,12 @@ impl Announcer {
     ) -> Vec<Segment> {
         let args = [
             ("doubts", doubts),
-            ("n", Arg::own(prompt.id.0)),
+            ("n", Arg::own(question.id.0)),
             ("agent", agent),
             (
                 "question",
                 self.exact_or(
-                    prompt,
+                    question,
                     &cut(&asked.question, longest),
                     "question.no_question",
                 ),
@@ -310,7 +310,7 @@ impl Announcer {
             (
                 "context",
                 self.exact_in(
-                    prompt,
+                    question,
                     &cut(asked.context.as_deref().unwrap_or_default(), longest),
                     asked.why_in.as_ref(),
                 ),
@@ -332,7 +332,7 @@ impl Announcer {
                 ("n", Arg::own(index + 1)),
                 (
                     "label",
-                    self.exact_in(prompt, &choice.label, choice.label_in.as_ref()),
+                    self.exact_in(question, &choice.label, choice.label_in.as_ref()),
                 ),
                 ("label_in", self.language_name(choice.label_in.as_ref())),
             ];
@@ -341,13 +341,13 @@ impl Announcer {
                     .say("question.choice", Verbosity::Normal, &args),
             );
         }
-        segments.extend(self.clarification_terms(prompt, asked, left, longest));
+        segments.extend(self.clarification_terms(question, asked, left, longest));
         segments
     }
 
     fn clarification_terms(
         &self,
-        prompt: &Question,
+        question: &Question,
         asked: &AwaitingClarification,
         left: Option<TimeLeft>,
         longest: usize,
@@ -356,19 +356,19 @@ impl Announcer {
         if asked.takes_several {
             segments.push(Segment::own(self.phrases.text("question.several", &[])));
         }
-        segments.extend(self.timeout_segments(prompt, asked, left, longest));
-        segments.push(self.keys_now(prompt));
+        segments.extend(self.timeout_segments(question, asked, left, longest));
+        segments.push(self.keys_now(question));
         segments
     }
 
     fn timeout_segments(
         &self,
-        prompt: &Question,
+        question: &Question,
         asked: &AwaitingClarification,
         left: Option<TimeLeft>,
         longest: usize,
     ) -> Vec<Segment> {
-        let Some(left) = left.filter(|_| prompt.standing.reaches()) else {
+        let Some(left) = left.filter(|_| question.standing.reaches()) else {
             return Vec::new();
         };
         let mut args = self.time_args(left);
@@ -383,17 +383,17 @@ impl Announcer {
             && !matches!(left, TimeLeft::Over)
         {
             let response = cut(label_of(asked, response), longest);
-            args.push(("response", self.exact(prompt, &response)));
+            args.push(("response", self.exact(question, &response)));
         }
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
     /// Returns what silence does; empty for questions that no answer reaches any more.
-    fn timeout(&self, prompt: &Question, left: Option<TimeLeft>) -> String {
-        let QuestionBody::Confirmation(asked) = &prompt.body else {
+    fn timeout(&self, question: &Question, left: Option<TimeLeft>) -> String {
+        let QuestionBody::Confirmation(asked) = &question.body else {
             return String::new();
         };
-        let Some(left) = left.filter(|_| prompt.standing.reaches()) else {
+        let Some(left) = left.filter(|_| question.standing.reaches()) else {
             return String::new();
         };
         let key = match (&asked.default_decision, left) {
@@ -417,7 +417,7 @@ impl Announcer {
 
     pub(super) fn warn(
         &self,
-        prompt: &Question,
+        question: &Question,
         remaining: Duration,
         sessions: &Sessions,
         now: Now,
@@ -426,35 +426,35 @@ impl Announcer {
             "question.warning",
             Verbosity::Normal,
             &[
-                ("n", Arg::own(prompt.id.0)),
+                ("n", Arg::own(question.id.0)),
                 ("time", Arg::Own(self.time(remaining))),
                 ("subject", {
-                    let subject = cut(prompt.body.subject(), Question::LONGEST_PART);
-                    self.exact_or(prompt, &subject, "question.no_action")
+                    let subject = cut(question.body.subject(), Question::LONGEST_PART);
+                    self.exact_or(question, &subject, "question.no_action")
                 }),
-                ("timeout", Arg::Own(self.default(prompt))),
+                ("timeout", Arg::Own(self.default(question))),
             ],
         );
-        if prompt.is_cut() {
-            segments.push(Segment::own(self.cut_words(prompt, sessions, now)));
+        if question.is_cut() {
+            segments.push(Segment::own(self.cut_words(question, sessions, now)));
         }
         segments
     }
 
-    pub(super) fn timed_out(&self, prompt: &Question) -> Vec<Segment> {
+    pub(super) fn timed_out(&self, question: &Question) -> Vec<Segment> {
         self.phrases.say(
             "question.timed_out",
             Verbosity::Normal,
             &[
-                ("n", Arg::own(prompt.id.0)),
-                ("default", Arg::Own(self.default(prompt))),
+                ("n", Arg::own(question.id.0)),
+                ("default", Arg::Own(self.default(question))),
             ],
         )
     }
 
     /// Returns words for what the agent does without an answer.
-    pub fn default(&self, prompt: &Question) -> String {
-        match &prompt.body {
+    pub fn default(&self, question: &Question) -> String {
+        match &question.body {
             QuestionBody::Confirmation(asked) => {
                 let key = match &asked.default_decision {
                     Some(Decision::Reject) => "question.default.reject",
@@ -466,7 +466,7 @@ impl Announcer {
             QuestionBody::Clarification(asked) => match &asked.default_response {
                 Some(response) => self.phrases.text(
                     "question.default.response",
-                    &[("response", self.exact(prompt, label_of(asked, response)))],
+                    &[("response", self.exact(question, label_of(asked, response)))],
                 ),
                 None => self.phrases.text("question.default.other", &[]),
             },
@@ -488,14 +488,14 @@ impl Announcer {
     }
 
     /// Words an answer for reading it back.
-    pub fn answer_words(&self, prompt: &Question, answer: &Answer) -> String {
+    pub fn answer_words(&self, question: &Question, answer: &Answer) -> String {
         match answer {
             Answer::Decision { decision, .. } => self.decision_words(decision),
             Answer::Response(Response::YesNo(true)) => self.phrases.text("answer.yes", &[]),
             Answer::Response(Response::YesNo(false)) => self.phrases.text("answer.no", &[]),
             Answer::Response(Response::Number(number)) => number.to_string(),
             Answer::Response(Response::Text(text)) => {
-                let label = match &prompt.body {
+                let label = match &question.body {
                     QuestionBody::Clarification(asked) => asked
                         .choices
                         .iter()
@@ -516,19 +516,19 @@ impl Announcer {
 
     /// Returns what a question is about, as an argument that is read exactly as written; if the question does
     /// not say, the words state that.
-    pub fn subject(&self, prompt: &Question) -> Arg {
-        let missing = match &prompt.body {
+    pub fn subject(&self, question: &Question) -> Arg {
+        let missing = match &question.body {
             QuestionBody::Confirmation(_) => "question.no_action",
             QuestionBody::Clarification(_) => "question.no_question",
         };
-        self.exact_or(prompt, prompt.body.subject(), missing)
+        self.exact_or(question, question.body.subject(), missing)
     }
 
     /// Returns the name of the asking agent, or nothing if there is only one agent.
-    pub(super) fn asker(&self, prompt: &Question, sessions: &Sessions) -> Arg {
-        if self.is_named(&prompt.key, &prompt.agent, sessions) {
+    pub(super) fn asker(&self, question: &Question, sessions: &Sessions) -> Arg {
+        if self.is_named(&question.key, &question.agent, sessions) {
             Arg::Name(
-                self.agent_name(&prompt.key, &prompt.agent, sessions)
+                self.agent_name(&question.key, &question.agent, sessions)
                     .to_string(),
             )
         } else {
@@ -537,38 +537,38 @@ impl Announcer {
     }
 
     /// Returns a text as written, or else the phrase that stands for a missing one.
-    pub(super) fn exact_or(&self, prompt: &Question, text: &str, missing: &str) -> Arg {
+    pub(super) fn exact_or(&self, question: &Question, text: &str, missing: &str) -> Arg {
         if speakable::one_line(text).is_empty() {
             Arg::Own(self.phrases.text(missing, &[]))
         } else {
-            self.exact(prompt, text)
+            self.exact(question, text)
         }
     }
 
     /// Returns a question's text as an argument that is read exactly as written.
-    pub fn exact(&self, prompt: &Question, text: &str) -> Arg {
-        match prompt
+    pub fn exact(&self, question: &Question, text: &str) -> Arg {
+        match question
             .command()
             .is_some_and(|command| command.contains(text.trim()))
         {
             true => Arg::Command(text.to_owned()),
-            false => Arg::Exact(text.to_owned(), prompt.language.clone()),
+            false => Arg::Exact(text.to_owned(), question.language.clone()),
         }
     }
 }
 
 /// Returns the time that a question has left, for words that state it.
-pub(super) fn told(prompt: &Question, sessions: &Sessions, now: Now) -> Option<TimeLeft> {
+pub(super) fn told(question: &Question, sessions: &Sessions, now: Now) -> Option<TimeLeft> {
     let left = |at: Duration| match at.checked_sub(now.monotonic) {
         Some(left) if !left.is_zero() => TimeLeft::Told(left),
         Some(_) | None => TimeLeft::Over,
     };
-    sessions.expires(prompt).map(left)
+    sessions.expires(question).map(left)
 }
 
 /// Returns the same for words below a head that states the time.
-fn headed(prompt: &Question, sessions: &Sessions) -> Option<TimeLeft> {
-    sessions.expires(prompt).map(|_| TimeLeft::Headed)
+fn headed(question: &Question, sessions: &Sessions) -> Option<TimeLeft> {
+    sessions.expires(question).map(|_| TimeLeft::Headed)
 }
 
 fn cut(text: &str, longest: usize) -> String {

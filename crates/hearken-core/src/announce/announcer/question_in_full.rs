@@ -42,8 +42,8 @@ struct Field<'a> {
 
 impl Announcer {
     /// Returns everything known about a question, in several parts if it is long.
-    pub fn whole(&self, prompt: &Question, sessions: &Sessions, now: Now) -> Whole {
-        let fields = fields(prompt);
+    pub fn whole(&self, question: &Question, sessions: &Sessions, now: Now) -> Whole {
+        let fields = fields(question);
         let mut parts: Vec<Vec<(&Field<'_>, &str)>> = vec![Vec::new()];
         let (mut room, mut needed) = (Question::LONGEST_PART, 1);
         for field in &fields {
@@ -73,7 +73,7 @@ impl Announcer {
         }
         let count = parts.len();
         if count == 1 {
-            let parts = vec![self.details(prompt, sessions, now)];
+            let parts = vec![self.details(question, sessions, now)];
             return Whole { parts, needed };
         }
         let parts = parts
@@ -84,17 +84,17 @@ impl Announcer {
                     "question.part",
                     Verbosity::Normal,
                     &[
-                        ("n", Arg::own(prompt.id.0)),
-                        ("agent", self.asker(prompt, sessions)),
+                        ("n", Arg::own(question.id.0)),
+                        ("agent", self.asker(question, sessions)),
                         ("i", Arg::own(at + 1)),
                         ("count", Arg::own(count)),
                     ],
                 );
                 for (field, piece) in part {
-                    let text = self.exact_or(prompt, piece, field.missing);
+                    let text = self.exact_or(question, piece, field.missing);
                     let text = match (text, field.language) {
                         (Arg::Exact(text, _), Some(_)) => {
-                            self.exact_in(prompt, &text, field.language)
+                            self.exact_in(question, &text, field.language)
                         }
                         (text, _) => text,
                     };
@@ -112,10 +112,10 @@ impl Announcer {
                             Manner::Lines | Manner::Program => "question.part.next.lines",
                         },
                         Verbosity::Normal,
-                        &[("n", Arg::own(prompt.id.0))],
+                        &[("n", Arg::own(question.id.0))],
                     ));
                 } else {
-                    segments.extend(self.terms(prompt, sessions, now));
+                    segments.extend(self.terms(question, sessions, now));
                 }
                 segments
             })
@@ -125,13 +125,13 @@ impl Announcer {
 }
 
 /// Returns the texts of a question, those that the decision is about first.
-fn fields(prompt: &Question) -> Vec<Field<'_>> {
+fn fields(question: &Question) -> Vec<Field<'_>> {
     let mut fields = Vec::new();
-    match &prompt.body {
+    match &question.body {
         QuestionBody::Confirmation(asked) => {
             let action = Field::new("question.part.text", &asked.action, true);
             // Nothing is cleaned out of a command: what is hidden in it is named.
-            let text = match prompt.command() {
+            let text = match question.command() {
                 Some(command) => Cow::Borrowed(command),
                 None => action.text.clone(),
             };

@@ -100,12 +100,12 @@ impl Announcer {
 
     /// Words the end of a question. That an answer was sent is said once, either with its receipt or instead of it;
     /// what the agent then does is announced separately.
-    pub(super) fn settled(&self, prompt: &Question, how: &Closing) -> (Vec<Segment>, Aloud) {
-        let whole = self.closed(prompt, how);
+    pub(super) fn settled(&self, question: &Question, how: &Closing) -> (Vec<Segment>, Aloud) {
+        let whole = self.closed(question, how);
         let expected = match how {
             // If two answers went out, the announcement says which one counted.
             Closing::StateLeft { .. } | Closing::ToolWentOn { .. } => {
-                let given = prompt.reply.given();
+                let given = question.reply.given();
                 given.is_some_and(|given| given.earlier.is_none())
             }
             Closing::SessionEnded
@@ -122,7 +122,7 @@ impl Announcer {
             // The question that replaces it says so.
             return (whole, Aloud::Kept);
         }
-        match (&prompt.reply, self.settings.verbosity) {
+        match (&question.reply, self.settings.verbosity) {
             (_, Verbosity::Detailed) => (whole, Aloud::Yes),
             (ReplyState::Resolved(..), Verbosity::Terse | Verbosity::Normal) if expected => {
                 (whole, Aloud::Seen)
@@ -245,11 +245,11 @@ impl Announcer {
 
     /// Returns whether a question is the last thing that was spoken, and recently, so that words about it need not
     /// name it again.
-    pub fn is_in_mind(&self, prompt: QuestionId, now: Now) -> bool {
+    pub fn is_in_mind(&self, question: QuestionId, now: Now) -> bool {
         let mut told = self.history.iter().rev().take(MOST_LOOKED_AT);
         told.find(|told| told.aloud == Aloud::Yes)
             .is_some_and(|last| {
-                last.about.is_some_and(|about| about.question() == prompt)
+                last.about.is_some_and(|about| about.question() == question)
                     && now.monotonic < last.at.monotonic + IN_MIND
             })
     }
@@ -324,7 +324,7 @@ impl Announcer {
             .and_then(|session| session.tools.iter().rfind(same))
             .map(|call| call.consent);
         match asked {
-            Some(Consent::Asked(prompt)) => sessions.question(prompt).is_some_and(was_accepted),
+            Some(Consent::Asked(question)) => sessions.question(question).is_some_and(was_accepted),
             Some(Consent::NotNeeded) => self.follows_consent(change, sessions),
             Some(Consent::Missing(_) | Consent::MissingTold(_)) | None => false,
         }
@@ -349,9 +349,9 @@ impl Announcer {
 }
 
 /// Returns whether the person accepted what a question asked.
-fn was_accepted(prompt: &Question) -> bool {
+fn was_accepted(question: &Question) -> bool {
     matches!(
-        prompt.answer(),
+        question.answer(),
         Some(Answer::Decision {
             decision: Decision::Accept,
             ..

@@ -14,17 +14,17 @@ impl Announcer {
     pub fn policy_words(
         &self,
         rule: &PolicyRule,
-        prompt: &Question,
+        question: &Question,
         sessions: &Sessions,
         now: Now,
     ) -> Vec<Segment> {
-        let QuestionBody::Confirmation(asked) = &prompt.body else {
+        let QuestionBody::Confirmation(asked) = &question.body else {
             return Vec::new();
         };
-        let left = told(prompt, sessions, now);
-        let agent = self.asker(prompt, sessions);
-        let mut args = self.confirmation_args(prompt, asked, agent, left, Question::LONGEST_PART);
-        let keys = self.keys_now(prompt);
+        let left = told(question, sessions, now);
+        let agent = self.asker(question, sessions);
+        let mut args = self.confirmation_args(question, asked, agent, left, Question::LONGEST_PART);
+        let keys = self.keys_now(question);
         let keys = Arg::Sounding {
             text: keys.text().to_owned(),
             spoken: keys.spoken().to_owned(),
@@ -36,8 +36,8 @@ impl Announcer {
             PolicyDecision::Accept => "policy.accepts",
         };
         let mut segments = self.phrases.say(key, Verbosity::Normal, &args);
-        if prompt.is_cut() {
-            segments.push(Segment::own(self.cut_words(prompt, sessions, now)));
+        if question.is_cut() {
+            segments.push(Segment::own(self.cut_words(question, sessions, now)));
         }
         segments
     }

@@ -44,9 +44,9 @@ impl Announcer {
     }
 
     /// Returns a text of a question that may be in a different language from the rest of it.
-    pub(super) fn exact_in(&self, prompt: &Question, text: &str, other: Option<&String>) -> Arg {
+    pub(super) fn exact_in(&self, question: &Question, text: &str, other: Option<&String>) -> Arg {
         match other {
-            None => self.exact(prompt, text),
+            None => self.exact(question, text),
             Some(tag) => {
                 let known = Some(tag).filter(|tag| *tag != UNDETERMINED);
                 Arg::Exact(text.to_owned(), known.map(|tag| tag.as_str().into()))

@@ -54,32 +54,36 @@ impl Announcer {
             What::Anomaly(anomaly) => self.anomaly(change, anomaly),
             What::Danger(danger) => self.danger(change, danger, sessions),
             What::QuestionOpened(id) | What::QuestionAnswerable(id) => {
-                self.question_draft(*id, sessions, |prompt| {
+                self.question_draft(*id, sessions, |question| {
                     let again = matches!(change.what, What::QuestionAnswerable(_));
                     let draft = Draft::new(
                         Class::Alert,
-                        self.kind_of(prompt),
-                        self.ask(prompt, sessions, change.at, again),
+                        self.kind_of(question),
+                        self.ask(question, sessions, change.at, again),
                     );
                     let draft = draft.about(About::Asks(*id));
-                    match sessions.call_of(prompt) {
+                    match sessions.call_of(question) {
                         Some(call) => draft.topic(Topic::call(&call.tool, call.call_id.as_ref())),
                         None => draft,
                     }
                 })?
             }
             What::QuestionFreed(id) | What::QuestionUnheard(id) => {
-                self.question_draft(*id, sessions, |prompt| {
-                    Draft::new(Class::Alert, self.kind_of(prompt), self.asked_anew(prompt))
-                        .about(About::Asks(*id))
+                self.question_draft(*id, sessions, |question| {
+                    Draft::new(
+                        Class::Alert,
+                        self.kind_of(question),
+                        self.asked_anew(question),
+                    )
+                    .about(About::Asks(*id))
                 })?
             }
-            What::QuestionDoubted(id) => self.question_draft(*id, sessions, |prompt| {
-                let args = [("n", Arg::own(id.0)), ("subject", self.subject(prompt))];
+            What::QuestionDoubted(id) => self.question_draft(*id, sessions, |question| {
+                let args = [("n", Arg::own(id.0)), ("subject", self.subject(question))];
                 let words = self
                     .phrases
                     .say("question.doubted", Verbosity::Normal, &args);
-                Draft::new(Class::Alert, self.kind_of(prompt), words).about(About::Tells(*id))
+                Draft::new(Class::Alert, self.kind_of(question), words).about(About::Tells(*id))
             })?,
             What::QuestionsWaiting { waiting } => {
                 self.questions_waiting(change, *waiting, sessions)?
@@ -87,35 +91,42 @@ impl Announcer {
             What::QuestionWarning {
                 question: id,
                 remaining,
-            } => self.question_draft(*id, sessions, |prompt| {
+            } => self.question_draft(*id, sessions, |question| {
                 Draft::new(
                     Class::Alert,
-                    self.kind_of(prompt),
-                    self.warn(prompt, *remaining, sessions, change.at),
+                    self.kind_of(question),
+                    self.warn(question, *remaining, sessions, change.at),
                 )
                 .about(About::Tells(*id))
             })?,
-            What::QuestionTimedOut(id) => self.question_draft(*id, sessions, |prompt| {
-                Draft::new(Class::Alert, self.kind_of(prompt), self.timed_out(prompt))
-                    .about(About::Tells(*id))
+            What::QuestionTimedOut(id) => self.question_draft(*id, sessions, |question| {
+                Draft::new(
+                    Class::Alert,
+                    self.kind_of(question),
+                    self.timed_out(question),
+                )
+                .about(About::Tells(*id))
             })?,
-            What::QuestionPerhapsResolved(id) => self.question_draft(*id, sessions, |prompt| {
-                let key = if prompt.is_answerable() {
-                    "question.perhaps"
-                } else {
-                    "question.perhaps.closed"
-                };
-                let segments = self.fill(
-                    key,
-                    self.verbosity_of(change.key.link),
-                    &[("n", Arg::own(id.0))],
-                );
-                Draft::new(Class::Outcome, self.kind_of(prompt), segments).about(About::Tells(*id))
-            })?,
+            What::QuestionPerhapsResolved(id) => {
+                self.question_draft(*id, sessions, |question| {
+                    let key = if question.is_answerable() {
+                        "question.perhaps"
+                    } else {
+                        "question.perhaps.closed"
+                    };
+                    let segments = self.fill(
+                        key,
+                        self.verbosity_of(change.key.link),
+                        &[("n", Arg::own(id.0))],
+                    );
+                    Draft::new(Class::Outcome, self.kind_of(question), segments)
+                        .about(About::Tells(*id))
+                })?
+            }
             What::QuestionClosed { question: id, how } => {
-                self.question_draft(*id, sessions, |prompt| {
-                    let (segments, aloud) = self.settled(prompt, how);
-                    Draft::new(Class::Outcome, self.kind_of(prompt), segments)
+                self.question_draft(*id, sessions, |question| {
+                    let (segments, aloud) = self.settled(question, how);
+                    Draft::new(Class::Outcome, self.kind_of(question), segments)
                         .about(About::Tells(*id))
                         .aloud(aloud)
                 })?

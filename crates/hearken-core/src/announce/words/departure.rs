@@ -134,11 +134,11 @@ pub fn args_of(
         | Danger::AnsweredAfterEnd { .. }
         | Danger::ActsAfterEnd { .. } => String::new(),
     };
-    let prompt = danger.question().map(|id| id.0.to_string());
+    let question = danger.question().map(|id| id.0.to_string());
     let gravity = gravity_of(danger).map(|key| phrases.text(key, &[]));
     [
         ("tool", tool),
-        ("n", Arg::own(prompt.unwrap_or_default())),
+        ("n", Arg::own(question.unwrap_or_default())),
         ("remedy", Arg::Own(remedy)),
         ("ran", Arg::Exact(ran, None)),
         ("gravity", Arg::Own(gravity.unwrap_or_default())),

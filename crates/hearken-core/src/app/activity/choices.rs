@@ -27,9 +27,9 @@ pub(in crate::app) enum Taken {
 
 impl Choices {
     /// Opens the choices of a question.
-    pub(in crate::app) fn new(prompt: QuestionId) -> Self {
+    pub(in crate::app) fn new(question: QuestionId) -> Self {
         Self {
-            question: prompt,
+            question,
             typed: 0,
             focus: None,
             picked: BTreeSet::new(),

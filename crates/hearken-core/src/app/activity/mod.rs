@@ -54,9 +54,9 @@ pub(super) enum Doing {
 
 impl Doing {
     /// Begins an answer to a question, with nothing typed.
-    pub(super) fn answering(prompt: QuestionId) -> Self {
+    pub(super) fn answering(question: QuestionId) -> Self {
         Self::Answering {
-            question: prompt,
+            question,
             line: tui_input::Input::default(),
         }
     }
@@ -79,9 +79,7 @@ impl Doing {
         match self {
             Self::Watching => Mode::Watching,
             Self::Confirming(step) => Mode::Confirming(step.question().0),
-            Self::Answering {
-                question: prompt, ..
-            } => Mode::Editing(prompt.0),
+            Self::Answering { question, .. } => Mode::Editing(question.0),
             Self::Choosing(choices) => Mode::Choosing(choices.question().0, choices.typed()),
             Self::Searching(_) => Mode::Searching,
             Self::Prompting { whom, .. } => Mode::Prompting(whom.link.0),

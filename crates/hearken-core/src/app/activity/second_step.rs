@@ -22,9 +22,9 @@ pub(in crate::app) struct SecondStep {
 
 impl SecondStep {
     /// Opens the second step.
-    pub(in crate::app) fn new(prompt: QuestionId, answer: Answer, since: Now) -> Self {
+    pub(in crate::app) fn new(question: QuestionId, answer: Answer, since: Now) -> Self {
         Self {
-            question: prompt,
+            question,
             answer,
             since,
         }

@@ -116,14 +116,14 @@ impl App {
                 phrases.help(does).to_owned()
             }
             ScanItem::Option(id, at) => {
-                let Some(prompt) = self.sessions.question(*id).cloned() else {
+                let Some(question) = self.sessions.question(*id).cloned() else {
                     return;
                 };
-                let label = match &prompt.body {
+                let label = match &question.body {
                     QuestionBody::Clarification(asked) => asked
                         .choices
                         .get(*at)
-                        .map(|choice| self.announcer.exact(&prompt, &choice.label)),
+                        .map(|choice| self.announcer.exact(&question, &choice.label)),
                     QuestionBody::Confirmation(asked) => asked
                         .others()
                         .nth(*at)
@@ -133,7 +133,7 @@ impl App {
                     ("n", Arg::own(at + 1)),
                     ("label", label.unwrap_or_else(|| Arg::own(""))),
                 ];
-                self.tell_about(Class::Response, &prompt, "scan.choice", &args, now);
+                self.tell_about(Class::Response, &question, "scan.choice", &args, now);
                 return;
             }
             ScanItem::Group(at) => {
@@ -194,9 +194,9 @@ impl App {
     fn scan_items(&self) -> Vec<ScanItem> {
         match self.doing.mode() {
             Mode::Watching => {
-                let shown = self.shown().map(|(_, prompt)| prompt);
+                let shown = self.shown().map(|(_, question)| question);
                 let mut items = shown.map(question_items).unwrap_or_default();
-                if shown.is_some_and(|prompt| !prompt.attached.changes.is_empty()) {
+                if shown.is_some_and(|question| !question.attached.changes.is_empty()) {
                     items.extend(["read_on", "read_back"].map(ScanItem::Named));
                 }
                 if self.meant() > 1 {
@@ -220,7 +220,7 @@ impl App {
                 let count = self
                     .sessions
                     .question(id)
-                    .map_or(0, |prompt| prompt.body.choices());
+                    .map_or(0, |question| question.body.choices());
                 let options = (0..count).map(|at| ScanItem::Option(id, at));
                 options.chain([ScanItem::Back]).collect()
             }
@@ -249,9 +249,9 @@ impl App {
 }
 
 /// Returns the ways to answer a question.
-fn question_items(prompt: &Question) -> Vec<ScanItem> {
+fn question_items(question: &Question) -> Vec<ScanItem> {
     let mut items = Vec::new();
-    match &prompt.body {
+    match &question.body {
         QuestionBody::Confirmation(asked) => {
             if asked.takes(&Decision::Accept) {
                 items.push(ScanItem::Named("accept"));

@@ -208,14 +208,11 @@ impl App {
 
     /// Returns whether the reason of a rejection is being typed.
     fn is_reason(&self) -> bool {
-        let Doing::Answering {
-            question: prompt, ..
-        } = self.doing
-        else {
+        let Doing::Answering { question, .. } = self.doing else {
             return false;
         };
-        let prompt = self.sessions.question(prompt);
-        prompt.is_some_and(|prompt| matches!(prompt.body, QuestionBody::Confirmation(_)))
+        let question = self.sessions.question(question);
+        question.is_some_and(|question| matches!(question.body, QuestionBody::Confirmation(_)))
     }
 
     fn line_and_cursor(&self) -> (String, usize) {

@@ -255,24 +255,30 @@ impl App {
     }
 
     /// Announces which answer was sent while a recording was made.
-    pub(super) fn tell_recorded(&mut self, id: LinkId, number: u64, prompt: QuestionId, now: Now) {
+    pub(super) fn tell_recorded(
+        &mut self,
+        id: LinkId,
+        number: u64,
+        question: QuestionId,
+        now: Now,
+    ) {
         let answer = self
             .links
             .get(id)
             .and_then(|view| view.recording.as_ref()?.answers.get(&number))
             .map(|(answer, _)| answer.clone());
         if let Some(answer) = answer {
-            self.tell_recorded_answer(prompt, answer, now);
+            self.tell_recorded_answer(question, answer, now);
         }
     }
 
     /// Announces the answer to a question, as a recording or a capture shows it.
-    pub(super) fn tell_recorded_answer(&mut self, prompt: QuestionId, answer: Answer, now: Now) {
-        if let Some(prompt) = self.sessions.question(prompt).cloned() {
-            let words = self.announcer.answer_words(&prompt, &answer);
-            let args = [("n", Arg::own(prompt.id.0)), ("answer", Arg::Own(words))];
-            self.tell_about(Class::Alert, &prompt, "question.recorded", &args, now);
-            let id = prompt.id;
+    pub(super) fn tell_recorded_answer(&mut self, question: QuestionId, answer: Answer, now: Now) {
+        if let Some(question) = self.sessions.question(question).cloned() {
+            let words = self.announcer.answer_words(&question, &answer);
+            let args = [("n", Arg::own(question.id.0)), ("answer", Arg::Own(words))];
+            self.tell_about(Class::Alert, &question, "question.recorded", &args, now);
+            let id = question.id;
             let changes = self
                 .sessions
                 .answered_before(id, answer, now, &mut Unobserved);
@@ -369,15 +375,15 @@ impl App {
         } else {
             self.sessions.link_lost(id, now)
         };
-        for prompt in unsure {
-            let Some(prompt) = self.sessions.question(prompt).cloned() else {
+        for question in unsure {
+            let Some(question) = self.sessions.question(question).cloned() else {
                 continue;
             };
-            let wishes = self.queue.withdraw(prompt.id, now.monotonic);
+            let wishes = self.queue.withdraw(question.id, now.monotonic);
             self.wish(wishes);
-            let (key, args) = self.announcer.unsure(&prompt);
-            self.tell_about(Class::Alert, &prompt, key, &args, now);
-            self.questions.note_loss_told(prompt.id);
+            let (key, args) = self.announcer.unsure(&question);
+            self.tell_about(Class::Alert, &question, key, &args, now);
+            self.questions.note_loss_told(question.id);
         }
         self.questions.note_change(now.monotonic);
     }

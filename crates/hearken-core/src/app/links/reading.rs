@@ -154,16 +154,16 @@ impl App {
         }
         let changes = self.sessions.apply(id, decoded, now);
         let asked = changes.iter().find_map(|change| {
-            if let What::QuestionOpened(prompt) = change.what {
-                Some(prompt)
+            if let What::QuestionOpened(question) = change.what {
+                Some(question)
             } else {
                 None
             }
         });
         self.tell(changes, now);
         self.tell_forgotten(now);
-        if let Some(prompt) = asked {
-            self.tell_recorded(id, number, prompt, now);
+        if let Some(question) = asked {
+            self.tell_recorded(id, number, question, now);
         }
     }
 

@@ -87,8 +87,8 @@ impl App {
                 self.tell(changes, now);
             }
             Out::Answered(reply) => {
-                if let Some(prompt) = self.sessions.open_under(id, &reply.token) {
-                    self.tell_recorded_answer(prompt, reply.answer, now);
+                if let Some(question) = self.sessions.open_under(id, &reply.token) {
+                    self.tell_recorded_answer(question, reply.answer, now);
                 }
             }
             Out::Over { token, how } => {

@@ -20,12 +20,12 @@ use crate::app::{App, Effect, LinkView};
 impl App {
     /// Rings for a newly raised question.
     pub(in crate::app) fn ring(&mut self, id: QuestionId, now: Now) {
-        let Some(prompt) = self.sessions.question(id).cloned() else {
+        let Some(question) = self.sessions.question(id).cloned() else {
             return;
         };
-        if prompt.is_answerable() {
-            self.call(&prompt, now);
-        } else if prompt.standing == Standing::LinkLost && self.config.screen.bell {
+        if question.is_answerable() {
+            self.call(&question, now);
+        } else if question.standing == Standing::LinkLost && self.config.screen.bell {
             // It came over a connection that is gone again: it can't be answered now, and its time runs.
             self.effects.push(Effect::Bell);
         }
@@ -41,7 +41,7 @@ impl App {
         self.ring(id, now);
     }
 
-    fn call(&mut self, prompt: &Question, now: Now) {
+    fn call(&mut self, question: &Question, now: Now) {
         if self.config.screen.bell {
             self.effects.push(Effect::Bell);
         }
@@ -49,15 +49,15 @@ impl App {
             return;
         }
         let phrases = self.announcer.phrases();
-        let waited = now.monotonic.saturating_sub(prompt.raised);
+        let waited = now.monotonic.saturating_sub(question.raised);
         let again = waited >= ALARMS[0];
-        let mut args = vec![("n", Arg::own(prompt.id.0))];
-        let high = match &prompt.body {
+        let mut args = vec![("n", Arg::own(question.id.0))];
+        let high = match &question.body {
             QuestionBody::Confirmation(_) => {
-                if prompt.risk() == Some(&RiskLevel::High) {
+                if question.risk() == Some(&RiskLevel::High) {
                     args.push(("risk", Arg::Own(phrases.text("question.risk.high", &[]))));
                 }
-                prompt.risk() == Some(&RiskLevel::High) || prompt.is_irreversible()
+                question.risk() == Some(&RiskLevel::High) || question.is_irreversible()
             }
             QuestionBody::Clarification(_) => false,
         };
@@ -70,7 +70,7 @@ impl App {
             "notice.question"
         };
         let text = phrases.text(key, &args);
-        let about = Noticed::Question(prompt.id);
+        let about = Noticed::Question(question.id);
         self.questions.calls.notify(about);
         self.effects.push(Effect::Notify(Notice {
             about,
@@ -85,8 +85,8 @@ impl App {
         let seen = !self.questions.calls.is_elsewhere();
         let over = self.questions.calls.withdraw(|about| match about {
             Noticed::Question(id) => {
-                let prompt = sessions.question(id);
-                !prompt.is_some_and(Question::is_answerable) || rules.leave(id)
+                let question = sessions.question(id);
+                !question.is_some_and(Question::is_answerable) || rules.leave(id)
             }
             Noticed::Turn(_) => seen,
         });

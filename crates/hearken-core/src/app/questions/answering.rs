@@ -15,18 +15,18 @@ impl App {
         if self.take_back(number, false, now) {
             return;
         }
-        let Some(prompt) = self.ready(number, Meant::Accept, by, now) else {
+        let Some(question) = self.ready(number, Meant::Accept, by, now) else {
             return;
         };
-        if !self.is_told_whole(&prompt, now) {
+        if !self.is_told_whole(&question, now) {
             return;
         }
-        match &prompt.body {
+        match &question.body {
             QuestionBody::Confirmation(asked) if !asked.takes(&Decision::Accept) => {
-                self.wants(&prompt, now);
+                self.wants(&question, now);
             }
-            QuestionBody::Confirmation(_) => self.decide(&prompt, Decision::Accept, None, now),
-            QuestionBody::Clarification(asked) => self.yes_or_no(&prompt, asked, true, now),
+            QuestionBody::Confirmation(_) => self.decide(&question, Decision::Accept, None, now),
+            QuestionBody::Clarification(asked) => self.yes_or_no(&question, asked, true, now),
         }
     }
 
@@ -52,14 +52,16 @@ impl App {
         } else {
             Meant::Reject
         };
-        let Some(prompt) = self.ready(number, meant, by, now) else {
+        let Some(question) = self.ready(number, meant, by, now) else {
             return;
         };
-        match &prompt.body {
-            QuestionBody::Confirmation(_) => self.decide(&prompt, Decision::Reject, rationale, now),
+        match &question.body {
+            QuestionBody::Confirmation(_) => {
+                self.decide(&question, Decision::Reject, rationale, now)
+            }
             QuestionBody::Clarification(asked) => {
-                if self.is_told_whole(&prompt, now) {
-                    self.yes_or_no(&prompt, asked, false, now);
+                if self.is_told_whole(&question, now) {
+                    self.yes_or_no(&question, asked, false, now);
                 }
             }
         }
@@ -67,16 +69,16 @@ impl App {
 
     /// Opens the editor for the reason of a rejection; only a rejection can be sent from it.
     pub(in crate::app) fn explain_rejection(&mut self, number: Option<u64>, by: By, now: Now) {
-        let Some(prompt) = self.ready(number, Meant::RejectBecause, by, now) else {
+        let Some(question) = self.ready(number, Meant::RejectBecause, by, now) else {
             return;
         };
-        match &prompt.body {
+        match &question.body {
             QuestionBody::Confirmation(asked) if asked.takes(&Decision::Reject) => {
-                self.doing = Doing::answering(prompt.id);
-                self.tell_about(Class::Response, &prompt, "reply.reason", &[], now);
+                self.doing = Doing::answering(question.id);
+                self.tell_about(Class::Response, &question, "reply.reason", &[], now);
             }
             QuestionBody::Confirmation(_) | QuestionBody::Clarification(_) => {
-                self.wants(&prompt, now)
+                self.wants(&question, now)
             }
         }
     }
@@ -92,26 +94,26 @@ impl App {
         let Some((number, text)) = self.addressed(number, text, Meant::Text, by, now) else {
             return;
         };
-        let Some(prompt) = self.ready(number, Meant::Text, by, now) else {
+        let Some(question) = self.ready(number, Meant::Text, by, now) else {
             return;
         };
-        let QuestionBody::Clarification(asked) = &prompt.body else {
-            self.wants(&prompt, now);
+        let QuestionBody::Clarification(asked) = &question.body else {
+            self.wants(&question, now);
             return;
         };
-        if !self.is_told_whole(&prompt, now) {
+        if !self.is_told_whole(&question, now) {
             return;
         }
         match text {
-            Some(text) => match behind_number(&text, &prompt).filter(|_| number.is_none()) {
+            Some(text) => match behind_number(&text, &question).filter(|_| number.is_none()) {
                 Some(rest) if matches!(by, By::Line { .. }) => {
-                    self.answer_perhaps_numbered(&prompt, asked, &text, rest, now);
+                    self.answer_perhaps_numbered(&question, asked, &text, rest, now);
                 }
-                Some(_) | None => self.answer_with(&prompt, asked, &text, now),
+                Some(_) | None => self.answer_with(&question, asked, &text, now),
             },
             None => {
-                self.doing = Doing::answering(prompt.id);
-                self.tell_about(Class::Response, &prompt, "reply.editing", &[], now);
+                self.doing = Doing::answering(question.id);
+                self.tell_about(Class::Response, &question, "reply.editing", &[], now);
             }
         }
     }
@@ -124,36 +126,36 @@ impl App {
         by: By,
         now: Now,
     ) {
-        let Some(prompt) = self.ready(number, Meant::Choice(choice), by, now) else {
+        let Some(question) = self.ready(number, Meant::Choice(choice), by, now) else {
             return;
         };
-        if prompt.body.choices() == 0 {
-            self.wants(&prompt, now);
+        if question.body.choices() == 0 {
+            self.wants(&question, now);
             return;
         }
-        if !self.is_told_whole(&prompt, now) {
+        if !self.is_told_whole(&question, now) {
             return;
         }
         let Some(choice) = choice else {
-            self.open_choices(&prompt, now);
+            self.open_choices(&question, now);
             return;
         };
         self.doing = Doing::Watching;
         let Some(at) = choice.checked_sub(1) else {
-            self.wants(&prompt, now);
+            self.wants(&question, now);
             return;
         };
-        match &prompt.body {
+        match &question.body {
             QuestionBody::Clarification(asked) => match asked.choices.get(at) {
                 Some(choice) => {
                     let answer = Answer::Response(Response::Text(choice.value.clone()));
-                    self.propose(&prompt, answer, now);
+                    self.propose(&question, answer, now);
                 }
-                None => self.wants(&prompt, now),
+                None => self.wants(&question, now),
             },
             QuestionBody::Confirmation(asked) => match asked.others().nth(at).cloned() {
-                Some(decision) => self.decide(&prompt, decision, None, now),
-                None => self.wants(&prompt, now),
+                Some(decision) => self.decide(&question, decision, None, now),
+                None => self.wants(&question, now),
             },
         }
     }
@@ -167,7 +169,7 @@ impl App {
         let count = self
             .sessions
             .question(id)
-            .map_or(0, |prompt| prompt.body.choices());
+            .map_or(0, |question| question.body.choices());
         if let Some(choice) = choices.digit(digit, count) {
             // The keys for a choice were armed when it was begun.
             self.choose(Some(id.0), Some(choice), By::Begun, now);
@@ -193,11 +195,8 @@ impl App {
                 let (whom, typed) = (whom.clone(), line.value().trim().to_owned());
                 self.submit_prompt(&whom, &typed, now);
             }
-            Doing::Answering {
-                question: prompt,
-                line,
-            } => {
-                let (id, text) = (*prompt, line.value().trim().to_owned());
+            Doing::Answering { question, line } => {
+                let (id, text) = (*question, line.value().trim().to_owned());
                 self.submit(id, text, now);
             }
             Doing::Watching
@@ -214,20 +213,20 @@ impl App {
             return;
         }
         // Typing an answer and pressing Enter is a decision; only the question must still be open.
-        let Some(prompt) = self.still_there(id.0, Meant::Text, now) else {
+        let Some(question) = self.still_there(id.0, Meant::Text, now) else {
             self.doing = Doing::Watching;
             return;
         };
-        match &prompt.body {
-            QuestionBody::Clarification(asked) => self.answer_with(&prompt, asked, &text, now),
+        match &question.body {
+            QuestionBody::Clarification(asked) => self.answer_with(&question, asked, &text, now),
             QuestionBody::Confirmation(_) => {
-                self.decide(&prompt, Decision::Reject, Some(text), now)
+                self.decide(&question, Decision::Reject, Some(text), now)
             }
         }
         if self
             .sessions
-            .question(prompt.id)
-            .is_some_and(|prompt| !prompt.is_answerable())
+            .question(question.id)
+            .is_some_and(|question| !question.is_answerable())
         {
             self.doing = Doing::Watching;
         }
@@ -235,28 +234,28 @@ impl App {
 
     fn decide(
         &mut self,
-        prompt: &Question,
+        question: &Question,
         decision: Decision,
         rationale: Option<String>,
         now: Now,
     ) {
-        let QuestionBody::Confirmation(asked) = &prompt.body else {
+        let QuestionBody::Confirmation(asked) = &question.body else {
             return;
         };
         if !asked.takes(&decision) {
             let answer = self.announcer.decision_words(&decision);
             let args = [("answer", Arg::Own(answer))];
-            self.tell_about(Class::Response, prompt, "reply.not_allowed", &args, now);
+            self.tell_about(Class::Response, question, "reply.not_allowed", &args, now);
             return;
         }
         let long = rationale.as_deref().unwrap_or_default().chars().count();
         if long > LONGEST_RATIONALE {
             let args = [("n", Arg::own(long)), ("most", Arg::own(LONGEST_RATIONALE))];
-            self.tell_about(Class::Response, prompt, "reply.reason_long", &args, now);
+            self.tell_about(Class::Response, question, "reply.reason_long", &args, now);
             return;
         }
         self.propose(
-            prompt,
+            question,
             Answer::Decision {
                 decision,
                 rationale,
@@ -266,12 +265,12 @@ impl App {
     }
 
     /// Sends an answer, or asks for the second step if one is needed.
-    pub(in crate::app) fn propose(&mut self, prompt: &Question, answer: Answer, now: Now) {
+    pub(in crate::app) fn propose(&mut self, question: &Question, answer: Answer, now: Now) {
         let stated = match &answer {
             Answer::Decision {
                 decision: Decision::Accept,
                 ..
-            } => takes_two_steps(prompt),
+            } => takes_two_steps(question),
             // The effect of another decision is unknown: it always takes the second step.
             Answer::Decision {
                 decision: Decision::Other(_),
@@ -280,15 +279,15 @@ impl App {
             Answer::Decision {
                 decision: Decision::Reject,
                 ..
-            } => prompt.token_use != TokenUse::Own,
+            } => question.token_use != TokenUse::Own,
             Answer::Response(response) => {
-                prompt.token_use != TokenUse::Own || is_final(prompt, response)
+                question.token_use != TokenUse::Own || is_final(question, response)
             }
         };
-        if stated || contrary(prompt, &answer).is_some() {
-            self.ask_to_confirm(prompt, answer, now);
+        if stated || contrary(question, &answer).is_some() {
+            self.ask_to_confirm(question, answer, now);
         } else {
-            self.send(prompt, answer, now);
+            self.send(question, answer, now);
         }
     }
 
@@ -311,21 +310,21 @@ impl App {
 }
 
 /// Returns the answer that may have arrived and that this one would contradict.
-pub(in crate::app) fn contrary<'a>(prompt: &'a Question, answer: &Answer) -> Option<&'a Answer> {
-    let given = prompt.reply.perhaps()?;
+pub(in crate::app) fn contrary<'a>(question: &'a Question, answer: &Answer) -> Option<&'a Answer> {
+    let given = question.reply.perhaps()?;
     (given.answer != *answer).then_some(&given.answer)
 }
 
 /// Returns whether a response is a choice that can't be undone, by its producer's word.
-fn is_final(prompt: &Question, response: &Response) -> bool {
+fn is_final(question: &Question, response: &Response) -> bool {
     match response {
-        Response::Text(text) => prompt.attached.final_choices.contains(text),
+        Response::Text(text) => question.attached.final_choices.contains(text),
         Response::YesNo(_) | Response::Number(_) => false,
     }
 }
 
 /// Returns the text after the number of a question, if a text begins with it.
-fn behind_number<'a>(text: &'a str, prompt: &Question) -> Option<&'a str> {
+fn behind_number<'a>(text: &'a str, question: &Question) -> Option<&'a str> {
     let (first, rest) = text.trim().split_once(char::is_whitespace)?;
-    (first.parse() == Ok(prompt.id.0)).then(|| rest.trim())
+    (first.parse() == Ok(question.id.0)).then(|| rest.trim())
 }

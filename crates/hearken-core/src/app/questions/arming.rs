@@ -76,21 +76,21 @@ impl Questions {
     /// Returns why a key can't answer a question yet, if so.
     pub(super) fn key_not_yet(
         &self,
-        prompt: &Question,
+        question: &Question,
         press: Press,
         senses: Senses,
     ) -> Option<NotYet> {
         let quiet_since = press
             .before
             .unwrap_or(Duration::ZERO)
-            .max(self.since(prompt));
+            .max(self.since(question));
         if press.again || press.read < quiet_since + senses.arm {
             return Some(NotYet::Keys);
         }
-        match self.before_the_person(prompt, senses.manner) {
+        match self.before_the_person(question, senses.manner) {
             None => Some(NotYet::Unshown),
             Some(since) if press.read < since + senses.arm => Some(NotYet::Keys),
-            Some(_) => self.unsaid(prompt, press.read, senses),
+            Some(_) => self.unsaid(question, press.read, senses),
         }
     }
 
@@ -98,7 +98,7 @@ impl Questions {
     /// still waits to be written.
     pub(super) fn line_not_yet(
         &self,
-        prompt: &Question,
+        question: &Question,
         read: Duration,
         held: bool,
         senses: Senses,
@@ -107,8 +107,8 @@ impl Questions {
         if held {
             return Some(NotYet::Held);
         }
-        let shown = self.since(prompt);
-        let Some(written) = self.known.written(prompt.id) else {
+        let shown = self.since(question);
+        let Some(written) = self.known.written(question.id) else {
             let early = read <= shown;
             return Some(if early {
                 NotYet::Early
@@ -128,43 +128,43 @@ impl Questions {
         if read <= counts {
             return Some(NotYet::Soon);
         }
-        self.unsaid(prompt, now, senses)
+        self.unsaid(question, now, senses)
     }
 
     /// Returns why an answer that was begun can't be completed, if so.
     pub(super) fn begun_not_yet(
         &self,
-        prompt: &Question,
+        question: &Question,
         held: bool,
         senses: Senses,
         now: Duration,
     ) -> Option<NotYet> {
         match senses.manner {
             Manner::Lines | Manner::Program if held => return Some(NotYet::Held),
-            Manner::Keys if self.before_the_person(prompt, senses.manner).is_none() => {
+            Manner::Keys if self.before_the_person(question, senses.manner).is_none() => {
                 return Some(NotYet::Unshown);
             }
             Manner::Lines | Manner::Program | Manner::Keys => {}
         }
-        self.unsaid(prompt, now, senses)
+        self.unsaid(question, now, senses)
     }
 
     /// Returns since when a question is the shown one.
-    fn since(&self, prompt: &Question) -> Duration {
-        let shown = self.shown().filter(|shown| shown.question == prompt.id);
-        shown.map_or(prompt.raised, |shown| shown.since)
+    fn since(&self, question: &Question) -> Duration {
+        let shown = self.shown().filter(|shown| shown.question == question.id);
+        shown.map_or(question.raised, |shown| shown.since)
     }
 
     /// Returns since when a question is in the person's sight, or else since when they have heard it.
-    fn before_the_person(&self, prompt: &Question, manner: Manner) -> Option<Duration> {
+    fn before_the_person(&self, question: &Question, manner: Manner) -> Option<Duration> {
         let in_sight = match manner {
-            Manner::Lines | Manner::Program => self.known.written(prompt.id),
+            Manner::Lines | Manner::Program => self.known.written(question.id),
             Manner::Keys => self
                 .shown()
-                .filter(|shown| shown.question == prompt.id)
+                .filter(|shown| shown.question == question.id)
                 .and_then(|shown| shown.in_sight()),
         };
-        in_sight.or(match self.known.heard(prompt.id) {
+        in_sight.or(match self.known.heard(question.id) {
             Some(Hearing::Said(at)) => Some(at),
             Some(Hearing::Skipped) | None => None,
         })
@@ -172,9 +172,9 @@ impl Questions {
 
     /// With a voice, a question can be answered only once it was spoken or skipped, or has waited long enough by
     /// `until`.
-    fn unsaid(&self, prompt: &Question, until: Duration, senses: Senses) -> Option<NotYet> {
-        let waited = until >= self.since(prompt) + senses.say_first;
-        let heard = self.known.heard(prompt.id).is_some();
+    fn unsaid(&self, question: &Question, until: Duration, senses: Senses) -> Option<NotYet> {
+        let waited = until >= self.since(question) + senses.say_first;
+        let heard = self.known.heard(question.id).is_some();
         (senses.voice && !heard && !waited).then_some(NotYet::Unsaid)
     }
 }

@@ -20,9 +20,9 @@ impl App {
     /// Returns the questions that a key can be meant for, in a stable order: answerable ones first.
     pub fn questions(&self) -> Vec<&Question> {
         let mut open: Vec<&Question> = self.sessions.open_questions().collect();
-        open.sort_by_key(|prompt| {
-            let last = !prompt.is_answerable();
-            (last, self.questions.is_left_alone(prompt.id), prompt.id)
+        open.sort_by_key(|question| {
+            let last = !question.is_answerable();
+            (last, self.questions.is_left_alone(question.id), question.id)
         });
         open
     }
@@ -59,7 +59,7 @@ impl App {
         if shown.is_some_and(Question::is_answerable) {
             return current;
         }
-        let waits = |prompt: &&Question| self.waits(prompt);
+        let waits = |question: &&Question| self.waits(question);
         let mut answerable = self.sessions.answerable_questions();
         answerable.find(waits).map(|it| it.id)
     }
@@ -70,14 +70,14 @@ impl App {
     }
 
     /// Returns whether a question can be answered, and no rule leaves it alone.
-    fn waits(&self, prompt: &Question) -> bool {
-        prompt.is_answerable() && !self.questions.is_left_alone(prompt.id)
+    fn waits(&self, question: &Question) -> bool {
+        question.is_answerable() && !self.questions.is_left_alone(question.id)
     }
 
     /// Returns the questions that wait for the person: those that can be answered and that no rule leaves alone.
     pub fn waiting_questions(&self) -> Vec<&Question> {
         let mut open = self.questions();
-        open.retain(|prompt| self.waits(prompt));
+        open.retain(|question| self.waits(question));
         open
     }
 
@@ -103,10 +103,10 @@ impl App {
 
     /// Sets the shown question. With `ask_again`, because it follows another one, it is asked again, so that the person
     /// does not answer it in the belief that it is still the previous one.
-    pub(in crate::app) fn show(&mut self, prompt: Option<QuestionId>, ask_again: bool, now: Now) {
+    pub(in crate::app) fn show(&mut self, question: Option<QuestionId>, ask_again: bool, now: Now) {
         self.doing.leave_question();
-        self.questions.show(prompt, now.monotonic);
-        let Some(id) = prompt else { return };
+        self.questions.show(question, now.monotonic);
+        let Some(id) = question else { return };
         if self.face.can_flush() {
             self.effects.push(Effect::FlushInput);
             self.questions.flush_at =
@@ -134,7 +134,7 @@ impl App {
 
     /// Asks a question again.
     pub(in crate::app) fn ask(&mut self, id: QuestionId, class: Class, now: Now) {
-        let Some(prompt) = self.sessions.question(id).cloned() else {
+        let Some(question) = self.sessions.question(id).cloned() else {
             return;
         };
         // It waited for the previous one, and is asked just now.
@@ -144,10 +144,10 @@ impl App {
         // A question that was heard in full, or is written above, is repeated by its risk and action.
         let known = self.questions.known.heard(id).is_some() || !self.has_voice();
         let segments = match known && class == Class::Alert {
-            true => self.announcer.remind(&prompt, &self.sessions, now),
-            false => self.announcer.ask_again(&prompt, &self.sessions, now),
+            true => self.announcer.remind(&question, &self.sessions, now),
+            false => self.announcer.ask_again(&question, &self.sessions, now),
         };
-        let kind = kind_of(&prompt);
+        let kind = kind_of(&question);
         let announcement =
             self.announcer
                 .say_about(class, kind, About::Asks(id), (segments, Aloud::Yes), now);
@@ -173,14 +173,14 @@ impl App {
     }
 
     /// Returns the next part of a question that is read in parts; after the last one, the first again.
-    pub(in crate::app) fn next_part(&mut self, prompt: &Question, now: Now) -> Vec<Segment> {
-        let mut parts = self.announcer.whole(prompt, &self.sessions, now).parts;
+    pub(in crate::app) fn next_part(&mut self, question: &Question, now: Now) -> Vec<Segment> {
+        let mut parts = self.announcer.whole(question, &self.sessions, now).parts;
         let known = &mut self.questions.known;
-        let at = known.parts(prompt.id) % parts.len().max(1);
-        known.tell_part(prompt.id);
-        if prompt.is_cut() {
+        let at = known.parts(question.id) % parts.len().max(1);
+        known.tell_part(question.id);
+        if question.is_cut() {
             // What was heard so far was not the end of this part.
-            known.unheard(prompt.id);
+            known.unheard(question.id);
         }
         parts.swap_remove(at)
     }

@@ -29,14 +29,14 @@ impl App {
 
     /// Returns whether a choice is picked; `None` if only one can be chosen.
     pub fn is_picked(&self, at: usize) -> Option<bool> {
-        let (_, prompt) = self.shown()?;
+        let (_, question) = self.shown()?;
         let picked = |choices: &Choices| choices.is_picked(at);
-        takes_several(prompt).then(|| self.doing.choices().is_some_and(picked))
+        takes_several(question).then(|| self.doing.choices().is_some_and(picked))
     }
 
     /// Returns the label of each choice of a question, as the person knows it.
-    pub fn choice_labels(&self, prompt: &Question) -> Vec<String> {
-        match &prompt.body {
+    pub fn choice_labels(&self, question: &Question) -> Vec<String> {
+        match &question.body {
             QuestionBody::Clarification(asked) => asked
                 .choices
                 .iter()
@@ -54,9 +54,9 @@ impl App {
     }
 
     /// Opens the choices of a question.
-    pub(in crate::app) fn open_choices(&mut self, prompt: &Question, now: Now) {
-        self.doing = Doing::Choosing(Choices::new(prompt.id));
-        let key = if takes_several(prompt) {
+    pub(in crate::app) fn open_choices(&mut self, question: &Question, now: Now) {
+        self.doing = Doing::Choosing(Choices::new(question.id));
+        let key = if takes_several(question) {
             "choice.open.several"
         } else {
             "choice.open"
@@ -73,10 +73,10 @@ impl App {
         else {
             return;
         };
-        let Some(prompt) = self.sessions.question(id).cloned() else {
+        let Some(question) = self.sessions.question(id).cloned() else {
             return;
         };
-        let labels = self.choice_labels(&prompt);
+        let labels = self.choice_labels(&question);
         let Some(last) = labels.len().checked_sub(1) else {
             return;
         };
@@ -102,8 +102,8 @@ impl App {
                 }
             }
             ChoiceMove::Pick => {
-                let Some(at) = focus.filter(|_| takes_several(&prompt)) else {
-                    self.say_choice(&prompt, &labels, now);
+                let Some(at) = focus.filter(|_| takes_several(&question)) else {
+                    self.say_choice(&question, &labels, now);
                     return;
                 };
                 if let Doing::Choosing(choices) = &mut self.doing {
@@ -115,11 +115,11 @@ impl App {
         if let Doing::Choosing(choices) = &mut self.doing {
             choices.go_to(next);
         }
-        self.say_choice(&prompt, &labels, now);
+        self.say_choice(&question, &labels, now);
     }
 
     /// Announces the choice in focus; it is not news and does not enter the history.
-    fn say_choice(&mut self, prompt: &Question, labels: &[String], now: Now) {
+    fn say_choice(&mut self, question: &Question, labels: &[String], now: Now) {
         let Some(at) = self.choice_in_focus() else {
             self.respond("choice.open", &[], now);
             return;
@@ -133,7 +133,7 @@ impl App {
         let args = [
             ("n", Arg::own(at + 1)),
             ("count", Arg::own(labels.len())),
-            ("label", self.announcer.exact(prompt, label)),
+            ("label", self.announcer.exact(question, label)),
         ];
         let phrases = self.announcer.phrases();
         let segments = phrases.say(key, self.announcer.verbosity(), &args);
@@ -154,10 +154,10 @@ impl App {
             Taken::One(choice) => return self.choose(Some(id.0), Some(choice), by, now),
             Taken::Picked(picked) => picked,
         };
-        let Some(prompt) = self.ready(Some(id.0), Meant::Choice(None), by, now) else {
+        let Some(question) = self.ready(Some(id.0), Meant::Choice(None), by, now) else {
             return;
         };
-        let QuestionBody::Clarification(asked) = &prompt.body else {
+        let QuestionBody::Clarification(asked) = &question.body else {
             return;
         };
         let values: Vec<&str> = picked
@@ -167,12 +167,12 @@ impl App {
             .collect();
         self.doing = Doing::Watching;
         let answer = Answer::Response(Response::Text(values.join(BETWEEN)));
-        self.propose(&prompt, answer, now);
+        self.propose(&question, answer, now);
     }
 }
 
-fn takes_several(prompt: &Question) -> bool {
-    match &prompt.body {
+fn takes_several(question: &Question) -> bool {
+    match &question.body {
         QuestionBody::Clarification(asked) => asked.takes_several,
         QuestionBody::Confirmation(_) => false,
     }

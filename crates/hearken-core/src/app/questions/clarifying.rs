@@ -14,9 +14,9 @@ const MOST_DIGITS: usize = 15;
 
 impl App {
     /// Announces which kinds of answer a question takes.
-    pub(in crate::app) fn wants(&mut self, prompt: &Question, now: Now) {
+    pub(in crate::app) fn wants(&mut self, question: &Question, now: Now) {
         let phrases = self.announcer.phrases();
-        let what = match &prompt.body {
+        let what = match &question.body {
             QuestionBody::Confirmation(asked) => {
                 let mut kinds: Vec<String> = [Decision::Accept, Decision::Reject]
                     .iter()
@@ -49,7 +49,7 @@ impl App {
         let what = what.join(&format!(", {or} "));
         self.tell_about(
             Class::Response,
-            prompt,
+            question,
             "reply.wants",
             &[("what", Arg::Own(what))],
             now,
@@ -58,15 +58,15 @@ impl App {
 
     pub(in crate::app) fn yes_or_no(
         &mut self,
-        prompt: &Question,
+        question: &Question,
         asked: &AwaitingClarification,
         yes: bool,
         now: Now,
     ) {
         if asked.accepted_response_kinds.contains(&ResponseKind::YesNo) {
-            self.propose(prompt, Answer::Response(Response::YesNo(yes)), now);
+            self.propose(question, Answer::Response(Response::YesNo(yes)), now);
         } else {
-            self.wants(prompt, now);
+            self.wants(question, now);
         }
     }
 
@@ -114,27 +114,33 @@ impl App {
     /// text is an answer. If it could be either, nothing is sent.
     pub(in crate::app) fn answer_perhaps_numbered(
         &mut self,
-        prompt: &Question,
+        question: &Question,
         asked: &AwaitingClarification,
         whole: &str,
         rest: &str,
         now: Now,
     ) {
         if self.strict_response_of(asked, whole).is_some() {
-            self.answer_with(prompt, asked, whole, now);
+            self.answer_with(question, asked, whole, now);
         } else if takes_any(asked) && self.strict_response_of(asked, rest).is_none() {
-            let example = Arg::Own(Meant::Text.line(prompt.id));
-            let args = [("n", Arg::own(prompt.id.0)), ("example", example)];
-            self.tell_about(Class::Response, prompt, "reply.number_or_text", &args, now);
+            let example = Arg::Own(Meant::Text.line(question.id));
+            let args = [("n", Arg::own(question.id.0)), ("example", example)];
+            self.tell_about(
+                Class::Response,
+                question,
+                "reply.number_or_text",
+                &args,
+                now,
+            );
         } else {
-            self.answer_with(prompt, asked, rest, now);
+            self.answer_with(question, asked, rest, now);
         }
     }
 
     /// Reads an answer in words as one of the kinds that the question takes, the strictest first.
     pub(in crate::app) fn answer_with(
         &mut self,
-        prompt: &Question,
+        question: &Question,
         asked: &AwaitingClarification,
         text: &str,
         now: Now,
@@ -142,7 +148,7 @@ impl App {
         let response = self.response_of(asked, text);
         let takes = |kind: &ResponseKind| asked.accepted_response_kinds.contains(kind);
         match response {
-            Some(response) => self.propose(prompt, Answer::Response(response), now),
+            Some(response) => self.propose(question, Answer::Response(response), now),
             None if takes(&ResponseKind::Numeric) && asked.accepted_response_kinds.len() == 1 => {
                 let key = match number_of(text) {
                     Err(NotANumber::TooLong) => "reply.number.long",
@@ -151,13 +157,13 @@ impl App {
                 let text = crate::announce::speakable::one_line(text);
                 self.tell_about(
                     Class::Response,
-                    prompt,
+                    question,
                     key,
                     &[("text", Arg::Own(text))],
                     now,
                 );
             }
-            None => self.wants(prompt, now),
+            None => self.wants(question, now),
         }
     }
 }

@@ -14,11 +14,11 @@ use crate::app::activity::second_step::SecondStep;
 
 impl App {
     /// Asks for the second step.
-    pub(in crate::app) fn ask_to_confirm(&mut self, prompt: &Question, answer: Answer, now: Now) {
-        let words = self.announcer.answer_words(prompt, &answer);
+    pub(in crate::app) fn ask_to_confirm(&mut self, question: &Question, answer: Answer, now: Now) {
+        let words = self.announcer.answer_words(question, &answer);
         let mut args = vec![
-            ("n", Arg::own(prompt.id.0)),
-            ("subject", self.announcer.subject(prompt)),
+            ("n", Arg::own(question.id.0)),
+            ("subject", self.announcer.subject(question)),
             ("answer", Arg::Own(words)),
         ];
         let accepts = matches!(
@@ -28,8 +28,8 @@ impl App {
                 ..
             }
         );
-        let key = if let Some(earlier) = contrary(prompt, &answer) {
-            let earlier = self.announcer.answer_words(prompt, earlier);
+        let key = if let Some(earlier) = contrary(question, &answer) {
+            let earlier = self.announcer.answer_words(question, earlier);
             args.push(("earlier", Arg::Own(earlier)));
             self.face.pick(
                 "reply.second_step.contrary.keys",
@@ -44,10 +44,10 @@ impl App {
                 "reply.second_step.other.lines",
             )
         };
-        self.doing = Doing::Confirming(SecondStep::new(prompt.id, answer, now));
-        if prompt.standing == Standing::Resumed {
-            let args = [("n", Arg::own(prompt.id.0))];
-            self.tell_about(Class::Response, prompt, "reply.perhaps", &args, now);
+        self.doing = Doing::Confirming(SecondStep::new(question.id, answer, now));
+        if question.standing == Standing::Resumed {
+            let args = [("n", Arg::own(question.id.0))];
+            self.tell_about(Class::Response, question, "reply.perhaps", &args, now);
         }
         let level = self.announcer.verbosity();
         let mut words = self.announcer.phrases().say(key, level, &args);
@@ -59,15 +59,15 @@ impl App {
             let spoken = self.phrases().text("reply.second_step.program", &[]);
             *how = Segment::new(how.mark, how.text(), &spoken);
         }
-        self.tell_of(Class::Response, prompt, key, (words, Aloud::Yes), now);
+        self.tell_of(Class::Response, question, key, (words, Aloud::Yes), now);
     }
 
     /// Handles the second step.
     pub(in crate::app) fn confirm(&mut self, number: Option<u64>, by: By, now: Now) {
         let Some(step) = self.doing.second_step() else {
             // Without a first step there is nothing to confirm; the question repeats what it wants.
-            if let Some(prompt) = self.ready(number, Meant::Confirm, by, now) {
-                let keys = self.announcer.keys(&prompt);
+            if let Some(question) = self.ready(number, Meant::Confirm, by, now) {
+                let keys = self.announcer.keys(&question);
                 self.respond("fault.other", &[("reason", Arg::Own(keys))], now);
             }
             return;
@@ -78,10 +78,10 @@ impl App {
             self.stay_open(now);
             return;
         }
-        let prompt = self.still_there(waiting, Meant::Confirm, now);
+        let question = self.still_there(waiting, Meant::Confirm, now);
         self.doing = Doing::Watching;
-        let Some(prompt) = prompt else { return };
-        self.send(&prompt, answer, now);
+        let Some(question) = question else { return };
+        self.send(&question, answer, now);
     }
 
     /// Returns when the second step lapses.

@@ -109,17 +109,17 @@ impl App {
     }
 
     /// Announces that an answer comes too late for a question, or that no such question is open.
-    fn respond_over(&mut self, prompt: &Question, now: Now) {
-        if prompt.is_open() {
-            self.explain(prompt, now);
+    fn respond_over(&mut self, question: &Question, now: Now) {
+        if question.is_open() {
+            self.explain(question, now);
             return;
         }
-        let key = match prompt.reply.given() {
+        let key = match question.reply.given() {
             Some(_) => "reply.over.answered",
             None => "reply.over",
         };
-        let args = [("fate", Arg::Own(self.announcer.over(prompt)))];
-        self.tell_about(Class::Response, prompt, key, &args, now);
+        let args = [("fate", Arg::Own(self.announcer.over(question)))];
+        self.tell_about(Class::Response, question, key, &args, now);
     }
 
     /// Returns the question that an answer is meant for, if it may be answered now; otherwise announces why not.
@@ -134,23 +134,23 @@ impl App {
         let shown = self.questions.shown_id();
         let wanted = number.map(QuestionId).or(shown);
         let Some(id) = wanted else {
-            let open = self.questions().first().map(|prompt| prompt.id);
+            let open = self.questions().first().map(|question| question.id);
             match open.and_then(|id| self.sessions.question(id)).cloned() {
-                Some(prompt) => self.explain(&prompt, now),
+                Some(question) => self.explain(&question, now),
                 None => self.respond_none(now),
             }
             return None;
         };
-        let Some(prompt) = self.sessions.raised(id).cloned() else {
+        let Some(question) = self.sessions.raised(id).cloned() else {
             self.respond("reply.no_such", &[("n", Arg::own(id.0))], now);
             return None;
         };
-        if !prompt.is_open() {
-            self.respond_over(&prompt, now);
+        if !question.is_open() {
+            self.respond_over(&question, now);
             return None;
         }
-        if !prompt.is_answerable() {
-            self.explain(&prompt, now);
+        if !question.is_answerable() {
+            self.explain(&question, now);
             return None;
         }
         if let By::Line { read } = by
@@ -162,7 +162,7 @@ impl App {
                     "reply.which",
                     &[
                         ("count", Arg::own(answerable)),
-                        ("example", Arg::Own(meant.line(prompt.id))),
+                        ("example", Arg::Own(meant.line(question.id))),
                     ],
                     now,
                 );
@@ -170,21 +170,23 @@ impl App {
             }
             if changed {
                 let args = [
-                    ("n", Arg::own(prompt.id.0)),
-                    ("example", Arg::Own(meant.line(prompt.id))),
+                    ("n", Arg::own(question.id.0)),
+                    ("example", Arg::Own(meant.line(question.id))),
                 ];
                 self.respond("reply.changed", &args, now);
                 return None;
             }
         }
-        let (senses, held, at) = (self.senses(), self.is_unwritten(&prompt), now.monotonic);
+        let (senses, held, at) = (self.senses(), self.is_unwritten(&question), now.monotonic);
         let not_yet = match by {
-            By::Key(press) => self.questions.key_not_yet(&prompt, press, senses),
-            By::Line { read } => self.questions.line_not_yet(&prompt, read, held, senses, at),
-            By::Begun => self.questions.begun_not_yet(&prompt, held, senses, at),
+            By::Key(press) => self.questions.key_not_yet(&question, press, senses),
+            By::Line { read } => self
+                .questions
+                .line_not_yet(&question, read, held, senses, at),
+            By::Begun => self.questions.begun_not_yet(&question, held, senses, at),
         };
         let Some(why) = not_yet else {
-            return Some(prompt);
+            return Some(question);
         };
         let key = match why {
             NotYet::Keys => "reply.not_yet.keys",
@@ -194,7 +196,7 @@ impl App {
             NotYet::Held => "reply.not_yet.held",
             NotYet::Unshown => "reply.not_yet.unshown",
         };
-        self.respond_not_yet(key, prompt.id, now);
+        self.respond_not_yet(key, question.id, now);
         None
     }
 
@@ -217,33 +219,33 @@ impl App {
     fn respond_none(&mut self, now: Now) {
         let last = self.questions.last_shown;
         match last.and_then(|id| self.sessions.question(id)).cloned() {
-            Some(prompt) => self.respond_over(&prompt, now),
+            Some(question) => self.respond_over(&question, now),
             None => self.respond("reply.no_question", &[], now),
         }
     }
 
     /// Announces why an open question takes no answer.
-    fn explain(&mut self, prompt: &Question, now: Now) {
-        let n = ("n", Arg::own(prompt.id.0));
-        match (prompt.answer(), prompt.standing) {
-            (Some(answer), _) if prompt.reply.perhaps().is_none() => {
-                let answer = self.announcer.answer_words(prompt, answer);
+    fn explain(&mut self, question: &Question, now: Now) {
+        let n = ("n", Arg::own(question.id.0));
+        match (question.answer(), question.standing) {
+            (Some(answer), _) if question.reply.perhaps().is_none() => {
+                let answer = self.announcer.answer_words(question, answer);
                 self.tell_about(
                     Class::Response,
-                    prompt,
+                    question,
                     "reply.under_way",
                     &[n, ("answer", Arg::Own(answer))],
                     now,
                 );
             }
             (_, Standing::LinkLost) => {
-                self.tell_about(Class::Response, prompt, "reply.lost", &[n], now)
+                self.tell_about(Class::Response, question, "reply.lost", &[n], now)
             }
             (_, Standing::NotAnswerable | Standing::Live | Standing::Resumed) => {
-                let keys = self.announcer.keys(prompt);
+                let keys = self.announcer.keys(question);
                 self.tell_about(
                     Class::Response,
-                    prompt,
+                    question,
                     "fault.other",
                     &[("reason", Arg::Own(keys))],
                     now,

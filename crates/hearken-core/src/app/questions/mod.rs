@@ -82,14 +82,14 @@ impl Questions {
     }
 
     /// Sets the shown question, if any.
-    fn show(&mut self, prompt: Option<QuestionId>, now: Duration) {
-        self.last_shown = prompt.or(self.last_shown);
-        self.shown = prompt.map(|prompt| Shown::new(prompt, now));
+    fn show(&mut self, question: Option<QuestionId>, now: Duration) {
+        self.last_shown = question.or(self.last_shown);
+        self.shown = question.map(|question| Shown::new(question, now));
     }
 
     /// Turns to the next page of a question, if it is the shown one.
-    pub(super) fn turn_page(&mut self, prompt: QuestionId) {
-        if let Some(shown) = self.shown.as_mut().filter(|it| it.question == prompt) {
+    pub(super) fn turn_page(&mut self, question: QuestionId) {
+        if let Some(shown) = self.shown.as_mut().filter(|it| it.question == question) {
             shown.page += 1;
         }
     }
@@ -125,8 +125,8 @@ impl Questions {
     }
 
     /// Notes that the loss of a connection was announced with the answer to a question, if one is under way.
-    pub(super) fn note_loss_told(&mut self, prompt: QuestionId) {
-        self.under_way.note_loss_told(prompt);
+    pub(super) fn note_loss_told(&mut self, question: QuestionId) {
+        self.under_way.note_loss_told(question);
     }
 
     /// Returns whether no answer is under way.
@@ -135,8 +135,8 @@ impl Questions {
     }
 
     /// Returns whether a rule leaves a question alone: it stays open, and the person is not asked.
-    pub(super) fn is_left_alone(&self, prompt: QuestionId) -> bool {
-        self.rules.leave(prompt)
+    pub(super) fn is_left_alone(&self, question: QuestionId) -> bool {
+        self.rules.leave(question)
     }
 
     /// Handles the terminal's report on whether the person looks at it.

@@ -34,29 +34,29 @@ pub(in crate::app) enum Decider {
 /// Returns the first rule that is about a question.
 fn rule_for<'a>(
     rules: &'a [PolicyRule],
-    prompt: &Question,
+    question: &Question,
     trust: &Trust,
 ) -> Option<&'a PolicyRule> {
-    let QuestionBody::Confirmation(asked) = &prompt.body else {
+    let QuestionBody::Confirmation(asked) = &question.body else {
         // No rule can know what an agent wants to know.
         return None;
     };
     rules.iter().find(|rule| {
-        let agent = is_of(&rule.agents, prompt, trust);
+        let agent = is_of(&rule.agents, question, trust);
         // To accept by a tool, the tool must be known; to reject, its name in the action is enough.
         let weakly = rule.decision != PolicyDecision::Accept;
-        let about = |tool: &String| Sessions::is_about(prompt, tool, weakly);
+        let about = |tool: &String| Sessions::is_about(question, tool, weakly);
         let tool = rule.tools.is_empty() || rule.tools.iter().any(about);
         let risk = rule.risks.is_empty() || rule.risks.contains(&risk_of(asked));
-        agent && tool && risk && is_fit(rule.decision, rule.silence, prompt, asked)
+        agent && tool && risk && is_fit(rule.decision, rule.silence, question, asked)
     })
 }
 
 /// Returns whether a question comes from one of these agents; an empty list stands for any.
-pub(super) fn is_of(agents: &[String], prompt: &Question, trust: &Trust) -> bool {
-    let names = [prompt.key.agent.as_str(), &prompt.agent];
+pub(super) fn is_of(agents: &[String], question: &Question, trust: &Trust) -> bool {
+    let names = [question.key.agent.as_str(), &question.agent];
     // A rule is about the agent, not about another one that uses its name.
-    let claimed = trust.doubts(prompt.key.link, &prompt.key.agent, &prompt.agent);
+    let claimed = trust.doubts(question.key.link, &question.key.agent, &question.agent);
     let named = |name: &String| names.contains(&name.as_str());
     agents.is_empty() || (!claimed && agents.iter().any(named))
 }
@@ -83,7 +83,7 @@ pub(super) fn named(risk: Option<&RiskLevel>) -> PolicyRisk {
 pub(super) fn is_fit(
     decision: PolicyDecision,
     silence: bool,
-    prompt: &Question,
+    question: &Question,
     asked: &AwaitingConfirmation,
 ) -> bool {
     match decision {
@@ -91,13 +91,13 @@ pub(super) fn is_fit(
         PolicyDecision::Reject => asked.takes(&Decision::Reject),
         PolicyDecision::Accept => {
             asked.takes(&Decision::Accept)
-                && prompt.reject_only().is_none()
+                && question.reject_only().is_none()
                 && asked.risk_level == Some(RiskLevel::Low)
                 && asked.undoing() == Undoing::Reversible
-                && prompt.tool_risk().is_none()
+                && question.tool_risk().is_none()
                 && (silence || asked.default_decision != Some(Decision::Accept))
-                && !hides_something(prompt)
-                && !prompt.is_unusual()
+                && !hides_something(question)
+                && !question.is_unusual()
         }
     }
 }
@@ -106,8 +106,8 @@ impl App {
     /// Allows a question to be accepted in one step if the person wants that, and all of it was read without finding a
     /// problem.
     pub(in crate::app) fn ease(&mut self, id: QuestionId) {
-        let prompt = self.sessions.question(id);
-        if prompt.is_some_and(|prompt| self.announcer.may_be_one_step(prompt)) {
+        let question = self.sessions.question(id);
+        if question.is_some_and(|question| self.announcer.may_be_one_step(question)) {
             self.sessions.ease(id);
         }
     }
@@ -117,32 +117,32 @@ impl App {
         if self.questions.is_left_alone(id) {
             return true;
         }
-        let Some(prompt) = self.sessions.question(id).cloned() else {
+        let Some(question) = self.sessions.question(id).cloned() else {
             return false;
         };
         // A question that may be decided already is for the person to judge.
-        let doubtful = prompt.standing == Standing::Resumed
-            || prompt.token_use != TokenUse::Own
-            || prompt.reply.perhaps().is_some();
-        if doubtful || !prompt.is_answerable() || self.questions.rules.answered(id) {
+        let doubtful = question.standing == Standing::Resumed
+            || question.token_use != TokenUse::Own
+            || question.reply.perhaps().is_some();
+        if doubtful || !question.is_answerable() || self.questions.rules.answered(id) {
             if doubtful {
-                self.no_answer("answers.none", &prompt, String::new(), now);
+                self.no_answer("answers.none", &question, String::new(), now);
             }
             return false;
         }
         let trust = self.announcer.trust();
-        let Some(rule) = rule_for(&self.config.policy, &prompt, trust).cloned() else {
-            return self.by_answers(&prompt, now);
+        let Some(rule) = rule_for(&self.config.policy, &question, trust).cloned() else {
+            return self.by_answers(&question, now);
         };
-        self.decide_by(rule, &prompt, now)
+        self.decide_by(rule, &question, now)
     }
 
     /// Carries out a rule on a question that it is about.
-    pub(super) fn decide_by(&mut self, rule: PolicyRule, prompt: &Question, now: Now) -> bool {
-        let id = prompt.id;
+    pub(super) fn decide_by(&mut self, rule: PolicyRule, question: &Question, now: Now) -> bool {
+        let id = question.id;
         let words = self
             .announcer
-            .policy_words(&rule, prompt, &self.sessions, now);
+            .policy_words(&rule, question, &self.sessions, now);
         let announcement = self.announcer.say_about(
             Class::Outcome,
             Kind::Confirmation,
@@ -164,7 +164,7 @@ impl App {
             decision,
             rationale: None,
         };
-        self.dispatch(prompt, answer, Decider::Rule(rule.name), now);
+        self.dispatch(question, answer, Decider::Rule(rule.name), now);
         true
     }
 

@@ -28,73 +28,73 @@ use crate::app::announcing::kind_of;
 /// Returns the first rule that is about a question.
 fn rule_for<'a>(
     rules: &'a [AnswerRule],
-    prompt: &Question,
+    question: &Question,
     trust: &Trust,
 ) -> Option<&'a AnswerRule> {
-    let kind = match &prompt.body {
+    let kind = match &question.body {
         QuestionBody::Confirmation(_) => AnswerKind::Confirmation,
         QuestionBody::Clarification(_) => AnswerKind::Clarification,
     };
     rules.iter().find(|rule| {
-        let about = |tool: &String| Sessions::is_about(prompt, tool, rule.answer == "reject");
+        let about = |tool: &String| Sessions::is_about(question, tool, rule.answer == "reject");
         rule.kind == kind
-            && is_of(&rule.agents, prompt, trust)
+            && is_of(&rule.agents, question, trust)
             && (rule.tools.is_empty() || rule.tools.iter().any(about))
-            && rule.names(prompt.body.subject())
+            && rule.names(question.body.subject())
     })
 }
 
 /// Returns whether a rule may accept an action: what any rule may accept, or a risk that it names.
-fn may_accept(rule: &AnswerRule, prompt: &Question, asked: &AwaitingConfirmation) -> bool {
-    if is_fit(PolicyDecision::Accept, rule.silence, prompt, asked) {
+fn may_accept(rule: &AnswerRule, question: &Question, asked: &AwaitingConfirmation) -> bool {
+    if is_fit(PolicyDecision::Accept, rule.silence, question, asked) {
         return true;
     }
-    let risk = named(prompt.tool_risk().or(asked.risk_level.as_ref()));
-    let final_too = prompt.is_irreversible() || asked.undoing() != Undoing::Reversible;
+    let risk = named(question.tool_risk().or(asked.risk_level.as_ref()));
+    let final_too = question.is_irreversible() || asked.undoing() != Undoing::Reversible;
     rule.takes_risk()
         && asked.takes(&Decision::Accept)
         && (risk == PolicyRisk::Low || rule.risks.contains(&risk))
         && (rule.irreversible || !final_too)
         && asked.names_action
         && (rule.silence || asked.default_decision != Some(Decision::Accept))
-        && prompt.reject_only().is_none()
-        && is_plain(prompt)
+        && question.reject_only().is_none()
+        && is_plain(question)
 }
 
 /// Returns whether all of a question can be spoken and displayed as it is.
-fn is_plain(prompt: &Question) -> bool {
-    !hides_something(prompt) && !prompt.is_cut() && !prompt.turns_its_direction()
+fn is_plain(question: &Question) -> bool {
+    !hides_something(question) && !question.is_cut() && !question.turns_its_direction()
 }
 
 impl App {
     /// Answers a question by the call's file, if a rule there may. Returns `false` if the person is asked.
-    pub(super) fn by_answers(&mut self, prompt: &Question, now: Now) -> bool {
+    pub(super) fn by_answers(&mut self, question: &Question, now: Now) -> bool {
         let trust = self.announcer.trust();
-        let Some(rule) = rule_for(&self.config.answers, prompt, trust).cloned() else {
-            self.no_answer("answers.none", prompt, String::new(), now);
+        let Some(rule) = rule_for(&self.config.answers, question, trust).cloned() else {
+            self.no_answer("answers.none", question, String::new(), now);
             return false;
         };
-        let fit = match &prompt.body {
+        let fit = match &question.body {
             QuestionBody::Confirmation(asked) => match rule.wish() {
                 AnswerWish::Accept => {
-                    may_accept(&rule, prompt, asked).then_some(PolicyDecision::Accept)
+                    may_accept(&rule, question, asked).then_some(PolicyDecision::Accept)
                 }
-                AnswerWish::Reject => is_fit(PolicyDecision::Reject, false, prompt, asked)
+                AnswerWish::Reject => is_fit(PolicyDecision::Reject, false, question, asked)
                     .then_some(PolicyDecision::Reject),
                 AnswerWish::Leave => Some(PolicyDecision::Leave),
                 AnswerWish::Words(_) => None,
             },
             QuestionBody::Clarification(asked) => {
                 let response = self.response_of_rule(asked, &rule.answer);
-                if let Some(response) = response.filter(|_| is_plain(prompt)) {
-                    self.answer_by(&rule, prompt, response, now);
+                if let Some(response) = response.filter(|_| is_plain(question)) {
+                    self.answer_by(&rule, question, response, now);
                     return true;
                 }
                 None
             }
         };
         let Some(decision) = fit else {
-            self.no_answer("answers.unfit", prompt, rule.name, now);
+            self.no_answer("answers.unfit", question, rule.name, now);
             return false;
         };
         let rule = PolicyRule {
@@ -105,35 +105,35 @@ impl App {
             risks: Vec::new(),
             silence: rule.silence,
         };
-        self.decide_by(rule, prompt, now)
+        self.decide_by(rule, question, now)
     }
 
     /// Answers a clarification by a rule, and announces it.
-    fn answer_by(&mut self, rule: &AnswerRule, prompt: &Question, response: Response, now: Now) {
+    fn answer_by(&mut self, rule: &AnswerRule, question: &Question, response: Response, now: Now) {
         let answer = Answer::Response(response);
-        let words = self.announcer.answer_words(prompt, &answer);
+        let words = self.announcer.answer_words(question, &answer);
         let args = [
             ("rule", Arg::Own(rule.name.clone())),
-            ("n", Arg::own(prompt.id.0)),
-            ("question", self.announcer.subject(prompt)),
+            ("n", Arg::own(question.id.0)),
+            ("question", self.announcer.subject(question)),
             ("answer", Arg::Own(words)),
         ];
-        self.tell_about(Class::Outcome, prompt, "answers.answers", &args, now);
-        self.questions.rules.note_answered(prompt.id);
-        self.dispatch(prompt, answer, Decider::Rule(rule.name.clone()), now);
+        self.tell_about(Class::Outcome, question, "answers.answers", &args, now);
+        self.questions.rules.note_answered(question.id);
+        self.dispatch(question, answer, Decider::Rule(rule.name.clone()), now);
     }
 
     /// Announces, once per question, that none of the call's rules answers it, if there are any rules.
-    pub(super) fn no_answer(&mut self, key: &str, prompt: &Question, rule: String, now: Now) {
-        if self.config.answers.is_empty() || !self.questions.rules.note_unanswered(prompt.id) {
+    pub(super) fn no_answer(&mut self, key: &str, question: &Question, rule: String, now: Now) {
+        if self.config.answers.is_empty() || !self.questions.rules.note_unanswered(question.id) {
             return;
         }
-        let args = [("rule", Arg::Own(rule)), ("n", Arg::own(prompt.id.0))];
+        let args = [("rule", Arg::Own(rule)), ("n", Arg::own(question.id.0))];
         let segments = (self.announcer.phrases()).say(key, self.announcer.verbosity(), &args);
-        let about = About::Tells(prompt.id);
+        let about = About::Tells(question.id);
         let told = (self.announcer).say_about(
             Class::Outcome,
-            kind_of(prompt),
+            kind_of(question),
             about,
             (segments, Aloud::Yes),
             now,

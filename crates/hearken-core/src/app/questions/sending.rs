@@ -14,18 +14,18 @@ use crate::app::{App, Effect, RecordedFact};
 
 impl App {
     /// Reads the answer back and sends it.
-    pub(in crate::app) fn send(&mut self, prompt: &Question, answer: Answer, now: Now) {
-        if prompt.body.token().is_none() {
+    pub(in crate::app) fn send(&mut self, question: &Question, answer: Answer, now: Now) {
+        if question.body.token().is_none() {
             return;
         }
         // Both depend on what was heard so far.
-        let was_named = takes_two_steps(prompt) && !self.queue.holds(About::Tells(prompt.id));
-        let is_plain = self.is_plain(prompt, now);
-        let wishes = self.queue.withdraw(prompt.id, now.monotonic);
+        let was_named = takes_two_steps(question) && !self.queue.holds(About::Tells(question.id));
+        let is_plain = self.is_plain(question, now);
+        let wishes = self.queue.withdraw(question.id, now.monotonic);
         self.wish(wishes);
-        let n = ("n", Arg::own(prompt.id.0));
-        let subject = ("subject", self.announcer.subject(prompt));
-        let several = ("several", self.number_among_several(prompt));
+        let n = ("n", Arg::own(question.id.0));
+        let subject = ("subject", self.announcer.subject(question));
+        let several = ("several", self.number_among_several(question));
         let confirmed = matches!(
             answer,
             Answer::Decision {
@@ -34,9 +34,9 @@ impl App {
             }
         );
         // Taking the second step means having heard it there.
-        if prompt.standing == Standing::Resumed && !confirmed {
+        if question.standing == Standing::Resumed && !confirmed {
             let args = std::slice::from_ref(&n);
-            self.tell_about(Class::Response, prompt, "reply.perhaps", args, now);
+            self.tell_about(Class::Response, question, "reply.perhaps", args, now);
         }
         match &answer {
             Answer::Decision {
@@ -44,13 +44,13 @@ impl App {
                 ..
             } => {
                 // The second step has named the action, or the question itself has just done so.
-                let short = match was_named || (is_plain && !takes_two_steps(prompt)) {
+                let short = match was_named || (is_plain && !takes_two_steps(question)) {
                     true => "reply.accepting.confirmed",
                     false => "reply.accepting.short",
                 };
                 let keys = ("reply.accepting", short);
                 let args = [n, subject, several];
-                self.tell_about_in_short(Class::Response, prompt, keys, &args, now);
+                self.tell_about_in_short(Class::Response, question, keys, &args, now);
             }
             Answer::Decision {
                 decision: Decision::Reject,
@@ -65,55 +65,55 @@ impl App {
                 };
                 let keys = ("reply.rejecting", short);
                 let args = [n, subject, reason, several];
-                self.tell_about_in_short(Class::Response, prompt, keys, &args, now);
+                self.tell_about_in_short(Class::Response, question, keys, &args, now);
             }
             Answer::Decision {
                 decision: Decision::Other(_),
                 ..
             }
             | Answer::Response(_) => {
-                let words = self.announcer.answer_words(prompt, &answer);
+                let words = self.announcer.answer_words(question, &answer);
                 let keys = ("reply.answering", "reply.answering.short");
                 let args = [n, ("answer", Arg::Own(words)), several];
-                self.tell_about_in_short(Class::Response, prompt, keys, &args, now);
+                self.tell_about_in_short(Class::Response, question, keys, &args, now);
             }
         }
-        self.dispatch(prompt, answer, Decider::Person, now);
+        self.dispatch(question, answer, Decider::Person, now);
     }
 
     /// Returns whether it is obvious what an answer is for: no other question is open, this one has been shown for
     /// longer than the time in which a change may be overlooked, and nothing was announced since.
-    fn is_plain(&self, prompt: &Question, now: Now) -> bool {
-        let alone = self.number_among_several(prompt).is_empty();
+    fn is_plain(&self, question: &Question, now: Now) -> bool {
+        let alone = self.number_among_several(question).is_empty();
         let shown = self
             .questions
             .shown()
-            .filter(|shown| shown.question == prompt.id);
+            .filter(|shown| shown.question == question.id);
         alone
-            && prompt.standing == Standing::Live
-            && self.announcer.is_in_mind(prompt.id, now)
+            && question.standing == Standing::Live
+            && self.announcer.is_in_mind(question.id, now)
             && shown.is_some_and(|shown| shown.since + CHANGED <= now.monotonic)
     }
 
     /// Returns the number of a question if others are open, too; otherwise an empty text.
-    fn number_among_several(&self, prompt: &Question) -> Arg {
+    fn number_among_several(&self, question: &Question) -> Arg {
         let open = self.sessions.open_questions();
-        let mut others = open.filter(|other| other.id != prompt.id);
+        let mut others = open.filter(|other| other.id != question.id);
         Arg::own(match others.next() {
             None => String::new(),
-            Some(_) => prompt.id.0.to_string(),
+            Some(_) => question.id.0.to_string(),
         })
     }
 
     /// Sends an answer that was read back.
     pub(in crate::app) fn dispatch(
         &mut self,
-        prompt: &Question,
+        question: &Question,
         answer: Answer,
         by: Decider,
         now: Now,
     ) {
-        let Some(token) = prompt.body.token() else {
+        let Some(token) = question.body.token() else {
             return;
         };
         let user = self.config.questions.user.trim();
@@ -131,12 +131,12 @@ impl App {
         let request = self.next_request;
         let attempt = self
             .sessions
-            .reply_sending(prompt.id, answer, now.wall, now);
-        self.keep_reply(prompt.key.link, request, &reply);
-        let wishes = self.links.reply(prompt.key.link, request, &reply, now);
-        let sent = Outgoing::new(prompt.id, prompt.key.link, reply, attempt);
+            .reply_sending(question.id, answer, now.wall, now);
+        self.keep_reply(question.key.link, request, &reply);
+        let wishes = self.links.reply(question.key.link, request, &reply, now);
+        let sent = Outgoing::new(question.id, question.key.link, reply, attempt);
         self.questions.under_way.add(request, sent);
-        self.carry_out(prompt.key.link, wishes, now);
+        self.carry_out(question.key.link, wishes, now);
         self.questions.note_change(now.monotonic);
     }
 
@@ -161,17 +161,17 @@ impl App {
         let Some(sent) = self.questions.under_way.take(request) else {
             return;
         };
-        let Some(prompt) = self.sessions.question(sent.question()).cloned() else {
+        let Some(question) = self.sessions.question(sent.question()).cloned() else {
             return;
         };
         match outcome {
             Ok(receipt) => {
                 // If the agent's events came first, the outcome is already announced.
-                if prompt.is_open() && receipt != Receipt::Here {
-                    let n = ("n", Arg::own(prompt.id.0));
-                    let several = ("several", self.number_among_several(&prompt));
+                if question.is_open() && receipt != Receipt::Here {
+                    let n = ("n", Arg::own(question.id.0));
+                    let several = ("several", self.number_among_several(&question));
                     let keys = ("reply.sent", "reply.sent.short");
-                    self.tell_about_in_short(Class::Outcome, &prompt, keys, &[n, several], now);
+                    self.tell_about_in_short(Class::Outcome, &question, keys, &[n, several], now);
                 }
                 let changes = match receipt {
                     Receipt::Taken | Receipt::Here => {
@@ -181,7 +181,7 @@ impl App {
                 };
                 self.tell(changes, now);
             }
-            Err(undelivered) => self.undelivered(request, sent, &prompt, &undelivered, now),
+            Err(undelivered) => self.undelivered(request, sent, &question, &undelivered, now),
         }
     }
 
@@ -208,11 +208,11 @@ impl App {
         &mut self,
         request: u64,
         mut sent: Outgoing,
-        prompt: &Question,
+        question: &Question,
         undelivered: &Undelivered,
         now: Now,
     ) {
-        let id = prompt.id;
+        let id = question.id;
         let fault = undelivered.fault();
         match undelivered {
             Undelivered::Kept(_) | Undelivered::Refused(_) => {
@@ -220,7 +220,8 @@ impl App {
             }
             Undelivered::Unknown(_) => self.sessions.reply_unknown(id, now),
         }
-        let lives = prompt.is_open() && prompt.standing.reaches() && !self.is_over(prompt, now);
+        let lives =
+            question.is_open() && question.standing.reaches() && !self.is_over(question, now);
         let again = lives && !fault.is_final();
         if !again {
             self.sessions.reply_given_up(id, now);
@@ -229,7 +230,7 @@ impl App {
             return;
         };
         let refusal = refuses_for_good(undelivered);
-        let was_settling = prompt.reply.run() == QuestionRun::Settling;
+        let was_settling = question.reply.run() == QuestionRun::Settling;
         let key = match &after.reply {
             ReplyState::Retrying(given) if is_refusal(&given.answer) => self
                 .face
@@ -270,39 +271,41 @@ impl App {
     /// Returns the arguments of the sentences about an answer on its way.
     fn answer_args(
         &self,
-        prompt: &Question,
+        question: &Question,
         answer: &Answer,
         fault: &Fault,
     ) -> [(&'static str, Arg); 3] {
         [
-            ("n", Arg::own(prompt.id.0)),
+            ("n", Arg::own(question.id.0)),
             (
                 "answer",
-                Arg::Own(self.announcer.answer_words(prompt, answer)),
+                Arg::Own(self.announcer.answer_words(question, answer)),
             ),
             ("reason", Arg::Own(self.fault_words(fault))),
         ]
     }
 
-    fn is_over(&self, prompt: &Question, now: Now) -> bool {
+    fn is_over(&self, question: &Question, now: Now) -> bool {
         self.sessions
-            .expires(prompt)
+            .expires(question)
             .is_some_and(|at| now.monotonic >= at)
     }
 
     /// Sends again what could not be sent, with the timestamp of the decision.
     pub(in crate::app) fn retry(&mut self, now: Now) {
         for mut sent in self.questions.under_way.take_due(now.monotonic) {
-            let Some(prompt) = self.sessions.question(sent.question()).cloned() else {
+            let Some(question) = self.sessions.question(sent.question()).cloned() else {
                 continue;
             };
-            if !prompt.is_open() || !prompt.standing.reaches() {
-                self.not_again(&sent, &prompt, now);
+            if !question.is_open() || !question.standing.reaches() {
+                self.not_again(&sent, &question, now);
                 continue;
             }
             let decided: Timestamp = sent.reply().timestamp;
             let answer = sent.reply().answer.clone();
-            let attempt = self.sessions.reply_sending(prompt.id, answer, decided, now);
+            let attempt = self
+                .sessions
+                .reply_sending(question.id, answer, decided, now);
             sent.try_again(attempt);
             self.next_request += 1;
             let (link, request) = (sent.link(), self.next_request);
@@ -314,7 +317,7 @@ impl App {
     }
 
     /// Announces the fate of an answer that can't be tried again any more.
-    fn not_again(&mut self, sent: &Outgoing, prompt: &Question, now: Now) {
+    fn not_again(&mut self, sent: &Outgoing, question: &Question, now: Now) {
         self.sessions.reply_given_up(sent.question(), now);
         let Some(after) = self.sessions.question(sent.question()).cloned() else {
             return;
@@ -336,7 +339,7 @@ impl App {
             | ReplyState::Settling(..)
             | ReplyState::Resolved(..) => return,
         };
-        let args = self.answer_args(prompt, &sent.reply().answer, &Fault::Closed);
+        let args = self.answer_args(question, &sent.reply().answer, &Fault::Closed);
         self.tell_about(Class::Alert, &after, key, &args, now);
     }
 
@@ -352,10 +355,10 @@ impl App {
             .map(|sent| (sent.question(), sent.reply().answer.clone()))
             .collect();
         for (id, answer) in left {
-            let Some(prompt) = self.sessions.question(id) else {
+            let Some(question) = self.sessions.question(id) else {
                 continue;
             };
-            let key = match prompt.reply {
+            let key = match question.reply {
                 ReplyState::Retrying(_) => "quit.not_delivered",
                 ReplyState::Unanswered
                 | ReplyState::Sending(_)
@@ -370,7 +373,7 @@ impl App {
                 | ReplyState::PerhapsResolved(..)
                 | ReplyState::Withdrawn(_) => "quit.unconfirmed",
             };
-            let answer = self.announcer.answer_words(prompt, &answer);
+            let answer = self.announcer.answer_words(question, &answer);
             let args = [("n", Arg::own(id.0)), ("answer", Arg::Own(answer))];
             let words = self.announcer.phrases().text(key, &args);
             self.leave_word(words.clone());
@@ -402,19 +405,19 @@ impl App {
             return false;
         };
         self.sessions.reply_given_up(sent.question(), now);
-        let Some(prompt) = self.sessions.question(sent.question()).cloned() else {
+        let Some(question) = self.sessions.question(sent.question()).cloned() else {
             return false;
         };
-        let words = self.announcer.answer_words(&prompt, &sent.reply().answer);
-        let args = [("n", Arg::own(prompt.id.0)), ("answer", Arg::Own(words))];
-        let key = if prompt.reply.perhaps().is_some() {
+        let words = self.announcer.answer_words(&question, &sent.reply().answer);
+        let args = [("n", Arg::own(question.id.0)), ("answer", Arg::Own(words))];
+        let key = if question.reply.perhaps().is_some() {
             "reply.taken_back.perhaps"
         } else {
             "reply.taken_back"
         };
-        self.tell_about(Class::Response, &prompt, key, &args, now);
+        self.tell_about(Class::Response, &question, key, &args, now);
         self.refresh_shown(now);
-        self.ask(prompt.id, Class::Alert, now);
+        self.ask(question.id, Class::Alert, now);
         true
     }
 }

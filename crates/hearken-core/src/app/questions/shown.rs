@@ -72,9 +72,9 @@ pub(super) enum Pages {
 
 impl Shown {
     /// Creates the state of a question that is shown from now on.
-    pub(super) fn new(prompt: QuestionId, now: Duration) -> Self {
+    pub(super) fn new(question: QuestionId, now: Duration) -> Self {
         Self {
-            question: prompt,
+            question,
             since: now,
             page: 0,
             in_sight: None,

@@ -35,7 +35,7 @@ impl App {
             (Showing::Page(drawn), Some(shown)) if shown.question == drawn.question => {
                 shown.see(drawn, at);
             }
-            (Showing::Choices(prompt), Some(shown)) if shown.question == prompt => {
+            (Showing::Choices(question), Some(shown)) if shown.question == question => {
                 shown.see_choices(at);
             }
             (Showing::Page(_) | Showing::Choices(_), _) => {}
@@ -88,31 +88,34 @@ impl App {
 
     /// Returns whether all of a question was spoken or shown, and announces what to do if not: a part of a question
     /// can't be answered.
-    pub(in crate::app) fn is_told_whole(&mut self, prompt: &Question, now: Now) -> bool {
-        let heard = self.questions.known.heard(prompt.id);
-        let shown = self.questions.shown().filter(|it| it.question == prompt.id);
+    pub(in crate::app) fn is_told_whole(&mut self, question: &Question, now: Now) -> bool {
+        let heard = self.questions.known.heard(question.id);
+        let shown = self
+            .questions
+            .shown()
+            .filter(|it| it.question == question.id);
         let in_parts = match shown.map_or(&Pages::None, |it| it.pages()) {
             Pages::All => return true,
-            Pages::Some { .. } if !prompt.is_cut() => {
+            Pages::Some { .. } if !question.is_cut() => {
                 // Stopping it means knowing that it is there, not what it says.
                 let said = matches!(heard, Some(Hearing::Said(_)));
                 if !said {
-                    self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
+                    self.respond_not_yet("reply.not_yet.seen", question.id, now);
                 }
                 return said;
             }
-            Pages::Some { .. } | Pages::None => prompt.is_cut(),
+            Pages::Some { .. } | Pages::None => question.is_cut(),
         };
         // A program that reads JSON got all of it in one piece.
         if !in_parts || self.face.is_json() {
             return true;
         }
-        let whole = self.announcer.whole(prompt, &self.sessions, now);
-        if self.questions.known.parts(prompt.id) < whole.needed {
+        let whole = self.announcer.whole(question, &self.sessions, now);
+        if self.questions.known.parts(question.id) < whole.needed {
             let why = self
                 .face
                 .pick("reply.not_yet.rest.keys", "reply.not_yet.rest.lines");
-            self.respond_not_yet(why, prompt.id, now);
+            self.respond_not_yet(why, question.id, now);
             return false;
         }
         if heard.is_some() {
@@ -120,16 +123,16 @@ impl App {
         }
         if self.has_voice() {
             // The reason cuts off the part that is being spoken, so that part is spoken again.
-            let n = [("n", Arg::own(prompt.id.0))];
+            let n = [("n", Arg::own(question.id.0))];
             let why = self.phrases().text("reply.not_yet.said", &n);
             let mut words = self.phrases().say(
                 "reply.not_yet",
                 self.announcer.verbosity(),
                 &[("why", Arg::Own(why))],
             );
-            self.questions.known.tell_again(prompt.id);
-            words.extend(self.next_part(prompt, now));
-            self.tell_part(prompt.id, words, now);
+            self.questions.known.tell_again(question.id);
+            words.extend(self.next_part(question, now));
+            self.tell_part(question.id, words, now);
             return false;
         }
         match self.face.manner() {
@@ -137,7 +140,7 @@ impl App {
             Manner::Lines | Manner::Program => true,
             // The parts were not spoken, and the screen has its own pages.
             Manner::Keys => {
-                self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
+                self.respond_not_yet("reply.not_yet.seen", question.id, now);
                 false
             }
         }

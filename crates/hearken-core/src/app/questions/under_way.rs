@@ -39,9 +39,9 @@ enum AnswerProgress {
 
 impl Outgoing {
     /// Starts the attempt with this number.
-    pub(super) fn new(prompt: QuestionId, link: LinkId, reply: Reply, attempt: u32) -> Self {
+    pub(super) fn new(question: QuestionId, link: LinkId, reply: Reply, attempt: u32) -> Self {
         Self {
-            question: prompt,
+            question,
             link,
             reply,
             attempt,
@@ -127,8 +127,8 @@ impl UnderWay {
     }
 
     /// Notes that the loss of the connection was announced with the answer to a question.
-    pub(super) fn note_loss_told(&mut self, prompt: QuestionId) {
-        let of_prompt = self.0.values_mut().filter(|sent| sent.question == prompt);
+    pub(super) fn note_loss_told(&mut self, question: QuestionId) {
+        let of_prompt = self.0.values_mut().filter(|sent| sent.question == question);
         of_prompt.for_each(|sent| sent.loss_told = true);
     }
 

@@ -69,7 +69,7 @@ impl App {
             return;
         }
         let asked = self.shown().filter(|_| self.review.at().is_none());
-        if let Some(QuestionBody::Confirmation(asked)) = asked.map(|(_, prompt)| &prompt.body) {
+        if let Some(QuestionBody::Confirmation(asked)) = asked.map(|(_, question)| &question.body) {
             let copied = self.announcer.copied_exactly(&asked.action);
             self.give(&copied, now);
             return;

@@ -14,8 +14,8 @@ use crate::app::reading::{Of, Stepped};
 
 impl App {
     /// Opens the changes that belong to a question, and announces how to read them.
-    pub(in crate::app) fn offer_changes(&mut self, prompt: &Question, now: Now) {
-        if self.open_changes(prompt) {
+    pub(in crate::app) fn offer_changes(&mut self, question: &Question, now: Now) {
+        if self.open_changes(question) {
             let key = self
                 .face
                 .pick("reading.changes.keys", "reading.changes.lines");
@@ -23,11 +23,11 @@ impl App {
         }
     }
 
-    fn open_changes(&mut self, prompt: &Question) -> bool {
-        let parts = self.announcer.parts_of(&prompt.attached, Reads::Changes);
+    fn open_changes(&mut self, question: &Question) -> bool {
+        let parts = self.announcer.parts_of(&question.attached, Reads::Changes);
         let some = !parts.is_empty();
         if some {
-            self.reading.open(Of::Question(prompt.id), parts);
+            self.reading.open(Of::Question(question.id), parts);
         }
         some
     }
@@ -42,9 +42,9 @@ impl App {
         };
         if !open {
             // The changes of the shown question can be read without opening them first.
-            let prompt = shown.and_then(|id| self.sessions.question(id)).cloned();
-            let prompt = prompt.filter(|_| self.review.at().is_none());
-            if !prompt.is_some_and(|prompt| self.open_changes(&prompt)) {
+            let question = shown.and_then(|id| self.sessions.question(id)).cloned();
+            let question = question.filter(|_| self.review.at().is_none());
+            if !question.is_some_and(|question| self.open_changes(&question)) {
                 return false;
             }
         }

@@ -26,7 +26,7 @@ impl App {
             | Doing::Searching(_)
             | Doing::Prompting { .. }
             | Doing::Helping { .. } => {
-                let of_shown = self.shown().map(|(_, prompt)| prompt.key.link);
+                let of_shown = self.shown().map(|(_, question)| question.key.link);
                 let of_last = self
                     .announcer
                     .history()
@@ -59,7 +59,7 @@ impl App {
         let open: Vec<Question> = self
             .sessions
             .open_questions()
-            .filter(|prompt| prompt.key.link == link && prompt.answer().is_none())
+            .filter(|question| question.key.link == link && question.answer().is_none())
             .cloned()
             .collect();
         let program = self.ends_program(link);

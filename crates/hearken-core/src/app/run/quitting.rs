@@ -20,15 +20,15 @@ impl App {
     pub(in crate::app) fn defaults(&self, open: &[Question]) -> String {
         let words: Vec<String> = open
             .iter()
-            .map(|prompt| {
-                let n = ("n", Arg::own(prompt.id.0));
-                if prompt.standing != Standing::Live {
+            .map(|question| {
+                let n = ("n", Arg::own(question.id.0));
+                if question.standing != Standing::Live {
                     return self.announcer.phrases().text("reply.perhaps", &[n]);
                 }
-                if prompt.reply.run() == QuestionRun::TimedOut {
+                if question.reply.run() == QuestionRun::TimedOut {
                     return self.announcer.phrases().text("quit.default.over", &[n]);
                 }
-                let left = match self.when_left(prompt) {
+                let left = match self.when_left(question) {
                     WhenLeft::Default => None,
                     WhenLeft::Cancelled => Some("quit.default.cancelled"),
                     WhenLeft::Open => Some("quit.default.open"),
@@ -37,7 +37,7 @@ impl App {
                 if let Some(key) = left {
                     return self.announcer.phrases().text(key, &[n]);
                 }
-                match &prompt.body {
+                match &question.body {
                     QuestionBody::Confirmation(asked) => {
                         let key = match &asked.default_decision {
                             Some(Decision::Reject) => "quit.default.reject",
@@ -52,7 +52,7 @@ impl App {
                         Some(response) => {
                             let response = self
                                 .announcer
-                                .exact(prompt, crate::announce::label_of(asked, response));
+                                .exact(question, crate::announce::label_of(asked, response));
                             self.announcer
                                 .phrases()
                                 .text("quit.default.response", &[n, ("response", response)])
@@ -66,8 +66,8 @@ impl App {
     }
 
     /// Returns what happens to a question when the person leaves.
-    fn when_left(&self, prompt: &Question) -> WhenLeft {
-        let view = self.links.get(prompt.key.link);
+    fn when_left(&self, question: &Question) -> WhenLeft {
+        let view = self.links.get(question.key.link);
         view.map_or(WhenLeft::Default, |view| view.connection().when_left)
     }
 
@@ -75,13 +75,13 @@ impl App {
     fn undecided(&self) -> Vec<Question> {
         self.sessions
             .open_questions()
-            .filter(|prompt| {
-                prompt.answer().is_none() && prompt.standing != Standing::NotAnswerable
+            .filter(|question| {
+                question.answer().is_none() && question.standing != Standing::NotAnswerable
             })
             // Where no answer can go any more, no agent waits; the fate of these questions was announced.
-            .filter(|prompt| {
+            .filter(|question| {
                 self.links
-                    .get(prompt.key.link)
+                    .get(question.key.link)
                     .is_none_or(|view| !view.phase.is_over())
             })
             .cloned()

@@ -342,8 +342,8 @@ fn a_variant_brings_its_direction() {
         "risk_level": "low", "irreversible": false});
     let stage = asked_in(&["he"], "awaiting.confirmation", fields.clone());
     let direction = |stage: &Stage| {
-        let prompt = stage.app.question(QuestionId(1)).unwrap();
-        prompt.direction
+        let question = stage.app.question(QuestionId(1)).unwrap();
+        question.direction
     };
     assert_eq!(direction(&stage), Some(crate::protocol::TextDirection::Rtl));
     let stage = asked_in(&["en"], "awaiting.confirmation", fields);

@@ -207,7 +207,7 @@ fn a_question_can_t_be_answered_by_changing_the_voice() {
             .app
             .questions()
             .iter()
-            .any(|prompt| prompt.is_answerable())
+            .any(|question| question.is_answerable())
     );
 }
 

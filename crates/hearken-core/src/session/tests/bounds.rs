@@ -401,7 +401,7 @@ fn a_replayed_question_that_nobody_answers_here_stays_so_when_its_link_is_over()
     stage.sessions.link_connected(LINK, stage.now);
     stage.put(LINK, &old);
     let id = QuestionId(1);
-    let unreachable = |prompt: &mut Question| prompt.standing = Standing::NotAnswerable;
+    let unreachable = |question: &mut Question| question.standing = Standing::NotAnswerable;
     stage.sessions.questions.change(id, unreachable).unwrap();
     stage.sessions.link_over(LINK, stage.now);
     assert_eq!(
@@ -505,7 +505,7 @@ fn hundreds_of_questions_are_counted_as_a_walk_finds_them_and_asked_in_their_ord
                     .sessions
                     .open_questions()
                     .find(|it| it.is_answerable());
-                if let Some(id) = open.map(|prompt| prompt.id) {
+                if let Some(id) = open.map(|question| question.id) {
                     stage.answer(id, Decision::Reject);
                 }
                 stage.wait(1)

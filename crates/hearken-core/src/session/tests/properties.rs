@@ -91,14 +91,12 @@ impl Witness {
                 What::QuestionOpened(id) => {
                     prop_assert!(self.asked.insert(*id), "{id:?} is raised once");
                 }
-                What::QuestionClosed {
-                    question: prompt, ..
-                } => {
+                What::QuestionClosed { question, .. } => {
                     prop_assert!(
-                        self.asked.contains(prompt),
+                        self.asked.contains(question),
                         "only what was raised is closed"
                     );
-                    prop_assert!(self.closed.insert(*prompt), "{prompt:?} is closed once");
+                    prop_assert!(self.closed.insert(*question), "{question:?} is closed once");
                 }
                 What::SessionStarted(_) => {
                     self.ended.insert(change.key.clone(), false);
@@ -132,7 +130,7 @@ impl Witness {
         for session in sessions.iter() {
             let waits = sessions
                 .open_questions()
-                .any(|prompt| prompt.key == session.key);
+                .any(|question| question.key == session.key);
             match session.phase {
                 Phase::Waiting(id) => prop_assert!(sessions.question(id).unwrap().is_open()),
                 Phase::Running => prop_assert!(!waits),
@@ -182,8 +180,8 @@ proptest! {
                     stage.sessions.link_connected(LinkId(link), stage.now);
                 }
                 ScriptStep::Answer { accept, sent } => {
-                    let open = stage.sessions.open_questions().find(|prompt| prompt.is_answerable());
-                    if let Some(id) = open.map(|prompt| prompt.id) {
+                    let open = stage.sessions.open_questions().find(|question| question.is_answerable());
+                    if let Some(id) = open.map(|question| question.id) {
                         let decision = if accept { Decision::Accept } else { Decision::Reject };
                         let answer = Answer::Decision { decision, rationale: None };
                         stage.sessions.reply_sending(id, answer, stage.now.wall, stage.now);

@@ -69,9 +69,9 @@ fn the_producers_clock_may_differ() {
     stage.on("session.started", json!({"timestamp": fresh}));
     let late = stamp(&stage, 40_000);
     let id = stage.ask_with("rpl_1", json!({"timeout_seconds": 100, "timestamp": late}));
-    let prompt = stage.sessions.question(id).unwrap();
+    let question = stage.sessions.question(id).unwrap();
     assert_eq!(
-        stage.sessions.expires(prompt),
+        stage.sessions.expires(question),
         Some(Duration::from_secs(60)),
         "40 s were spent under way"
     );
@@ -311,9 +311,9 @@ fn one_wrong_stamp_does_not_end_a_question() {
         json!({"progress": {"percent": 1}, "timestamp": "2030-01-01T00:00:00Z"}),
     );
     let id = stage.ask("rpl_1");
-    let prompt = stage.sessions.question(id).unwrap();
+    let question = stage.sessions.question(id).unwrap();
     assert_eq!(
-        stage.sessions.expires(prompt),
+        stage.sessions.expires(question),
         Some(Duration::from_secs(300))
     );
 }

@@ -78,14 +78,14 @@ fn a_replayed_duplicate_makes_no_question_surely_answerable() {
     assert!(!stage.sessions.question(id).unwrap().is_answerable());
     stage.put(LINK, &question);
     stage.wait(2000);
-    let prompt = stage.sessions.question(id).unwrap();
-    assert_eq!(prompt.standing, Standing::Resumed, "it is perhaps open");
-    assert!(prompt.is_answerable() && prompt.wants_second_step());
+    let question = stage.sessions.question(id).unwrap();
+    assert_eq!(question.standing, Standing::Resumed, "it is perhaps open");
+    assert!(question.is_answerable() && question.wants_second_step());
     // A new event of the session comes from the program that runs it.
     stage.on("progress.updated", json!({"progress": {"percent": 2}}));
-    let prompt = stage.sessions.question(id).unwrap();
-    assert_eq!(prompt.standing, Standing::Live);
-    assert!(!prompt.wants_second_step());
+    let question = stage.sessions.question(id).unwrap();
+    assert_eq!(question.standing, Standing::Live);
+    assert!(!question.wants_second_step());
 }
 
 #[test]
@@ -93,9 +93,9 @@ fn a_server_without_ids_that_is_heard_again_is_believed_with_a_doubt() {
     let (mut stage, id) = lost_with_a_question();
     let told = stage.unnamed("progress.updated", json!({"progress": {"percent": 1}}));
     assert!(told.contains(&What::QuestionAnswerable(id)), "{told:?}");
-    let prompt = stage.sessions.question(id).unwrap();
-    assert_eq!(prompt.standing, Standing::Resumed);
-    assert!(prompt.is_answerable() && prompt.wants_second_step());
+    let question = stage.sessions.question(id).unwrap();
+    assert_eq!(question.standing, Standing::Resumed);
+    assert!(question.is_answerable() && question.wants_second_step());
 }
 
 #[test]
@@ -120,9 +120,9 @@ fn a_question_that_is_shown_again_in_what_is_replayed_is_answerable_unless_that_
         assert!(!anomalies(&told).contains(&repeated), "it breaks no rule");
         let later = stage.wait(250);
         assert_eq!(later.contains(&What::QuestionAnswerable(id)), !decided);
-        let prompt = stage.sessions.question(id).unwrap();
-        assert_eq!(prompt.is_open(), !decided);
-        assert_eq!(prompt.standing == Standing::Resumed, !decided);
+        let question = stage.sessions.question(id).unwrap();
+        assert_eq!(question.is_open(), !decided);
+        assert_eq!(question.standing == Standing::Resumed, !decided);
     }
 }
 

@@ -133,9 +133,9 @@ fn a_question_is_linked_to_a_call_of_another_agent_that_waits_for_it() {
     let mut stage = team();
     by_helper(&mut stage, "tool.invoked", transfer());
     let id = stage.ask("rpl_1");
-    let prompt = stage.sessions.question(id).unwrap();
-    assert_eq!(prompt.tool.as_deref(), Some("transfer"));
-    assert_eq!(stage.sessions.call_of(prompt).unwrap().tool, "transfer");
+    let question = stage.sessions.question(id).unwrap();
+    assert_eq!(question.tool.as_deref(), Some("transfer"));
+    assert_eq!(stage.sessions.call_of(question).unwrap().tool, "transfer");
     assert_eq!(dangers(&stage.wait(5000)), []);
 }
 

@@ -219,9 +219,9 @@ fn the_word_of_the_tool_counts_where_it_is_worse() {
             fields[key] = value.clone();
         }
         let id = stage.ask_with("rpl_1", fields);
-        let prompt = stage.sessions.question(id).unwrap();
-        assert_eq!(prompt.wants_second_step(), two_steps, "{word} {asked}");
-        assert_eq!(prompt.is_irreversible(), irreversible, "{word} {asked}");
+        let question = stage.sessions.question(id).unwrap();
+        assert_eq!(question.wants_second_step(), two_steps, "{word} {asked}");
+        assert_eq!(question.is_irreversible(), irreversible, "{word} {asked}");
     }
     // Silence would accept what the tool calls irreversible.
     let mut stage = SessionStage::new();

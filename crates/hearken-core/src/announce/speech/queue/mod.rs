@@ -433,9 +433,9 @@ impl SpeechQueue {
         let mut wishes = Vec::new();
         let second = self.quiet_until.is_some_and(|until| now < until);
         if let Some(playing) = &self.playing {
-            if let Some(About::Asks(prompt)) = playing.item.announcement.about {
+            if let Some(About::Asks(question)) = playing.item.announcement.about {
                 // The person knows about the question and chose not to hear it out.
-                self.said.push_back(About::Asks(prompt));
+                self.said.push_back(About::Asks(question));
             }
             self.cut(After::Never(UtteranceFate::Skipped), &mut wishes);
         }
@@ -449,12 +449,12 @@ impl SpeechQueue {
     }
 
     /// Drops every alert about a question, because the question is answered or closed.
-    pub fn withdraw(&mut self, prompt: QuestionId, now: Duration) -> Vec<Wish> {
+    pub fn withdraw(&mut self, question: QuestionId, now: Duration) -> Vec<Wish> {
         let about = |announcement: &Announcement| {
             announcement.class == Class::Alert
                 && announcement
                     .about
-                    .is_some_and(|about| about.question() == prompt)
+                    .is_some_and(|about| about.question() == question)
         };
         self.take_out(
             Lane::Alert,

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::clean::{clean, clean_lines};
 use super::html::Html;
 use super::inline::{say_cell, say_line};
+use super::language::language_name;
 use super::math;
 use super::nest::{Levels, branch, indent_of, is_drawn};
 use super::spoken::Spoken;
@@ -16,16 +17,13 @@ use crate::announce::text::markdown::{
     Begins, Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter,
 };
 
-/// How many characters of a fence's language are spoken.
-const LANGUAGE: usize = 20;
-
 /// The template for text that is spoken as it is.
 const TEXT: &str = "{text}";
 
 /// Returns a text as spoken prose: structure in words, long things shortened, signs without sound dropped.
 ///
 /// A lone fence counts as the start of code if it names a language, and otherwise as its end. For
-/// the pieces of one output, a [`Reader`] knows which it is. Source: `Text into speech`.
+/// the pieces of one output, a [`ProseReader`] knows which it is. Source: `Text into speech`.
 pub fn prose(text: &str, words: &Words) -> String {
     prose_at(text, words, None)
 }
@@ -552,21 +550,6 @@ fn say_opening(info: &str, words: &Words, spoken: &mut Spoken) {
         spoken.stop(',');
         spoken.word(&name);
     }
-}
-
-/// Returns the name of a programming language, given the words after a fence.
-pub fn language_name(info: &str, words: &Words) -> Option<String> {
-    let tag: String = info
-        .chars()
-        .take_while(|c| c.is_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'))
-        .take(LANGUAGE)
-        .collect();
-    let mut letters = tag.chars();
-    let first = letters.next()?;
-    Some(match words.language(&tag) {
-        Some(name) => name.to_owned(),
-        None => first.to_uppercase().collect::<String>() + letters.as_str(),
-    })
 }
 
 fn pause(last: LineShape, here: LineShape, spoken: &mut Spoken) {

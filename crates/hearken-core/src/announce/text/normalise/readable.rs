@@ -14,7 +14,8 @@
 //! `Careful: see the guide (https://a.example/x).`
 
 use super::clean::clean_lines;
-use super::prose::{Code, Passage, Within, language_name, only_line};
+use super::language::language_name;
+use super::prose::{Code, Passage, Within, only_line};
 use super::unmarked::without_html;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{

@@ -1,0 +1,51 @@
+//! How much time a question has (4.4.1, 4.4.2).
+//!
+//! Responsibilities: when its producer stops waiting, and which warning is due before. Not here: what happens then
+//! (`timed_transitions`).
+
+use std::time::Duration;
+
+use super::question::{Question, Warning};
+
+/// The second warning comes at a tenth of the time, or this much before the end if the time is more than twice as long:
+/// less is too short to hear the question again and answer.
+const LAST_WARNING: Duration = Duration::from_secs(20);
+
+impl Question {
+    /// Returns when the producer's time is over on our monotonic clock.
+    ///
+    /// `skew` is the smallest difference seen on the link between receiving and stamping, in milliseconds: anything
+    /// beyond it is the time that this event was under way. For old news the whole difference counts, even before
+    /// `skew` is known.
+    pub fn expires(&self, skew: Option<i64>) -> Option<Duration> {
+        let timeout = Duration::from_secs(self.body.timeout_seconds()?);
+        let under_way = match (self.asked, skew.or(self.replayed.then_some(0))) {
+            (Some(asked), Some(skew)) => {
+                let difference = self.opened.wall.as_millisecond() - asked.as_millisecond() - skew;
+                Duration::from_millis(u64::try_from(difference).unwrap_or(0))
+            }
+            _ => Duration::ZERO,
+        };
+        Some(
+            self.opened
+                .monotonic
+                .saturating_add(timeout)
+                .saturating_sub(under_way),
+        )
+    }
+
+    /// Returns the time left at which the next warning is due, and which warning it is.
+    pub(super) fn next_warning(&self) -> Option<(Duration, Warning)> {
+        let timeout = Duration::from_secs(self.body.timeout_seconds()?);
+        let last = if timeout > 2 * LAST_WARNING {
+            (timeout / 10).max(LAST_WARNING)
+        } else {
+            timeout / 10
+        };
+        match self.warned {
+            Warning::None => Some((timeout / 2, Warning::Half)),
+            Warning::Half => Some((last, Warning::Last)),
+            Warning::Last => None,
+        }
+    }
+}
