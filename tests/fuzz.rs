@@ -349,18 +349,13 @@ impl Witness {
     fn hear(&mut self, changes: &[Change]) {
         for change in changes {
             match &change.what {
-                What::QuestionOpened(id) => {
-                    assert!(self.asked.insert(*id), "{id:?} is raised once")
-                }
-                What::QuestionClosed {
-                    question: prompt,
-                    how,
-                } => {
+                What::QuestionOpened(id) => assert!(self.asked.insert(*id), "{id:?} raised twice"),
+                What::QuestionClosed { question, how } => {
                     assert!(
-                        self.asked.contains(prompt),
-                        "only what was raised is closed: {prompt:?} {how:?} {changes:#?}"
+                        self.asked.contains(question),
+                        "only what was raised is closed: {question:?} {how:?} {changes:#?}"
                     );
-                    assert!(self.closed.insert(*prompt), "{prompt:?} is closed once");
+                    assert!(self.closed.insert(*question), "{question:?} is closed once");
                 }
                 What::SessionStarted(_) | What::SessionJoined | What::HelperJoined => {
                     self.ended.insert(change.key.clone(), false);
@@ -380,7 +375,7 @@ impl Witness {
                 "{id:?} is lost"
             );
             assert!(
-                sessions.open_questions().any(|prompt| prompt.id == *id),
+                sessions.open_questions().any(|question| question.id == *id),
                 "{id:?} is hidden"
             );
         }
@@ -522,7 +517,7 @@ impl Run {
         let open: Vec<QuestionId> = self
             .sessions
             .open_questions()
-            .map(|prompt| prompt.id)
+            .map(|question| question.id)
             .collect();
         if open.is_empty() {
             return;

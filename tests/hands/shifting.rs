@@ -79,8 +79,8 @@ impl Call {
     }
 
     /// Checks that the words of a question are those of this call; the error says why not.
-    fn shown_by(&self, prompt: &Question) -> Result<(), String> {
-        let QuestionBody::Confirmation(asked) = &prompt.body else {
+    fn shown_by(&self, question: &Question) -> Result<(), String> {
+        let QuestionBody::Confirmation(asked) = &question.body else {
             return Err("it is no confirmation".into());
         };
         let is_said = |value: &Value| {
@@ -92,7 +92,7 @@ impl Call {
         if !self.input.values().any(is_said) {
             return Err(format!("{:?} says nothing of it", asked.action));
         }
-        let deed = prompt.attached.deed.as_ref();
+        let deed = question.attached.deed.as_ref();
         let counted = deed.map(|deed| deed.unsaid.as_slice()).unwrap_or_default();
         for (name, value) in &self.input {
             // A command is said in words, and never merely counted.
@@ -288,14 +288,14 @@ impl Rig {
         let is_it = |open: &&Open| self.calls[&open.call].shown_by(prompt).is_ok();
         let found = self.open.iter().find(is_it).copied();
         let found = found.map(|open| (open, self.calls[&open.call].revision));
-        let prompt = shown.question;
+        let question = shown.question;
         let found = found.filter(|(open, revision)| {
-            *self.bound.entry(prompt).or_insert((open.call, *revision)) == (open.call, *revision)
+            *self.bound.entry(question).or_insert((open.call, *revision)) == (open.call, *revision)
         });
         let showing = match self.app.mode() {
-            Mode::Choosing(..) => Showing::Choices(prompt),
+            Mode::Choosing(..) => Showing::Choices(question),
             _ => Showing::Page(Drawn {
-                question: prompt,
+                question,
                 page: 0,
                 pages: 1,
                 cut: 0,
