@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
-    Attached, Event, OutputId, OutputStreaming, PlanStage, PlanStep, Progress, SessionStarted,
-    StateChanged, ToolCallId, ToolInvoked,
+    Attached, Event, OutputStreaming, PlanStage, PlanStep, Progress, SessionStarted, StateChanged,
+    ToolCallId, ToolInvoked,
 };
 use crate::written::{self, Content, Writer, normal, stated};
 use crate::{Cx, Out, Words};
@@ -69,12 +69,8 @@ impl OpenOutput {
     /// Returns a piece of it that begins at its present position; `complete` if nothing follows.
     fn chunk(&self, text: &str, complete: bool) -> Event {
         Event::OutputStreaming(OutputStreaming {
-            chunk: text.to_owned(),
-            position: Some(self.position),
-            complete,
-            output_id: Some(OutputId::from(self.id.as_str())),
             content_type: Some("text/markdown".into()),
-            ..OutputStreaming::default()
+            ..written::chunk(&self.id, self.position, text, complete)
         })
     }
 }

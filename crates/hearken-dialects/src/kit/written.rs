@@ -13,8 +13,9 @@ use jiff::Timestamp;
 use serde_json::{Map, json};
 
 use crate::protocol::{
-    AAEP_VERSION, AgentId, Attached, Envelope, Event, EventId, Localization, Producer, SessionId,
-    Summary, TRANSLATED, UNDETERMINED, UnknownEvent, Urgency, encode,
+    AAEP_VERSION, AgentId, Attached, Envelope, Event, EventId, Localization, OutputId,
+    OutputStreaming, Producer, SessionId, Summary, TRANSLATED, UNDETERMINED, UnknownEvent, Urgency,
+    encode,
 };
 
 /// The most characters of a text in a field that AAEP bounds at 4096, with room for the mark of a cut.
@@ -306,6 +307,17 @@ pub fn stated(text: impl Into<String>) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
+/// Returns a piece of an output that begins at a position, in characters; `complete` if nothing follows.
+pub fn chunk(output: &str, position: u64, text: &str, complete: bool) -> OutputStreaming {
+    OutputStreaming {
+        chunk: text.to_owned(),
+        position: Some(position),
+        complete,
+        output_id: Some(OutputId::from(output)),
+        ..OutputStreaming::default()
+    }
+}
+
 /// Returns a summary of which only the standard form is stated, if at all.
 pub fn normal(text: Option<String>) -> Summary {
     Summary {
@@ -329,9 +341,8 @@ pub fn duration(ms: Option<u64>) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::protocol::{
-        AwaitingConfirmation, OutputId, OutputStreaming, Recent, ReplyToken, SessionCompleted,
-        SessionStarted, Severity, StateChanged, ToolCallId, ToolCompleted, ToolInvoked, ToolStatus,
-        decode,
+        AwaitingConfirmation, Recent, ReplyToken, SessionCompleted, SessionStarted, Severity,
+        StateChanged, ToolCallId, ToolCompleted, ToolInvoked, ToolStatus, decode,
     };
 
     fn writer() -> Writer {

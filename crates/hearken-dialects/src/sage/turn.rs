@@ -14,8 +14,8 @@ use jiff::Timestamp;
 
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
-    Attached, ErrorCategory, Event, HandoffRequested, OutputId, OutputStreaming, SessionCancelled,
-    SessionCompleted, SessionErrored, SessionStarted, StateChanged,
+    Attached, ErrorCategory, Event, HandoffRequested, SessionCancelled, SessionCompleted,
+    SessionErrored, SessionStarted, StateChanged,
 };
 
 use super::super::written::{self, Content, TranslatedSession, cut, normal, short, stated};
@@ -443,13 +443,7 @@ impl SageTurn {
 impl Speaking {
     /// Returns a piece of it that begins at its present position; `complete` if nothing follows.
     fn chunk(&self, text: &str, complete: bool) -> Event {
-        Event::OutputStreaming(OutputStreaming {
-            chunk: text.to_owned(),
-            position: Some(self.position),
-            complete,
-            output_id: Some(OutputId::from(self.id.as_str())),
-            ..OutputStreaming::default()
-        })
+        Event::OutputStreaming(written::chunk(&self.id, self.position, text, complete))
     }
 }
 

@@ -215,9 +215,9 @@ impl App {
         self.respond("reply.not_yet", &[("why", Arg::Own(why))], now);
     }
 
-    /// Announces that no question is open, with what became of the one that was last shown.
+    /// Announces that no question is open, with what became of the one that was shown until just now.
     fn respond_none(&mut self, now: Now) {
-        let last = self.questions.last_shown;
+        let last = self.questions.just_shown(now.monotonic);
         match last.and_then(|id| self.sessions.question(id)).cloned() {
             Some(question) => self.respond_over(&question, now),
             None => self.respond("reply.no_question", &[], now),

@@ -42,13 +42,17 @@ const FEW: usize = 64;
 /// How long a bare answer in a line is refused after the questions changed.
 const CHANGED: Duration = Duration::from_secs(2);
 
+/// How long a bare answer may still be meant for the question that was shown last: longer than anyone needs to type it,
+/// and short enough that a stray key hears only that no question is open.
+const LATE: Duration = Duration::from_secs(120);
+
 /// The state of the questions, in addition to the questions themselves.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Questions {
     /// The question that keys are meant for.
     shown: Option<Shown>,
-    /// The question that keys were last meant for.
-    last_shown: Option<QuestionId>,
+    /// The question that keys were last meant for, and until when they were.
+    last_shown: Option<(QuestionId, Duration)>,
     known: ReceivedExtent,
     rules: Rules,
     under_way: UnderWay,
@@ -81,9 +85,17 @@ impl Questions {
         self.shown.as_ref().map(|shown| shown.question)
     }
 
+    /// Returns the question that a bare answer may have been meant for, if none is shown any more.
+    fn just_shown(&self, now: Duration) -> Option<QuestionId> {
+        let (question, until) = self.last_shown?;
+        (now.saturating_sub(until) <= LATE).then_some(question)
+    }
+
     /// Sets the shown question, if any.
     fn show(&mut self, question: Option<QuestionId>, now: Duration) {
-        self.last_shown = question.or(self.last_shown);
+        if let Some(left) = self.shown_id() {
+            self.last_shown = Some((left, now));
+        }
         self.shown = question.map(|question| Shown::new(question, now));
     }
 

@@ -62,6 +62,17 @@ fn an_answer_after_the_time_is_told_what_happened_instead() {
     assert!(stage.sent.is_empty());
 }
 
+/// Minutes later a bare answer is a stray key; one that names the question still hears what became of it.
+#[test]
+fn a_stray_answer_long_after_the_last_question_is_told_only_that_none_is_open() {
+    let mut stage = ran_out("reject", "thinking");
+    stage.wait(60_000);
+    assert!(stage.answers("y").starts_with("Question 1 is over"));
+    stage.wait(60_000);
+    assert_eq!(stage.answers("y"), "No question is open.");
+    assert!(stage.answers("y 1").starts_with("Question 1 is over"));
+}
+
 #[test]
 fn an_answer_to_a_settled_question_is_told_how_it_was_settled() {
     let mut stage = one_over_one_open();
