@@ -44,6 +44,8 @@ pub struct CommandReport {
     pub parts: Vec<ExplainedPart>,
     /// What in it is not known, as written; empty if all of it was read.
     pub unknown: Vec<String>,
+    /// Whether it creates, changes or deletes a file, as far as it was read.
+    pub changes_files: bool,
 }
 
 impl CommandReport {
@@ -85,6 +87,7 @@ pub(crate) struct Collector {
     /// The findings of the current part.
     part: Vec<(Act, Vec<String>)>,
     part_unknown: Vec<String>,
+    changes_files: bool,
 }
 
 impl Collector {
@@ -102,6 +105,7 @@ impl Collector {
             parts: Vec::new(),
             part: Vec::new(),
             part_unknown: Vec::new(),
+            changes_files: false,
         }
     }
 
@@ -191,6 +195,7 @@ impl Collector {
         };
         let deletes = matches!(kind, WordKind::Delete | WordKind::Tree);
         if word.stands_for_many {
+            self.changes_files |= deletes || act.is_some();
             match (deletes, act) {
                 (true, _) => self.add(Act::DeleteFound, &[]),
                 (false, Some(act)) => self.add(act, &[]),
@@ -237,6 +242,7 @@ impl Collector {
             );
         }
         let writes = act.is_some() || kind == WordKind::Make;
+        self.changes_files |= writes;
         if writes && path.starts_with("/proc/sysrq") {
             return self.add(Act::Power, &[path]);
         }
@@ -319,6 +325,7 @@ impl Collector {
             findings,
             parts: self.parts,
             unknown: self.unknown,
+            changes_files: self.changes_files,
         }
     }
 }

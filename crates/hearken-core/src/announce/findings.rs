@@ -132,6 +132,16 @@ pub fn found(deed: &Deed, folder: Option<&str>) -> QuestionFindings {
     found
 }
 
+/// Returns whether a call creates, changes or deletes a file, as far as it can be read.
+pub fn changes_files(deed: &Deed) -> bool {
+    let place = Folders {
+        folder: deed.folder.clone(),
+        start: None,
+    };
+    let by_command = |command: &String| read(command, &place).changes_files;
+    deed.edits || !deed.deletes.is_empty() || deed.commands.iter().any(by_command)
+}
+
 /// Derives what an AAEP producer's question does from its context, whose input names are not standardised; `None` if it
 /// contains neither a command nor a folder.
 pub fn deed_of(asked: &AwaitingConfirmation) -> Option<Deed> {

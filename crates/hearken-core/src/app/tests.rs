@@ -56,6 +56,7 @@ mod tokens;
 mod tongues;
 mod turns;
 mod typing;
+mod unasked;
 mod unsettled;
 mod verbosity;
 mod voice;

@@ -43,6 +43,14 @@ impl Announcer {
         Draft::new(class, Kind::Anomaly, segments).aloud(aloud)
     }
 
+    /// Returns the notice that an agent changes files without ever asking.
+    pub(super) fn unasked(&self, change: &Change) -> Draft {
+        let args = [("agent", Arg::Name(change.agent.to_string()))];
+        let level = self.verbosity_of(change.key.link);
+        let segments = self.fill("oversight.unasked", level, &args);
+        Draft::new(Class::Outcome, Kind::Hint, segments)
+    }
+
     pub(super) fn danger(&self, change: &Change, danger: &Danger, sessions: &Sessions) -> Draft {
         let lines = self.manner != Manner::Keys;
         let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };

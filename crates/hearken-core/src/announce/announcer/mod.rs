@@ -34,6 +34,7 @@ mod source_settings;
 mod translations;
 mod trust;
 mod turn;
+mod unasked;
 mod white_space;
 mod wording;
 
@@ -76,6 +77,7 @@ use interned::SharedValues;
 use last_announced::Last;
 use outputs::{OutputState, Outputs};
 use recent::Recent;
+use unasked::AgentsThatAsked;
 
 /// The announcements that a change or a moment produces: hardly ever more than two.
 pub type NewAnnouncements = SmallVec<[Arc<Announcement>; 2]>;
@@ -116,6 +118,7 @@ pub struct Announcer {
     muted: BTreeMap<(LinkId, AgentId), bool>,
     /// The agents whose hints that a sentence has ended are no longer believed.
     unbelieved: BTreeSet<(LinkId, AgentId)>,
+    asked: AgentsThatAsked,
     /// The ways to answer that were explained in full, and with which question.
     ways_told: BTreeMap<Ways, QuestionId>,
     /// How many announcements were left out because the person wants to hear less.
@@ -148,6 +151,7 @@ impl Announcer {
             trust: Trust::default(),
             grounds: command_findings::JudgingBasis::default(),
             unbelieved: BTreeSet::new(),
+            asked: AgentsThatAsked::default(),
             ways_told: BTreeMap::new(),
             left_out: 0,
             wall: None,
@@ -249,7 +253,7 @@ impl Announcer {
                 told.extend(self.at_the_end(change, sessions));
             }
             What::SessionEnded(_) => {
-                // Unspoken text of the session comes before its end.
+                // Its unspoken text comes first.
                 told.extend(self.flush_session(&change.key, change.at, sessions));
                 let waited = self.at_the_end(change, sessions);
                 if let Some(draft) = self.worded(change, sessions) {
@@ -281,6 +285,10 @@ impl Announcer {
                 if let Some(draft) = self.worded(change, sessions) {
                     told.push(self.publish(change, sessions, draft));
                 }
+                if self.asked.is_first_unasked(change, sessions) {
+                    let notice = self.unasked(change);
+                    told.push(self.publish(change, sessions, notice));
+                }
                 if let What::QuestionOpened(id) = &change.what
                     && let Some(question) = sessions.question(*id)
                 {
@@ -301,7 +309,7 @@ impl Announcer {
         now: Now,
     ) -> Arc<Announcement> {
         let segments = self.phrases.say(key, self.settings.verbosity, args);
-        // News about sources is all of one kind; only the phrase distinguishes it.
+        // News about sources is of one kind.
         let cue = match key {
             "link.lost" | "link.unreachable" | "link.failed" => Some(Cue::Lost),
             "link.back" => Some(Cue::Back),
