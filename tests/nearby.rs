@@ -104,7 +104,7 @@ fn doctor_names_the_agents_that_are_here_and_starts_none() {
     let none = place.doctor();
     has(
         &none,
-        "Gemini CLI, Qwen Code, goose, GitHub Copilot CLI; hearken run --list",
+        "Gemini CLI, Qwen Code, goose, GitHub Copilot CLI, Mistral Vibe, pi; hearken run --list",
     );
     for name in ["gemini", "codex", "claude", "opencode"] {
         place.program(name);
@@ -116,7 +116,7 @@ fn doctor_names_the_agents_that_are_here_and_starts_none() {
         "Opencode is here: hearken run opencode starts it",
         "Agents, could be better: Claude Code is here and can't be heard yet, because its hooks are not installed. \
          Remedy: hearken hooks install claude, then hearken watch claude.\n",
-        "Agents: Not on this machine: Qwen Code, goose, GitHub Copilot CLI; ",
+        "Agents: Not on this machine: Qwen Code, goose, GitHub Copilot CLI, Mistral Vibe, pi; ",
     ] {
         has(&text, words);
     }

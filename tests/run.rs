@@ -142,7 +142,7 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
     wait("MOCK_KEY is not set", "");
     wait("The agent wants you to sign in. How?", "o 2 1");
     wait("You are signed in.", "");
-    wait("Mode of the agent: Ask.", "");
+    wait("Mode Ask: what it asks is not known.", "");
     // The prompt that waited requests a form.
     wait("How shall I do it? Part 1 of 2: How many.", "a #3 7");
     wait("This can't be taken. A number from 1 up to 5.", "");
@@ -159,7 +159,7 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
         "The agent says of it: Approves everything by itself.",
         "y 9",
     );
-    wait("Mode of the agent: Yolo.", "q");
+    wait("Mode: Yolo.", "q");
     let (code, errors, _) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));
     let heard = agent.heard();

@@ -7,49 +7,21 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
-use serde::Deserialize;
-
 use crate::announce::normalise::clean;
 use crate::announce::{Arg, Phrases, Reason};
 use crate::config::closest;
-use crate::dialect::Earlier;
+use crate::dialect::{Earlier, known_agents};
 use crate::platform::files::{self, callable, open_to_read};
 use crate::platform::places;
+use anyhow::bail;
 
 use super::failure::Failure;
-
-/// The known agents, as data.
-const KNOWN: &str = include_str!("../../assets/agents.toml");
 
 /// The largest prompt file, in bytes: enough for a long brief, and far less than a frame.
 const LONGEST_PROMPT: u64 = 1024 * 1024;
 
 /// The prefix of an agent's address that is not a program: an AG-UI endpoint.
 const ENDPOINT: &str = "agui:";
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct KnownAgent {
-    agent: Vec<Agent>,
-}
-
-/// An agent that is known by name.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Agent {
-    name: String,
-    title: String,
-    command: Vec<String>,
-    install: String,
-}
-
-impl Agent {
-    /// Returns the program to start.
-    fn program(&self) -> &str {
-        self.command.first().map(String::as_str).unwrap_or_default()
-    }
-}
 
 /// What to run, as given on the command line.
 #[derive(Debug, Clone, Default)]
@@ -129,11 +101,6 @@ pub(super) enum AgentFault {
     OnlyPrograms,
 }
 
-fn known() -> anyhow::Result<Vec<Agent>> {
-    let known: KnownAgent = toml::from_str(KNOWN)?;
-    Ok(known.agent)
-}
-
 /// A known agent, and whether it can be started here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Startable {
@@ -147,7 +114,7 @@ pub(crate) struct Startable {
 
 /// Returns the known agents.
 pub(crate) fn startable() -> anyhow::Result<Vec<Startable>> {
-    let agents = known()?.into_iter().map(|agent| Startable {
+    let agents = known_agents()?.into_iter().map(|agent| Startable {
         is_here: is_there(OsStr::new(agent.program())),
         name: agent.name,
         title: agent.title,
@@ -161,7 +128,7 @@ pub(crate) fn startable() -> anyhow::Result<Vec<Startable>> {
 /// Never in practice: the list is compiled in.
 pub fn agents(words: &Phrases) -> anyhow::Result<String> {
     let mut text = String::new();
-    for agent in known()? {
+    for agent in known_agents()? {
         let key = match is_there(OsStr::new(agent.program())) {
             true => "run.list.installed",
             false => "run.list.missing",
@@ -192,9 +159,9 @@ pub(super) fn find(wanted: Wanted) -> anyhow::Result<StartableAgent> {
         }
         None => (None, in_full(wanted.program)?),
         Some(name) => {
-            let agents = known()?;
+            let agents = known_agents()?;
             let Some(agent) = agents.into_iter().find(|agent| agent.name == *name) else {
-                let all = known()?;
+                let all = known_agents()?;
                 bail!(AgentFault::Unknown {
                     name: clean(name).into_owned(),
                     close: closest(name, all.iter().map(|agent| agent.name.as_str())),
@@ -240,7 +207,10 @@ pub(super) fn endpoint(wanted: Wanted) -> anyhow::Result<(String, Option<String>
 }
 
 fn names() -> anyhow::Result<String> {
-    let names: Vec<String> = known()?.into_iter().map(|agent| agent.name).collect();
+    let names: Vec<String> = known_agents()?
+        .into_iter()
+        .map(|agent| agent.name)
+        .collect();
     Ok(names.join(", "))
 }
 
@@ -321,13 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_agent_has_a_command_and_a_way_to_install_it() {
-        for agent in known().unwrap() {
-            assert!(
-                !agent.command.is_empty() && !agent.install.is_empty(),
-                "{agent:?}"
-            );
-        }
+    fn every_known_agent_is_listed_with_its_command() {
         let words = Phrases::english().unwrap();
         let list = agents(&words).unwrap();
         assert!(

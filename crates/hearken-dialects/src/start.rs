@@ -62,6 +62,8 @@ pub struct Start {
     pub prompts_at: Option<String>,
     /// Which earlier conversation it should continue.
     pub earlier: Earlier,
+    /// Whether the agent should work in the mode that asks the person most.
+    pub ask_always: bool,
     /// Whether a handler carries out the person's decisions, so that they can be handed to it.
     pub handler: bool,
     /// The one conversation of the source that the person wants, if they named one.
@@ -94,6 +96,7 @@ impl Start {
             prompt: None,
             prompts_at: None,
             earlier: Earlier::None,
+            ask_always: false,
             handler: false,
             conversation: None,
         }

@@ -30,7 +30,7 @@ pub use keys::{KeysConfig, ScanConfig};
 pub use links::{Dialect, LinkConfig};
 pub use misfit::{Misfit, closest};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
-pub use run::RunConfig;
+pub use run::{AskMode, RunConfig};
 pub use signs::{AnswersChoice, EchoChoice, NotificationChoice, ThemeChoice, TimesChoice};
 pub use source::{SourceAnnounce, SourceConfig};
 

@@ -161,6 +161,7 @@ impl Aaep {
             earlier: _,
             handler: _,
             conversation: _,
+            ask_always: _,
         } = start;
         let mut seed = seed;
         let (at, way) = match carrier {

@@ -70,6 +70,7 @@ fn start(carrier: Carrier) -> Start {
         prompt: None,
         prompts_at: None,
         earlier: Default::default(),
+        ask_always: false,
         handler: false,
         conversation: None,
         carrier,

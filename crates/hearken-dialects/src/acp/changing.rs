@@ -16,6 +16,7 @@ use crate::rpc;
 use crate::{Cx, Out};
 
 use super::client::{Acp, AcpRequest, AgentPhase};
+use super::mode::ModeChooser;
 use super::settings::{ON, Setting, SettingChange, SettingKind};
 use crate::kit::aside::{self, QuestionContent, SideQuestion};
 use crate::kit::call::first;
@@ -54,12 +55,9 @@ impl Acp {
     pub(super) fn has_options(&mut self, map: &Map<String, Value>, out: &mut Vec<Out>) {
         for (setting, news) in self.settings.take(map) {
             match news {
-                // The initial mode: one sentence at most, and only if there is another mode.
-                SettingChange::There if setting.is_mode && setting.values.len() > 1 => {
-                    self.tell_setting(&setting, out);
-                }
+                // The mode at the start is announced once the conversation is open.
                 SettingChange::There => {}
-                SettingChange::Changed => self.tell_setting(&setting, out),
+                SettingChange::Changed(before) => self.tell_setting(&setting, &before, out),
             }
         }
         let left_out = std::mem::take(&mut self.settings.left_out);
@@ -69,21 +67,14 @@ impl Acp {
         }
     }
 
-    /// Notes that the agent works in another mode.
-    pub(super) fn in_mode(&mut self, mode: &str, out: &mut Vec<Out>) {
-        if let Some(setting) = self.settings.in_mode(mode) {
-            self.tell_setting(&setting, out);
+    fn tell_setting(&mut self, setting: &Setting, before: &str, out: &mut Vec<Out>) {
+        if setting.is_mode {
+            return self.tell_mode(setting, before, out);
         }
-    }
-
-    fn tell_setting(&self, setting: &Setting, out: &mut Vec<Out>) {
         let value = PhraseArg::Name(self.value_words(setting, &setting.now));
-        let phrase = match setting.is_mode {
-            true => Phrase::new("acp.mode").with("mode", value),
-            false => Phrase::new("acp.set.is")
-                .with("name", PhraseArg::Name(self.setting_words(setting)))
-                .with("value", value),
-        };
+        let phrase = Phrase::new("acp.set.is")
+            .with("name", PhraseArg::Name(self.setting_words(setting)))
+            .with("value", value);
         out.push(Out::Tell(phrase));
     }
 
@@ -94,7 +85,7 @@ impl Acp {
         }
     }
 
-    fn value_words(&self, setting: &Setting, value: &str) -> String {
+    pub(super) fn value_words(&self, setting: &Setting, value: &str) -> String {
         match setting.kind {
             SettingKind::Switch if value == ON => first(&self.teller.words, "acp.set.on", &[]),
             SettingKind::Switch => first(&self.teller.words, "acp.set.off", &[]),
@@ -234,25 +225,30 @@ impl Acp {
     }
 
     fn ask_whether(&self, setting: &Setting, value: &str) -> (ChangeStep, QuestionContent) {
+        let words = &self.teller.words;
         let (name, said) = (
             self.setting_words(setting),
             self.value_words(setting, value),
         );
         let says = setting.values.iter().find(|it| it.id == value);
         let says = says.map(|it| closed(&it.says)).unwrap_or_default();
-        let key = match setting.is_mode {
-            true => "acp.set.sure.mode",
-            false => "acp.set.sure",
+        let mut args = vec![("value", said.as_str()), ("says", &says)];
+        let question = match setting.is_mode {
+            true => {
+                let who = self.who_decides_in(value);
+                args.push(("who", &who));
+                first(words, self.asks_to_change(setting, value), &args)
+            }
+            false => {
+                args.push(("name", &name));
+                first(words, "acp.set.sure", &args)
+            }
         };
-        let args = [("name", name.as_str()), ("value", &said), ("says", &says)];
         let step = ChangeStep::Sure {
             setting: setting.id.clone(),
             value: value.to_owned(),
         };
-        (
-            step,
-            QuestionContent::whether(first(&self.teller.words, key, &args)),
-        )
+        (step, QuestionContent::whether(question))
     }
 
     /// Handles an answer to one of these questions; returns false if it is none.
@@ -304,6 +300,7 @@ impl Acp {
                     return false;
                 };
                 if *yes && let Some(frame) = self.setting_frame(&setting, &value) {
+                    self.expect_mode(&setting, &value, ModeChooser::Person);
                     if let Some(changing) = &mut self.changing {
                         changing.aside.sends(request);
                     }
@@ -326,7 +323,7 @@ impl Acp {
     }
 
     /// Writes the request that changes a setting; `None` if the agent has removed it meanwhile.
-    fn setting_frame(&mut self, id: &str, value: &str) -> Option<String> {
+    pub(super) fn setting_frame(&mut self, id: &str, value: &str) -> Option<String> {
         let AgentPhase::Open(conversation) = &self.phase else {
             return None;
         };
@@ -380,6 +377,9 @@ impl Acp {
             true => self.in_mode(value, out),
             false => self.has_options(result, out),
         }
+        if self.mode_was_set(id, value, out) {
+            return;
+        }
         if let Some(setting) = self.settings.get(id).filter(|it| it.now != value) {
             let phrase = Phrase::new("acp.set.other")
                 .with("name", PhraseArg::Name(self.setting_words(setting)))
@@ -393,6 +393,10 @@ impl Acp {
 
     /// Announces that the agent refused a change.
     pub(super) fn is_not_set(&mut self, id: &str, words: PhraseArg, out: &mut Vec<Out>) {
+        self.forget_expected();
+        if self.mode_was_refused(id, &words, out) {
+            return;
+        }
         let setting = self.settings.get(id);
         let name = setting.map_or_else(|| id.to_owned(), |setting| self.setting_words(setting));
         let phrase = Phrase::new("acp.set.refused")

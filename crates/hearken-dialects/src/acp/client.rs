@@ -30,6 +30,7 @@ use super::agent;
 use super::changing::Changing;
 use super::earlier::{Keeps, ResumeStage};
 use super::forms::Elicited;
+use super::mode::ModeWatch;
 use super::read::{self};
 use super::settings::AgentSettings;
 use super::signing::{Signing, WayIn};
@@ -97,6 +98,7 @@ pub struct Acp {
     /// The id of the last request to sign in.
     pub(super) signing_id: u64,
     pub(super) settings: AgentSettings,
+    pub(super) mode: ModeWatch,
     pub(super) changing: Option<Changing>,
     pub(super) commands: Vec<Offered>,
     pub(super) elicited: Vec<Elicited>,
@@ -141,6 +143,7 @@ impl Acp {
             signing: Signing::Idle,
             signing_id: 0,
             settings: AgentSettings::default(),
+            mode: ModeWatch::new(start.ask_always),
             changing: None,
             commands: Vec::new(),
             elicited: Vec::new(),
@@ -349,7 +352,10 @@ impl Acp {
             Some(AcpRequest::Prompt) => self.turn_ends(result, cx),
             Some(AcpRequest::Abandoned) => {}
             Some(AcpRequest::SigningIn) => self.signed_in(cx),
-            Some(AcpRequest::Setting { id, value }) => self.is_set(&id, &value, result, cx.out),
+            Some(AcpRequest::Setting { id, value }) => {
+                self.is_set(&id, &value, result, cx.out);
+                self.go_on(cx);
+            }
             None if self.listens => match text(result, "sessionId") {
                 Some(_) => {}
                 None if result.contains_key("stopReason") => self.turn_ends(result, cx),
@@ -460,11 +466,13 @@ impl Dialect for Acp {
         if let Some(turn) = &mut self.turn {
             turn.tick(&mut self.teller, cx);
         }
+        self.tick_mode(cx);
         self.go_on(cx);
     }
 
     fn deadline(&self) -> Option<Duration> {
-        self.turn.as_ref().and_then(Turn::deadline)
+        let turn = self.turn.as_ref().and_then(Turn::deadline);
+        [turn, self.mode.deadline()].into_iter().flatten().min()
     }
 
     fn connection(&self) -> Connection {
@@ -478,7 +486,8 @@ impl Dialect for Acp {
                 false => WhenLeft::Cancelled,
             },
             gets_ready: !self.listens
-                && matches!(self.phase, AgentPhase::Unmet | AgentPhase::Meeting),
+                && (matches!(self.phase, AgentPhase::Unmet | AgentPhase::Meeting)
+                    || self.mode.holds_prompts()),
             ..Connection::default()
         }
     }

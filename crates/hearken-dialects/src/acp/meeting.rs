@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::agents;
 use crate::link::{Fault, Phrase, PhraseArg};
 use crate::rpc;
 use crate::written::{self};
@@ -20,6 +21,7 @@ const SIGN_IN: i64 = -32000;
 impl Acp {
     pub(super) fn greeted(&mut self, result: &Map<String, Value>, out: &mut Vec<Out>) {
         let greeting = Greeting::read(result);
+        self.mode.meet(agents::calling_itself(&greeting.agent.id));
         self.teller.writer.call(greeting.agent.clone());
         self.ways_in = greeting.ways_in;
         self.keeps = greeting.keeps;
@@ -51,7 +53,8 @@ impl Acp {
     ) {
         self.phase = AgentPhase::Open(conversation);
         self.has_options(result, cx.out);
-        if self.held.is_empty() {
+        self.begin_mode(cx);
+        if self.held.is_empty() && !self.mode.holds_prompts() {
             cx.out.push(Out::Tell(Phrase::new("acp.ready")));
         }
         self.go_on(cx);

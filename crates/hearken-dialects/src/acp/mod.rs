@@ -19,6 +19,7 @@ mod client;
 mod earlier;
 mod forms;
 mod meeting;
+mod mode;
 mod prompting;
 mod read;
 mod settings;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::link::{LastWords, Phrase, Receipt, Undelivered};
+use crate::link::{Phrase, Receipt, Undelivered};
 use crate::rpc;
 use crate::{Cx, Numbers, Out, Over};
 
@@ -35,7 +35,7 @@ impl Acp {
         }
         if let Some(turn) = self.turn.take_if(|turn| turn.is_over()) {
             turn.finish(&mut self.teller, cx);
-            cx.out.push(Out::LastWords(None));
+            cx.out.push(Out::LastWords(self.last_words()));
         }
         if self.turn.is_some() {
             return;
@@ -43,8 +43,9 @@ impl Acp {
         let AgentPhase::Open(conversation) = self.phase.clone() else {
             return;
         };
-        // Without signing in, the prompt would be refused again.
-        if !matches!(self.signing, Signing::Idle) {
+        // Without signing in, the prompt would be refused again; and in a mode that asks less than the person wants, it
+        // would be carried out unasked.
+        if !matches!(self.signing, Signing::Idle) || self.mode.holds_prompts() {
             return;
         }
         let Some(prompt) = self.held.pop_front() else {
@@ -53,11 +54,9 @@ impl Acp {
         let blocks = json!([{"type": "text", "text": prompt}]);
         let params = json!({"sessionId": conversation, "prompt": blocks}).to_string();
         self.prompting = Some(self.ask(AcpRequest::Prompt, "session/prompt", &params, cx.out));
-        cx.out.push(Out::LastWords(Some(LastWords::Message(cancel(
-            &conversation,
-        )))));
         let teller = &mut self.teller;
         self.turn = Some(Turn::begin(&conversation, Some(&prompt), teller, cx));
+        cx.out.push(Out::LastWords(self.last_words()));
         self.prompted = prompt;
     }
 
@@ -67,7 +66,9 @@ impl Acp {
             (_, _) if self.held.len() >= MOST_HELD => {
                 return cx.out.push(Out::Tell(Phrase::new("prompt.too_many")));
             }
-            (AgentPhase::Open(_), None) if !matches!(self.signing, Signing::Idle) => {
+            (AgentPhase::Open(_), None)
+                if !matches!(self.signing, Signing::Idle) || self.mode.holds_prompts() =>
+            {
                 Some("prompt.early")
             }
             (AgentPhase::Open(_), None) => None,
@@ -130,7 +131,7 @@ impl Acp {
         turn.close(Over::Stopped, &mut self.teller, cx);
         turn.end(ending::ABANDONED);
         turn.finish(&mut self.teller, cx);
-        cx.out.push(Out::LastWords(None));
+        cx.out.push(Out::LastWords(self.last_words()));
         ending::sends_what_waits(self.held.is_empty(), cx.out);
         self.go_on(cx);
     }
@@ -183,6 +184,11 @@ impl Acp {
         self.go_on(cx);
     }
 
+    /// Returns whether a prompt waits to be sent.
+    pub(super) fn has_held_prompts(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// Ends everything that can't go on without the agent.
     pub(super) fn gone(&mut self, cx: &mut Cx<'_>) {
         self.phase = AgentPhase::Over;
@@ -198,7 +204,7 @@ impl Acp {
     }
 }
 
-fn cancel(conversation: &str) -> String {
+pub(super) fn cancel(conversation: &str) -> String {
     let params = json!({"sessionId": conversation}).to_string();
     rpc::notification("session/cancel", &params)
 }

@@ -85,12 +85,12 @@ pub struct AgentSettings {
 }
 
 /// What is new about a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingChange {
     /// It was unknown before.
     There,
-    /// Its value has changed.
-    Changed,
+    /// Its value has changed from this one.
+    Changed(String),
 }
 
 impl AgentSettings {
@@ -129,7 +129,9 @@ impl AgentSettings {
             let before = before.iter().find(|it| it.id == setting.id);
             let news = match before {
                 None => SettingChange::There,
-                Some(before) if before.now != setting.now => SettingChange::Changed,
+                Some(before) if before.now != setting.now => {
+                    SettingChange::Changed(before.now.clone())
+                }
                 Some(_) => return None,
             };
             Some((setting.clone(), news))
@@ -142,8 +144,8 @@ impl AgentSettings {
         all.cloned().collect()
     }
 
-    /// Applies a change to another mode; returns the setting if its value has changed.
-    pub fn in_mode(&mut self, mode: &str) -> Option<Setting> {
+    /// Applies a change to another mode; returns the setting, and the mode before, if that differs.
+    pub fn in_mode(&mut self, mode: &str) -> Option<(Setting, String)> {
         let setting = match self.all.iter_mut().find(|setting| setting.is_mode) {
             Some(setting) => setting,
             None => {
@@ -155,8 +157,13 @@ impl AgentSettings {
         if setting.now == mode {
             return None;
         }
-        mode.clone_into(&mut setting.now);
-        Some(setting.clone())
+        let before = std::mem::replace(&mut setting.now, mode.to_owned());
+        Some((setting.clone(), before))
+    }
+
+    /// Returns the setting that is the agent's mode.
+    pub fn mode(&self) -> Option<&Setting> {
+        self.all.iter().find(|setting| setting.is_mode)
     }
 
     /// Returns the settings with more than one value.
@@ -312,14 +319,14 @@ mod tests {
             json!({"configOptions": own, "modes": modes.clone()}),
         );
         assert_eq!(settings.choosable().count(), 1);
-        assert_eq!(settings.in_mode("y").unwrap().id, "approval");
+        assert_eq!(settings.in_mode("y").unwrap().0.id, "approval");
         assert_eq!(settings.in_mode("y"), None);
     }
 
     #[test]
     fn a_mode_of_which_nothing_was_said_before_is_known_by_its_name_and_can_not_be_chosen() {
         let mut settings = AgentSettings::default();
-        assert_eq!(settings.in_mode("code").unwrap().value("code"), "code");
+        assert_eq!(settings.in_mode("code").unwrap().0.value("code"), "code");
         assert_eq!(settings.choosable().count(), 0);
         assert_eq!(take(&mut settings, json!({})), []);
     }

@@ -22,6 +22,7 @@ pub mod input;
 pub mod members;
 pub mod numbers;
 pub mod options;
+pub mod oversight;
 pub mod parts;
 pub mod permission;
 #[cfg(test)]

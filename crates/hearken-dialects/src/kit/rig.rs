@@ -11,8 +11,9 @@ use serde_json::Value;
 
 use hearken_core::inspect::{Checker, ReportFact};
 
+use super::call::first;
 use crate::every_language::EveryLanguage;
-use crate::link::{Fault, Frame, LinkEvent, Phrase, Receipt, Undelivered};
+use crate::link::{Fault, Frame, LastWords, LinkEvent, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{
     Answer, Decision, Finding, Now, Problem, Reply, ReplyToken, Response, Severity,
 };
@@ -40,6 +41,8 @@ pub struct Rig<M, P> {
     pub phrases: Vec<Phrase>,
     /// The numbers of settled answers, with whether they arrived.
     pub settled: Vec<(u64, bool)>,
+    /// What is sent when the link closes.
+    pub last_words: Option<LastWords>,
     /// The same, with what became of them.
     pub outcomes: Vec<(u64, Result<Receipt, Undelivered>)>,
     pub over: Vec<Over>,
@@ -74,6 +77,7 @@ impl<M: Dialect, P: Peer> Rig<M, P> {
             outcomes: Vec::new(),
             over: Vec::new(),
             stood: Vec::new(),
+            last_words: None,
             closed: Vec::new(),
             unread: 0,
             faults: Vec::new(),
@@ -189,7 +193,8 @@ impl<M: Dialect, P: Peer> Rig<M, P> {
             Out::Standing(standing) => self.stood.push(standing),
             Out::Close(fault) => self.closed.push(fault),
             Out::Unread(_, times) => self.unread += times,
-            Out::LastWords(_) | Out::Release => {}
+            Out::LastWords(words) => self.last_words = words,
+            Out::Release => {}
             other => self.peer.take(other),
         }
     }
@@ -222,6 +227,11 @@ impl<M, P> Rig<M, P> {
         let mut asked = self.events.iter().rev();
         let asked = asked.find_map(|event| event["reply_token"].as_str());
         asked.unwrap_or("none").to_owned()
+    }
+
+    /// Returns what the person was told, in words.
+    pub fn announced(&self) -> Vec<String> {
+        self.phrases.iter().map(said).collect()
     }
 
     /// Returns the types of the events.
@@ -297,4 +307,17 @@ impl<M, P> DerefMut for Rig<M, P> {
     fn deref_mut(&mut self) -> &mut P {
         &mut self.peer
     }
+}
+
+/// Words a phrase, with the phrases in it.
+fn said(phrase: &Phrase) -> String {
+    let word = |arg: &PhraseArg| match arg {
+        PhraseArg::Own(text) | PhraseArg::Name(text) | PhraseArg::Agent(text) => text.clone(),
+        PhraseArg::Phrase(phrase) => said(phrase),
+        other => format!("{other:?}"),
+    };
+    let args = phrase.args.iter().map(|(name, arg)| (*name, word(arg)));
+    let args: Vec<(&str, String)> = args.collect();
+    let args: Vec<(&str, &str)> = args.iter().map(|(name, it)| (*name, it.as_str())).collect();
+    first(&WORDS, phrase.key, &args)
 }

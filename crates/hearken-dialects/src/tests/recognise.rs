@@ -17,6 +17,7 @@ fn start() -> Start {
         prompt: None,
         prompts_at: None,
         earlier: Default::default(),
+        ask_always: false,
         handler: false,
         conversation: None,
         carrier: Carrier::OneWay,

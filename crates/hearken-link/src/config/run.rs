@@ -12,4 +12,17 @@ pub struct RunConfig {
     /// Whether that one step may also allow running the project's own code: tests, builds, its
     /// scripts.
     pub one_step_project: bool,
+    /// In which mode an agent works that has several.
+    pub ask: AskMode,
+}
+
+/// In which mode an agent works that has several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AskMode {
+    /// In the one that it begins in.
+    #[default]
+    Agent,
+    /// In the one that asks the person most.
+    Always,
 }

@@ -26,7 +26,7 @@ mod words;
 use std::time::Duration;
 
 use crate::announce::{Announcer, SpeechQueue};
-use crate::config::Config;
+use crate::config::{AskMode, Config};
 use crate::dialect::{self, Cx, Out, Start, Terms, Wish, Words};
 use crate::link::{self, Address, LinkId};
 use crate::protocol::{KeyRing, Now, Reply};
@@ -76,6 +76,7 @@ impl Links {
                 prompt: source.prompt.clone(),
                 prompts_at: source.prompts_at.clone(),
                 earlier: source.earlier,
+                ask_always: config.run.ask == AskMode::Always,
                 handler: source.handler,
                 conversation: source.conversation.clone(),
             };

@@ -66,38 +66,41 @@ fn a_setting_is_found_by_its_best_name_and_where_two_are_called_alike_it_is_aske
 }
 
 #[test]
-fn what_an_agent_begins_in_is_told_once_and_only_where_it_could_be_otherwise() {
+fn the_mode_at_the_start_and_every_other_mode_are_announced_once() {
     let run = offering(json!({"modes": modes()}));
-    assert_eq!(run.told, ["acp.mode", "acp.ready"]);
+    assert_eq!(run.told, ["oversight.starts", "acp.ready"]);
     let one = json!({"currentModeId": "ask", "availableModes": [{"id": "ask"}]});
     let mut run = offering(json!({"modes": one, "configOptions": options("a")}));
-    assert_eq!(run.told, ["acp.ready"]);
+    assert_eq!(run.told, ["oversight.starts", "acp.ready"]);
     for (update, told) in [
         (
             json!({"sessionUpdate": "config_option_update", "configOptions": options("a")}),
-            1,
+            2,
         ),
         (
             json!({"sessionUpdate": "config_option_update", "configOptions": options("b")}),
-            2,
-        ),
-        (
-            json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"}),
-            2,
-        ),
-        (
-            json!({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}),
             3,
         ),
         (
-            json!({"sessionUpdate": "current_mode_update", "modeId": "ask"}),
+            json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"}),
+            3,
+        ),
+        (
+            json!({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}),
             4,
+        ),
+        (
+            json!({"sessionUpdate": "current_mode_update", "modeId": "ask"}),
+            5,
         ),
     ] {
         run.update(update.clone());
         assert_eq!(run.told.len(), told, "{update}");
     }
-    assert_eq!(run.told[1..], ["acp.set.is", "acp.mode", "acp.mode"]);
+    assert_eq!(
+        run.told[2..],
+        ["acp.set.is", "oversight.starts", "oversight.starts"]
+    );
     assert!(run.events.is_empty());
 }
 
@@ -114,7 +117,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
     assert_eq!(run.settled, [(5, true)]);
     assert_eq!(
         question(&run),
-        "The agent may then act without asking you. Mode: Yolo. The agent says of it: Approves everything. Change it?"
+        "Mode Yolo: what it asks is not known. The agent says of it: Approves everything. Change it?"
     );
     assert!(run.sent.is_empty(), "nothing by one step");
     // A choice is not a yes.
@@ -146,7 +149,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
     run.respond(8, "3");
     assert_eq!(
         question(&run),
-        "The agent may then act without asking you. Mode: odd. Change it?"
+        "Mode odd: what it asks is not known. Change it?"
     );
     run.yes(9, false);
     assert_eq!(
@@ -251,6 +254,7 @@ fn what_can_not_be_set_is_said() {
         run.told,
         [
             "acp.set.early",
+            "oversight.no_modes",
             "acp.ready",
             "settings.none",
             "prompt.nobody"

@@ -60,7 +60,7 @@ fn the_last_one_of_this_folder_is_opened_and_what_was_said_in_it_is_counted_and_
         json!({"jsonrpc": "2.0", "id": 3, "result": {"modes": {"currentModeId": "ask",
         "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code"}]}}}),
     );
-    assert_eq!(run.told, ["acp.earlier.open", "acp.mode"]);
+    assert_eq!(run.told, ["acp.earlier.open", "oversight.starts"]);
     let said = format!("{:?}", run.phrases[0]);
     assert!(
         said.contains("The last") && said.contains("\"2\""),
@@ -102,7 +102,7 @@ fn which_one_is_a_question_and_its_answer_opens_it() {
     assert_eq!(run.settled.last(), Some(&(9, true)));
     assert_eq!(run.kinds().last().unwrap(), "session.completed");
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
-    assert_eq!(run.told, ["acp.earlier.open"]);
+    assert_eq!(run.told, ["acp.earlier.open", "oversight.no_modes"]);
     assert!(run.frames()[2].contains("\"sessionId\":\"old\""));
     assert_eq!(run.faults, [""; 0]);
 }
@@ -134,7 +134,7 @@ fn who_can_only_resume_is_asked_to_and_one_alone_needs_no_question() {
     lists(&mut run, json!([{"sessionId": "only", "cwd": "/work/a"}]));
     assert!(run.frames()[1].contains(r#""method":"session/resume","params":{"sessionId":"only""#));
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
-    assert_eq!(run.told, ["acp.earlier.open"]);
+    assert_eq!(run.told, ["acp.earlier.open", "oversight.no_modes"]);
     assert!(run.frames()[2].contains("session/prompt"));
 }
 
@@ -202,7 +202,10 @@ fn a_mode_among_the_options_is_told_when_it_is_another_one() {
         );
     }
     run.update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}));
-    assert_eq!(run.told, ["acp.mode", "acp.ready", "acp.mode"]);
+    assert_eq!(
+        run.told,
+        ["oversight.starts", "acp.ready", "oversight.starts"]
+    );
     assert!(format!("{:?}", run.phrases[2]).contains("Plan"));
     assert!(run.events.is_empty());
 }

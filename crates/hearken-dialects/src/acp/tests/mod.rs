@@ -8,6 +8,7 @@ mod earlier;
 mod forms;
 mod late;
 mod meeting;
+mod mode;
 mod permissions;
 mod schema;
 mod signing;

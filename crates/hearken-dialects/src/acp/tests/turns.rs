@@ -405,7 +405,7 @@ fn what_is_not_known_is_told_once_and_what_is_of_no_interest_never() {
     run.update(
         json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "image", "data": ""}}),
     );
-    assert_eq!(run.told, ["acp.unknown", "acp.mode", "acp.shows"]);
+    assert_eq!(run.told, ["acp.unknown", "oversight.starts", "acp.shows"]);
 }
 
 #[test]
