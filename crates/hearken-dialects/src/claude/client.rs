@@ -184,7 +184,13 @@ impl Claude {
         if !hook.folder.is_empty() {
             conversation.teller.folder.clone_from(&hook.folder);
         }
+        // A subagent may work in a mode of its own.
+        let mode = hook.mode.clone().filter(|_| hook.helper.is_none());
+        let name = hook.conversation.clone();
         self.heard_of(id, hook, cx);
+        if let (Some(mode), Some(conversation)) = (mode, self.conversations.get_mut(&name)) {
+            conversation.works_in(&mode, cx.out);
+        }
     }
 
     fn heard_of(&mut self, id: Option<u64>, mut hook: Hook, cx: &mut Cx<'_>) {

@@ -13,8 +13,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::agents;
 use crate::kit::call::HeardStage;
 use crate::kit::ending::TurnEnd;
+use crate::kit::oversight;
 use crate::kit::shape;
 use crate::kit::turn::{EventContext, Turn};
 use crate::kit::update::{CallNews, Update};
@@ -29,6 +31,8 @@ use super::tools;
 const SILENT: Duration = Duration::from_secs(3 * 60);
 /// How long without events until a turn counts as over, whatever came last: even the longest calls time out sooner.
 const GONE: Duration = Duration::from_secs(30 * 60);
+/// Its name in the table of agents.
+const AGENT_NAME: &str = "claude";
 /// How many calls are remembered to match permissions to them; more than run at the same time.
 const MOST_CALLS: usize = 256;
 
@@ -58,6 +62,8 @@ pub struct ClaudeConversation {
     pub turn: Option<Turn>,
     /// The writer of its events.
     pub teller: EventContext,
+    /// The mode that it works in, by its id.
+    mode: Option<String>,
     /// The same as a time.
     at: Duration,
     /// The prompt of its turn.
@@ -77,6 +83,7 @@ impl ClaudeConversation {
             id: id.to_owned(),
             turn: None,
             teller,
+            mode: None,
             at: Duration::ZERO,
             prompt: None,
             calls: VecDeque::new(),
@@ -90,6 +97,22 @@ impl ClaudeConversation {
     pub fn stirs(&mut self, now: Now) {
         self.at = now.monotonic;
         self.told_silent = false;
+    }
+
+    /// Handles a statement of the mode that it works in: the first one, and each other one, is announced.
+    pub fn works_in(&mut self, mode: &str, out: &mut Vec<Out>) {
+        if self.mode.as_deref() == Some(mode) {
+            return;
+        }
+        let before = self.mode.replace(mode.to_owned());
+        let agent = self.teller.writer.name();
+        let known = agents::named(AGENT_NAME);
+        let asks = |mode: &str| known.as_ref()?.modes.get(mode).copied();
+        let name = mode_name(mode);
+        out.push(Out::Tell(match before {
+            None => oversight::starts_in(agent, name, asks(mode), false),
+            Some(before) => oversight::changed_to(agent, name, asks(&before), asks(mode)),
+        }));
     }
 
     /// Returns the turn, and begins it if its beginning was not heard.
@@ -373,6 +396,19 @@ impl ClaudeConversation {
                     .with("folder", folder),
             ));
         }
+    }
+}
+
+/// Returns the name of a mode that Claude Code shows; a new one goes by its id.
+fn mode_name(mode: &str) -> &str {
+    match mode {
+        "default" => "Manual",
+        "acceptEdits" => "Accept edits",
+        "plan" => "Plan",
+        "auto" => "Auto",
+        "dontAsk" => "Don't ask",
+        "bypassPermissions" => "Bypass permissions",
+        other => other,
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Hook {
     pub helper: Option<String>,
     /// The working folder.
     pub folder: String,
+    /// The mode that Claude Code works in, by its id.
+    pub mode: Option<String>,
     /// The latest texts of the transcript, each with its name.
     pub texts: Vec<(String, String)>,
     /// What happened.
@@ -170,6 +172,7 @@ pub fn hook(body: &str) -> Result<Hook, Misread> {
             | HookNews::Unknown(_) => name(&map, "agent_id"),
         },
         folder: words(&map, "cwd"),
+        mode: name(&map, "permission_mode"),
         texts: texts(&map),
         what,
     })
