@@ -66,6 +66,8 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> AnswerOffer {
     let empty = Vec::new();
     let options = params.get("options").and_then(Value::as_array);
     let options = options.unwrap_or(&empty);
+    let call = params.get("toolCall").and_then(Value::as_object);
+    let call_kind = call.and_then(|call| text(call, "kind")).unwrap_or_default();
     let known: Vec<(&str, &str, &str)> = options
         .iter()
         .filter_map(|option| {
@@ -94,7 +96,10 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> AnswerOffer {
             "reject_once" if never => "reject".to_owned(),
             kind => {
                 let name = cut(name, LONGEST_NAME);
-                let said = first(words, phrase(kind), &[("name", &name)]);
+                let said = match kind {
+                    "allow_always" => lasting(&name, call_kind, words),
+                    kind => first(words, phrase(kind), &[("name", &name)]),
+                };
                 // Options with the same name get a number.
                 let mut told = said.clone();
                 let mut number = 1;
@@ -126,12 +131,122 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> AnswerOffer {
     }
 }
 
+/// Words a grant that outlives its call: it says what it covers, or that nobody says so.
+fn lasting(name: &str, call_kind: &str, words: &Words) -> String {
+    match coverage(name) {
+        Coverage::Stated => first(words, "acp.option.allow_always", &[("name", name)]),
+        Coverage::Unstated => first(words, "acp.option.allow_unstated", &[("name", name)]),
+        Coverage::Everything => {
+            let key = match call_kind {
+                "edit" => "acp.option.every.edit",
+                "execute" => "acp.option.every.command",
+                "read" => "acp.option.every.read",
+                "fetch" => "acp.option.every.fetch",
+                _ => "acp.option.every.call",
+            };
+            let every = first(words, key, &[]);
+            first(words, "acp.option.allow_always", &[("name", &every)])
+        }
+    }
+}
+
+/// What the name of a lasting grant says about what it covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Coverage {
+    /// Something.
+    Stated,
+    /// Nothing: the words only say that it lasts.
+    Unstated,
+    /// Everything, by a pattern that fits whatever there is.
+    Everything,
+}
+
+/// Words that say that a grant lasts, or how long, and not what it covers.
+const LASTING_WORDS: &[&str] = &[
+    "accept",
+    "again",
+    "all",
+    "allow",
+    "allowed",
+    "always",
+    "and",
+    "approve",
+    "ask",
+    "asking",
+    "conversation",
+    "do",
+    "don",
+    "dont",
+    "every",
+    "for",
+    "forever",
+    "from",
+    "future",
+    "grant",
+    "in",
+    "it",
+    "me",
+    "not",
+    "now",
+    "of",
+    "on",
+    "permanently",
+    "permit",
+    "project",
+    "remember",
+    "rest",
+    "session",
+    "t",
+    "the",
+    "this",
+    "time",
+    "user",
+    "without",
+    "workspace",
+    "yes",
+];
+
+fn coverage(name: &str) -> Coverage {
+    let mut patterns = name.split(',').map(str::trim);
+    if patterns.any(|pattern| !pattern.is_empty() && pattern.chars().all(|c| c == '*')) {
+        return Coverage::Everything;
+    }
+    let name = name.to_lowercase();
+    let mut words = name.split(|c: char| !c.is_alphanumeric() && !"*./$~-_".contains(c));
+    match words.all(|word| word.is_empty() || LASTING_WORDS.contains(&word)) {
+        true => Coverage::Unstated,
+        false => Coverage::Stated,
+    }
+}
+
 fn phrase(kind: &str) -> &'static str {
     match kind {
         "allow_once" => "acp.option.allow_once",
-        "allow_always" => "acp.option.allow_always",
         "reject_once" => "acp.option.reject_once",
         "reject_always" => "acp.option.reject_always",
         _ => "acp.option.other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_that_lasts_says_what_it_covers_or_that_nobody_says_so() {
+        for (name, covers) in [
+            ("Always allow", Coverage::Unstated),
+            ("Allow for this session", Coverage::Unstated),
+            ("Yes, and don't ask again", Coverage::Unstated),
+            ("Always Allow in project: touch *", Coverage::Stated),
+            ("Yes, and don't ask again for these files", Coverage::Stated),
+            ("Always Allow all Bash", Coverage::Stated),
+            ("*", Coverage::Everything),
+            ("src/*, *", Coverage::Everything),
+            ("src/*", Coverage::Stated),
+            ("", Coverage::Unstated),
+        ] {
+            assert_eq!(coverage(name), covers, "{name}");
+        }
     }
 }

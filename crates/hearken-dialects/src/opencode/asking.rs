@@ -90,6 +90,7 @@ pub fn permission(
     }
     let mut params = Map::new();
     params.insert("options".to_owned(), Value::Array(offered));
+    params.insert("toolCall".to_owned(), json!({"kind": wants.call_kind}));
     let choices = options::read(&params, words).choices;
     let permission = Permission::consent(
         Id::of_name(&wants.id),

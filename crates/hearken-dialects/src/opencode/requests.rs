@@ -35,6 +35,8 @@ pub struct Wants {
     pub title: String,
     /// Whether the call's details cover all of that subject.
     pub is_whole: bool,
+    /// What it wants to do, by ACP's name for such calls.
+    pub call_kind: &'static str,
     /// What `always` would allow; `None` if it cannot be read in full.
     pub always: Option<Vec<String>>,
 }
@@ -105,8 +107,16 @@ pub fn wants(what: &Map<String, Value>) -> Option<Wants> {
         news.edits.get_or_insert_default();
         news.places.get_or_insert_default();
     }
+    let call_kind = match kind {
+        "edit" => "edit",
+        "bash" => "execute",
+        "read" => "read",
+        "webfetch" => "fetch",
+        _ => "other",
+    };
     Some(Wants {
         is_for_call,
+        call_kind,
         id,
         title,
         is_whole,

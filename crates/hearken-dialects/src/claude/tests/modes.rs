@@ -5,7 +5,7 @@ use super::*;
 fn works_in(run: &mut Run, call: &str, mode: &str) {
     run.hook(
         "PreToolUse",
-        json!({"tool_name": "Read", "tool_input": {"file_path": "/a"}, "tool_use_id": mode,
+        json!({"tool_name": "Read", "tool_input": {"file_path": "/a"}, "tool_use_id": call,
         "permission_mode": mode}),
     );
 }

@@ -10,6 +10,23 @@ fn asked() -> Run {
 }
 
 #[test]
+fn a_grant_for_everything_says_of_what() {
+    for (permission, said) in [
+        ("edit", "allow from now on: every edit"),
+        ("bash", "allow from now on: every command"),
+        ("websearch", "allow from now on: everything of this kind"),
+    ] {
+        let mut run = Run::busy();
+        let mut asks = touch("per_1", "c");
+        asks["permission"] = permission.into();
+        asks["always"] = json!(["*"]);
+        run.says("permission.asked", asks);
+        let question = run.last("awaiting.confirmation");
+        assert_eq!(question["allowed_replies"][2], said);
+    }
+}
+
+#[test]
 fn each_decision_goes_out_as_its_reply() {
     for (decision, reason, body) in [
         ("accept", None, json!({"reply": "once"})),
