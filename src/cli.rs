@@ -21,7 +21,8 @@ use crate::config::{
     VoiceChoice,
 };
 
-pub use choices::{HookAction, HookedAgent, TraceFormat};
+pub use crate::config::HookedAgent;
+pub use choices::{HookAction, TraceFormat};
 pub use measuring::Measuring;
 pub use speaking::Speaking;
 pub use values::BadValue;
@@ -256,6 +257,9 @@ pub enum Command {
         /// Whose settings
         #[arg(value_enum, value_name = "AGENT", default_value = "claude")]
         agent: HookedAgent,
+        /// What happened, where the message of a hook does not say so; the hooks name it
+        #[arg(value_name = "EVENT")]
+        event: Option<String>,
         /// Use the settings of this folder instead of your own
         #[arg(long)]
         project: bool,

@@ -21,9 +21,11 @@ fn main() -> ExitCode {
     runtime::end_on_panic();
     // Nothing that can fail or take time may come before this: an agent waits for the hook, and gives some exit codes a
     // meaning.
-    let called: Vec<OsString> = std::env::args_os().skip(1).take(2).collect();
-    if called.iter().eq(["hooks", "relay"].iter()) {
-        runtime::relay();
+    let called: Vec<OsString> = std::env::args_os().skip(1).take(4).collect();
+    if let [first, second, sender @ ..] = called.as_slice()
+        && (first, second) == (&"hooks".into(), &"relay".into())
+    {
+        runtime::relay(sender);
         return ExitCode::SUCCESS;
     }
     // The shell may only be asking for names.
@@ -295,12 +297,20 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Hooks {
             action,
             agent,
+            event,
             project,
             yes,
             language,
         } => {
             let words = runtime::phrases_for(None, &language)?;
-            runtime::hooks(action, agent, project, yes, &words)
+            let request = runtime::HookRequest {
+                action,
+                agent,
+                event,
+                project,
+                yes,
+            };
+            runtime::hooks(&request, &words)
         }
         Command::Completions { shell } => print(&guide::script(shell)?),
         Command::Man {

@@ -53,7 +53,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
         ],
     ),
     ("platform", &["keys"], &["tokio", "crossterm"]),
-    ("hooks", &["platform"], &["serde_json"]),
+    ("hooks", &["config", "platform"], &["serde_json"]),
     ("proxy", &["platform"], &["serde_json", "tokio"]),
     (
         "voice",

@@ -334,7 +334,7 @@ fn the_door_is_the_persons_alone_and_a_second_hearken_says_that_it_is_taken() {
     assert_eq!(second.status.code(), Some(2));
     let errors = String::from_utf8(second.stderr).unwrap();
     assert!(
-        errors.contains("another hearken listens to Claude Code already"),
+        errors.contains("another hearken listens to hooks already"),
         "{errors}"
     );
     hearken.say("q");

@@ -49,6 +49,7 @@ mod german;
 mod guide;
 mod hands;
 mod hooked;
+mod hooked_others;
 mod judged;
 mod kinds;
 #[cfg(unix)]

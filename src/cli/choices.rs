@@ -13,13 +13,6 @@ pub enum HookAction {
     Relay,
 }
 
-/// An agent with hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum HookedAgent {
-    /// Claude Code, heard by its hooks
-    Claude,
-}
-
 /// The format of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TraceFormat {

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use crate::app::Input;
 use crate::dialect;
-use crate::hooks::door::Door;
+use crate::hooks::door::{Door, HookTerms};
 use crate::link::{Cause, Fault, HttpCall, LastWords, LinkEvent, LinkId, Stream, Way};
 use crate::transport::file;
 use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Listening, Source};
@@ -51,8 +51,8 @@ pub(super) struct Feeds {
     parted: Vec<LinkNews>,
     /// The tasks that close the sources that were left.
     leaving: Vec<JoinHandle<()>>,
-    /// The doors where hooks knock, for sources that listen, and whether each wants the transcript read.
-    doors: BTreeMap<LinkId, (Door, Listening, bool)>,
+    /// The doors where hooks knock, for sources that listen, and what each wants of them.
+    doors: BTreeMap<LinkId, (Door, Listening, HookTerms)>,
 }
 
 impl Feeds {
@@ -67,8 +67,11 @@ impl Feeds {
                     let seed = settings.seed.wrapping_add(at as u64);
                     let mut settings = own.map_or_else(|| settings.clone(), |own| *own);
                     if let Source::Requests(listening) = &source {
-                        let transcript = settings.config.transcript;
-                        doors.insert(LinkId(at), (hooked::door()?, listening.clone(), transcript));
+                        let terms = HookTerms {
+                            transcript: settings.config.transcript,
+                            hand_back: Duration::from_secs(settings.config.hand_back_seconds),
+                        };
+                        doors.insert(LinkId(at), (hooked::door()?, listening.clone(), terms));
                     }
                     settings.seed = seed;
                     origin = Some((source.clone(), settings.clone()));
@@ -129,12 +132,12 @@ impl Feeds {
 
     /// Writes a source's listening port into its door file; a source that cannot be found is of no use.
     fn at_the_door(&mut self, id: LinkId, event: LinkEvent) -> LinkEvent {
-        let (LinkEvent::Listening { port }, Some((door, listening, transcript))) =
+        let (LinkEvent::Listening { port }, Some((door, listening, terms))) =
             (&event, self.doors.get_mut(&id))
         else {
             return event;
         };
-        match door.open(*port, listening.secret(), *transcript) {
+        match door.open(*port, listening.secret(), *terms) {
             Ok(()) => event,
             Err(error) => LinkEvent::Failed {
                 fault: Fault::Unusable(Cause::NoListening {

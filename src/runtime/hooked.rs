@@ -4,14 +4,20 @@
 //! Responsibilities: which file is meant, the messages before and after, asking for consent; the location of the door.
 //! Not here: what is written (`hooks`).
 
+use std::ffi::OsString;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum as _;
+
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
-use crate::cli::{HookAction, HookedAgent};
+use crate::cli::HookAction;
+use crate::config::HookedAgent;
 use crate::hooks::door::{Door, NoDoor};
-use crate::hooks::settings::{Change, Unchanged, Wanted};
+use crate::hooks::layout;
+use crate::hooks::relay::HookSender;
+use crate::hooks::settings::{Change, HookCommand, Unchanged, Wanted};
 use crate::hooks::standing::{HooksState, standing};
 use crate::platform::files;
 
@@ -33,35 +39,57 @@ pub(super) fn door() -> Result<Door, Failure> {
 }
 
 /// Carries one hook message to the listening hearken, and its decision back. It never fails, and prints nothing but a
-/// decision.
-pub fn relay() {
-    if let Some(folder) = settings::state_folder() {
-        let mut output = std::io::stdout();
-        crate::hooks::relay::relay(&folder, std::io::stdin(), &mut output);
-    }
+/// decision. `sender` is the agent, the first one if none is named, and what happened, if its message does not say so.
+pub fn relay(sender: &[OsString]) {
+    let mut sender = sender.iter().map(|word| word.to_str());
+    let agent = match sender.next() {
+        None => Some(HookedAgent::Claude),
+        Some(name) => name.and_then(|name| HookedAgent::from_str(name, false).ok()),
+    };
+    // A hook for an agent that this version does not know decides nothing.
+    let (Some(agent), Some(folder)) = (agent, settings::state_folder()) else {
+        return;
+    };
+    let sender = HookSender {
+        agent,
+        event: sender.next().flatten(),
+    };
+    let mut output = std::io::stdout();
+    crate::hooks::relay::relay(&folder, sender, std::io::stdin(), &mut output);
+}
+
+/// What to do with an agent's hooks.
+#[derive(Debug, Clone)]
+pub struct HookRequest {
+    /// What to do.
+    pub action: HookAction,
+    /// The agent.
+    pub agent: HookedAgent,
+    /// What happened, where the message of a hook does not say so.
+    pub event: Option<String>,
+    /// Whether the hooks of this folder are meant, not the person's own.
+    pub project: bool,
+    /// Whether to write without asking.
+    pub yes: bool,
 }
 
 /// Adds hooks to an agent's settings or removes them, after showing the changes and getting consent.
 ///
 /// # Errors
 /// When the settings can't be found, read or written, or there is no terminal to ask on.
-pub fn hooks(
-    action: HookAction,
-    agent: HookedAgent,
-    project: bool,
-    yes: bool,
-    words: &Phrases,
-) -> anyhow::Result<Exit> {
-    let HookedAgent::Claude = agent;
-    let wanted = match action {
+pub fn hooks(request: &HookRequest, words: &Phrases) -> anyhow::Result<Exit> {
+    let agent = request.agent;
+    let wanted = match request.action {
         HookAction::Install => Wanted::In,
         HookAction::Uninstall => Wanted::Out,
         HookAction::Relay => {
-            relay();
+            let event = request.event.iter().map(OsString::from);
+            let sender: Vec<OsString> = [agent.name().into()].into_iter().chain(event).collect();
+            relay(&sender);
             return Ok(Exit::Clean);
         }
     };
-    let file = file(project)?;
+    let file = file(agent, request.project)?;
     let program = std::env::current_exe()
         .map_err(|error| Failure::new("call.itself").because(Reason::of_system(&error)))?;
     let about = |error: Unchanged| match error {
@@ -80,22 +108,33 @@ pub fn hooks(
         Unchanged::Meanwhile => Failure::in_file(&file, Reason::new("call.hooks.meanwhile")),
     };
     let mut out = std::io::stdout();
-    let change = Change::of(&file, wanted, &program).map_err(about)?;
+    let change = Change::of(
+        &file,
+        wanted,
+        HookCommand {
+            agent,
+            program: &program,
+        },
+    )
+    .map_err(about)?;
     let Some(change) = change else {
         let name = Arg::Own(shown(&file));
+        let title = Arg::own(agent.title());
         let key = match wanted {
             Wanted::In => "hooks.in.already",
             Wanted::Out => "hooks.out.already",
         };
-        writeln!(out, "{}", words.text(key, &[("name", name)])).map_err(super::Unwritten)?;
+        let said = words.text(key, &[("name", name), ("agent", title)]);
+        writeln!(out, "{said}").map_err(super::Unwritten)?;
         return Ok(Exit::Clean);
     };
     let args = [
         ("name", Arg::Own(shown(change.path()))),
+        ("agent", Arg::own(agent.title())),
         ("n", Arg::own(change.count)),
         (
             "command",
-            Arg::Own(format!("{} hooks relay", shown(&program))),
+            Arg::Own(format!("{} hooks relay {}", shown(&program), agent.name())),
         ),
     ];
     let say = |key: &str| words.text(key, &args);
@@ -105,14 +144,17 @@ pub fn hooks(
     };
     writeln!(out, "{}", say(plan)).map_err(super::Unwritten)?;
     let also = match wanted {
-        Wanted::In => also_in(&file),
+        Wanted::In => also_in(agent, &file),
         Wanted::Out => Vec::new(),
     };
     for also in also {
-        let args = [("also", Arg::Own(shown(&also)))];
+        let args = [
+            ("also", Arg::Own(shown(&also))),
+            ("agent", Arg::own(agent.title())),
+        ];
         writeln!(out, "{}", words.text("hooks.in.also", &args)).map_err(super::Unwritten)?;
     }
-    if !yes {
+    if !request.yes {
         if !std::io::stdin().is_terminal() {
             anyhow::bail!(Failure::new("call.hooks.yes"));
         }
@@ -130,17 +172,33 @@ pub fn hooks(
     }
     change.make().map_err(about)?;
     writeln!(out, "{}", say(done)).map_err(super::Unwritten)?;
+    if let (Some(key), Wanted::In) = (remark(agent), wanted) {
+        writeln!(out, "{}", words.text(key, &[])).map_err(super::Unwritten)?;
+    }
     Ok(Exit::Clean)
 }
 
-/// Returns the other settings that Claude Code reads in this folder and that have our hooks.
-pub(super) fn also_in(other_than: &Path) -> Vec<PathBuf> {
+/// Returns what a person has to know of an agent's hooks, if there is anything.
+fn remark(agent: HookedAgent) -> Option<&'static str> {
+    match agent {
+        HookedAgent::Codex => Some("hooks.in.codex"),
+        HookedAgent::Copilot => Some("hooks.in.copilot"),
+        HookedAgent::Gemini => Some("hooks.in.gemini"),
+        HookedAgent::Claude | HookedAgent::Qwen => None,
+    }
+}
+
+/// Returns the other settings that an agent reads in this folder and that have our hooks.
+pub(super) fn also_in(agent: HookedAgent, other_than: &Path) -> Vec<PathBuf> {
     let program = std::env::current_exe().unwrap_or_default();
-    let folder = file(true).ok();
+    let folder = file(agent, true).ok();
     let local = folder
         .as_ref()
+        .filter(|_| agent == HookedAgent::Claude)
         .map(|file| file.with_file_name("settings.local.json"));
-    let all = [file(false).ok(), folder, local].into_iter().flatten();
+    let all = [file(agent, false).ok(), folder, local]
+        .into_iter()
+        .flatten();
     // In the home folder, the folder's settings are the person's own.
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut seen = vec![real(other_than)];
@@ -148,7 +206,7 @@ pub(super) fn also_in(other_than: &Path) -> Vec<PathBuf> {
     for path in all {
         let is_new = !seen.contains(&real(&path));
         seen.push(real(&path));
-        let stands = standing(&path, &program);
+        let stands = standing(&path, agent, &program);
         if is_new && stands.is_ok_and(|stands| stands != HooksState::Absent) {
             also.push(path);
         }
@@ -156,20 +214,15 @@ pub(super) fn also_in(other_than: &Path) -> Vec<PathBuf> {
     also
 }
 
-/// Returns the path of Claude Code's settings: the person's own, or this folder's.
-pub(super) fn file(project: bool) -> Result<PathBuf, Failure> {
-    let folder = match project {
-        true => std::env::current_dir()
-            .map_err(|error| Failure::unreadable(&PathBuf::from("."), Reason::of_system(&error)))?
-            .join(".claude"),
-        // The place where Claude Code itself looks.
-        false => match std::env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty()) {
-            Some(folder) => PathBuf::from(folder),
-            None => files::home()
-                .filter(|home| !home.as_os_str().is_empty())
-                .map(|home| home.join(".claude"))
-                .ok_or_else(|| Failure::new("call.hooks.no_home"))?,
-        },
-    };
-    Ok(folder.join("settings.json"))
+/// Returns the path of an agent's hooks: the person's own, or this folder's.
+pub(super) fn file(agent: HookedAgent, project: bool) -> Result<PathBuf, Failure> {
+    if !project {
+        let home = files::home();
+        let found = layout::own_file(agent, home.as_deref(), |name| std::env::var_os(name));
+        return found.ok_or_else(|| Failure::new("call.hooks.no_home"));
+    }
+    let folder = std::env::current_dir()
+        .map_err(|error| Failure::unreadable(&PathBuf::from("."), Reason::of_system(&error)))?;
+    layout::project_file(agent, &folder)
+        .ok_or_else(|| Failure::new("call.hooks.no_project").with("agent", agent.title()))
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 
-use crate::config::{Dialect, LinkConfig};
+use crate::config::{Dialect, HookedAgent, LinkConfig};
 use crate::dialect::{self, a2a_card, opencode_events};
 use crate::hooks::door;
 pub(crate) use crate::hooks::standing::HooksState;
@@ -297,7 +297,7 @@ fn claude(calls: Option<&[Vec<String>]>) -> Claude {
     let (file, hooks) = of_folder.unwrap_or(own);
     let also = match (&file, &hooks) {
         (Some(file), Some(HooksState::Whole | HooksState::Partly | HooksState::Twice)) => {
-            hooked::also_in(file)
+            hooked::also_in(HookedAgent::Claude, file)
         }
         (Some(_) | None, Some(_) | None) => Vec::new(),
     };
@@ -313,11 +313,11 @@ fn claude(calls: Option<&[Vec<String>]>) -> Claude {
 
 /// Returns the path and the state of the hooks of one settings file.
 fn hooks(project: bool) -> (Option<PathBuf>, Option<HooksState>) {
-    let Ok(file) = hooked::file(project) else {
+    let Ok(file) = hooked::file(HookedAgent::Claude, project) else {
         return (None, None);
     };
     let program = std::env::current_exe().unwrap_or_default();
-    let stands = standing(&file, &program).ok();
+    let stands = standing(&file, HookedAgent::Claude, &program).ok();
     (Some(file), stands)
 }
 

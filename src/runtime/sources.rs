@@ -30,7 +30,7 @@ fn parted(text: &str) -> (Option<&'static Descriptor>, &str) {
 
 /// Returns whether agents of a protocol connect to us, instead of being reached at an address.
 fn connects_to_us(row: &Descriptor) -> bool {
-    matches!(row.named, Naming::Word(_))
+    matches!(row.named, Naming::Words(_))
 }
 
 /// Returns a source of the settings with the protocol prefix moved from its address to `dialect`.

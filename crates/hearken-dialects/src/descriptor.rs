@@ -39,8 +39,8 @@ pub enum Naming {
     Nothing,
     /// By a prefix of the address.
     Prefix(&'static str),
-    /// By a word in the place of an address, because the agents connect to us.
-    Word(&'static str),
+    /// By one of these words in the place of an address, because the agents connect to us.
+    Words(&'static [&'static str]),
 }
 
 /// Where the frames of a server are.
@@ -197,8 +197,8 @@ pub const DIALECTS: &[Descriptor] = &[
     },
     Descriptor {
         dialect: config::Dialect::Claude,
-        title: "Claude Code",
-        named: Naming::Word("claude"),
+        title: "Hook listener",
+        named: Naming::Words(&["claude", "hooks", "copilot", "qwen", "gemini"]),
         place: FramesAt::AsGiven,
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
@@ -257,7 +257,7 @@ impl Descriptor {
         match self.named {
             Naming::Nothing => None,
             Naming::Prefix(prefix) => source.strip_prefix(prefix),
-            Naming::Word(word) => (source == word).then_some(source),
+            Naming::Words(words) => words.contains(&source).then_some(source),
         }
     }
 }
@@ -285,7 +285,7 @@ pub fn table() -> String {
         let source = match row.named {
             Naming::Nothing => "".to_owned(),
             Naming::Prefix(prefix) => format!("`{prefix}URL`"),
-            Naming::Word(word) => format!("`{word}`"),
+            Naming::Words(words) => format!("`{}`", words.join("`, `")),
         };
         let token = match row.credential {
             Credential::Token => "bearer".to_owned(),
@@ -316,7 +316,7 @@ mod tests {
             let source = match row.named {
                 Naming::Nothing => continue,
                 Naming::Prefix(prefix) => format!("{prefix}http://127.0.0.1:1"),
-                Naming::Word(word) => word.to_owned(),
+                Naming::Words(words) => words[0].to_owned(),
             };
             let of = DIALECTS.iter().filter(|row| row.strip(&source).is_some());
             assert_eq!(of.count(), 1, "{source}");

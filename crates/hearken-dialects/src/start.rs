@@ -1,5 +1,7 @@
 //! What a dialect is created from.
 
+use std::time::Duration;
+
 use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::link::{Address, Stream};
 use crate::protocol::KeyRing;
@@ -64,6 +66,8 @@ pub struct Start {
     pub earlier: Earlier,
     /// Whether the agent should work in the mode that asks the person most.
     pub ask_always: bool,
+    /// After how long a question is handed back to an agent's own terminal that doesn't ask as long as its hook waits.
+    pub hand_back: Duration,
     /// Whether a handler carries out the person's decisions, so that they can be handed to it.
     pub handler: bool,
     /// The one conversation of the source that the person wants, if they named one.
@@ -97,6 +101,7 @@ impl Start {
             prompts_at: None,
             earlier: Earlier::None,
             ask_always: false,
+            hand_back: Duration::from_secs(5 * 60),
             handler: false,
             conversation: None,
         }

@@ -56,7 +56,6 @@ mod tokens;
 mod tongues;
 mod turns;
 mod typing;
-mod unasked;
 mod unsettled;
 mod verbosity;
 mod voice;

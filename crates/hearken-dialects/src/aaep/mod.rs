@@ -162,6 +162,7 @@ impl Aaep {
             handler: _,
             conversation: _,
             ask_always: _,
+            hand_back: _,
         } = start;
         let mut seed = seed;
         let (at, way) = match carrier {

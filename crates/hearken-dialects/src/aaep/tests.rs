@@ -71,6 +71,7 @@ fn start(carrier: Carrier) -> Start {
         prompts_at: None,
         earlier: Default::default(),
         ask_always: false,
+        hand_back: Duration::from_secs(300),
         handler: false,
         conversation: None,
         carrier,

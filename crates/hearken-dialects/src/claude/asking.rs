@@ -18,10 +18,14 @@ use crate::protocol::{self, AwaitingClarification};
 use crate::rpc::Id;
 use crate::written::cut;
 
+use super::harness::Harness;
+
 /// How many suggestions are offered: AAEP allows 32 decisions.
 const MOST: usize = 30;
 /// The longest suggestion that can be announced in full before it is chosen, in characters.
 const LONGEST_RULE: usize = 250;
+/// The answer that decides nothing and lets the agent's own terminal ask.
+pub const ASK_THERE: &str = "ask there";
 /// The tool that asks the person in words. Allowing it without an answer would give an empty answer.
 const ASKS_WORDS: &str = "AskUserQuestion";
 /// How many questions and answers are announced, and how long each may be, in characters.
@@ -30,6 +34,7 @@ const LONGEST_WORDS: usize = 900;
 
 /// Builds the question for a permission, and counts the suggestions that are not offered.
 pub fn permission(
+    harness: &Harness,
     request: u64,
     call: &str,
     suggestions: &[Value],
@@ -55,6 +60,13 @@ pub fn permission(
         });
     }
     choices.push(reject);
+    if !harness.agent.asks_too() {
+        choices.push(ask_there(harness.agent.title(), words));
+    }
+    let suggestions = match harness.takes_suggestions() {
+        true => suggestions,
+        false => &[],
+    };
     for suggestion in suggestions {
         let said = suggestion.as_object().and_then(|it| said(it, words));
         let is_new = |said: &String| {
@@ -170,12 +182,32 @@ pub fn question(
     ))
 }
 
+/// Returns a question that can be answered in the agent's own terminal alone.
+pub fn elsewhere(name: &str, asked: &str, words: &Words) -> Permission {
+    let asked = cut(asked, LONGEST_WORDS);
+    let question = AwaitingClarification {
+        question: first(words, "claude.question", &[("words", &asked)]),
+        ..AwaitingClarification::default()
+    };
+    Permission::words(Id::of_name(name), question)
+}
+
+/// Returns the choice that hands a question back to the agent's own terminal.
+fn ask_there(agent: &str, words: &Words) -> OptionChoice {
+    OptionChoice {
+        decision: first(words, "hooks.option.there", &[("agent", agent)]),
+        option: ASK_THERE.to_owned(),
+        allows: false,
+        rejects: false,
+        cancels: false,
+    }
+}
+
 /// Returns the answer to the waiting hook: a decision, with the person's reason for a rejection.
-pub fn decision(choice: &OptionChoice, reason: Option<&str>) -> String {
+pub fn decision(harness: &Harness, choice: &OptionChoice, reason: Option<&str>) -> String {
     let mut decision: Value = serde_json::from_str(&choice.option).unwrap_or_default();
     if let Some(reason) = reason.filter(|reason| !choice.allows && !reason.trim().is_empty()) {
         decision["message"] = reason.into();
     }
-    json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}})
-        .to_string()
+    harness.decide(&decision)
 }

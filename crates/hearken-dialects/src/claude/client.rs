@@ -17,13 +17,12 @@ use crate::{
 };
 
 use super::conversation::{ClaudeConversation, place};
+use super::harness::Harness;
 use super::read::{self, CallOutcome, Hook, HookNews, Misread, PermissionRequest};
 use super::repeats::Repeats;
 
 /// The name of this dialect.
 const NAME: &str = "claude";
-/// The name of the agent.
-const AGENT: &str = "Claude Code";
 /// How many conversations are followed at the same time.
 const MOST: usize = 64;
 /// How many unknown kinds of events are reported, each once.
@@ -38,6 +37,8 @@ pub(super) const LIMIT: Duration = Duration::from_secs(60 * 60 - 5);
 /// A request that waits for the person.
 #[derive(Debug)]
 pub(super) struct WaitingRequest {
+    /// The program that asks.
+    pub harness: &'static Harness,
     /// Its conversation.
     pub conversation: String,
     /// When it began to wait.
@@ -59,6 +60,8 @@ pub struct Claude {
     pub(super) answered: VecDeque<u64>,
     /// How many permissions were requested.
     pub(super) asked: u64,
+    /// After how long a question is handed back to a terminal that doesn't ask while its hook waits.
+    pub(super) hand_back: Duration,
     /// The stream to follow if the messages are a recording on a server.
     stream: Option<Stream>,
     unknown: BTreeSet<String>,
@@ -78,6 +81,7 @@ impl Claude {
             sending: BTreeMap::new(),
             answered: VecDeque::new(),
             asked: 0,
+            hand_back: start.hand_back,
             stream: (start.carrier == Carrier::EventStream).then_some(start.stream),
             unknown: BTreeSet::new(),
             repeats: Repeats::default(),
@@ -93,7 +97,9 @@ impl Claude {
         };
         let is_repeated = self.repeats.meet(hook, body, is_awaited, cx.now.monotonic);
         if is_repeated && !std::mem::replace(&mut self.told_twice, true) {
-            cx.out.push(Out::Tell(Phrase::new("claude.twice")));
+            cx.out.push(Out::Tell(
+                Phrase::new("claude.twice").with("agent", agent(hook.harness)),
+            ));
         }
         is_repeated
     }
@@ -102,13 +108,14 @@ impl Claude {
     pub(super) fn conversation(
         &mut self,
         id: &str,
+        harness: &'static Harness,
         out: &mut Vec<Out>,
     ) -> Option<&mut ClaudeConversation> {
         let is_idle = |conversation: &ClaudeConversation| conversation.turn.is_none();
         let opened = self.conversations.open(id, is_idle, |seed| {
             let agent = Agent {
                 id: written::id("claude_", id),
-                name: AGENT.to_owned(),
+                name: harness.agent.title().to_owned(),
                 model: None,
             };
             let teller = EventContext {
@@ -118,7 +125,7 @@ impl Claude {
                 answerable: !self.listens,
                 left: LeftCalls::default(),
             };
-            ClaudeConversation::new(id, teller)
+            ClaudeConversation::new(id, harness, teller)
         });
         let full = Phrase::new("claude.too_many_conversations");
         opened.map_err(|error| error.tell(full, out)).ok()
@@ -127,11 +134,16 @@ impl Claude {
     /// Handles a request; all but those that need the person's decision are answered immediately.
     fn request(&mut self, id: u64, request: &IncomingRequest, cx: &mut Cx<'_>) {
         let path = request.path.split('?').next().unwrap_or_default();
-        match path {
-            HOOK => self.message(Some(id), &request.body, cx),
-            TOO_LARGE => cx.out.push(Out::Tell(Phrase::new("claude.too_large"))),
+        match path.strip_prefix(HOOK) {
+            Some(from) => match sender(from) {
+                Some((harness, event)) => self.message(harness, event, Some(id), &request.body, cx),
+                None => cx
+                    .out
+                    .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+            },
+            None if path == TOO_LARGE => cx.out.push(Out::Tell(Phrase::new("claude.too_large"))),
             // A client that knows the secret but uses another path is not one of our hooks.
-            _ => cx
+            None => cx
                 .out
                 .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
         }
@@ -148,12 +160,20 @@ impl Claude {
         }
     }
 
-    fn message(&mut self, id: Option<u64>, body: &str, cx: &mut Cx<'_>) {
-        let hook = match read::hook(body) {
+    fn message(
+        &mut self,
+        harness: &'static Harness,
+        event: Option<&str>,
+        id: Option<u64>,
+        body: &str,
+        cx: &mut Cx<'_>,
+    ) {
+        let not_asked = || Out::Tell(Phrase::new("claude.not_asked"));
+        let hook = match read::hook(harness, event, body) {
             Ok(hook) => hook,
             Err(why) => {
-                if read::asks(body) {
-                    cx.out.push(Out::Tell(Phrase::new("claude.not_asked")));
+                if read::asks(harness, event, body) {
+                    cx.out.push(not_asked());
                 }
                 let foreign = match why {
                     Misread::NoObject => Foreign::Value,
@@ -172,15 +192,18 @@ impl Claude {
                     Phrase::new("claude.unknown").with("kind", kind),
                 ));
             }
+            cx.out
+                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
             return;
         }
-        let Some(conversation) = self.conversation(&hook.conversation, cx.out) else {
-            if read::asks(body) {
-                cx.out.push(Out::Tell(Phrase::new("claude.not_asked")));
+        let Some(conversation) = self.conversation(&hook.conversation, harness, cx.out) else {
+            if read::asks(harness, event, body) {
+                cx.out.push(not_asked());
             }
             return;
         };
         conversation.stirs(cx.now);
+        conversation.goes_on(&hook.what, cx);
         if !hook.folder.is_empty() {
             conversation.teller.folder.clone_from(&hook.folder);
         }
@@ -195,7 +218,12 @@ impl Claude {
 
     fn heard_of(&mut self, id: Option<u64>, mut hook: Hook, cx: &mut Cx<'_>) {
         let folder = place(&hook.folder);
-        let tell = |key| Phrase::new(key).with("folder", folder.clone());
+        let name = agent(hook.harness);
+        let tell = |key| {
+            Phrase::new(key)
+                .with("agent", name.clone())
+                .with("folder", folder.clone())
+        };
         let Some(conversation) = self.conversations.get_mut(&hook.conversation) else {
             return;
         };
@@ -246,6 +274,30 @@ impl Claude {
                     tell("claude.notice").with("words", PhraseArg::Agent(words)),
                 )),
             },
+            HookNews::AsksThere(words) => conversation.asks_there(&words, cx),
+            HookNews::Shows(shown) => {
+                if hook.helper.is_none() {
+                    conversation.shows(shown, cx);
+                }
+            }
+            HookNews::Model(model) => {
+                conversation.teller.writer.model(Some(&model));
+                let model = PhraseArg::Name(model);
+                cx.out
+                    .push(Out::Tell(tell("hooks.model").with("model", model)));
+            }
+            HookNews::Tells(key, words) => {
+                cx.out
+                    .push(Out::Tell(tell(key).with("words", PhraseArg::Agent(words))));
+            }
+            HookNews::Batch(calls) if calls > 1 => {
+                let n = PhraseArg::Own(calls.to_string());
+                cx.out.push(Out::Detail(tell("hooks.batch").with("n", n)));
+            }
+            HookNews::Batch(_) => {}
+            HookNews::Interrupted => {
+                over.extend(conversation.end(TurnEnd::Stopped { wanted: false }, cx));
+            }
             HookNews::HelperBegins(kind) => {
                 cx.out.push(Out::Tell(
                     tell("claude.helper.begins").with("kind", PhraseArg::Agent(kind)),
@@ -281,6 +333,23 @@ impl Claude {
     }
 }
 
+/// Returns the harness, and what happened, from the rest of a message's path; `None` if it is none of ours.
+fn sender(from: &str) -> Option<(&'static Harness, Option<&str>)> {
+    if from.is_empty() {
+        return Some((Harness::first(), None));
+    }
+    let (name, event) = match from.strip_prefix('/')?.split_once('/') {
+        Some((name, event)) => (name, Some(event)),
+        None => (from.strip_prefix('/')?, None),
+    };
+    Some((Harness::named(name)?, event))
+}
+
+/// Returns a harness's name for people, as an argument of a phrase.
+pub(super) fn agent(harness: &Harness) -> PhraseArg {
+    PhraseArg::Name(harness.agent.title().to_owned())
+}
+
 /// Announces that hooks cannot fulfil a wish.
 fn wished(wish: &Wish, out: &mut Vec<Out>) {
     match wish {
@@ -300,7 +369,7 @@ impl Dialect for Claude {
     }
 
     fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
-        self.message(None, &frame.text, cx);
+        self.message(Harness::first(), None, None, &frame.text, cx);
     }
 
     fn on_request(&mut self, id: u64, request: &IncomingRequest, cx: &mut Cx<'_>) {
@@ -323,7 +392,7 @@ impl Dialect for Claude {
     }
 
     fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
-        self.answer(request, reply, cx.out);
+        self.answer(request, reply, cx);
     }
 
     fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
@@ -334,13 +403,13 @@ impl Dialect for Claude {
         for conversation in self.conversations.values_mut() {
             conversation.tick(cx);
         }
+        self.hand_back_due(cx);
     }
 
     fn deadline(&self) -> Option<Duration> {
-        self.conversations
-            .values()
-            .filter_map(ClaudeConversation::deadline)
-            .min()
+        let conversations = self.conversations.values();
+        let silent = conversations.filter_map(ClaudeConversation::deadline);
+        silent.chain(self.hand_back_at()).min()
     }
 
     fn connection(&self) -> Connection {

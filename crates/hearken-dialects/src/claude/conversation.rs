@@ -14,6 +14,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::agents;
+use crate::config::HookedAgent;
 use crate::kit::call::HeardStage;
 use crate::kit::ending::TurnEnd;
 use crate::kit::oversight;
@@ -24,15 +25,15 @@ use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Now;
 use crate::{Cx, Out, Over};
 
-use super::read::{CallOutcome, MOST_TEXTS, Made};
+use super::asking;
+use super::harness::Harness;
+use super::read::{CallOutcome, HookNews, MOST_TEXTS, Made, ShownText};
 use super::tools;
 
 /// How long without events until a turn is perhaps over: models think for a minute or two, rarely longer.
 const SILENT: Duration = Duration::from_secs(3 * 60);
 /// How long without events until a turn counts as over, whatever came last: even the longest calls time out sooner.
 const GONE: Duration = Duration::from_secs(30 * 60);
-/// Its name in the table of agents.
-const AGENT_NAME: &str = "claude";
 /// How many calls are remembered to match permissions to them; more than run at the same time.
 const MOST_CALLS: usize = 256;
 
@@ -56,8 +57,10 @@ struct OpenCall {
 /// One conversation.
 #[derive(Debug)]
 pub struct ClaudeConversation {
-    /// Its name in Claude Code.
+    /// Its name in its program.
     pub id: String,
+    /// The program that it is of.
+    pub harness: &'static Harness,
     /// Its turn.
     pub turn: Option<Turn>,
     /// The writer of its events.
@@ -72,15 +75,22 @@ pub struct ClaudeConversation {
     told_silent: bool,
     /// The texts of its transcript that were heard or are old; `None` before the first message.
     known: Option<VecDeque<String>>,
-    /// The last text heard from the transcript in this turn.
+    /// The last text heard in this turn.
     last: String,
+    /// The message that is being shown, by its name; while messages are shown, the transcript says nothing new.
+    shown: Option<String>,
+    /// The question that is asked in its own terminal alone.
+    asked_there: Option<String>,
+    /// Whether it was said that a question is open only here.
+    pub told_only_here: bool,
 }
 
 impl ClaudeConversation {
     /// Creates the record of a conversation.
-    pub fn new(id: &str, teller: EventContext) -> Self {
+    pub fn new(id: &str, harness: &'static Harness, teller: EventContext) -> Self {
         Self {
             id: id.to_owned(),
+            harness,
             turn: None,
             teller,
             mode: None,
@@ -90,6 +100,9 @@ impl ClaudeConversation {
             told_silent: false,
             known: None,
             last: String::new(),
+            shown: None,
+            asked_there: None,
+            told_only_here: false,
         }
     }
 
@@ -106,9 +119,14 @@ impl ClaudeConversation {
         }
         let before = self.mode.replace(mode.to_owned());
         let agent = self.teller.writer.name();
-        let known = agents::named(AGENT_NAME);
+        let known = agents::named(self.harness.agent.name());
         let asks = |mode: &str| known.as_ref()?.modes.get(mode).copied();
-        let name = mode_name(mode);
+        let name = match self.harness.agent {
+            HookedAgent::Claude => mode_name(mode),
+            HookedAgent::Codex | HookedAgent::Copilot | HookedAgent::Qwen | HookedAgent::Gemini => {
+                mode
+            }
+        };
         out.push(Out::Tell(match before {
             None => oversight::starts_in(agent, name, asks(mode), false),
             Some(before) => oversight::changed_to(agent, name, asks(&before), asks(mode)),
@@ -173,10 +191,64 @@ impl ClaudeConversation {
             known.push_back(name.clone());
             fresh.push((name, text));
         }
+        let is_old = is_old || self.shown.is_some();
         for (name, text) in fresh.into_iter().filter(|_| !is_old) {
             self.last.clone_from(&text);
             let message = Some(name);
             self.update(Update::Says { message, text }, cx);
+        }
+    }
+
+    /// Announces a part of a message that is shown as it is written.
+    pub fn shows(&mut self, part: ShownText, cx: &mut Cx<'_>) {
+        let ShownText {
+            message,
+            text,
+            is_all,
+        } = part;
+        let goes_on = self.shown.as_ref() == Some(&message);
+        let fresh = match (goes_on, is_all) {
+            (true, true) => match text.strip_prefix(&self.last) {
+                Some(fresh) => fresh.to_owned(),
+                // An older state of the same message comes late.
+                None => return,
+            },
+            (true, false) | (false, _) => text,
+        };
+        if !goes_on {
+            self.last.clear();
+        }
+        self.last.push_str(&fresh);
+        self.shown = Some(message.clone());
+        if !fresh.is_empty() {
+            let message = Some(message);
+            self.update(
+                Update::Says {
+                    message,
+                    text: fresh,
+                },
+                cx,
+            );
+        }
+    }
+
+    /// Asks what can be answered in its own terminal alone.
+    pub fn asks_there(&mut self, words: &str, cx: &mut Cx<'_>) {
+        let name = format!("there {}", self.teller.writer.token());
+        let question = asking::elsewhere(&name, words, &self.teller.words);
+        let (turn, teller) = self.turn(cx);
+        if turn.clarify(question, false, teller, cx) {
+            self.asked_there = Some(name);
+        }
+    }
+
+    /// Closes what was asked in its own terminal alone, because the agent goes on.
+    pub fn goes_on(&mut self, news: &HookNews, cx: &mut Cx<'_>) {
+        if let HookNews::Notice { .. } | HookNews::AsksThere(_) | HookNews::Shows(_) = news {
+            return;
+        }
+        if let (Some(name), Some(turn)) = (self.asked_there.take(), &mut self.turn) {
+            turn.decided_elsewhere(&name, None, &mut self.teller, cx);
         }
     }
 
@@ -237,7 +309,7 @@ impl ClaudeConversation {
     /// and input.
     fn name_of(&mut self, made: &Made, helper: Option<String>, asks: bool) -> String {
         let same = |known: &&mut OpenCall| {
-            known.tool == made.tool && known.input == made.input && known.helper == helper
+            known.tool == made.tool && is_same(&known.input, &made.input) && known.helper == helper
         };
         let found = match made.id.is_empty() {
             true => self
@@ -286,7 +358,7 @@ impl ClaudeConversation {
     pub fn awaits(&self, made: &Made, helper: Option<&str>) -> bool {
         let same = |known: &&OpenCall| {
             known.tool == made.tool
-                && known.input == made.input
+                && is_same(&known.input, &made.input)
                 && known.helper.as_deref() == helper
         };
         let mut alike = self.calls.iter().filter(same).peekable();
@@ -329,6 +401,7 @@ impl ClaudeConversation {
         let open = self.close(Over::TakenBack, cx);
         self.calls.clear();
         self.last.clear();
+        self.asked_there = None;
         if let Some(mut turn) = self.turn.take() {
             turn.end(end);
             turn.finish(&mut self.teller, cx);
@@ -392,11 +465,26 @@ impl ClaudeConversation {
             let folder = place(&self.teller.folder);
             cx.out.push(Out::Tell(
                 Phrase::new("claude.silent")
+                    .with(
+                        "agent",
+                        PhraseArg::Name(self.harness.agent.title().to_owned()),
+                    )
                     .with("n", minutes)
                     .with("folder", folder),
             ));
         }
     }
+}
+
+/// Returns whether two inputs are of one call. Some programs describe a call only where they ask, or only where they
+/// call.
+fn is_same(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+    let without = |map: &'_ Map<String, Value>| {
+        let mut map = map.clone();
+        map.remove("description");
+        map
+    };
+    one == other || without(one) == without(other)
 }
 
 /// Returns the name of a mode that Claude Code shows; a new one goes by its id.

@@ -3,6 +3,8 @@
 //! Responsibilities: asking each request once, answers on their way, requests decided or given up in that terminal. Not
 //! here: what a request becomes (`asking`).
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::kit::permission::Sending;
@@ -11,8 +13,9 @@ use crate::protocol::{Answer, Reply};
 use crate::{Cx, Out};
 
 use super::asking;
-use super::client::{Claude, WaitingRequest};
+use super::client::{Claude, WaitingRequest, agent};
 use super::conversation::place;
+use super::harness::Harness;
 use super::read::{Hook, PermissionRequest};
 
 /// The answer to a hook that decides nothing.
@@ -55,7 +58,9 @@ impl Claude {
         // Without a request to answer there is no number, so one is made up.
         let number = id.unwrap_or(self.asked);
         let words = self.words.clone();
-        let Some(conversation) = self.conversation(&hook.conversation, cx.out) else {
+        let harness = hook.harness;
+        let hand_back = self.hand_back;
+        let Some(conversation) = self.conversation(&hook.conversation, harness, cx.out) else {
             if let Some(id) = id {
                 self.let_go(id, cx.out);
             }
@@ -71,7 +76,21 @@ impl Claude {
             None => {
                 let key = crate::kit::call::key(&news.id);
                 let (permission, more) =
-                    asking::permission(number, &key, &asks.suggestions, is_whole, &words);
+                    asking::permission(harness, number, &key, &asks.suggestions, is_whole, &words);
+                let only_here = !harness.agent.asks_too() && id.is_some();
+                if only_here && !std::mem::replace(&mut conversation.told_only_here, true) {
+                    let seconds = hand_back.as_secs();
+                    let (m, s) = match seconds % 60 {
+                        0 => ((seconds / 60).to_string(), String::new()),
+                        _ => (String::new(), seconds.to_string()),
+                    };
+                    cx.out.push(Out::Tell(
+                        Phrase::new("hooks.only_here")
+                            .with("agent", agent(harness))
+                            .with("m", PhraseArg::Own(m))
+                            .with("s", PhraseArg::Own(s)),
+                    ));
+                }
                 if !is_whole {
                     cx.out.push(Out::Tell(Phrase::new("claude.too_long")));
                 } else if more + asks.left_out > 0 {
@@ -88,6 +107,7 @@ impl Claude {
                 self.held.insert(
                     id,
                     WaitingRequest {
+                        harness,
                         conversation: hook.conversation,
                         since: cx.now.monotonic,
                     },
@@ -103,7 +123,7 @@ impl Claude {
     }
 
     /// Sends an answer of the person.
-    pub(super) fn answer(&mut self, request: u64, reply: &Reply, out: &mut Vec<Out>) {
+    pub(super) fn answer(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let kept = |fault| Out::Settled {
             request,
             outcome: Err(Undelivered::Kept(fault)),
@@ -115,7 +135,7 @@ impl Claude {
             .filter_map(|it| it.turn.as_mut());
         let asked = turns.find_map(|turn| turn.asked_under(token));
         let Some(permission) = asked.filter(|_| !self.listens) else {
-            return out.push(kept(Fault::OneWay));
+            return cx.out.push(kept(Fault::OneWay));
         };
         let id = permission
             .id
@@ -125,7 +145,7 @@ impl Claude {
         let waits =
             |id: &u64| self.held.contains_key(id) && !self.sending.values().any(|sent| sent == id);
         let Some(id) = id.filter(waits) else {
-            return out.push(kept(gone()));
+            return cx.out.push(kept(gone()));
         };
         let chosen = match &reply.answer {
             Answer::Decision {
@@ -139,23 +159,75 @@ impl Claude {
             Answer::Response(_) => None,
         };
         let Some((choice, reason)) = chosen else {
-            return out.push(kept(Fault::Rejected {
+            return cx.out.push(kept(Fault::Rejected {
                 reason: Phrase::new("claude.no_answer"),
                 retry_after: None,
                 again: false,
             }));
         };
+        if choice.option == asking::ASK_THERE {
+            cx.out.push(Out::Settled {
+                request,
+                outcome: Ok(Receipt::Here),
+            });
+            return self.give_back(id, "hooks.given_back", cx);
+        }
         permission.sending = Some(Sending {
             request,
             allows: choice.allows,
             reason: None,
         });
         self.sending.insert(request, id);
-        out.push(Out::Respond {
+        let harness = self.held.get(&id).map_or(Harness::first(), |it| it.harness);
+        cx.out.push(Out::Respond {
             id,
             request: Some(request),
-            body: asking::decision(&choice, reason.as_deref()),
+            body: asking::decision(harness, &choice, reason.as_deref()),
         });
+    }
+
+    /// Hands a question back to the agent's own terminal, which asks it then.
+    fn give_back(&mut self, id: u64, key: &'static str, cx: &mut Cx<'_>) {
+        let Some(held) = self.held.get(&id) else {
+            return;
+        };
+        let (harness, name) = (held.harness, held.conversation.clone());
+        self.let_go(id, cx.out);
+        let Some(conversation) = self.conversations.get_mut(&name) else {
+            return;
+        };
+        if let Some(turn) = conversation.turn.as_mut() {
+            turn.withdrawn(&Value::from(id.to_string()), &mut conversation.teller, cx);
+        }
+        cx.out
+            .push(Out::Tell(Phrase::new(key).with("agent", agent(harness))));
+    }
+
+    /// Returns the questions that are open only here, each with the time at which it is handed back.
+    fn only_here(&self) -> impl Iterator<Item = (u64, Duration)> {
+        let is_sent = |id: &u64| self.sending.values().any(|sent| sent == id);
+        self.held
+            .iter()
+            .filter(move |(id, held)| !held.harness.agent.asks_too() && !is_sent(id))
+            .map(|(id, held)| (*id, held.since + self.hand_back))
+    }
+
+    /// Returns when the next question is handed back.
+    pub(super) fn hand_back_at(&self) -> Option<Duration> {
+        self.only_here().map(|(_, at)| at).min()
+    }
+
+    /// Hands back the questions that nobody answered in time.
+    pub(super) fn hand_back_due(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now.monotonic;
+        let due: Vec<u64> = self
+            .only_here()
+            .filter(|(_, at)| *at <= now)
+            .map(|(id, _)| id)
+            .collect();
+        for id in due {
+            self.give_back(id, "hooks.handed_back", cx);
+        }
     }
 
     /// Handles the outcome of sending an answer.
@@ -208,6 +280,7 @@ impl Claude {
         let Some(held) = self.held.remove(&id) else {
             return;
         };
+        let name_arg = agent(held.harness);
         let waited = cx.now.monotonic.saturating_sub(held.since);
         let key = match waited >= super::client::LIMIT {
             true => "claude.lapsed",
@@ -225,8 +298,11 @@ impl Claude {
             .withdrawn(&name, &mut conversation.teller, cx)
             .is_some()
         {
-            cx.out
-                .push(Out::Tell(Phrase::new(key).with("folder", folder)));
+            cx.out.push(Out::Tell(
+                Phrase::new(key)
+                    .with("agent", name_arg)
+                    .with("folder", folder),
+            ));
         }
     }
 }

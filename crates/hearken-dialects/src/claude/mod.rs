@@ -20,6 +20,7 @@ mod asking;
 mod client;
 mod conversation;
 mod deciding;
+mod harness;
 mod read;
 mod repeats;
 #[cfg(test)]

@@ -9,6 +9,8 @@ use crate::kit::members::text;
 use crate::protocol::object;
 use crate::written::cut;
 
+use super::harness::Harness;
+
 /// The longest name that is kept, in bytes: names are UUIDs.
 const LONGEST_NAME: usize = 256;
 /// The longest text of a person's prompt or a notice that is kept, in characters.
@@ -23,6 +25,8 @@ const MOST_SUGGESTIONS: usize = 64;
 /// One message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hook {
+    /// The program that it is from.
+    pub harness: &'static Harness,
     /// The conversation.
     pub conversation: String,
     /// The prompt that it belongs to, if stated.
@@ -62,6 +66,18 @@ pub enum HookNews {
         /// The text.
         words: String,
     },
+    /// It asks in its own terminal, and can't be answered from here.
+    AsksThere(String),
+    /// It shows a part of a message.
+    Shows(ShownText),
+    /// It works with another model.
+    Model(String),
+    /// Something to announce: the phrase, and the words in it.
+    Tells(&'static str, String),
+    /// So many calls of one step are over.
+    Batch(usize),
+    /// The person interrupted its turn.
+    Interrupted,
     /// A subagent of this type has begun.
     HelperBegins(String),
     /// A subagent of this type is done.
@@ -76,6 +92,17 @@ pub enum HookNews {
     Quiet,
     /// An event of an unknown kind.
     Unknown(String),
+}
+
+/// A part of a message, as it is shown while the agent writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownText {
+    /// The name of the message.
+    pub message: String,
+    /// The text.
+    pub text: String,
+    /// Whether the text is all of the message so far, not only what was added.
+    pub is_all: bool,
 }
 
 /// A call of a tool.
@@ -148,13 +175,20 @@ fn words(map: &Map<String, Value>, key: &str) -> String {
     cut(text(map, key).unwrap_or_default(), LONGEST_WORDS)
 }
 
-/// Reads a message.
-pub fn hook(body: &str) -> Result<Hook, Misread> {
+/// Reads a message of a harness; `event` is what happened, where its path says so.
+pub fn hook(harness: &'static Harness, event: Option<&str>, body: &str) -> Result<Hook, Misread> {
     let map = object(body).ok_or(Misread::NoObject)?;
+    let map = harness.in_common_form(event, map);
     let event = text(&map, "hook_event_name").ok_or(Misread::NoEvent)?;
     let what = what(event, &map)?;
+    let conversation = name(&map, "session_id").ok_or(Misread::NoConversation)?;
     Ok(Hook {
-        conversation: name(&map, "session_id").ok_or(Misread::NoConversation)?,
+        harness,
+        // Two programs may use the same name.
+        conversation: match *harness == *Harness::first() {
+            true => conversation,
+            false => format!("{} {conversation}", harness.agent.name()),
+        },
         prompt: name(&map, "prompt_id"),
         helper: match what {
             // In these events the name is that of the subagent itself.
@@ -165,6 +199,12 @@ pub fn hook(body: &str) -> Result<Hook, Misread> {
             | HookNews::Called(..)
             | HookNews::Asks(_)
             | HookNews::Notice { .. }
+            | HookNews::AsksThere(_)
+            | HookNews::Shows(_)
+            | HookNews::Model(_)
+            | HookNews::Tells(..)
+            | HookNews::Batch(_)
+            | HookNews::Interrupted
             | HookNews::Stops(_)
             | HookNews::Breaks(_)
             | HookNews::Ends
@@ -218,6 +258,9 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
                 left_out: all.len().saturating_sub(MOST_SUGGESTIONS),
             }))
         }
+        "Notification" if text(map, "notification_type") == Some("ToolPermission") => {
+            HookNews::AsksThere(words(map, "message"))
+        }
         "Notification" => HookNews::Notice {
             kind: name(map, "notification_type").unwrap_or_default(),
             words: words(map, "message"),
@@ -238,15 +281,34 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
             })
         }
         "SessionEnd" => HookNews::Ends,
+        "Interrupt" => HookNews::Interrupted,
+        "MessageDisplay" => HookNews::Shows(shown(map).ok_or(Misread::Halved)?),
+        "TaskCreated" => HookNews::Tells("hooks.task.created", words(map, "task_subject")),
+        "TaskCompleted" => HookNews::Tells("hooks.task.completed", words(map, "task_subject")),
+        "TeammateIdle" => HookNews::Tells("hooks.teammate.idle", words(map, "teammate_name")),
+        "PostModelSwitch" => HookNews::Model(words(map, "to_model")),
+        "PostToolBatch" => {
+            let calls = map.get("tool_calls").and_then(Value::as_array);
+            HookNews::Batch(calls.map_or(0, Vec::len))
+        }
+        // What the agent reads, where it works and what it compacts changes nothing for the person; a form is asked in
+        // its own terminal, and announced by the notice of it.
         "PreCompact"
         | "PostCompact"
-        | "PostToolBatch"
+        | "PreModelSwitch"
+        | "PreModelRequest"
+        | "PostModelRequest"
+        | "PreSkillShellCommand"
         | "InstructionsLoaded"
         | "ConfigChange"
         | "CwdChanged"
+        | "DirectoryAdded"
         | "FileChanged"
+        | "WorktreeCreate"
+        | "WorktreeRemove"
+        | "ElicitationResult"
+        | "SessionDelete"
         | "Setup"
-        | "MessageDisplay"
         | "UserPromptExpansion" => HookNews::Quiet,
         other => HookNews::Unknown(cut(other, LONGEST_NAME)),
     })
@@ -267,7 +329,20 @@ fn made(map: &Map<String, Value>) -> Option<Made> {
     })
 }
 
+/// Reads a part of a message: what was added (Claude Code), or all of it so far (Qwen Code).
+fn shown(map: &Map<String, Value>) -> Option<ShownText> {
+    let added = text(map, "delta");
+    Some(ShownText {
+        message: name(map, "message_id")?,
+        text: added.or_else(|| text(map, "displayed_text"))?.to_owned(),
+        is_all: added.is_none(),
+    })
+}
+
 /// Returns whether a message asks for a permission, whatever else it contains.
-pub fn asks(body: &str) -> bool {
-    object(body).is_some_and(|map| text(&map, "hook_event_name") == Some("PermissionRequest"))
+pub fn asks(harness: &Harness, event: Option<&str>, body: &str) -> bool {
+    object(body).is_some_and(|map| {
+        let map = harness.in_common_form(event, map);
+        text(&map, "hook_event_name") == Some("PermissionRequest")
+    })
 }

@@ -58,6 +58,12 @@ impl Repeats {
             | HookNews::Calls(_)
             | HookNews::Called(..)
             | HookNews::Notice { .. }
+            | HookNews::AsksThere(_)
+            | HookNews::Shows(_)
+            | HookNews::Model(_)
+            | HookNews::Tells(..)
+            | HookNews::Batch(_)
+            | HookNews::Interrupted
             | HookNews::HelperBegins(_)
             | HookNews::HelperEnds(_)
             | HookNews::Stops(_)
@@ -70,13 +76,20 @@ impl Repeats {
             return true;
         }
         let (separates, names_call) = match &hook.what {
-            HookNews::Prompted(_) | HookNews::Stops(_) | HookNews::Breaks(_) | HookNews::Ends => {
-                (true, false)
-            }
+            HookNews::Prompted(_)
+            | HookNews::Stops(_)
+            | HookNews::Breaks(_)
+            | HookNews::Interrupted
+            | HookNews::Ends => (true, false),
             HookNews::Calls(made) | HookNews::Called(made, _) => (false, !made.id.is_empty()),
             HookNews::Asks(_)
             | HookNews::Begins { .. }
             | HookNews::Notice { .. }
+            | HookNews::AsksThere(_)
+            | HookNews::Shows(_)
+            | HookNews::Model(_)
+            | HookNews::Tells(..)
+            | HookNews::Batch(_)
             | HookNews::HelperBegins(_)
             | HookNews::HelperEnds(_)
             | HookNews::Quiet

@@ -62,8 +62,17 @@ pub struct DoorAddress {
     pub port: u16,
     /// The secret, which is the first part of every path.
     pub secret: String,
+    /// What is wanted of the hooks.
+    pub terms: HookTerms,
+}
+
+/// What the listening hearken wants of the hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HookTerms {
     /// Whether the texts from the agent's transcript are wanted, too.
     pub transcript: bool,
+    /// How long a question is open here at most, where the agent's own terminal asks nothing meanwhile.
+    pub hand_back: Duration,
 }
 
 impl Door {
@@ -111,8 +120,10 @@ impl Door {
     ///
     /// # Errors
     /// If it can't be written.
-    pub fn open(&mut self, port: u16, secret: &str, transcript: bool) -> io::Result<()> {
-        let text = json!({"port": port, "secret": secret, "transcript": transcript}).to_string();
+    pub fn open(&mut self, port: u16, secret: &str, terms: HookTerms) -> io::Result<()> {
+        let text = json!({"port": port, "secret": secret, "transcript": terms.transcript,
+            "hand_back": terms.hand_back.as_secs()})
+        .to_string();
         put_for_owner(&self.path, &text)?;
         self.written = Some(text);
         Ok(())
@@ -158,7 +169,14 @@ pub fn find(folder: &Path) -> Option<DoorAddress> {
     (!secret.is_empty() && secret.chars().all(plain)).then_some(DoorAddress {
         port: u16::try_from(port).ok().filter(|port| *port > 0)?,
         secret: secret.to_owned(),
-        transcript: said.get("transcript").and_then(Value::as_bool) == Some(true),
+        terms: HookTerms {
+            transcript: said.get("transcript").and_then(Value::as_bool) == Some(true),
+            hand_back: Duration::from_secs(
+                said.get("hand_back")
+                    .and_then(Value::as_u64)
+                    .unwrap_or_default(),
+            ),
+        },
     })
 }
 
@@ -174,7 +192,7 @@ mod tests {
         assert!(find(&folder).is_none(), "nobody was ever there");
         let mut door = Door::take(&folder).unwrap();
         assert!(find(&folder).is_none(), "it is not open yet");
-        door.open(4711, "s3cret", false).unwrap();
+        door.open(4711, "s3cret", HookTerms::default()).unwrap();
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -183,9 +201,13 @@ mod tests {
         }
         let knock = find(&folder).unwrap();
         assert_eq!((knock.port, knock.secret.as_str()), (4711, "s3cret"));
-        assert!(!knock.transcript);
-        door.open(4711, "s3cret", true).unwrap();
-        assert!(find(&folder).unwrap().transcript);
+        assert_eq!(knock.terms, HookTerms::default());
+        let terms = HookTerms {
+            transcript: true,
+            hand_back: Duration::from_secs(300),
+        };
+        door.open(4711, "s3cret", terms).unwrap();
+        assert_eq!(find(&folder).unwrap().terms, terms);
         assert!(matches!(Door::take(&folder), Err(NoDoor::Taken)));
         drop(door);
         assert!(find(&folder).is_none());

@@ -9,6 +9,7 @@
 //! it ends immediately, decides nothing and prints nothing; then the agent continues as if there were no hook.
 
 pub mod door;
+pub mod layout;
 pub mod relay;
 pub mod settings;
 pub mod standing;

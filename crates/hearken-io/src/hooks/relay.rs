@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::door;
+use super::door::{self, HookTerms};
 use super::transcript::last_texts;
+use crate::config::HookedAgent;
 use crate::platform::terminal::{Printed, wait_to_read};
 
-/// The only message whose answer is awaited.
-const ASKS: &str = "PermissionRequest";
+/// The messages whose answer is awaited.
+const ASKS: [&str; 2] = ["PermissionRequest", "permissionRequest"];
 /// The largest message, in bytes: more than any tool is called with. Of a larger one, only the fact is reported.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// The largest answer, in bytes.
@@ -28,6 +29,9 @@ const MOST_ANSWER: usize = 1024 * 1024;
 const SHORT: Duration = Duration::from_millis(200);
 /// How long to wait for a person; the settings that we write allow it to wait that long.
 const LONG: Duration = Duration::from_secs(60 * 60);
+/// How long after the end of that time an agent whose terminal asks nothing meanwhile goes on without a hearken that
+/// hangs.
+const MARGIN: Duration = Duration::from_secs(5);
 /// How often to check whether the decision still has a reader.
 const LOOK: Duration = Duration::from_millis(500);
 /// The path for messages, after the secret.
@@ -39,10 +43,49 @@ const TEXTS: &str = "hearken_texts";
 /// The status for a message that is too large.
 const REFUSED_LARGE: u16 = 413;
 
+/// What a hook reports: the agent that runs it, and what happened, where the message itself does not say so.
+#[derive(Debug, Clone, Copy)]
+pub struct HookSender<'a> {
+    /// The agent.
+    pub agent: HookedAgent,
+    /// What happened.
+    pub event: Option<&'a str>,
+}
+
+impl HookSender<'_> {
+    /// Returns the path of its messages, after the secret. The agent that came first has none of its own.
+    fn path(&self) -> String {
+        let mut path = HOOK.to_owned();
+        if self.agent != HookedAgent::Claude {
+            path.push('/');
+            path.push_str(self.agent.name());
+        }
+        let plain = |event: &&str| event.chars().all(|c| c.is_ascii_alphanumeric());
+        if let Some(event) = self.event.filter(plain) {
+            path.push('/');
+            path.push_str(event);
+        }
+        path
+    }
+
+    /// Returns how long to wait for a person.
+    fn patience(&self, terms: HookTerms) -> Duration {
+        match self.agent.asks_too() {
+            true => LONG,
+            false => terms.hand_back.saturating_add(MARGIN).min(LONG),
+        }
+    }
+}
+
 /// Carries one message from `input` to the hearken that a folder names, and its decision to `output`.
 ///
 /// Only a complete decision is printed, and no error is ever reported.
-pub fn relay(folder: &Path, input: impl Read, output: &mut (impl Write + Printed)) {
+pub fn relay(
+    folder: &Path,
+    sender: HookSender<'_>,
+    input: impl Read,
+    output: &mut (impl Write + Printed),
+) {
     let mut message = Vec::new();
     let read = input.take(MOST_BYTES + 1).read_to_end(&mut message);
     let Some(knock) = door::find(folder).filter(|_| read.is_ok()) else {
@@ -53,21 +96,28 @@ pub fn relay(folder: &Path, input: impl Read, output: &mut (impl Write + Printed
     }
     let parsed: Option<Value> = serde_json::from_slice(&message).ok();
     let name = parsed.as_ref().and_then(|it| it.get("hook_event_name"));
-    let asks = name.and_then(Value::as_str) == Some(ASKS);
+    let name = name.and_then(Value::as_str).or(sender.event);
+    let asks = name.is_some_and(|name| ASKS.contains(&name));
     let file = parsed.as_ref().and_then(|it| it.get("transcript_path"));
-    let file = file.and_then(Value::as_str).filter(|_| knock.transcript);
+    let file = file
+        .and_then(Value::as_str)
+        .filter(|_| knock.terms.transcript);
     if let Some(file) = file {
         put_texts(&mut message, &last_texts(Path::new(file)));
     }
     drop(parsed);
-    let until = Instant::now() + if asks { LONG } else { SHORT };
-    let Some(answer) = post(&knock, HOOK, &message, until, output) else {
+    let patience = match asks {
+        true => sender.patience(knock.terms),
+        false => SHORT,
+    };
+    let until = Instant::now() + patience;
+    let Some(answer) = post(&knock, &sender.path(), &message, until, output) else {
         return;
     };
     if answer.status == REFUSED_LARGE {
         return tell_too_large(&knock);
     }
-    if let Some(decision) = answer.decision().filter(|_| asks) {
+    if let Some(decision) = answer.decision(sender.agent).filter(|_| asks) {
         // If the reader is gone, the decision was made elsewhere.
         let _ = output.write_all(decision.as_bytes());
         let _ = output.flush();
@@ -121,21 +171,33 @@ impl ParsedAnswer {
         })
     }
 
-    /// Returns the decision, if the answer is one.
-    fn decision(&self) -> Option<String> {
+    /// Returns the decision, if the answer is one in the form that the agent reads.
+    fn decision(&self, agent: HookedAgent) -> Option<String> {
         let said: Value = serde_json::from_slice(&self.body)
             .ok()
             .filter(|_| self.status == 200)?;
-        let own = said.get("hookSpecificOutput")?;
-        let of = own.get("hookEventName").and_then(Value::as_str);
-        let decision = own.get("decision")?;
-        let behavior = decision.get("behavior").and_then(Value::as_str);
-        let known = matches!(behavior, Some("allow" | "deny")) && of == Some(ASKS);
-        // Only the decision itself is passed on, without anything beside it.
-        known.then(|| {
-            json!({"hookSpecificOutput": {"hookEventName": ASKS, "decision": decision}}).to_string()
-        })
+        match agent {
+            HookedAgent::Claude | HookedAgent::Codex | HookedAgent::Qwen => {
+                let own = said.get("hookSpecificOutput")?;
+                let of = own.get("hookEventName").and_then(Value::as_str);
+                let decision = own.get("decision").filter(|it| decides(it))?;
+                // Only the decision itself is passed on, without anything beside it.
+                (of == Some(ASKS[0])).then(|| {
+                    json!({"hookSpecificOutput": {"hookEventName": ASKS[0], "decision": decision}})
+                        .to_string()
+                })
+            }
+            HookedAgent::Copilot => decides(&said).then(|| said.to_string()),
+            // Its hooks can't decide a permission.
+            HookedAgent::Gemini => None,
+        }
     }
+}
+
+/// Returns whether a value allows or rejects a call.
+fn decides(decision: &Value) -> bool {
+    let behavior = decision.get("behavior").and_then(Value::as_str);
+    matches!(behavior, Some("allow" | "deny"))
 }
 
 /// Posts a message and returns the answer; `None` if none arrives in time, or its reader is gone.

@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+use super::layout::{self, HookedEvent, events, has_own_file};
 use super::text::{Container, Member};
+use crate::config::HookedAgent;
 use crate::platform::files::{names, settle_folder, swap, with_rights_of};
 
 /// The arguments of the relay's command.
@@ -27,31 +29,55 @@ const WHATEVER: &str = " || true";
 const PROGRAM: &str = "hearken";
 /// The largest settings, in bytes.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
-/// The time limit for a hook that waits for no person, in seconds.
-const SHORT: u64 = 10;
-/// How long a permission waits for a person, in seconds.
-const LONG: u64 = 60 * 60;
-
 /// How long another program that has the old file open may still write into it, and how often to check for that.
 const LATE_WRITES: Duration = Duration::from_millis(100);
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The hooked events: whether they are about tools, which then means all tools, and the time limit of each.
-const EVENTS: [(&str, bool, u64); 13] = [
-    ("SessionStart", false, SHORT),
-    ("UserPromptSubmit", false, SHORT),
-    ("PreToolUse", true, SHORT),
-    ("PermissionRequest", true, LONG),
-    ("PermissionDenied", true, SHORT),
-    ("PostToolUse", true, SHORT),
-    ("PostToolUseFailure", true, SHORT),
-    ("Notification", false, SHORT),
-    ("SubagentStart", false, SHORT),
-    ("SubagentStop", false, SHORT),
-    ("Stop", false, SHORT),
-    ("StopFailure", false, SHORT),
-    ("SessionEnd", false, SHORT),
-];
+/// The command that a hook runs.
+#[derive(Debug, Clone, Copy)]
+pub struct HookCommand<'a> {
+    /// The agent whose hooks they are.
+    pub agent: HookedAgent,
+    /// This program.
+    pub program: &'a Path,
+}
+
+impl HookCommand<'_> {
+    /// Returns the command for an event, in a form that a shell can read.
+    fn text(&self, event: &HookedEvent) -> String {
+        let path = self.program.to_string_lossy();
+        let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+        let path = match path.chars().all(plain) {
+            true => path.into_owned(),
+            false => format!("'{}'", path.replace('\'', "'\\''")),
+        };
+        let agent = match self.agent {
+            HookedAgent::Claude => String::new(),
+            agent => format!(" {}", agent.name()),
+        };
+        // Such an agent's messages don't say what happened.
+        let event = match has_own_file(self.agent) {
+            true => format!(" {}", event.name),
+            false => String::new(),
+        };
+        format!("{path}{CALL}{agent}{event}{WHATEVER}")
+    }
+
+    /// Returns our entry for an event.
+    fn entry(&self, event: &HookedEvent) -> Value {
+        layout::entry(self.agent, event, &self.text(event))
+    }
+
+    /// Returns the content of a file that is ours alone.
+    fn own_file(&self) -> String {
+        let mut hooks = Map::new();
+        for event in events(self.agent) {
+            hooks.insert(event.name.to_owned(), json!([self.entry(event)]));
+        }
+        let whole = json!({"version": 1, "hooks": hooks});
+        format!("{whole:#}\n")
+    }
+}
 
 /// Why settings can't be changed.
 #[derive(Debug, thiserror::Error)]
@@ -109,7 +135,11 @@ impl Change {
     ///
     /// # Errors
     /// If they can't be read or understood.
-    pub fn of(path: &Path, wanted: Wanted, program: &Path) -> Result<Option<Self>, Unchanged> {
+    pub fn of(
+        path: &Path,
+        wanted: Wanted,
+        command: HookCommand<'_>,
+    ) -> Result<Option<Self>, Unchanged> {
         // A link is preserved: the file that it leads to is changed.
         let path = match path.canonicalize() {
             Ok(path) => path,
@@ -121,7 +151,10 @@ impl Change {
         let before = text(&path)?;
         let own = before.as_deref().filter(|text| !text.trim().is_empty());
         settings(own)?;
-        let (after, count) = changed(own.unwrap_or("{}\n").to_owned(), wanted, program)?;
+        if has_own_file(command.agent) {
+            return Ok(Self::of_own_file(path, before, wanted, command));
+        }
+        let (after, count) = changed(own.unwrap_or("{}\n").to_owned(), wanted, command)?;
         if own.is_none() && wanted == Wanted::Out || own == Some(after.as_str()) {
             return Ok(None);
         }
@@ -131,6 +164,26 @@ impl Change {
             after,
             count,
         }))
+    }
+
+    /// Plans the change of a file that is ours alone: it is written whole, or removed.
+    fn of_own_file(
+        path: PathBuf,
+        before: Option<String>,
+        wanted: Wanted,
+        command: HookCommand<'_>,
+    ) -> Option<Self> {
+        let after = match wanted {
+            Wanted::In => command.own_file(),
+            Wanted::Out => String::new(),
+        };
+        let is_so = before.as_deref().unwrap_or_default() == after;
+        (!is_so).then(|| Self {
+            path,
+            before,
+            after,
+            count: events(command.agent).len(),
+        })
     }
 
     /// Returns the file to change.
@@ -153,6 +206,12 @@ impl Change {
             if names(&about) > 1 {
                 return Err(Unchanged::OtherNames);
             }
+        }
+        if self.after.is_empty() {
+            return match text(&self.path)? == self.before {
+                true => Ok(std::fs::remove_file(&self.path)?),
+                false => Err(Unchanged::Meanwhile),
+            };
         }
         let beside = self
             .path
@@ -236,24 +295,29 @@ pub(super) fn settings(text: Option<&str>) -> Result<Map<String, Value>, Unchang
 
 /// Returns the text of settings with or without our hooks, and how many of ours were added or removed. Everything else
 /// stays unchanged, byte for byte.
-fn changed(text: String, wanted: Wanted, program: &Path) -> Result<(String, usize), Unchanged> {
+fn changed(
+    text: String,
+    wanted: Wanted,
+    command: HookCommand<'_>,
+) -> Result<(String, usize), Unchanged> {
     if wanted == Wanted::In
-        && hooks_of(&settings(Some(&text))?).is_some_and(|hooks| is_whole(hooks, program))
+        && hooks_of(&settings(Some(&text))?).is_some_and(|hooks| is_whole(hooks, command))
     {
         return Ok((text, 0));
     }
     let (mut text, mut gone) = (text, 0);
-    while let Some((less, count)) = without_one(&text, program)? {
+    while let Some((less, count)) = without_one(&text, command.program)? {
         text = less;
         gone += count;
     }
     if wanted == Wanted::Out {
         return Ok((text, gone));
     }
-    for (event, _, _) in EVENTS {
-        text = with_one(&text, event, program)?;
+    let events = events(command.agent);
+    for event in events {
+        text = with_one(&text, event, command)?;
     }
-    Ok((text, EVENTS.len()))
+    Ok((text, events.len()))
 }
 
 fn hooks_of(settings: &Map<String, Value>) -> Option<&Map<String, Value>> {
@@ -336,10 +400,12 @@ fn without_one(text: &str, program: &Path) -> Result<Option<(String, usize)>, Un
 }
 
 /// Adds our hook for an event, after the existing ones.
-fn with_one(text: &str, event: &str, program: &Path) -> Result<String, Unchanged> {
-    let Some(group) = group(event, program) else {
-        return Ok(text.to_owned());
-    };
+fn with_one(
+    text: &str,
+    event: &HookedEvent,
+    command: HookCommand<'_>,
+) -> Result<String, Unchanged> {
+    let (event, group) = (event.name, command.entry(event));
     let (whole, hooks) = containers(text)?;
     let Some(hooks) = hooks else {
         return Ok(whole.with(Some("hooks"), &json!({event: [group]})));
@@ -354,46 +420,32 @@ fn with_one(text: &str, event: &str, program: &Path) -> Result<String, Unchanged
     }
 }
 
-/// Returns our entry for an event.
-fn group(event: &str, program: &Path) -> Option<Value> {
-    let (_, is_of_tools, seconds) = EVENTS.iter().find(|(name, _, _)| *name == event)?;
-    let hook = json!({"type": "command", "command": command(program), "timeout": seconds});
-    Some(match is_of_tools {
-        true => json!({"matcher": "*", "hooks": [hook]}),
-        false => json!({"hooks": [hook]}),
-    })
-}
-
 /// Returns how many of our hooks an event runs.
 pub(super) fn ours(groups: &Value, program: &Path) -> usize {
     let groups = groups.as_array().into_iter().flatten();
-    let hooks = groups.filter_map(|group| group.get("hooks").and_then(Value::as_array));
-    hooks
-        .flatten()
-        .filter(|hook| is_ours(hook, program))
-        .count()
+    let hooks = groups.flat_map(hooks_in);
+    hooks.filter(|hook| is_ours(hook, program)).count()
+}
+
+/// Returns the hooks of a group; where an agent has no groups, the entry itself is one.
+pub(super) fn hooks_in(group: &Value) -> &[Value] {
+    match group.get("hooks").and_then(Value::as_array) {
+        Some(hooks) => hooks,
+        None => std::slice::from_ref(group),
+    }
 }
 
 /// Returns whether our hooks are in the settings as they should be, each once.
-pub(super) fn is_whole(hooks: &Map<String, Value>, program: &Path) -> bool {
-    let all: usize = hooks.values().map(|groups| ours(groups, program)).sum();
-    all == EVENTS.len()
-        && EVENTS.iter().all(|(event, _, _)| {
-            let groups = hooks.get(*event).and_then(Value::as_array);
-            let wanted = group(event, program);
-            groups.is_some_and(|groups| groups.iter().any(|group| Some(group) == wanted.as_ref()))
+pub(super) fn is_whole(hooks: &Map<String, Value>, command: HookCommand<'_>) -> bool {
+    let events = events(command.agent);
+    let ours = |groups| ours(groups, command.program);
+    let all: usize = hooks.values().map(ours).sum();
+    all == events.len()
+        && events.iter().all(|event| {
+            let groups = hooks.get(event.name).and_then(Value::as_array);
+            let wanted = command.entry(event);
+            groups.is_some_and(|groups| groups.contains(&wanted))
         })
-}
-
-/// Returns the command in a form that a shell can read.
-fn command(program: &Path) -> String {
-    let path = program.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-    let path = match path.chars().all(plain) {
-        true => path.into_owned(),
-        false => format!("'{}'", path.replace('\'', "'\\''")),
-    };
-    format!("{path}{CALL}{WHATEVER}")
 }
 
 /// Returns whether a hook runs our relay.
@@ -403,11 +455,16 @@ fn is_ours(hook: &Value, program: &Path) -> bool {
 
 /// Returns the program that a hook runs as our relay; `None` for any other hook.
 pub(super) fn called(hook: &Value, program: &Path) -> Option<PathBuf> {
-    let text = hook.get("command").and_then(Value::as_str)?.trim();
+    let command = hook.get("command").or_else(|| hook.get("bash"));
+    let text = command.and_then(Value::as_str)?.trim();
     let called = text.strip_suffix(WHATEVER).unwrap_or(text);
-    let called = called.strip_suffix(CALL)?;
-    if text == command(program) {
-        return Some(program.to_owned());
+    let (called, of) = called.rsplit_once(CALL)?;
+    // After it stand the agent and the event at most.
+    let mut of = of.split(' ').skip(1);
+    let is_agent = |name: &str| HookedAgent::ALL.iter().any(|agent| agent.name() == name);
+    let is_event = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric());
+    if !of.next().is_none_or(is_agent) || !of.next().is_none_or(is_event) || of.next().is_some() {
+        return None;
     }
     let called = match called
         .strip_prefix('\'')
@@ -416,6 +473,9 @@ pub(super) fn called(hook: &Value, program: &Path) -> Option<PathBuf> {
         Some(quoted) => quoted.replace("'\\''", "'"),
         None => called.trim_matches(['\'', '"']).to_owned(),
     };
+    if Path::new(&called) == program {
+        return Some(program.to_owned());
+    }
     let is_named = Path::new(&called)
         .file_name()
         .is_some_and(|name| name == PROGRAM || name == format!("{PROGRAM}{EXE_SUFFIX}").as_str());

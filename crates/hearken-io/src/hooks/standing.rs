@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::settings::{Unchanged, called, is_whole, ours, settings, text};
+use super::settings::{HookCommand, Unchanged, called, hooks_in, is_whole, ours, settings, text};
+use crate::config::HookedAgent;
 use crate::platform::files::is_program;
 
 /// The state of our hooks in settings.
@@ -34,7 +35,7 @@ pub enum HooksState {
 ///
 /// # Errors
 /// If the file can't be read, or is not the JSON of an agent's settings.
-pub fn standing(path: &Path, own: &Path) -> Result<HooksState, Unchanged> {
+pub fn standing(path: &Path, agent: HookedAgent, own: &Path) -> Result<HooksState, Unchanged> {
     let settings = settings(text(path)?.as_deref())?;
     let Some(hooks) = settings.get("hooks").and_then(Value::as_object) else {
         return Ok(HooksState::Absent);
@@ -54,7 +55,8 @@ pub fn standing(path: &Path, own: &Path) -> Result<HooksState, Unchanged> {
         });
     }
     let runs_several = |groups: &Value| ours(groups, own) > 1;
-    Ok(match is_whole(hooks, program) {
+    let command = HookCommand { agent, program };
+    Ok(match is_whole(hooks, command) {
         true => HooksState::Whole,
         false if hooks.values().any(runs_several) => HooksState::Twice,
         false => HooksState::Partly,
@@ -64,8 +66,9 @@ pub fn standing(path: &Path, own: &Path) -> Result<HooksState, Unchanged> {
 /// Returns the programs that our hooks run, one per hook.
 fn programs(hooks: &Map<String, Value>, own: &Path) -> Vec<PathBuf> {
     let groups = hooks.values().filter_map(Value::as_array).flatten();
-    let hooks = groups.filter_map(|group| group.get("hooks").and_then(Value::as_array));
-    let all = hooks.flatten().filter_map(|hook| called(hook, own));
+    let all = groups
+        .flat_map(hooks_in)
+        .filter_map(|hook| called(hook, own));
     all.collect()
 }
 
@@ -82,7 +85,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.json");
         let own = std::env::current_exe().unwrap();
-        let stand = || standing(&path, &own).unwrap();
+        let stand = || standing(&path, HookedAgent::Claude, &own).unwrap();
         assert_eq!(stand(), HooksState::Absent, "there is no file");
         std::fs::write(
             &path,
@@ -91,7 +94,11 @@ mod tests {
         .unwrap();
         assert_eq!(stand(), HooksState::Absent, "that is somebody else's");
         let install = |program: &Path| {
-            let change = Change::of(&path, Wanted::In, program).unwrap();
+            let command = HookCommand {
+                agent: HookedAgent::Claude,
+                program,
+            };
+            let change = Change::of(&path, Wanted::In, command).unwrap();
             change.unwrap().make().unwrap();
         };
         install(&own);
@@ -120,6 +127,6 @@ mod tests {
         install(&program);
         assert_eq!(stand(), HooksState::Lost { program });
         std::fs::write(&path, "[]").unwrap();
-        assert!(standing(&path, &own).is_err());
+        assert!(standing(&path, HookedAgent::Claude, &own).is_err());
     }
 }

@@ -64,6 +64,9 @@ pub struct LinkConfig {
     pub follow: bool,
     /// Whether to read what Claude Code writes between two calls, from the transcript that its hooks name.
     pub transcript: bool,
+    /// After how many seconds without an answer a question goes back to an agent's own terminal, where that terminal
+    /// asks nothing as long as the question is open here.
+    pub hand_back_seconds: u64,
     /// A file of certificates (PEM) that are trusted in addition to the system's.
     pub ca: Option<PathBuf>,
     /// A file with the certificate (PEM) that identifies this program to servers; requires `client_key`.
@@ -94,6 +97,7 @@ impl Default for LinkConfig {
             dialect: Dialect::Auto,
             follow: false,
             transcript: false,
+            hand_back_seconds: 5 * 60,
             ca: None,
             client_cert: None,
             client_key: None,
@@ -121,6 +125,14 @@ impl LinkConfig {
                 self.max_frame_bytes >= 64 * 1024,
                 "links.max_frame_bytes",
                 Takes::AtLeast(64 * 1024),
+            ),
+            (
+                (10..=3000).contains(&self.hand_back_seconds),
+                "links.hand_back_seconds",
+                Takes::Between {
+                    least: 10,
+                    most: 3000,
+                },
             ),
             (
                 self.backoff_first_ms >= 50,

@@ -77,6 +77,7 @@ impl Links {
                 prompts_at: source.prompts_at.clone(),
                 earlier: source.earlier,
                 ask_always: config.run.ask == AskMode::Always,
+                hand_back: Duration::from_secs(config.links.hand_back_seconds),
                 handler: source.handler,
                 conversation: source.conversation.clone(),
             };

@@ -1,5 +1,7 @@
 //! An agent that takes prompts from here, over its own protocol.
 
+mod unasked;
+
 use super::*;
 
 impl Stage {

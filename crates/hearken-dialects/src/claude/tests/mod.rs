@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod asking;
+mod harnesses;
 mod modes;
 mod random;
 mod turns;
@@ -39,6 +40,8 @@ pub(super) struct Other {
     pub next: u64,
     /// The conversation that sends the next message.
     pub who: &'static str,
+    /// The rest of the path of its messages.
+    pub from: &'static str,
 }
 
 impl Peer for Other {
@@ -98,7 +101,8 @@ impl Run {
         for (key, value) in own.as_object().unwrap() {
             more[key] = value.clone();
         }
-        self.post("/hook", more)
+        let path = format!("/hook{}", self.from);
+        self.post(&path, more)
     }
 
     pub fn prompted(&mut self, text: &str) -> u64 {

@@ -44,6 +44,7 @@ fn step() -> impl Strategy<Value = HookStep> {
         "accept",
         "reject",
         "allow, and for this conversation work in the mode acceptEdits, which may act without asking",
+        "ask in Codex's own terminal",
         "odd",
     ]);
     prop_oneof![
@@ -86,7 +87,9 @@ proptest! {
                     asked.insert(ask(&mut run, id, kind));
                 }
                 HookStep::Event(event) => { run.hook(event, json!({"message": "x", "notification_type": "idle_prompt", "last_assistant_message": "Said."})); },
-                HookStep::Who(who) => run.who = ["s1", "s2", "s3"][usize::from(who)],
+                HookStep::Who(who) => {
+                    (run.who, run.from) = [("s1", ""), ("s2", ""), ("s2", "/codex")][usize::from(who)];
+                }
                 HookStep::Decides(decision) => {
                     number += 1;
                     run.decide(number, decision, None);
@@ -135,6 +138,13 @@ proptest! {
                 prop_assert!(open, "{id} waits, and nobody is asked");
             }
         }
+        // Where the agent's own terminal asks nothing meanwhile, no question waits past its time.
+        let sent: Vec<u64> = run.answers.values().filter_map(|(by, _)| *by).collect();
+        for request in sent.into_iter().filter(|by| !run.settled.iter().any(|(it, _)| it == by)).collect::<Vec<_>>() {
+            run.written(request, true);
+        }
+        run.after(Duration::from_secs(300));
+        prop_assert_eq!(run.machine.held.values().filter(|it| !it.harness.agent.asks_too()).count(), 0);
         prop_assert_eq!(&run.faults, &Vec::<String>::new());
         for number in 1..=number {
             let times = run.settled.iter().filter(|(it, _)| *it == number).count();

@@ -282,7 +282,7 @@ fn what_can_not_be_understood_is_told_and_answered_with_nothing() {
         run.told,
         ["claude.not_asked", "claude.too_large", "claude.unknown"]
     );
-    assert_eq!(run.unread, 7);
+    assert_eq!(run.unread, 9);
     assert!(run.events.is_empty());
 }
 

@@ -10,6 +10,15 @@ use crate::hooks::door::Door;
 const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#;
 const ASK: &str = r#"{"hook_event_name":"PermissionRequest","session_id":"s"}"#;
 
+const CLAUDE: HookSender<'_> = HookSender {
+    agent: HookedAgent::Claude,
+    event: None,
+};
+const WITH_TEXTS: HookTerms = HookTerms {
+    transcript: true,
+    hand_back: Duration::from_secs(300),
+};
+
 /// Listens once, reads a whole request and answers with these bytes; returns the request.
 fn listener(
     answer: impl AsRef<[u8]> + Send + 'static,
@@ -17,7 +26,7 @@ fn listener(
     let folder = tempfile::tempdir().unwrap();
     let mut door = Door::take(folder.path()).unwrap();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    door.open(listener.local_addr().unwrap().port(), "s3cret", true)
+    door.open(listener.local_addr().unwrap().port(), "s3cret", WITH_TEXTS)
         .unwrap();
     let heard = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
@@ -43,7 +52,7 @@ fn listener(
 /// Runs the relay; returns its output.
 fn printed(folder: &Path, message: &str) -> String {
     let (mut read, mut output) = std::io::pipe().unwrap();
-    relay(folder, message.as_bytes(), &mut output);
+    relay(folder, CLAUDE, message.as_bytes(), &mut output);
     drop(output);
     let mut text = String::new();
     read.read_to_string(&mut text).unwrap();
@@ -112,7 +121,7 @@ fn where_nobody_listens_it_ends_at_once() {
         .local_addr()
         .unwrap()
         .port();
-    door.open(port, "s3cret", false).unwrap();
+    door.open(port, "s3cret", HookTerms::default()).unwrap();
     assert_eq!(printed(folder.path(), ASK), "");
     assert!(began.elapsed() < SHORT);
 }
@@ -124,13 +133,13 @@ fn a_listener_that_hangs_holds_up_a_permission_only_while_somebody_reads() {
     let folder = tempfile::tempdir().unwrap();
     let mut door = Door::take(folder.path()).unwrap();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    door.open(listener.local_addr().unwrap().port(), "s3cret", true)
+    door.open(listener.local_addr().unwrap().port(), "s3cret", WITH_TEXTS)
         .unwrap();
     // The reader of the decision is gone.
     let (read, mut output) = std::io::pipe().unwrap();
     drop(read);
     let began = Instant::now();
-    relay(folder.path(), ASK.as_bytes(), &mut output);
+    relay(folder.path(), CLAUDE, ASK.as_bytes(), &mut output);
     assert!(began.elapsed() < SHORT, "{:?}", began.elapsed());
 }
 
@@ -139,7 +148,7 @@ fn a_listener_that_hangs_holds_up_nothing_but_a_permission() {
     let folder = tempfile::tempdir().unwrap();
     let mut door = Door::take(folder.path()).unwrap();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    door.open(listener.local_addr().unwrap().port(), "s3cret", true)
+    door.open(listener.local_addr().unwrap().port(), "s3cret", WITH_TEXTS)
         .unwrap();
     let began = Instant::now();
     assert_eq!(printed(folder.path(), r#"{"hook_event_name":"Stop"}"#), "");

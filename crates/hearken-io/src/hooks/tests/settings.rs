@@ -8,7 +8,11 @@ use super::*;
 const PROGRAM: &str = "/opt/a b/hearken";
 
 fn change(path: &Path, wanted: Wanted) -> Result<bool, Unchanged> {
-    match Change::of(path, wanted, Path::new(PROGRAM))? {
+    let command = HookCommand {
+        agent: HookedAgent::Claude,
+        program: Path::new(PROGRAM),
+    };
+    match Change::of(path, wanted, command)? {
         Some(change) => change.make().map(|()| true),
         None => Ok(false),
     }
@@ -116,9 +120,16 @@ fn what_can_not_be_read_is_not_touched() {
     }
     // A version that another program writes in between stays.
     std::fs::write(&path, "{}").unwrap();
-    let late = Change::of(&path, Wanted::In, Path::new(PROGRAM))
-        .unwrap()
-        .unwrap();
+    let late = Change::of(
+        &path,
+        Wanted::In,
+        HookCommand {
+            agent: HookedAgent::Claude,
+            program: Path::new(PROGRAM),
+        },
+    )
+    .unwrap()
+    .unwrap();
     std::fs::write(&path, "{\"new\": 1}").unwrap();
     assert!(matches!(late.make(), Err(Unchanged::Meanwhile)));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"new\": 1}");
