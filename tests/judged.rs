@@ -194,7 +194,7 @@ fn cases() -> Vec<Case> {
         "a Sage turn with a call",
         runs,
         "!tool_left_open",
-        "bash: no end reported; it may still run.",
+        "No end reported, it may still run: bash.",
         "tool bash",
     );
     cases

@@ -7,6 +7,10 @@ was asked last, one JSON object a line, in the file that its argument names.
   touch FILE    one sentence, then a call of whatever tool runs commands; after its result one more
   ask: touch …  the same, and the call wants to run outside of the agent's sandbox, about which it has to ask
   write FILE    the same with whatever tool writes files
+  read FILE     the same with whatever tool reads files
+  edit FILE     the same with whatever tool edits files: "two" becomes "2"
+  fail          the same with a command that writes two lines and ends with the code 3
+  sleep         the same with a command that sleeps for twenty seconds
   ask me        one sentence, then two questions by the tool for that
   plan it       one sentence, then two things to do by the tool for that
   wait          a sentence every tenth of a second, until nobody listens any more (at most for a minute)
@@ -18,8 +22,12 @@ import re
 import sys
 import time
 
-COMMANDS = ("bash", "run_shell_command", "shell", "shell_command", "exec_command", "local_shell")
-FILES = ("write", "write_file")
+COMMANDS = ("bash", "Bash", "run_shell_command", "shell", "shell_command", "exec_command", "local_shell")
+FILES = ("write", "write_file", "Write", "create")
+READERS = ("read", "read_file", "Read", "view")
+EDITORS = ("edit", "replace", "Edit", "str_replace")
+# What these prompts run.
+RUNS = {"fail": "sh -c 'echo one; echo two; exit 3'", "sleep": "sleep 20"}
 QUESTIONS = [
     {"question": "Which colour?", "header": "Colour", "options": [{"label": "Red", "description": "like a fox"}, {"label": "Blue", "description": "like the sea"}]},
     {"question": "Which files?", "header": "Files", "multiple": True, "options": [{"label": name, "description": ""} for name in ("a.txt", "b.txt", "c.txt")]},
@@ -69,8 +77,15 @@ class Asked:
 
     def answer(self):
         """Gives the pieces of the answer, and a call."""
-        wanted = re.search(r"\b(touch|write) (\S+\.txt)", self.words)
-        tool = wanted and self.tool(COMMANDS if wanted[1] == "touch" else FILES)
+        runs = re.search(r"\b(fail|sleep)\b", self.words)
+        tool = runs and self.tool(COMMANDS)
+        if tool and self.result is None:
+            return ["I will run ", "it. "], (tool, self.run(tool, RUNS[runs[1]]))
+        if tool:
+            return ["So it went."], None
+        wanted = re.search(r"\b(touch|write|read|edit) (\S+\.txt)", self.words)
+        tools = {"touch": COMMANDS, "write": FILES, "read": READERS, "edit": EDITORS}
+        tool = wanted and self.tool(tools[wanted[1]])
         if tool and self.result is None:
             return ["I will make ", "the file. "], (tool, self.call(tool, wanted[1], wanted[2]))
         if tool:
@@ -85,16 +100,23 @@ class Asked:
 
     def call(self, tool, what, name):
         takes = self.tools[tool].get("properties") or {}
+        path = next((key for key in ("filePath", "file_path", "path") if key in takes), "path")
         if what == "write":
-            path = "filePath" if "filePath" in takes else "file_path"
-            return {path: name, "content": "one\ntwo\n"}
+            return {path: name, "file_text" if "file_text" in takes else "content": "one\ntwo\n"}
+        if what in ("read", "edit"):
+            pairs = (("oldString", "newString"), ("old_string", "new_string"), ("old_str", "new_str"))
+            old, new = next((pair for pair in pairs if pair[0] in takes), pairs[0])
+            return {path: name, **({old: "two", new: "2"} if what == "edit" else {})}
+        return self.run(tool, "touch " + name)
+
+    def run(self, tool, command):
+        takes = self.tools[tool].get("properties") or {}
         if "cmd" in takes:
             wants = {"sandbox_permissions": "require_escalated", "justification": "May I?", "prefix_rule": ["touch"]}
-            return {"cmd": "touch " + name, **(wants if "ask: " in self.words else {})}
-        command = "touch " + name
+            return {"cmd": command, **(wants if "ask: " in self.words else {})}
         listed = (takes.get("command") or {}).get("type") == "array"
         more = {"command": ["sh", "-c", command] if listed else command}
-        for key, value in (("description", "Makes a file"), ("is_background", False)):
+        for key, value in (("description", "Makes a file" if command.startswith("touch ") else "Runs it"), ("is_background", False)):
             if key in takes:
                 more[key] = value
         return more
@@ -120,6 +142,9 @@ class Model(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
+    def route(self):
+        return self.path.partition("?")[0]
+
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
         asked = Asked(body)
@@ -130,15 +155,15 @@ class Model(http.server.BaseHTTPRequestHandler):
         pieces, call = asked.answer()
         try:
             if not body.get("stream"):
-                self.whole("".join(pieces), self.path.endswith("/messages"))
+                self.whole("".join(pieces), self.route().endswith("/messages"))
                 return
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.send_header("connection", "close")
             self.end_headers()
-            if self.path.endswith("/responses"):
+            if self.route().endswith("/responses"):
                 self.respond(pieces, call)
-            elif self.path.endswith("/messages"):
+            elif self.route().endswith("/messages"):
                 self.message(pieces, call)
             else:
                 self.complete(pieces, call)

@@ -10,6 +10,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
 
+use super::call_facts::CallFacts;
 use super::deed::Deed;
 
 /// The most such data that one event carries, in bytes of text: AAEP recommends 64 KiB for a whole event, and JSON
@@ -31,6 +32,8 @@ pub struct Attached {
     pub plan: Vec<PlanStep>,
     /// What the call does, as far as the translator knows.
     pub deed: Option<Deed>,
+    /// What is known of the call beyond AAEP's fields.
+    pub call: Option<CallFacts>,
     /// The values of the choices of a question that can't be undone.
     pub final_choices: Vec<String>,
     /// Whether the questions whose state a state change leaves stay without an answer, because their turn is over.
@@ -224,8 +227,10 @@ impl Attached {
         let plan = self.plan.iter().map(|step| line(&step.words));
         let deed = self.deed.iter().map(Deed::weight);
         let choices = self.final_choices.iter().map(|value| line(value));
+        let call = self.call.iter().map(|call| line(&call.title));
         choices.sum::<usize>()
             + deed.sum::<usize>()
+            + call.sum::<usize>()
             + changes.sum::<usize>()
             + output.map(|it| line(it)).sum::<usize>()
             + plan.sum::<usize>()
@@ -258,6 +263,9 @@ impl Attached {
         }
         if let Some(deed) = &self.deed {
             map.insert("deed".to_owned(), deed.write());
+        }
+        if let Some(call) = &self.call {
+            map.insert("call".to_owned(), call.write());
         }
         if !self.final_choices.is_empty() {
             let values: Vec<String> = self.final_choices.iter().map(|it| bounded(it)).collect();
@@ -295,6 +303,10 @@ impl Attached {
             changes,
             plan: plan.collect(),
             deed: own.get("deed").and_then(Value::as_object).map(Deed::read),
+            call: own
+                .get("call")
+                .and_then(Value::as_object)
+                .map(CallFacts::read),
             output: own
                 .get("output")
                 .and_then(Value::as_object)
@@ -428,6 +440,7 @@ fn bounded(line: &str) -> String {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use crate::call_facts::CallExit;
 
     fn again(attached: &Attached) -> Attached {
         let own = Value::Object(attached.write());
@@ -473,6 +486,10 @@ mod tests {
                 commands: vec!["ls".to_owned()],
                 paths: vec!["src".to_owned()],
                 ..Deed::default()
+            }),
+            call: Some(CallFacts {
+                title: "npm test".to_owned(),
+                exit: Some(CallExit::Code(3)),
             }),
             final_choices: vec!["close".to_owned()],
             unanswered: true,

@@ -11,6 +11,7 @@
 //! back unchanged.
 
 mod attached;
+mod call_facts;
 mod check;
 mod clock;
 mod decode;
@@ -46,6 +47,7 @@ mod variants;
 mod version;
 
 pub use attached::{Attached, CallOutput, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
+pub use call_facts::{CallExit, CallFacts};
 pub use clock::Now;
 pub use decode::{DecodeError, decode, is_known_type, object, recordable};
 pub use decoded::Decoded;
@@ -75,6 +77,6 @@ pub use recent::Recent;
 pub use reply::{Answer, LONGEST_RATIONALE, RecordedReply, Reply, Response, user_message};
 pub use same::{are_one, are_same};
 pub use texts::{Texts, bare};
-pub use translated::{NO_END, NOT_STATED, OWN_CONTEXT, TRANSLATED};
+pub use translated::{NO_END, NOT_STATED, OWN_CONTEXT, STOPPED, TRANSLATED};
 pub use variants::{QuestionText, UNDETERMINED, Wanted, direction_of};
 pub use version::{AAEP_VERSION, CORE_CONTEXT};

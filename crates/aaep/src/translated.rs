@@ -28,6 +28,9 @@ pub const NOT_STATED: &str = "not_stated";
 /// run.
 pub const NO_END: &str = "no_end_reported";
 
+/// The status of a call that was stopped before its end, by a person.
+pub const STOPPED: &str = "stopped";
+
 /// The fields that other protocols may lack.
 const NOT_THERE: [&str; 4] = [
     "summary_normal",
@@ -58,7 +61,7 @@ pub(super) fn forgive(map: &Map<String, Value>, findings: &mut Findings) {
         return;
     }
     let status = map.get("status").and_then(Value::as_str);
-    let is_open = status.is_some_and(|status| [NOT_STATED, NO_END].contains(&status));
+    let is_open = status.is_some_and(|status| [NOT_STATED, NO_END, STOPPED].contains(&status));
     findings.restate(
         |finding| {
             let absent =
@@ -106,10 +109,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_translated_event_may_leave_open_how_a_call_ended() {
+    fn only_a_translated_event_may_leave_open_how_a_call_factsed() {
         let translated = json!({"hearken": {"translated": "test"}});
         assert_eq!(errors(translated.clone(), "not_stated"), 0);
         assert_eq!(errors(translated.clone(), "no_end_reported"), 0);
+        assert_eq!(errors(translated.clone(), "stopped"), 0);
         assert_eq!(errors(json!({}), "no_end_reported"), 1);
         assert_eq!(errors(translated, "purple"), 1);
         assert_eq!(

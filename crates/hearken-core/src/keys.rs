@@ -364,6 +364,7 @@ pub fn line(text: &str) -> Option<Command> {
         "-" | "back" => alone(Command::Previous),
         "+" | "forward" => alone(Command::Next),
         "again" => alone(Command::Repeat),
+        "now" => alone(Command::Latest),
         "w" | "turn" => alone(Command::WholeTurn),
         "find" | "search" if rest.is_empty() => not_understood(),
         "find" | "search" => Some(Command::Search(Some(rest.to_owned()))),

@@ -18,6 +18,9 @@ use super::links::LinkView;
 use super::questions::shown::Shown;
 use super::tuning::voice::VoiceState;
 
+/// The longest name of a running call in a status, in characters; the whole of it was said when it began.
+const LONGEST_CALL: usize = 60;
+
 impl App {
     /// Returns the sources.
     pub fn links(&self) -> &[LinkView] {
@@ -298,14 +301,10 @@ impl App {
             .map(|call| {
                 // It may have ended since.
                 if session.is_unheard() {
-                    let args = [("tool", Arg::Tool(call.tool.clone()))];
-                    return phrases.text("status.tool.lost", &args);
+                    return phrases.text("status.tool.lost", &[("tool", self.named(call))]);
                 }
                 let since = self.announcer.time(now.saturating_sub(call.since));
-                let args = [
-                    ("tool", Arg::Tool(call.tool.clone())),
-                    ("since", Arg::Own(since)),
-                ];
+                let args = [("tool", self.named(call)), ("since", Arg::Own(since))];
                 phrases.text("status.tool", &args)
             })
             .collect();
@@ -314,10 +313,11 @@ impl App {
             let running = [("tools", Arg::Own(running.join(", ")))];
             tools.push(phrases.text("status.tools", &running));
         }
-        tools.extend(waiting.into_iter().map(|call| {
-            let args = [("tool", Arg::Tool(call.tool.clone()))];
-            phrases.text("status.tool.waits", &args)
-        }));
+        tools.extend(
+            waiting
+                .into_iter()
+                .map(|call| phrases.text("status.tool.waits", &[("tool", self.named(call))])),
+        );
         let tools = tools.join(", ");
         let percent = session
             .progress
@@ -325,6 +325,20 @@ impl App {
             .and_then(|progress| progress.percent)
             .map(|percent| format!("{percent:.0}"));
         self.words_of_session(session, tools, percent.unwrap_or_default())
+    }
+
+    /// Names a running call by what its translator calls it, or at least by the start of that, else by its tool.
+    fn named(&self, call: &ToolCall) -> Arg {
+        let Some(title) = &call.title else {
+            return Arg::Tool(call.tool.clone());
+        };
+        if title.chars().nth(LONGEST_CALL).is_none() {
+            return Arg::Inline(title.to_string());
+        }
+        let start = title.chars().take(LONGEST_CALL).collect();
+        let args = [("tool", Arg::Inline(start))];
+        let start = self.phrases().text("status.tool.lost", &args);
+        Arg::Own(format!("{start}…"))
     }
 
     /// Returns one session without what changes every second: agent, phase and state.

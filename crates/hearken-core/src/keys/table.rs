@@ -1,5 +1,4 @@
-//! The table of keys and the table of lines: bindings, help, README and docs are all generated from
-//! them.
+//! The table of keys and the table of lines: bindings, help, README and docs are all generated from them.
 
 use super::{Command, VoiceChange};
 
@@ -21,9 +20,7 @@ impl Binding {
         (self.command)()
     }
 }
-
-/// Every key of the usual mode, in the order of the help. Enter and Space are bound to nothing, so
-/// that they never answer.
+/// Every key of the usual mode, in the order of the help. Enter and Space are bound to nothing, and never answer.
 pub const BINDINGS: &[Binding] = &[
     Binding {
         name: "accept",
@@ -509,6 +506,11 @@ pub const LINES: &[LineCommand] = &[
         group: "Looking back",
         line: "+",
         does: "read the announcement after",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "now",
+        does: "go to the end of the history",
     },
     LineCommand {
         group: "Looking back",

@@ -104,6 +104,8 @@ pub enum Sight {
 pub struct ToolCall {
     /// The tool's name.
     pub tool: String,
+    /// What people call it, if its translator says so: its command, say.
+    pub title: Option<Box<str>>,
     /// The id that pairs it with its completion.
     pub call_id: Option<ToolCallId>,
     /// When it was invoked, on the monotonic clock.

@@ -7,7 +7,7 @@ use super::change::What;
 use super::context::Context;
 use super::key::{QuestionId, SessionKey};
 use super::machines::{AgentState, ToolEvent, ToolRun};
-use super::model::{Consent, MOST_TOOLS, Session, ToolCall};
+use super::model::{Consent, MOST_TOOLS, Session, ToolCall, shown};
 use super::observe::Subject;
 use super::question::{Closing, Question};
 use super::sessions::Sessions;
@@ -41,6 +41,10 @@ impl Sessions {
         } else {
             Consent::NotNeeded
         };
+        let facts = context.envelope.attached.call.as_ref();
+        let title = facts.map(|facts| shown(&facts.title));
+        let title = title.filter(|title| !title.trim().is_empty());
+        let title = title.map(String::into_boxed_str);
         let suspicion = self.suspicion(context.key, &event, context.envelope, context.now);
         let Some(session) = self.sessions.of_mut(context) else {
             return;
@@ -84,6 +88,7 @@ impl Sessions {
         }
         session.invocations += 1;
         session.loaded += event.tool.len() + id.map_or(0, |id| id.as_str().len());
+        session.loaded += title.as_ref().map_or(0, |title| title.len());
         if session.tools.is_empty() {
             // Most agents call one tool at a time; by default a list has room for four, which is a lot in thousands of
             // lists.
@@ -91,6 +96,7 @@ impl Sessions {
         }
         session.tools.push(ToolCall {
             tool: event.tool.clone(),
+            title,
             call_id: event.tool_call_id.clone(),
             since: context.now.monotonic,
             irreversible,

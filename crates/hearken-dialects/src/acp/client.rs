@@ -243,6 +243,7 @@ impl Acp {
             Update::Options(options) => self.has_options(&options, cx.out),
             Update::Unknown(kind) => self.not_known(&kind, cx.out),
             Update::Echoes(_) | Update::Quiet => {}
+            Update::Calls(news) if self.turn.is_none() && self.teller.left.is_outdated(&news) => {}
             update @ (Update::Says { .. }
             | Update::Shows(_)
             | Update::Thinks

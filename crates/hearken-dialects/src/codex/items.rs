@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::kit::call::{first, inside};
+use crate::kit::exit;
 use crate::kit::input::{self, CallInput};
 use crate::kit::members::text;
 use crate::kit::shell::unwrapped;
@@ -84,7 +85,8 @@ pub fn read(
         "exitedReviewMode" => TurnItem::Says(text(item, "review").unwrap_or_default().to_owned()),
         "reasoning" => TurnItem::Thinks,
         "commandExecution" => call(CallNews {
-            output: output_of(item, words),
+            output: CallOutput::of(text(item, "aggregatedOutput").unwrap_or_default().trim()),
+            exit: exit::stated(item.get("exitCode"), None),
             ..command(item, news)
         }),
         "fileChange" => call(changed(item.get("changes"), news, folder, words)),
@@ -218,20 +220,6 @@ fn of_diff(path: &str, diff: &str) -> FileChange {
         is_new: false,
         ..change.unwrap_or_default()
     }
-}
-
-/// Parses the output of a command, with its exit code if that is not zero.
-fn output_of(item: &Map<String, Value>, words: &Words) -> Option<CallOutput> {
-    let wrote = text(item, "aggregatedOutput").unwrap_or_default().trim();
-    let code = item.get("exitCode").and_then(Value::as_i64);
-    let code = code.filter(|code| *code != 0);
-    let code = code.map(|code| first(words, "codex.exit", &[("code", &code.to_string())]));
-    let all: Vec<&str> = [Some(wrote), code.as_deref()]
-        .into_iter()
-        .flatten()
-        .filter(|part| !part.is_empty())
-        .collect();
-    CallOutput::of(&all.join("\n"))
 }
 
 /// Parses the output of any other tool.

@@ -10,14 +10,20 @@ use std::time::Duration;
 
 use crate::Words;
 use crate::protocol::{
-    Attached, CallOutput, FileChange, PlanStep, ToolCallId, ToolCompleted, ToolStatus,
+    Attached, CallExit, CallFacts, CallOutput, FileChange, PlanStep, ToolCallId, ToolCompleted,
+    ToolStatus,
 };
 use crate::{changes, written};
 
 use super::input::{self, CallInput};
+use super::shell;
 use super::update::{CallNews, Status};
 
 mod deed;
+mod named;
+mod tail;
+
+use tail::OutputTail;
 
 /// How long a call reported as running waits to be announced, because a request for permission may still follow.
 pub const GRACE: Duration = Duration::from_millis(1000);
@@ -62,6 +68,14 @@ pub struct Call {
     pub edits: Vec<FileChange>,
     /// Its output.
     pub output: CallOutput,
+    /// How its program exited, if the agent says so.
+    pub exit: Option<CallExit>,
+    /// Whether its end was announced as a stop.
+    pub stopped: bool,
+    /// When it counts as running because it was allowed: some agents report only the ends of calls.
+    pub runs_at: Option<Duration>,
+    wrote: OutputTail,
+    makes_file: Option<bool>,
     title: String,
     kind: String,
     places: Vec<String>,
@@ -99,6 +113,11 @@ impl Call {
             status: Status::Pending,
             edits: Vec::new(),
             output: CallOutput::default(),
+            exit: None,
+            stopped: false,
+            runs_at: None,
+            wrote: OutputTail::default(),
+            makes_file: None,
             title: String::new(),
             kind: String::new(),
             places: Vec::new(),
@@ -125,6 +144,7 @@ impl Call {
     pub fn left_running(mut self) -> Self {
         self.stage = HeardStage::Unsaid;
         self.invoked_as = None;
+        self.stopped = false;
         self
     }
 
@@ -137,6 +157,9 @@ impl Call {
             status,
             edits,
             output,
+            wrote,
+            exit,
+            makes_file,
             places,
             command,
             inputs,
@@ -166,6 +189,16 @@ impl Call {
             }
         }
         self.output = output.unwrap_or(std::mem::take(&mut self.output));
+        if let Some(wrote) = wrote {
+            self.wrote.push(&wrote);
+        }
+        self.makes_file = makes_file.or(self.makes_file);
+        self.exit = exit.or(self.exit.take());
+        // Most agents call a command completed that did not succeed.
+        let failed = self.exit.as_ref().is_some_and(|exit| !exit.is_success());
+        if failed && self.status == Status::Completed {
+            self.status = Status::Failed;
+        }
         self.places = places.unwrap_or(std::mem::take(&mut self.places));
         self.instead |= instead;
         if let Some(also) = also {
@@ -180,6 +213,12 @@ impl Call {
             self.said.clear();
         }
         self.said.extend(said);
+    }
+
+    /// Returns whether its end proves that it did what it was called for.
+    pub fn proves_success(&self) -> bool {
+        let has_changed = self.status == Status::Completed && !self.edits.is_empty();
+        has_changed || self.exit.as_ref().is_some_and(CallExit::is_success)
     }
 
     /// Returns whether it runs, as its agent says, and is not announced yet.
@@ -214,12 +253,24 @@ impl Call {
         written::tool(if kind.is_empty() { "tool" } else { kind })
     }
 
-    /// Describes in short what it does.
+    /// Describes in short what it does: a command by itself, because titles only circumscribe it.
     pub fn title(&self) -> String {
-        let title = [Some(&self.title), self.command.as_ref()];
-        let title = title.into_iter().flatten().find(|it| !it.trim().is_empty());
-        let title = title.map_or_else(|| self.tool(), Clone::clone);
+        let command = self.command.as_deref().map(shell::unwrapped);
+        let title = Some(self.title.clone()).filter(|title| !title.trim().is_empty());
+        let title = match self.is_named_otherwise() {
+            true => title.or(command),
+            false => command.or(title),
+        };
+        let title = title.unwrap_or_else(|| self.tool());
         written::cut(&title, LONGEST_TITLE)
+    }
+
+    /// Returns its output; an agent that puts none into its report may have sent it piece by piece.
+    fn brought(&self) -> Option<CallOutput> {
+        match self.output.count > 0 {
+            true => Some(self.output.clone()),
+            false => self.wrote.output(),
+        }
     }
 
     /// Returns the action to ask about. If there is a command, it is exactly that, whatever the title says; if there
@@ -296,17 +347,27 @@ impl Call {
 
     /// Returns what can be read about it on demand, with what it does. A question has no output.
     pub fn attached(&self, asked: bool) -> Attached {
-        let output = (self.output.count > 0 && !asked).then(|| CallOutput {
+        let output = self.brought().filter(|_| !asked);
+        let output = output.map(|output| CallOutput {
             of: self.command.clone().unwrap_or_else(|| self.title()),
-            ..self.output.clone()
+            ..output
         });
         Attached {
             changes: self.edits.clone(),
             output,
             plan: Vec::new(),
             deed: Some(self.deed()),
+            call: None,
             final_choices: Vec::new(),
             unanswered: false,
+        }
+    }
+
+    /// Returns what is known of it beyond AAEP's fields.
+    pub fn facts(&self, words: &Words) -> CallFacts {
+        CallFacts {
+            title: self.called(words),
+            exit: self.exit.clone(),
         }
     }
 

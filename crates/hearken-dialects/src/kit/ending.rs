@@ -8,7 +8,6 @@ use crate::protocol::{Event, SessionCancelled, SessionCompleted, SessionErrored,
 use crate::written;
 use crate::{Cx, Out};
 
-use super::call::HeardStage;
 use super::turn::{EventContext, Turn};
 
 /// How many edited files are named at the end; the others are only counted.
@@ -81,18 +80,7 @@ impl Turn {
         let end = self.end.take().unwrap_or(TurnEnd::Gone);
         self.asking = None;
         self.close_output(teller, cx);
-        let running: Vec<String> = self
-            .calls
-            .iter()
-            .filter(|(_, call)| call.stage == HeardStage::Told)
-            .map(|(key, _)| key.clone())
-            .collect();
-        for key in running {
-            self.leave_open(&key, written::NO_END, teller, cx);
-            if let Some(call) = self.calls.remove(&key) {
-                teller.left.put(&key, call);
-            }
-        }
+        self.leave_calls(&end, teller, cx);
         self.change_state("thinking", teller, cx);
         if self.left_out > 0 {
             let n = PhraseArg::Own(self.left_out.to_string());

@@ -112,6 +112,11 @@ impl CallInput {
         FOLDERS.contains(&self.name.as_str())
     }
 
+    /// Returns whether it is the whole text of a file.
+    pub fn is_whole_file(&self) -> bool {
+        TEXTS.contains(&self.name.as_str())
+    }
+
     /// Returns whether it may be a command, whatever the call.
     pub fn may_be_command(&self) -> bool {
         let names = COMMANDS.iter().chain(&MORE_COMMANDS);

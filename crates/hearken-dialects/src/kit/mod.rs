@@ -16,6 +16,7 @@ pub mod changes;
 pub mod delivery;
 pub mod directory;
 pub mod ending;
+pub mod exit;
 pub mod filling;
 pub mod form;
 pub mod input;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::protocol::{CallOutput, FileChange, PlanStage, PlanStep};
 
 use super::changes;
+use super::exit;
 use super::input::{self, CallInput};
 use super::members::{object, text};
 use super::update::{CallNews, Status};
@@ -107,6 +108,8 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
         (Some(given), Some(parts)) => texts(parts).flat_map(|edit| edit.says(given)).collect(),
         (Some(_) | None, _) => Vec::new(),
     };
+    let exit = exit::of_call(update);
+    let wrote = object(update, "_meta").and_then(|meta| object(meta, "terminal_output_delta"));
     Some(CallNews {
         id,
         title: text(update, "title").map(name),
@@ -119,13 +122,15 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
             _ => None,
         }),
         edits: parts.as_deref().map(edits),
-        output: match parts.as_deref() {
-            Some(parts) if !parts.is_empty() => Some(output(parts)),
-            parts => update
-                .get("rawOutput")
-                .and_then(brought)
-                .or(parts.map(output)),
+        output: match (update.get("rawOutput"), parts.as_deref()) {
+            // Its parts tell of the shell, too, in the form of a table.
+            (Some(raw), _) if is_shell_result(raw) => Some(brought(raw).unwrap_or_default()),
+            (_, Some(parts)) if !parts.is_empty() => Some(output(parts)),
+            (raw, parts) => raw.and_then(brought).or(parts.map(output)),
         },
+        wrote: wrote.and_then(|wrote| text(wrote, "data").map(str::to_owned)),
+        exit,
+        makes_file: object(update, "rawOutput").and_then(makes_file),
         places: update
             .get("locations")
             .and_then(Value::as_array)
@@ -206,7 +211,41 @@ fn output(parts: &[&Map<String, Value>]) -> CallOutput {
         block(content).ok()
     });
     let texts: Vec<String> = texts.take(MOST_PARTS).collect();
-    CallOutput::of(texts.join("\n").trim()).unwrap_or_default()
+    CallOutput::of(bare(&texts.join("\n"))).unwrap_or_default()
+}
+
+/// Returns an output without what agents put around it for a screen: a fence, and Copilot's line about its shell.
+fn bare(text: &str) -> &str {
+    let text = text.trim();
+    let last = text.rfind('\n').map_or(0, |at| at + 1);
+    let is_of_shell = text[last..].starts_with("<shellId: ") && text.ends_with('>');
+    let text = if is_of_shell { &text[..last] } else { text }.trim();
+    let inner = text.strip_prefix("```").and_then(|rest| {
+        let (_, rest) = rest.split_once('\n')?;
+        rest.strip_suffix("```")
+    });
+    match inner {
+        Some(inner) if !inner.contains("```") => inner.trim(),
+        Some(_) | None => text,
+    }
+}
+
+/// Returns whether a raw output is Qwen's report of a shell.
+fn is_shell_result(raw: &Value) -> bool {
+    raw.get("type").and_then(Value::as_str) == Some("shell_result")
+}
+
+/// Returns whether the file that a call wrote is new, if its agent says so: opencode by a member, Copilot by a patch.
+fn makes_file(raw: &Map<String, Value>) -> Option<bool> {
+    let exists = object(raw, "metadata").and_then(|metadata| metadata.get("exists"));
+    let patch = || text(raw, "detailedContent").filter(|text| text.contains("\ndiff --git "));
+    let is_new = |patch: &str| {
+        let head = patch.lines().take(8);
+        let mut marks = head.map(|line| line.starts_with("create file mode "));
+        marks.any(|is_mark| is_mark)
+    };
+    let exists = exists.and_then(Value::as_bool).map(|exists| !exists);
+    exists.or_else(|| patch().map(is_new))
 }
 
 /// Parses a call's output if its agent has not put it into blocks: each agent has its own member for it.

@@ -9,6 +9,8 @@
 //! unprompted is a turn of its own, which ends when nothing more of it comes.
 
 mod asking;
+mod begun;
+mod ended;
 mod late;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -19,12 +21,12 @@ use crate::protocol::{
     Attached, Event, OutputStreaming, PlanStage, PlanStep, Progress, SessionStarted, StateChanged,
     ToolCallId, ToolInvoked,
 };
-use crate::written::{self, Content, Writer, normal, stated};
+use crate::written::{self, Content, Writer, stated};
 use crate::{Cx, Out, Words};
 
 pub use late::LeftCalls;
 
-use super::call::{self, Call, GRACE, HeardStage};
+use super::call::{self, Call, HeardStage};
 use super::ending::TurnEnd;
 use super::permission::Permission;
 use super::update::{CallNews, Status, Update};
@@ -269,6 +271,9 @@ impl Turn {
             return;
         }
         let status = news.status;
+        if teller.left.is_outdated(&news) {
+            return;
+        }
         self.take_up(&key, teller);
         if !self.know(&key, news, &teller.folder) {
             return;
@@ -304,21 +309,6 @@ impl Turn {
         true
     }
 
-    /// Handles a call that runs: it is announced if it was allowed, otherwise after a while.
-    fn runs(&mut self, key: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        let Some(call) = self.calls.get_mut(key) else {
-            return;
-        };
-        match call.stage {
-            HeardStage::Unsaid => call.stage = HeardStage::Waiting(cx.now.monotonic + GRACE),
-            HeardStage::Allowed => self.tell_call(key, teller, cx),
-            HeardStage::Waiting(_)
-            | HeardStage::Asked
-            | HeardStage::Rejected
-            | HeardStage::Told => {}
-        }
-    }
-
     /// Announces that a call runs.
     pub fn tell_call(&mut self, key: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let Some(call) = self.calls.get_mut(key) else {
@@ -330,132 +320,23 @@ impl Turn {
         self.rejected = false;
         let attached = Attached {
             deed: Some(call.deed()),
+            call: Some(call.facts(&teller.words)),
             ..Attached::default()
         };
+        let (summary, is_ours) = call.begun(&teller.words);
         let invoked = Event::ToolInvoked(ToolInvoked {
             tool: call.tool(),
             tool_call_id: Some(ToolCallId::from(call.key.as_str())),
-            summary: normal(Some(call.title())),
+            summary,
             ..ToolInvoked::default()
         });
+        let content = Content::from(invoked).with(attached);
         self.call_count += 1;
         self.close_output(teller, cx);
         self.enter("calling_tool", teller, cx);
-        self.event(Content::from(invoked).with(attached), teller, cx);
-    }
-
-    /// Handles the end of a call.
-    fn ended(&mut self, key: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        let Some(call) = self.calls.get(key) else {
-            return;
-        };
-        let (stage, worked) = (call.stage, call.status == Status::Completed);
-        let is_known = call.status != Status::Ended;
-        if stage == HeardStage::Rejected && !worked {
-            // The person rejected it, and knows.
-            self.forget(key);
-            return;
-        }
-        if matches!(stage, HeardStage::Unsaid | HeardStage::Waiting(_))
-            && let Some(plan) = call.wrote_down()
-        {
-            let plan = plan.to_vec();
-            self.forget(key);
-            // The turn went on after the rejection, and after the text before this call.
-            self.rejected = false;
-            self.close_output(teller, cx);
-            self.planned(plan, teller, cx);
-            return self.enter("thinking", teller, cx);
-        }
-        if stage != HeardStage::Told {
-            self.tell_call(key, teller, cx);
-        }
-        let Some(call) = self.calls.get(key) else {
-            return;
-        };
-        let attached = call.attached(false);
-        let mut completed = call.completion(match (worked, is_known) {
-            (true, _) => "success",
-            (false, true) => "error",
-            (false, false) => written::NOT_STATED,
-        });
-        if worked && !call.edits.is_empty() {
-            let paths: Vec<&str> = call.edits.iter().map(|edit| edit.path.as_str()).collect();
-            self.edited
-                .extend(paths.iter().map(|path| (*path).to_owned()));
-            let lines = call.lines();
-            let paths = written::cut(&paths.join(", "), LONGEST_REQUEST);
-            let mut args = vec![("paths", paths.as_str())];
-            args.extend(lines.iter().map(|(name, count)| (*name, count.as_str())));
-            completed.summary = teller.words.summary("acp.edited", &args);
-        } else if worked {
-            let args = [("title", &*call.title())];
-            completed.summary = teller.words.summary("acp.done", &args);
-        } else if is_known {
-            self.failed += 1;
-            completed.error_message = stated(written::short(&call.output.lines.join("\n")));
-        }
-        let completed = Event::ToolCompleted(completed);
-        self.worded(Content::from(completed).with(attached), teller, cx);
-        self.forget(key);
-        // It went on without the answer: the question is over, as the events show.
-        if self
-            .asking
-            .as_ref()
-            .is_some_and(|it| it.call == key && it.sending.is_none())
-        {
-            self.passed.extend(
-                self.asking
-                    .take()
-                    .filter(|_| self.passed.len() < MOST_PERMISSIONS),
-            );
-            self.leave_question("thinking", teller, cx);
-        } else {
-            self.enter("thinking", teller, cx);
-        }
-    }
-
-    /// Handles a declined call; returns its title if that is news to the person.
-    pub fn declined(
-        &mut self,
-        key: &str,
-        teller: &mut EventContext,
-        cx: &mut Cx<'_>,
-    ) -> Option<String> {
-        let call = self.calls.get(key)?;
-        // A person who rejected it here knows.
-        let is_known = call.rejected || call.stage == HeardStage::Rejected;
-        let (is_told, title) = (call.stage == HeardStage::Told, call.title());
-        if is_told {
-            self.leave_open(key, written::NOT_STATED, teller, cx);
-        }
-        self.forget(key);
-        if is_told {
-            self.enter("thinking", teller, cx);
-        }
-        (!is_known).then_some(title)
-    }
-
-    /// Announces that nothing more is heard of a call, with the status that says why.
-    pub(super) fn leave_open(
-        &mut self,
-        key: &str,
-        status: &'static str,
-        teller: &mut EventContext,
-        cx: &mut Cx<'_>,
-    ) {
-        if let Some(call) = self.calls.get(key) {
-            let completed = call.completion(status);
-            self.event(Event::ToolCompleted(completed), teller, cx);
-        }
-    }
-
-    /// Treats a call as over, and ignores further updates of it.
-    pub fn forget(&mut self, key: &str) {
-        self.calls.remove(key);
-        self.over.push_back(key.to_owned());
-        if self.over.len() > MOST_OVER {
-            self.over.pop_front();
+        match is_ours {
+            true => self.worded(content, teller, cx),
+            false => self.event(content, teller, cx),
         }
     }
 
@@ -494,14 +375,7 @@ impl Turn {
 
     /// Returns when time next matters.
     pub fn deadline(&self) -> Option<Duration> {
-        let calls = self.calls.values().filter_map(|call| match call.stage {
-            HeardStage::Waiting(until) => Some(until),
-            HeardStage::Unsaid
-            | HeardStage::Asked
-            | HeardStage::Allowed
-            | HeardStage::Rejected
-            | HeardStage::Told => None,
-        });
+        let calls = self.calls.values().filter_map(Self::runs_from);
         calls
             .chain(self.quiet_at())
             .chain(self.open.map(|open| open.until))
@@ -517,7 +391,8 @@ impl Turn {
 
     /// Handles the passing of time.
     pub fn tick(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        let due = |call: &Call| matches!(call.stage, HeardStage::Waiting(until) if until <= cx.now.monotonic);
+        let now = cx.now.monotonic;
+        let due = |call: &Call| Self::runs_from(call).is_some_and(|at| at <= now);
         let due = self.calls.iter().filter(|(_, call)| due(call));
         let due: Vec<String> = due.map(|(key, _)| key.clone()).collect();
         for key in due {

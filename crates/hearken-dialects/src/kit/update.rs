@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::Offered;
-use crate::protocol::{CallOutput, FileChange, PlanStep};
+use crate::protocol::{CallExit, CallOutput, FileChange, PlanStep};
 
 use super::input::CallInput;
 
@@ -77,6 +77,12 @@ pub struct CallNews {
     pub edits: Option<Vec<FileChange>>,
     /// Its output, as far as that is text.
     pub output: Option<CallOutput>,
+    /// More output, behind what earlier messages brought.
+    pub wrote: Option<String>,
+    /// How its program exited.
+    pub exit: Option<CallExit>,
+    /// Whether the file that it writes is new, if the agent says so.
+    pub makes_file: Option<bool>,
     /// The paths that it touches.
     pub places: Option<Vec<String>>,
     /// The command that it runs.

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::changes;
+use crate::kit::exit;
 use crate::kit::members::text;
 use crate::kit::shape;
 use crate::kit::update::CallNews;
@@ -401,6 +402,7 @@ fn call(part: &Map<String, Value>) -> Option<(CallNews, Map<String, Value>)> {
             json!([{"type": "content", "content": {"type": "text", "text": brought}}]);
     }
     let mut news = shape::call(form.as_object()?)?;
+    news.exit = exit::of_metadata(metadata, brought.unwrap_or_default());
     // The output does not describe the changes: the metadata and the arguments do.
     news.edits = edits(metadata, input);
     if news.edits.is_some() {

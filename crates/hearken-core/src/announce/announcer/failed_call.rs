@@ -4,40 +4,54 @@
 //! error's message beside a summary. Not here: finding what failed in an output (`failure`), reading it (`reading`).
 //!
 //! # Mental model
-//! An agent reports a failure in a sentence, and that is said as it is; or it hands over all that a program wrote. Of
-//! that, only what failed is said, in a bounded number of words, and the lines are counted; `output` reads them.
+//! "Failed, exit 3: npm test. Last line: …": how it ended comes first, then what, then why, in the same words for every
+//! agent. Why is a sentence of the agent; or, of all that a program wrote, what failed, in a bounded number of words, or
+//! else its last line. The lines are counted, and `output` reads them.
 
 use std::sync::Arc;
 
 use crate::config::Verbosity;
-use crate::protocol::{Attached, CallOutput, NO_END, ToolCompleted, ToolStatus};
+use crate::protocol::{
+    Attached, CallExit, CallFacts, CallOutput, NO_END, STOPPED, ToolCompleted, ToolStatus,
+};
 use crate::session::Change;
 
 use super::wording::{agents, tool};
 use super::{Announcer, Draft, Manner};
 use crate::announce::announcement::{Class, Facts, Kind, Topic, Weight};
-use crate::announce::text::failure::{Counted, Failure, is_exit_code};
+use crate::announce::text::failure::{Counted, Failure, is_exit_code, last_line};
 use crate::announce::text::speakable::one_line;
 use crate::announce::words::naming::is_name;
 use crate::announce::words::phrase::Arg;
+use crate::announce::words::segment::Segment;
 
 /// The longest report that is said as it is, in words and in bytes.
 const MOST_WORDS: usize = 30;
 const LONGEST: usize = 300;
-/// The longest command by which a call is called, in characters.
+/// The longest name by which a call is called, in characters; and the most words of one that its translator gives.
 const LONGEST_CALL: usize = 40;
+const MOST_TITLE_WORDS: usize = 20;
 
 /// What is said of a failed call.
 #[derive(Debug, Default)]
 struct FailureWords {
     /// The words of the agent or of its program.
     words: String,
+    /// Whether these are the last line of an output, and not all of it.
+    last: Option<LastLine>,
     /// How much failed.
     count: String,
-    /// The code with which the program ended.
-    code: Option<i64>,
+    /// How its program exited.
+    exit: Option<CallExit>,
     /// How many lines are not said.
     unread: u64,
+}
+
+/// A last line that is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LastLine {
+    Whole,
+    Cut,
 }
 
 impl Announcer {
@@ -46,6 +60,7 @@ impl Announcer {
         let key = match &event.status {
             ToolStatus::Timeout => "tool.timeout",
             ToolStatus::Other(status) if status == NO_END => "tool.no_end",
+            ToolStatus::Other(status) if status == STOPPED => "tool.stopped",
             ToolStatus::Other(_) => "tool.other",
             ToolStatus::Error | ToolStatus::Success => "tool.error",
         };
@@ -65,33 +80,74 @@ impl Announcer {
                     ..FailureWords::default()
                 }
             }
-            false => self.said_of(output.as_ref(), event, level),
+            false => self.said_of(output.as_ref(), change, event, level),
         };
-        let code = said.code.map_or_else(|| Arg::own(""), Arg::own);
+        let exit = facts_of(change).and_then(|facts| facts.exit.clone());
+        let words = Arg::Agent(said.words, language);
+        let (words, line) = match (said.last, said.count.is_empty()) {
+            (None, true) => (words, Arg::own("")),
+            (Some(_), _) | (None, false) => (Arg::own(""), words),
+        };
         let args = [
-            ("tool", call_name(event, output.as_ref())),
-            ("code", code),
-            ("count", Arg::Own(said.count)),
-            ("summary", Arg::Agent(said.words, language)),
+            ("tool", call_name(change, event, output.as_ref())),
+            ("exit", Arg::Own(self.exit_words(exit.or(said.exit)))),
+            ("words", words),
         ];
         let mut draft = self.phrase(change, Class::Outcome, Kind::ToolCompleted, key, &args);
-        if said.unread > 0 && level != Verbosity::Terse {
-            let key = match self.manner {
-                Manner::Keys => "tool.unread.keys",
-                Manner::Lines | Manner::Program => "tool.unread.lines",
-            };
-            let args = [("n", Arg::own(said.unread))];
-            draft.segments.extend(self.fill(key, level, &args));
-        }
+        let more = match said.last {
+            _ if !said.count.is_empty() => {
+                let args = [("count", Arg::Own(said.count)), ("names", line)];
+                self.fill("tool.failed.counted", level, &args)
+            }
+            Some(_) if line.is_empty() => Vec::new(),
+            Some(LastLine::Whole) => self.fill("tool.failed.last", level, &[("line", line)]),
+            Some(LastLine::Cut) => self.fill("tool.failed.last.cut", level, &[("line", line)]),
+            None => Vec::new(),
+        };
+        draft.segments.extend(more);
+        draft.segments.extend(self.unread_words(said.unread, level));
         draft
             .topic(Topic::call(&event.tool, event.tool_call_id.as_ref()))
-            .weight(Weight::Failure)
+            .weight(match key {
+                "tool.stopped" => Weight::Plain,
+                _ => Weight::Failure,
+            })
+    }
+
+    /// Words the number of lines that are not said, and what reads them.
+    fn unread_words(&self, lines: u64, level: Verbosity) -> Vec<Segment> {
+        if lines == 0 || level == Verbosity::Terse {
+            return Vec::new();
+        }
+        let key = match self.manner {
+            Manner::Keys => "tool.unread.keys",
+            Manner::Lines | Manner::Program => "tool.unread.lines",
+        };
+        self.fill(key, level, &[("n", Arg::own(lines))])
+    }
+
+    /// Words how a program exited; nothing about what its call's status says.
+    fn exit_words(&self, exit: Option<CallExit>) -> String {
+        match exit {
+            Some(CallExit::Code(code)) if code != 0 => {
+                self.phrases.text("tool.exit", &[("code", Arg::own(code))])
+            }
+            Some(CallExit::Signal(name)) => {
+                let name = ("name", Arg::Name(name));
+                self.phrases.text("tool.exit.signal", &[name])
+            }
+            Some(CallExit::NoCode) => self.phrases.text("tool.exit.none", &[]),
+            Some(CallExit::Code(_) | CallExit::TimedOut | CallExit::Stopped) | None => {
+                String::new()
+            }
+        }
     }
 
     /// Returns what is said of the lines that a failed call brought.
     fn said_of(
         &self,
         output: Option<&CallOutput>,
+        change: &Change,
         event: &ToolCompleted,
         level: Verbosity,
     ) -> FailureWords {
@@ -107,12 +163,31 @@ impl Announcer {
             .map(String::as_str)
             .filter(|line| !line.trim().is_empty())
             .partition(|line| is_exit_code(line));
+        let exit = failure.exit_code.filter(|_| !codes.is_empty());
+        let exit = exit.map(CallExit::Code);
+        let is_command = exit.is_some() || facts_of(change).is_some() && runs_command(change);
+        if is_command && (!failure.known || (failure.names.is_empty() && failure.failed.is_none()))
+        {
+            let last = last_line(rest.iter().copied());
+            let (words, is_cut) = last.map_or_else(Default::default, |line| bounded(&line));
+            return FailureWords {
+                unread: unread(output, &words),
+                last: Some(if is_cut {
+                    LastLine::Cut
+                } else {
+                    LastLine::Whole
+                }),
+                exit,
+                words,
+                ..FailureWords::default()
+            };
+        }
         let whole = rest.join("\n");
         let fits = output.left_out() == 0 && (whole.is_empty() || is_brief(&whole));
         if fits && (!failure.known || rest.len() < 2) {
             return FailureWords {
                 words: whole,
-                code: failure.exit_code.filter(|_| !codes.is_empty()),
+                exit,
                 ..FailureWords::default()
             };
         }
@@ -137,7 +212,8 @@ impl Announcer {
         };
         FailureWords {
             count: self.count_of(&failure),
-            code: failure.exit_code.filter(|_| !terse),
+            last: None,
+            exit: failure.exit_code.map(CallExit::Code),
             unread: unread(output, &words),
             words,
         }
@@ -176,7 +252,7 @@ impl Announcer {
                 true => message.clone(),
                 false => {
                     let output = CallOutput::of(message);
-                    let said = self.said_of(output.as_ref(), event, Verbosity::Detailed);
+                    let said = self.said_of(output.as_ref(), change, event, Verbosity::Detailed);
                     said.words
                 }
             };
@@ -242,8 +318,25 @@ fn unread(output: &CallOutput, said: &str) -> u64 {
     }
 }
 
-/// Names a call by its command or its title if that fits into a sentence, or else by its tool.
-fn call_name(event: &ToolCompleted, output: Option<&CallOutput>) -> Arg {
+/// Returns what is known of the call that a change is about.
+fn facts_of(change: &Change) -> Option<&CallFacts> {
+    change.attached.call.as_ref()
+}
+
+/// Returns whether the call that a change is about runs a command.
+fn runs_command(change: &Change) -> bool {
+    let deed = change.attached.deed.as_ref();
+    deed.is_some_and(|deed| !deed.commands.is_empty())
+}
+
+/// Names a call by what its translator calls it; else by its command or its title if that fits into a sentence; else by
+/// its tool.
+fn call_name(change: &Change, event: &ToolCompleted, output: Option<&CallOutput>) -> Arg {
+    let title = facts_of(change).map_or("", |facts| shortened(facts.title.trim()));
+    if !title.is_empty() {
+        let title = first_words(&one_line(title), MOST_TITLE_WORDS);
+        return Arg::Agent(title, change.language.clone());
+    }
     let of = output.map_or("", |output| output.of.trim());
     let of = shortened(of);
     match of != event.tool && of.chars().count() <= LONGEST_CALL && is_name(of) {
@@ -264,6 +357,13 @@ fn shortened(command: &str) -> &str {
     });
     let command = cut.unwrap_or(command);
     command.strip_suffix(" 2>&1").unwrap_or(command).trim()
+}
+
+/// Returns a line, cut between words if it is too long, and whether it was cut.
+fn bounded(line: &str) -> (String, bool) {
+    let first = first_words(line, MOST_WORDS);
+    let is_cut = first.ends_with('…') && !line.ends_with('…');
+    (first, is_cut)
 }
 
 /// Returns the first words of a line, with a mark if there are more.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{About, Aloud, Announcement, Arg, Class, Facts, Kind, Reads, Segment};
+use crate::announce::{About, Aloud, Announcement, Arg, Class, Kind, Reads, Segment};
 use crate::protocol::{Attached, Now};
 use crate::session::{Question, Session};
 
@@ -102,10 +102,24 @@ impl App {
         self.begin(told.facts().attached(), Reads::Changes)
     }
 
-    /// Reads the output of the call under review, or of the last one.
+    /// Reads the output of the call under review; from any other place, of the last call before it; else of the last one.
     pub(in crate::app) fn read_output(&mut self, now: Now) {
-        let found = self.with_facts(|facts: &Facts| facts.attached().output.is_some());
-        match found {
+        let has_output = |told: &&Arc<Announcement>| told.facts().attached().output.is_some();
+        let history = self.announcer.history();
+        let place = self.review.at().and_then(|id| history.get(id));
+        let of_call = place.and_then(|place| {
+            let topic = place.topic.as_ref()?;
+            let same = |told: &&Arc<Announcement>| told.topic.as_ref() == Some(topic);
+            let from = |told: &&Arc<Announcement>| told.id >= place.id;
+            history.iter().filter(from).filter(same).find(has_output)
+        });
+        let before = || {
+            let place = place?;
+            let mut all = history.iter().rev().filter(|told| told.id <= place.id);
+            all.find(has_output)
+        };
+        let last = || history.iter().rev().find(has_output);
+        match of_call.or_else(before).or_else(last).cloned() {
             Some(told) => {
                 let words = self.begin(told.facts().attached(), Reads::Output);
                 self.answer_with_words(words, now);

@@ -45,14 +45,14 @@ fn of_a_run_of_tests_what_failed_is_said_and_its_lines_are_counted() {
         ),
     );
     for (level, words) in [
-        (Verbosity::Terse, "npm test failed, 3 of 81"),
+        (Verbosity::Terse, "Failed, exit 1: npm test. 3 of 81."),
         (
             Verbosity::Normal,
-            "npm test failed, exit code 1, 3 of 81: adds numbers; subtracts. 83 lines; output reads them.",
+            "Failed, exit 1: npm test. 3 of 81: adds numbers; subtracts. 83 lines; output reads them.",
         ),
         (
             Verbosity::Detailed,
-            "npm test failed, exit code 1, 3 of 81: adds numbers; subtracts; multiplies. 83 lines; output reads them.",
+            "Failed, exit 1: npm test. 3 of 81: adds numbers; subtracts; multiplies. 83 lines; output reads them.",
         ),
     ] {
         let (mut stage, told) = said(level, &fields);
@@ -84,7 +84,7 @@ fn the_same_holds_for_a_long_summary_or_message_without_an_output_beside_it() {
         let (mut stage, told) = said(Verbosity::Normal, &fields);
         assert_eq!(
             told,
-            "execute failed, 1 of 61: test adds numbers. 64 lines; output reads them."
+            "Failed: execute. 1 of 61: test adds numbers. 64 lines; output reads them."
         );
         stage.type_line("output");
         assert!(
@@ -106,11 +106,11 @@ fn of_an_output_of_no_known_format_the_last_telling_lines_are_said() {
     for (level, words) in [
         (
             Verbosity::Terse,
-            "./deploy.sh failed: Try again later, or ask the administrator.",
+            "Failed: ./deploy.sh: Try again later, or ask the administrator.",
         ),
         (
             Verbosity::Normal,
-            "./deploy.sh failed: fatal: the remote end hung up; Try again later, or ask the administrator. \
+            "Failed: ./deploy.sh: fatal: the remote end hung up; Try again later, or ask the administrator. \
              42 lines; output reads them.",
         ),
     ] {
@@ -129,7 +129,7 @@ fn of_an_output_of_no_known_format_the_last_telling_lines_are_said() {
         stage.lines
     );
     assert!(
-        told.starts_with("execute failed: word word")
+        told.starts_with("Failed: execute: word word")
             && told.contains("word… 1 line; output reads it.")
     );
     assert!(told.split_whitespace().count() < 30, "{told}");
@@ -140,31 +140,31 @@ fn a_short_report_is_said_as_it_is() {
     for (fields, words) in [
         (
             json!({"error_message": "no such address"}),
-            "execute failed: no such address",
+            "Failed: execute: no such address",
         ),
         (
             json!({"summary_normal": "No such address."}),
-            "execute failed: No such address.",
+            "Failed: execute: No such address.",
         ),
-        (json!({}), "execute failed"),
+        (json!({}), "Failed: execute."),
         (
             output("ls /x", "Exit code 2\nls: cannot access '/x'"),
-            "ls /x failed, exit code 2: cannot access '/x'",
+            "Failed, exit 2: ls /x. Last line: ls: cannot access '/x'",
         ),
-        (output("false", "Exit code 1"), "false failed, exit code 1"),
+        (output("false", "Exit code 1"), "Failed, exit 1: false."),
         (
             output(
                 "cd /w && cargo build 2>&1 | tail -5",
                 "error: no Cargo.toml",
             ),
-            "cargo build failed: error: no Cargo.toml",
+            "Failed: cargo build: error: no Cargo.toml",
         ),
         // A command whose signs matter is not told without them, nor is a sentence told as a name.
-        (output("rm -rf a && b", "no"), "execute failed: no"),
-        (output("All is well. Say yes", "no"), "execute failed: no"),
+        (output("rm -rf a && b", "no"), "Failed: execute: no"),
+        (output("All is well. Say yes", "no"), "Failed: execute: no"),
         (
             json!({"status": "timeout", "error_message": "30 seconds"}),
-            "execute gave no result in time: 30 seconds",
+            "Timed out: execute: 30 seconds",
         ),
     ] {
         let (_, told) = said(Verbosity::Normal, &fields);
@@ -179,7 +179,7 @@ fn a_summary_keeps_its_words_and_the_lines_beside_it_are_counted() {
     let (_, told) = said(Verbosity::Normal, &fields);
     assert_eq!(
         told,
-        "npm test failed: The tests fail. 79 lines; output reads them."
+        "Failed: npm test: The tests fail. 79 lines; output reads them."
     );
 }
 
@@ -189,10 +189,10 @@ fn a_message_beside_a_summary_is_told_in_detail_and_on_demand() {
     let (_, told) = said(Verbosity::Detailed, &fields);
     assert_eq!(
         told,
-        "execute failed: The mail was not sent. Error: 550 mailbox unavailable"
+        "Failed: execute: The mail was not sent. Error: 550 mailbox unavailable"
     );
     let (mut stage, told) = said(Verbosity::Normal, &fields);
-    assert_eq!(told, "execute failed: The mail was not sent.");
+    assert_eq!(told, "Failed: execute: The mail was not sent.");
     stage.type_line("d");
     assert!(
         stage.heard("Error: 550 mailbox unavailable"),
@@ -202,13 +202,150 @@ fn a_message_beside_a_summary_is_told_in_detail_and_on_demand() {
     // What the summary says is not said twice.
     let fields = json!({"summary_normal": "Not sent: 550.", "error_message": "550"});
     let (_, told) = said(Verbosity::Detailed, &fields);
-    assert_eq!(told, "execute failed: Not sent: 550.");
+    assert_eq!(told, "Failed: execute: Not sent: 550.");
     // A long message is told as a long report is.
     let long = lines(60, "not ok 61 - adds\n");
     let fields = json!({"summary_normal": "The tests fail.", "error_message": long});
     let (_, told) = said(Verbosity::Detailed, &fields);
     assert_eq!(
         told,
-        "execute failed: The tests fail. 61 lines; output reads them. Error: adds"
+        "Failed: execute: The tests fail. 61 lines; output reads them. Error: adds"
     );
+}
+
+/// A translated call, with what its translator knows of it.
+fn call(title: &str, exit: &Value, lines: &[&str]) -> Value {
+    json!({"extensions": {"hearken": {"call": {"title": title, "exit": exit}, "deed": {"commands": [title]},
+        "output": {"of": title, "lines": lines, "count": lines.len()}}}})
+}
+
+#[test]
+fn of_a_command_its_exit_and_its_last_line_are_said() {
+    let long = "word ".repeat(60);
+    let code = json!({"code": 3});
+    for (title, exit, lines, words) in [
+        (
+            "npm test",
+            &code,
+            vec!["one", "two", ""],
+            "Failed, exit 3: npm test. Last line: two. 3 lines; output reads them.",
+        ),
+        (
+            "npm test",
+            &code,
+            vec!["two"],
+            "Failed, exit 3: npm test. Last line: two",
+        ),
+        ("npm test", &code, vec![], "Failed, exit 3: npm test"),
+        // What is around an output for a screen or a model is not its last line.
+        (
+            "make",
+            &code,
+            vec![
+                "```",
+                "Exit code 3",
+                "\u{1b}[31mno rule\u{1b}[0m",
+                "</x_y>",
+                "```",
+            ],
+            "Failed, exit 3: make. Last line: no rule. 5 lines; output reads them.",
+        ),
+        (
+            "grep x a.txt",
+            &json!({"signal": "SIGKILL"}),
+            vec![],
+            "Failed, by signal SIGKILL: grep x a.txt",
+        ),
+        (
+            "sleep 9",
+            &json!({"code": null}),
+            vec![],
+            "Failed, no exit code: sleep 9",
+        ),
+        (
+            "cd /w && rm -r 'a b' | tail -5",
+            &code,
+            vec![],
+            "Failed, exit 3: rm -r 'a b'",
+        ),
+        (
+            "x",
+            &code,
+            vec![&long],
+            &format!(
+                "Failed, exit 3: x. Last line, cut: {}word… 1 line; output reads it.",
+                "word ".repeat(29)
+            ),
+        ),
+    ] {
+        let (_, told) = said(Verbosity::Normal, &call(title, exit, &lines));
+        assert_eq!(told, words);
+    }
+    let (_, told) = said(Verbosity::Terse, &call("npm test", &code, &["one", "two"]));
+    assert_eq!(told, "Failed, exit 3: npm test. Last line: two");
+}
+
+#[test]
+fn what_was_stopped_or_took_too_long_is_no_failure_of_its_own() {
+    let mut fields = call("sleep 20", &Value::Null, &[]);
+    for (status, words) in [
+        ("stopped", "Stopped: sleep 20"),
+        ("timeout", "Timed out: sleep 20"),
+        (
+            "no_end_reported",
+            "No end reported, it may still run: sleep 20",
+        ),
+    ] {
+        fields["status"] = status.into();
+        let (mut stage, told) = said(Verbosity::Normal, &fields);
+        assert_eq!(told, words);
+        stage.type_line("b");
+        let counted = stage.lines.last().unwrap();
+        assert_eq!(counted.contains("1 tool failed"), status != "stopped");
+    }
+}
+
+#[test]
+fn the_output_of_a_call_is_read_from_any_place_in_the_history() {
+    let fields = call("npm test", &json!({"code": 3}), &["one", "two"]);
+    let (mut stage, _) = said(Verbosity::Normal, &fields);
+    stage.chunk("The tests fail, so I look. ");
+    stage.type_line("find I look");
+    stage.type_line("output");
+    assert!(
+        stage.heard("Output, 2 lines, of: npm test."),
+        "{:?}",
+        stage.lines
+    );
+    // Before the first call, the last one is meant.
+    stage.lines.clear();
+    stage.type_line("find Testing");
+    stage.type_line("output");
+    assert!(stage.heard("Output, 2 lines"), "{:?}", stage.lines);
+    // And back to the present.
+    stage.lines.clear();
+    stage.type_line("now");
+    assert!(stage.heard("so I look."), "{:?}", stage.lines);
+    stage.type_line("now");
+    assert!(stage.heard("That is the last one."), "{:?}", stage.lines);
+}
+
+#[test]
+fn the_status_says_what_a_running_call_is_called() {
+    let mut stage = Stage::with(PIPE, Config::default());
+    stage.event("session.started", json!({"summary_normal": "Testing"}));
+    for (n, title, words) in [
+        (1, "npm test", "running “npm test” for"),
+        (2, "sh -c 'echo a; exit 3'", "“sh -c 'echo a; exit 3'” for"),
+        (3, &"word ".repeat(40), "word word”… for"),
+    ] {
+        stage.event(
+            "tool.invoked",
+            json!({"tool": "execute", "tool_call_id": format!("c{n}"),
+                "extensions": {"hearken": {"call": {"title": title}}}}),
+        );
+        stage.lines.clear();
+        stage.type_line("t");
+        assert!(stage.heard(words), "{:?}", stage.lines);
+    }
 }

@@ -5,6 +5,7 @@
 mod along;
 mod changing;
 mod earlier;
+mod ends;
 mod forms;
 mod late;
 mod meeting;

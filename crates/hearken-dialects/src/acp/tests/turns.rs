@@ -57,7 +57,7 @@ fn what_was_changed_is_known_at_the_end_though_the_agent_does_not_say_it_again()
         "title": "work/a/src/main.rs", "content": [{"type": "content", "content": {"type": "text", "text": "Wrote it."}}]}));
     assert_eq!(
         run.last("tool.completed")["summary_normal"],
-        "Edited src/main.rs: 1 line added."
+        "Edited src/main.rs, 1 line added."
     );
     ends(&mut run, "end_turn");
     assert_eq!(
@@ -70,9 +70,9 @@ fn what_was_changed_is_known_at_the_end_though_the_agent_does_not_say_it_again()
 fn a_title_that_is_a_path_in_the_folder_is_said_as_people_do() {
     let mut run = Run::prompted();
     for (title, said) in [
-        ("work/a/notes.txt", "Done: notes.txt"),
-        ("/work/a/notes.txt", "Done: notes.txt"),
-        ("/work/ab/notes.txt", "Done: /work/ab/notes.txt"),
+        ("work/a/notes.txt", "Read notes.txt."),
+        ("/work/a/notes.txt", "Read notes.txt."),
+        ("/work/ab/notes.txt", "Read /work/ab/notes.txt."),
         ("work/a/x && y", "Done: work/a/x && y"),
     ] {
         run.update(json!({"sessionUpdate": "tool_call", "toolCallId": title, "title": title, "kind": "read",
@@ -232,7 +232,7 @@ fn an_edit_is_told_by_its_lines() {
     let done = run.last("tool.completed");
     assert_eq!(
         done["summary_normal"],
-        "Edited src/main.rs: 2 lines added, 1 removed."
+        "Edited src/main.rs, 2 lines added, 1 removed."
     );
     ends(&mut run, "end_turn");
     assert_eq!(

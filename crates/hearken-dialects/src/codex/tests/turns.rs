@@ -65,7 +65,11 @@ fn calls_are_told_with_what_they_do_and_bring() {
     let event = run.last("tool.completed");
     assert_eq!(
         (&event["status"], &event["error_message"]),
-        (&json!("error"), &json!("one\ntwo\nIt ended with code 3."))
+        (&json!("error"), &json!("one\ntwo"))
+    );
+    assert_eq!(
+        event["extensions"]["hearken"]["call"],
+        json!({"title": "touch a.txt", "exit": {"code": 3}})
     );
     let changes = json!([
         {"path": "/work/a/n.txt", "kind": {"type": "add"}, "diff": "one\ntwo\n"},

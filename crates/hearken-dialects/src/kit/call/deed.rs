@@ -226,7 +226,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Returns whether a title only says that a tool is used, not for what.
-fn is_generic(title: &str) -> bool {
+pub(super) fn is_generic(title: &str) -> bool {
     const WORDS: &[&str] = &[
         "a",
         "access",

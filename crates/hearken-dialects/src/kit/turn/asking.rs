@@ -10,7 +10,7 @@ use crate::rpc::Id;
 use crate::{Cx, Out, Over, Words};
 
 use super::{EventContext, MOST_PERMISSIONS, Turn};
-use crate::kit::call::{Call, HeardStage};
+use crate::kit::call::{Call, GRACE, HeardStage};
 use crate::kit::permission::Permission;
 use crate::kit::update::{CallNews, Status};
 
@@ -287,6 +287,7 @@ impl Turn {
             call.rejected = !sending.allows;
             if call.stage != HeardStage::Told {
                 runs = sending.allows && call.status == Status::InProgress;
+                call.runs_at = sending.allows.then_some(cx.now.monotonic + GRACE);
                 call.stage = match sending.allows {
                     true => HeardStage::Allowed,
                     false => HeardStage::Rejected,

@@ -10,8 +10,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::kit::call::{Call, HeardStage};
+use crate::kit::call::{self, Call, HeardStage};
 use crate::kit::ending::TurnEnd;
+use crate::kit::update::CallNews;
 
 use super::{EventContext, Turn};
 
@@ -35,6 +36,18 @@ impl LeftCalls {
             self.0.pop_front();
         }
         self.0.push_back((key.to_owned(), call));
+    }
+
+    /// Returns whether news of a call that was announced as stopped say nothing else: agents report the end of such a
+    /// call late, and under any name. What proves that it ran on, or that it worked, is news.
+    pub fn is_outdated(&self, news: &CallNews) -> bool {
+        let key = call::key(&news.id);
+        let known = self.0.iter().find(|(known, _)| *known == key);
+        known.is_some_and(|(_, call)| {
+            let mut then = call.clone();
+            then.take(news.clone());
+            call.stopped && !then.proves_success()
+        })
     }
 
     fn take(&mut self, key: &str) -> Option<Call> {

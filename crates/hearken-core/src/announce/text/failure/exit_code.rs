@@ -3,17 +3,13 @@
 use super::numbers;
 
 /// What precedes the code, in small letters.
-const BEFORE: [&str; 9] = [
+const BEFORE: [&str; 6] = [
     "exit code",
     "exit status",
     "exited with code",
     "exited with status",
     "exited with exit code",
     "exitcode",
-    // The program's own words, in each of its languages.
-    "ended with code",
-    "endete mit code",
-    "terminó con el código",
 ];
 /// How many lines are looked at from each end: agents write the code first, programs last.
 const MOST_LINES: usize = 6;

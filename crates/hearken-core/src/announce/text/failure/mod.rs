@@ -15,6 +15,7 @@ mod exit_code;
 mod go;
 mod javascript;
 mod keyed;
+mod last;
 mod line;
 mod numbered;
 mod numbers;
@@ -24,6 +25,7 @@ mod rust;
 mod tap;
 
 pub use exit_code::is_one as is_exit_code;
+pub use last::last_line;
 
 #[cfg(test)]
 mod tests;
