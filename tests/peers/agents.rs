@@ -307,6 +307,40 @@ fn story(agent: &Agent) {
     assert_eq!(hearken.exit().0, 0);
 }
 
+/// Has an agent run a command that fails, and one that is stopped.
+fn fails_and_stops(agent: &Agent) {
+    let scene = Scene::new(agent);
+    let mut hearken = scene.start(agent, &[]);
+    hearken.announced("connection", "The agent is ready.");
+    hearken.say("> fail");
+    let n = asked(&mut hearken, "exit 3");
+    hearken.say(&format!("y {n}"));
+    hearken.announced("reply", "to confirm");
+    hearken.say(&format!("c {n}"));
+    let failed = hearken.announced("tool_completed", "Failed, exit 3: ");
+    let failed = failed["text"].as_str().unwrap();
+    let command = "Failed, exit 3: echo one; echo two; exit 3. Last line: two";
+    assert!(failed.starts_with(command), "{failed}");
+    hearken.announced("session_completed", "1 call of a tool failed");
+
+    hearken.say("> sleep");
+    let n = asked(&mut hearken, "sleep 20");
+    hearken.say(&format!("y {n}"));
+    hearken.announced("reply", "to confirm");
+    hearken.say(&format!("c {n}"));
+    hearken.announced("tool_invoked", "env sleep 20");
+    hearken.say("t");
+    hearken.announced("reply", "running “env sleep 20” for");
+    hearken.say("stop");
+    hearken.announced("reply", "once more");
+    hearken.say("stop");
+    let stopped = hearken.announced("tool_completed", "");
+    assert_eq!(stopped["text"], "Stopped: env sleep 20");
+    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
+}
+
 /// Kills an agent in the middle of a turn.
 fn killed(agent: &Agent) {
     let scene = Scene::new(agent);
@@ -442,6 +476,21 @@ fn opencode_plans() {
     });
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
+}
+
+#[test]
+fn a_failure_and_a_stop_of_opencode_are_said_as_such() {
+    fails_and_stops(&OPENCODE);
+}
+
+#[test]
+fn a_failure_and_a_stop_of_qwen_code_are_said_as_such() {
+    fails_and_stops(&QWEN);
+}
+
+#[test]
+fn a_failure_and_a_stop_of_codex_are_said_as_such() {
+    fails_and_stops(&CODEX);
 }
 
 #[test]

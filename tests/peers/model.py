@@ -26,8 +26,8 @@ COMMANDS = ("bash", "Bash", "run_shell_command", "shell", "shell_command", "exec
 FILES = ("write", "write_file", "Write", "create")
 READERS = ("read", "read_file", "Read", "view")
 EDITORS = ("edit", "replace", "Edit", "str_replace")
-# What these prompts run.
-RUNS = {"fail": "sh -c 'echo one; echo two; exit 3'", "sleep": "sleep 20"}
+# What these prompts run; Qwen Code refuses to sleep without a shell.
+RUNS = {"fail": "sh -c 'echo one; echo two; exit 3'", "sleep": "env sleep 20"}
 QUESTIONS = [
     {"question": "Which colour?", "header": "Colour", "options": [{"label": "Red", "description": "like a fox"}, {"label": "Blue", "description": "like the sea"}]},
     {"question": "Which files?", "header": "Files", "multiple": True, "options": [{"label": name, "description": ""} for name in ("a.txt", "b.txt", "c.txt")]},

@@ -126,6 +126,8 @@ pub enum Weight {
     /// Not a failure.
     #[default]
     Plain,
+    /// Something was stopped by the person.
+    Stopped,
     /// Something did not work.
     Failure,
 }

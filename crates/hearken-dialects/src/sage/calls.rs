@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
-    Attached, CallOutput, Event, ToolCallId, ToolCompleted, ToolInvoked, ToolStatus,
+    Attached, CallOutput, Event, STOPPED, ToolCallId, ToolCompleted, ToolInvoked, ToolStatus,
 };
 
 use super::super::written::{self, Content, NO_END, NOT_STATED, normal, short, stated};
@@ -341,11 +341,8 @@ impl SageTurn {
                     Status::Succeeded => ("success", said.output.as_deref(), None),
                     Status::TimedOut => ("timeout", None, Some(failure())),
                     Status::Failed | Status::Denied => ("error", None, Some(failure())),
-                    // Sage's status is all that is known.
-                    Status::Interrupted if failure().is_empty() => {
-                        ("error", None, Some("interrupted"))
-                    }
-                    Status::Interrupted => ("error", None, Some(failure())),
+                    // Sage interrupts a call only with its turn, for a person.
+                    Status::Interrupted => (STOPPED, None, None),
                     Status::Ended | Status::Started | Status::Unsaid => {
                         (NOT_STATED, said.output.as_deref(), None)
                     }

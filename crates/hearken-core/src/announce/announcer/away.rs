@@ -24,6 +24,7 @@ struct Counts {
     errored: usize,
     tools: usize,
     failed: usize,
+    stopped: usize,
     sentences: usize,
     asked: usize,
     dangers: usize,
@@ -36,8 +37,11 @@ impl Counts {
             Kind::SessionCompleted => &mut self.completed,
             Kind::SessionCancelled => &mut self.cancelled,
             Kind::SessionErrored => &mut self.errored,
-            Kind::ToolCompleted if told.weight == Weight::Failure => &mut self.failed,
-            Kind::ToolCompleted => &mut self.tools,
+            Kind::ToolCompleted => match told.weight {
+                Weight::Failure => &mut self.failed,
+                Weight::Stopped => &mut self.stopped,
+                Weight::Plain => &mut self.tools,
+            },
             Kind::Output if told.is_agents_text() => &mut self.sentences,
             Kind::Danger => &mut self.dangers,
             Kind::Confirmation | Kind::Clarification
@@ -96,6 +100,7 @@ impl Announcer {
             ("away.dangers", counts.dangers),
             ("away.asked", counts.asked),
             ("away.failed", counts.failed),
+            ("away.stopped", counts.stopped),
             ("away.tools", counts.tools),
             ("away.sentences", counts.sentences),
         ]);

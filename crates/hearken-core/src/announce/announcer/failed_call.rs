@@ -109,7 +109,7 @@ impl Announcer {
         draft
             .topic(Topic::call(&event.tool, event.tool_call_id.as_ref()))
             .weight(match key {
-                "tool.stopped" => Weight::Plain,
+                "tool.stopped" => Weight::Stopped,
                 _ => Weight::Failure,
             })
     }

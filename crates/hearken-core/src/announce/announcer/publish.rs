@@ -367,7 +367,7 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
         Kind::Heartbeat => Some(Cue::Tick),
         Kind::ToolCompleted => match draft.weight {
             Weight::Failure => Some(Cue::Error),
-            Weight::Plain => None,
+            Weight::Plain | Weight::Stopped => None,
         },
         Kind::SessionStarted
         | Kind::SessionCancelled

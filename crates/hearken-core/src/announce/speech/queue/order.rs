@@ -21,7 +21,7 @@ fn rank(lane: Lane, waiting: &WaitingUtterance) -> u8 {
         Lane::Alert => alert_rank(item.announcement.kind),
         Lane::Outcome => match item.announcement.weight {
             Weight::Failure => 0,
-            Weight::Plain => 1,
+            Weight::Plain | Weight::Stopped => 1,
         },
         Lane::Response | Lane::Activity | Lane::Text | Lane::Progress => 0,
     }
