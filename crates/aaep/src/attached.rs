@@ -38,6 +38,8 @@ pub struct Attached {
     pub final_choices: Vec<String>,
     /// Whether the questions whose state a state change leaves stay without an answer, because their turn is over.
     pub unanswered: bool,
+    /// Whether the session that begins is a dialog of this program's own with the person, in which no agent works.
+    pub aside: bool,
 }
 
 /// The changes to one file.
@@ -274,6 +276,9 @@ impl Attached {
         if self.unanswered {
             map.insert("unanswered".to_owned(), true.into());
         }
+        if self.aside {
+            map.insert("aside".to_owned(), true.into());
+        }
         map
     }
 
@@ -321,6 +326,7 @@ impl Attached {
                 .map(bounded)
                 .collect(),
             unanswered: own.get("unanswered").and_then(Value::as_bool) == Some(true),
+            aside: own.get("aside").and_then(Value::as_bool) == Some(true),
         }
     }
 }
@@ -493,6 +499,7 @@ mod tests {
             }),
             final_choices: vec!["close".to_owned()],
             unanswered: true,
+            aside: true,
         };
         assert_eq!(again(&attached), attached);
         assert!(Attached::read(&Map::new()).is_empty());

@@ -365,6 +365,8 @@ impl App {
             .filter(|_| session.phase == Phase::Running && !waits);
         let key = if session.is_unheard() {
             "status.session.lost"
+        } else if session.is_aside {
+            "status.session.aside"
         } else {
             "status.session"
         };

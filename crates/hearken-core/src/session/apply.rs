@@ -189,6 +189,7 @@ impl Sessions {
         if let Some(session) = self.sessions.of_mut(context) {
             session.joined = false;
             session.helps = false;
+            session.is_aside = context.envelope.is_translated() && context.envelope.attached.aside;
             session.request = event.request_text.as_deref().map(shown);
             session.weigh_rest();
             let place = session.place;

@@ -198,6 +198,8 @@ pub struct Session {
     pub joined: bool,
     /// Whether another agent began it, and this one works in it (A.9, pattern 1).
     pub helps: bool,
+    /// Whether it is a dialog of this program's own with the person, in which no agent works.
+    pub is_aside: bool,
     /// Whether it is among the agents that are followed as a team.
     pub(super) in_team: bool,
     /// Whether a question is over but `awaiting_input` has not been left yet.
@@ -291,6 +293,7 @@ impl Session {
             only_replayed: true,
             joined,
             helps: false,
+            is_aside: false,
             in_team: false,
             events: 0,
             outputs: SmallVec::new(),

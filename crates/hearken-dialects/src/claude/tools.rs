@@ -12,7 +12,7 @@ use crate::kit::input;
 use crate::kit::members::text;
 use crate::kit::shape;
 use crate::kit::update::{CallNews, Status};
-use crate::protocol::{CallOutput, FileChange};
+use crate::protocol::{CallExit, CallOutput, FileChange};
 use crate::written::cut;
 
 use super::read::{CallOutcome, Made};
@@ -141,6 +141,12 @@ pub fn ended(id: &str, made: &Made, outcome: &CallOutcome, words: &Words) -> Cal
     };
     news.status = Some(status);
     news.output = CallOutput::of(brought.trim());
+    if let CallOutcome::Failed {
+        interrupted: true, ..
+    } = outcome
+    {
+        news.exit = Some(CallExit::Stopped);
+    }
     if let CallOutcome::Worked(Value::Object(brought)) = outcome
         && let Some(change) = patched(brought)
     {

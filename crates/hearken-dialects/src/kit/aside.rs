@@ -4,10 +4,10 @@
 //! is asked, and what an answer leads to (`earlier`, `signing`, `changing`, `forms`).
 
 use crate::protocol::{
-    Answer, AwaitingClarification, Choice, Event, ReplyToken, Response, ResponseKind,
+    Answer, Attached, AwaitingClarification, Choice, Event, ReplyToken, Response, ResponseKind,
     SessionCompleted, SessionStarted, StateChanged,
 };
-use crate::written::{self, stated};
+use crate::written::{self, Content, stated};
 use crate::{Cx, Out, Over};
 
 use super::ending::errored;
@@ -99,7 +99,12 @@ impl SideQuestion {
             summary: teller.words.summary(about, &args),
             ..SessionStarted::default()
         };
-        aside.event(Event::SessionStarted(started), teller, cx);
+        let attached = Attached {
+            aside: true,
+            ..Attached::default()
+        };
+        let started = Content::from(Event::SessionStarted(started)).with(attached);
+        aside.event(started, teller, cx);
         aside.state("idle", "awaiting_input", teller, cx);
         aside
     }
@@ -200,8 +205,8 @@ impl SideQuestion {
         self.event(Event::StateChanged(changed), teller, cx);
     }
 
-    fn event(&mut self, event: Event, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        let text = teller.writer.event(&mut self.session, cx.now.wall, event);
+    fn event(&mut self, content: impl Into<Content>, teller: &mut EventContext, cx: &mut Cx<'_>) {
+        let text = teller.writer.event(&mut self.session, cx.now.wall, content);
         cx.out.push(Out::Event(text));
     }
 }

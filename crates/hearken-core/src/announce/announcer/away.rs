@@ -106,7 +106,7 @@ impl Announcer {
         ]);
         let running = sessions
             .iter()
-            .filter(|session| !session.is_ended())
+            .filter(|session| !session.is_ended() && !session.is_aside)
             .count();
         let time = self.time(now.monotonic.saturating_sub(since));
         self.phrases.text(

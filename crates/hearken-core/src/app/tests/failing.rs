@@ -353,3 +353,25 @@ fn the_status_says_what_a_running_call_is_called() {
         assert!(stage.heard(words), "{:?}", stage.lines);
     }
 }
+
+#[test]
+fn a_dialog_of_ones_own_is_no_working_agent() {
+    let mut stage = Stage::with(PIPE, Config::default());
+    let own = json!({"translated": "test", "aside": true});
+    stage.event(
+        "session.started",
+        json!({"summary_normal": "Changing a setting", "extensions": {"hearken": own}}),
+    );
+    stage.event(
+        "state.changed",
+        json!({"from_state": "idle", "to_state": "awaiting_input"}),
+    );
+    stage.type_line("t");
+    assert!(
+        stage.heard("hearken's dialog about Mailer: waiting for an answer."),
+        "{:?}",
+        stage.lines
+    );
+    stage.type_line("b");
+    assert!(stage.heard("0 agents work"), "{:?}", stage.lines);
+}

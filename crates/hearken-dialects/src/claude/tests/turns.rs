@@ -401,3 +401,16 @@ fn the_end_of_a_long_error_is_kept_as_that_is_where_what_failed_stands() {
         (&json!(603), Some("1 test, 1 failure"))
     );
 }
+
+#[test]
+fn a_call_that_was_interrupted_is_stopped_and_has_not_failed() {
+    let mut run = Run::busy();
+    run.hook(
+        "PostToolUseFailure",
+        json!({"tool_name": "Bash", "tool_input": {"command": "sleep 20"}, "tool_use_id": "c",
+            "error": "interrupted", "is_interrupt": true}),
+    );
+    let done = run.last("tool.completed");
+    assert_eq!(done["status"], "stopped");
+    assert_eq!(done["extensions"]["hearken"]["call"]["title"], "sleep 20");
+}
