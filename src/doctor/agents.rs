@@ -286,7 +286,8 @@ mod tests {
         assert_eq!(
             lines(&here(&[], vec![], Some(HooksState::Absent))),
             [
-                "Agents: Not on this machine: opencode, Codex, Claude Code, Gemini CLI, Qwen Code, goose, GitHub Copilot CLI; \
+                "Agents: Not on this machine: opencode, Codex, Claude Code, Gemini CLI, Qwen Code, goose, GitHub Copilot CLI, \
+                 Mistral Vibe, pi; \
                  hearken run --list says how each is installed.\n",
                 "Agents: One elsewhere is followed by its address: hearken watch URL (AAEP), hearken watch a2a:URL (A2A), \
                  hearken run agui:URL (AG-UI).\n",

@@ -32,6 +32,7 @@ use super::earlier::{Keeps, ResumeStage};
 use super::forms::Elicited;
 use super::mode::ModeWatch;
 use super::read::{self};
+use super::review;
 use super::settings::AgentSettings;
 use super::signing::{Signing, WayIn};
 use crate::kit::call;
@@ -220,12 +221,16 @@ impl Acp {
             "$/cancel_request" => self.took_back(params, cx),
             "elicitation/complete" => self.opened_and_done(params, cx.out),
             // A private protocol beside this one, which a client need not know.
-            other if other.starts_with('_') || other.starts_with("$/") => {}
+            other if !other.starts_with("session/") && !other.starts_with("elicitation/") => {}
             other => self.not_known(other, cx.out),
         }
     }
 
     fn updated(&mut self, params: &Map<String, Value>, cx: &mut Cx<'_>) {
+        let update = params.get("update").and_then(Value::as_object);
+        if let Some(review) = update.and_then(review::review) {
+            return self.reviewed(review, cx.out);
+        }
         let update = read::update(params);
         if self.said_before(&update) {
             return;
@@ -271,17 +276,12 @@ impl Acp {
             return self.elicited(id, params, cx);
         }
         if method != "session/request_permission" {
+            // Files and terminals were not offered, and an agent may try what only its own editor supports: it manages
+            // without, so the person need not hear of it.
             self.send(
                 rpc::error(id, rpc::NO_SUCH_METHOD, "Method not found"),
                 cx.out,
             );
-            if self.notes(method) {
-                let phrase = Phrase::new("acp.request_refused");
-                let phrase = phrase.with("method", PhraseArg::Name(method.to_owned()));
-                // An agent may try what only its own editor supports, and manages without: opencode then writes its
-                // files itself.
-                cx.out.push(Out::Detail(phrase));
-            }
             return;
         }
         let call = params.get("toolCall").and_then(Value::as_object);

@@ -22,6 +22,7 @@ mod meeting;
 mod mode;
 mod prompting;
 mod read;
+mod review;
 mod settings;
 mod signing;
 #[cfg(test)]

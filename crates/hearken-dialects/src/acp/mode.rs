@@ -16,6 +16,7 @@ use crate::link::{LastWords, Phrase, PhraseArg};
 use crate::{Cx, KnownAgent, Out};
 
 use super::client::{Acp, AgentPhase};
+use super::review::Review;
 use super::settings::Setting;
 
 /// How long an agent may take to confirm its mode: it only notes a word.
@@ -225,6 +226,21 @@ impl Acp {
             AskingChange::Tightened => "acp.set.sure.tightened",
             AskingChange::Same | AskingChange::Unknown => "acp.set.sure.mode",
         }
+    }
+
+    /// Announces what the agent's own reviewer decided, where that keeps something from running.
+    pub(super) fn reviewed(&self, review: Review, out: &mut Vec<Out>) {
+        let agent = self.agent_name();
+        let phrase = match review {
+            Review::Passes => return,
+            Review::Refused { action, reason } => {
+                oversight::reviewer_refused(agent, &action, &reason)
+            }
+            Review::Undecided { action } => Phrase::new("oversight.reviewer.undecided")
+                .with("agent", PhraseArg::Name(agent.to_owned()))
+                .with("title", PhraseArg::Agent(action)),
+        };
+        out.push(Out::Tell(phrase));
     }
 
     /// Records that the agent is asked to change its mode.

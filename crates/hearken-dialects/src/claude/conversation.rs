@@ -272,12 +272,20 @@ impl ClaudeConversation {
     ) -> Vec<String> {
         let id = self.name_of(&made, helper, false);
         self.calls.retain(|known| known.id != id);
-        let news = tools::ended(&id, &made, outcome, &self.teller.words);
         let allowed = match outcome {
             CallOutcome::Refused(_) => Some(false),
             CallOutcome::Worked(_) | CallOutcome::Failed { .. } => Some(true),
         };
         let decided = self.decided(&id, allowed, cx);
+        if let CallOutcome::Refused(reason) = outcome {
+            let (news, _) = tools::call(&id, &made, &self.teller.words);
+            self.update(Update::Calls(Box::new(news)), cx);
+            let key = crate::kit::call::key(&id);
+            let (turn, teller) = self.turn(cx);
+            turn.refused_by_reviewer(&key, reason, teller, cx);
+            return decided;
+        }
+        let news = tools::ended(&id, &made, outcome, &self.teller.words);
         if plan(&made).is_none() {
             self.update(Update::Calls(Box::new(news)), cx);
         }

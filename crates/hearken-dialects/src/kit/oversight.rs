@@ -127,6 +127,14 @@ pub fn changed_to(
     about(key, agent, mode, after)
 }
 
+/// Returns the announcement that an agent's own reviewer refused an action, with its reason if it gave one.
+pub fn reviewer_refused(agent: &str, action: &str, reason: &str) -> Phrase {
+    Phrase::new("oversight.reviewer.refused")
+        .with("agent", PhraseArg::Name(agent.to_owned()))
+        .with("title", PhraseArg::Agent(action.to_owned()))
+        .with("reason", PhraseArg::Agent(reason.to_owned()))
+}
+
 /// Returns a sentence about a mode, with who decides in it as `who`.
 pub fn about(key: &'static str, agent: &str, mode: &str, oversight: Option<Oversight>) -> Phrase {
     Phrase::new(key)

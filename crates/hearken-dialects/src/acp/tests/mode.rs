@@ -213,3 +213,34 @@ fn where_no_mode_asks_everything_that_is_said() {
     assert_eq!(run.told, ["oversight.starts", "acp.ready"]);
     assert_eq!(run.last_words, None);
 }
+
+#[test]
+fn the_reviewer_of_the_agent_is_no_tool_that_fails() {
+    let mut run = Run::prompted();
+    let review = |status: &str, said: &str| {
+        json!({"sessionUpdate": "tool_call", "toolCallId": "guardian_assessment:1", "kind": "think",
+            "title": "Guardian Review", "status": status,
+            "content": [{"type": "content", "content": {"type": "text", "text": said}}]})
+    };
+    run.update(review(
+        "in_progress",
+        "Status: In progress\nAction: shell touch hello",
+    ));
+    run.update(review(
+        "completed",
+        "Status: Approved\nAction: shell touch hello",
+    ));
+    assert_eq!(run.told, [""; 0]);
+    let denied = "Status: Denied\nAction: shell touch hello\nRationale: It was not asked for.";
+    run.update(review("failed", denied));
+    run.update(review("failed", "Status: Timed out\nAction: shell touch x"));
+    assert_eq!(
+        run.announced()[2..],
+        [
+            "Fox's reviewer refused: touch hello. Its reason: It was not asked for.",
+            "Fox's reviewer did not decide, so this does not run: touch x"
+        ]
+    );
+    assert_eq!(run.count("tool.invoked") + run.count("tool.completed"), 0);
+    assert_eq!(run.faults, [""; 0]);
+}

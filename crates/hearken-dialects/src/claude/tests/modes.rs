@@ -51,3 +51,26 @@ fn the_mode_of_a_subagent_is_not_that_of_the_conversation() {
     );
     assert_eq!(run.told, [""; 0]);
 }
+
+#[test]
+fn what_the_reviewer_refuses_did_not_fail() {
+    for waits in [0, 2] {
+        let mut run = Run::busy();
+        run.shell("PreToolUse", "c", "touch a.txt");
+        run.after(Duration::from_secs(waits));
+        run.shell("PermissionDenied", "c", "touch a.txt");
+        run.hook("Stop", json!({"last_assistant_message": "Then not."}));
+        assert_eq!(
+            run.announced(),
+            ["Claude Code's reviewer refused: touch a.txt. Its reason: not here"]
+        );
+        // If it was announced as running by then, it is stopped.
+        let ends = run
+            .events
+            .iter()
+            .filter(|it| it["type"] == "aaep:agent.tool.completed");
+        let ends: Vec<&Value> = ends.map(|it| &it["status"]).collect();
+        assert_eq!(ends, vec!["stopped"; usize::from(waits > 0)]);
+        assert_eq!(run.faults, [""; 0]);
+    }
+}

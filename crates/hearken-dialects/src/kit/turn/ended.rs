@@ -7,12 +7,13 @@
 //! person stopped the turn is stopped, whatever its agent says, unless its end proves otherwise: its program exited
 //! with success, or it changed files.
 
-use crate::Cx;
 use crate::kit::call::{Call, HeardStage};
 use crate::kit::ending::TurnEnd;
+use crate::kit::oversight;
 use crate::kit::update::Status;
 use crate::protocol::{Attached, CallExit, Event, STOPPED};
 use crate::written::{self, Content, stated};
+use crate::{Cx, Out};
 
 use super::{EventContext, MOST_OVER, MOST_PERMISSIONS, Turn};
 
@@ -84,6 +85,28 @@ impl Turn {
         } else {
             self.enter("thinking", teller, cx);
         }
+    }
+
+    /// Handles that the agent's own reviewer refused a call: it did not run, and nothing failed.
+    pub fn refused_by_reviewer(
+        &mut self,
+        key: &str,
+        reason: &str,
+        teller: &mut EventContext,
+        cx: &mut Cx<'_>,
+    ) {
+        let Some(call) = self.calls.get(key) else {
+            return;
+        };
+        let (stage, title) = (call.stage, call.title());
+        let agent = teller.writer.name();
+        let refused = oversight::reviewer_refused(agent, &title, reason);
+        cx.out.push(Out::Tell(refused));
+        if stage == HeardStage::Told {
+            self.leave_open(key, STOPPED, teller, cx);
+        }
+        self.forget(key);
+        self.enter("thinking", teller, cx);
     }
 
     /// Returns the status of a call that is over.
