@@ -69,9 +69,10 @@ pub enum Command {
     },
     /// Follow one or more agents
     Watch {
-        /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, a2a:URL, agui:URL, claude for Claude Code by
-        /// its hooks, unix:PATH, unix:AGENT, pipe:AGENT, a FILE of events, - for standard input, or the name of a
-        /// source in your settings; without any, all of those, or you choose among what runs here
+        /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, a2a:URL, agui:URL, codex for Codex in a
+        /// terminal, claude for Claude Code by its hooks, unix:PATH, unix:AGENT, pipe:AGENT, a FILE of events, - for
+        /// standard input, or the name of a source in your settings; without any, all of those, or you choose among
+        /// what runs here
         #[arg(value_name = "SOURCE")]
         sources: Vec<String>,
         /// A program to start, without a shell, that speaks over its standard input and output

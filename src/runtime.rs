@@ -10,6 +10,7 @@
 
 mod agents;
 mod chosen;
+pub(crate) mod codex_home;
 mod decisions;
 mod desk;
 mod editor;

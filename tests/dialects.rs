@@ -5,6 +5,8 @@ mod codex;
 mod program;
 mod sage;
 mod server;
+#[cfg(unix)]
+mod terminal;
 
 use std::time::Duration;
 

@@ -47,6 +47,7 @@ impl Place {
         command
             .env("PATH", self.path())
             .env("CLAUDE_CONFIG_DIR", self.path())
+            .env("CODEX_HOME", self.path().join("codex-home"))
             .env("XDG_STATE_HOME", self.path())
             .env("LOCALAPPDATA", self.path())
             .env("XDG_RUNTIME_DIR", self.path())
@@ -110,9 +111,13 @@ fn doctor_names_the_agents_that_are_here_and_starts_none() {
         place.program(name);
     }
     let text = place.doctor();
+    let codex = match cfg!(unix) {
+        true => "hearken watch codex follows one that you start in a terminal.\n",
+        false => "then hearken watch codex:ws://127.0.0.1:8765.\n",
+    };
     for words in [
         "Agents: Gemini CLI is here: hearken run gemini starts it.\n",
-        "then hearken watch codex:ws://127.0.0.1:8765.\n",
+        codex,
         "Opencode is here: hearken run opencode starts it",
         "Agents, could be better: Claude Code is here and can't be heard yet, because its hooks are not installed. \
          Remedy: hearken hooks install claude, then hearken watch claude.\n",
@@ -175,6 +180,44 @@ fn watch_without_a_terminal_names_what_runs_and_follows_nothing() {
         "An AAEP agent runs, planner: hearken watch unix:planner follows it.",
     );
     drop(agent);
+}
+
+/// The socket of a Codex that runs in a terminal is enough; one that nobody listens at is none.
+#[cfg(unix)]
+#[test]
+fn codex_in_its_terminal_is_found_by_its_socket() {
+    let place = Place::new();
+    let folder = place.path().join("codex-home/app-server-control");
+    std::fs::create_dir_all(&folder).unwrap();
+    // As Codex does it: the socket is elsewhere, and a link leads there.
+    let socket = place.path().join("daemon");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    std::os::unix::fs::symlink(&socket, folder.join("app-server-control.sock")).unwrap();
+    let serving = std::thread::spawn(move || {
+        for _ in 0..2 {
+            let (stream, _) = listener.accept().unwrap();
+            if let Ok(mut socket) = tokio_tungstenite::tungstenite::accept(stream) {
+                // Nothing is asked of it.
+                let message = socket.read();
+                assert!(!message.is_ok_and(|it| it.is_text()));
+            }
+        }
+    });
+    place.program("codex");
+    let text = place.doctor();
+    has(&text, "it runs, and hearken watch codex follows it");
+    assert!(!text.contains("codex app-server"), "{text}");
+    let arguments = ["watch", "--face", "linear", "--voice", "none"];
+    let output = place.call(&arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    has(&errors, "hearken watch codex");
+    serving.join().unwrap();
+    // The listener is gone, its socket is not.
+    has(
+        &place.doctor(),
+        "hearken watch codex follows one that you start in a terminal",
+    );
 }
 
 #[cfg(unix)]

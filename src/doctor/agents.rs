@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 
 use super::report::{Finding, Surrounding, own};
 use crate::link::{Phrase, PhraseArg};
+use crate::platform::sockets;
 use crate::runtime::nearby::{
     self, Certainty, Claude, FoundAgent, HooksState, Nearby, OPENCODE_PORT, Speaks,
 };
@@ -140,6 +141,11 @@ impl Here {
             ways.push(Phrase::new("doctor.agent.runs").with("word", own(&one.word)));
         }
         if self.codex && self.running(Speaks::Codex).next().is_none() {
+            if sockets::THERE {
+                let word = own(CODEX);
+                ways.push(Phrase::new("doctor.agent.follow").with("word", word));
+                return Vec::new();
+            }
             let command = format!("codex app-server --listen {CODEX_AT}");
             ways.push(
                 Phrase::new("doctor.agent.serve")
@@ -299,11 +305,20 @@ mod tests {
     fn each_that_is_here_is_told_with_the_commands_to_type() {
         let programs = ["opencode", "codex", "the other codex", "goose"];
         let lines = lines(&here(&programs, vec![], Some(HooksState::Whole)));
+        let codex = match sockets::THERE {
+            true => {
+                "Agents: Codex is here: hearken run codex starts it; hearken watch codex follows one that you start in a \
+                 terminal.\n"
+            }
+            false => {
+                "Agents: Codex is here: hearken run codex starts it; to follow one of its own, start codex app-server \
+                 --listen ws://127.0.0.1:8765, then hearken watch codex:ws://127.0.0.1:8765.\n"
+            }
+        };
         let wanted = [
             "Agents: Opencode is here: hearken run opencode starts it; to follow one of its own, start opencode serve --port 4096, \
              then hearken watch opencode:http://127.0.0.1:4096.\n",
-            "Agents: Codex is here: hearken run codex starts it; to follow one of its own, start codex app-server --listen \
-             ws://127.0.0.1:8765, then hearken watch codex:ws://127.0.0.1:8765.\n",
+            codex,
             "Agents: Claude Code is here: hearken watch claude hears it by its hooks.\n",
             "Agents: Goose is here: hearken run goose starts it.\n",
         ];

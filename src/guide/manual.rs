@@ -132,20 +132,25 @@ fn face(choice: FaceChoice) -> Option<(&'static str, &'static str)> {
 }
 
 /// The files that hearken reads or writes on its own, each with the key of its description.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("$XDG_CONFIG_HOME/hearken/config.toml", "man.file.settings"),
     ("~/.config/hearken/config.toml", "man.file.settings.else"),
     ("$XDG_STATE_HOME/hearken/voice.toml", "man.file.voice"),
     ("$XDG_STATE_HOME/hearken/claude.json", "man.file.door"),
     ("FILE.meta.jsonl", "man.file.recording"),
     ("$XDG_RUNTIME_DIR/aaep", "man.file.sockets"),
+    (
+        "$CODEX_HOME/app-server-control/app-server-control.sock",
+        "man.file.codex",
+    ),
 ];
 
 /// The variables that no option names, each with the key of its description.
-const VARIABLES: [(&str, &str); 3] = [
+const VARIABLES: [(&str, &str); 4] = [
     ("NO_COLOR", "man.variable.no_color"),
     ("TERM", "man.variable.term"),
     ("SPEECHD_ADDRESS", "man.variable.speechd"),
+    ("CODEX_HOME", "man.variable.codex"),
 ];
 
 /// Returns the exit codes in order, each with the key of its description.

@@ -118,6 +118,12 @@ pub(crate) fn source(error: &SourceError) -> Reason {
         SourceError::Credential => Reason::new("call.source.credential"),
         SourceError::BadSocket => Reason::new("call.source.socket"),
         SourceError::NoSockets => Reason::new("call.source.no_sockets"),
+        SourceError::NoProgramSockets { program } => {
+            Reason::new("call.source.no_program_sockets").with("program", program)
+        }
+        SourceError::NoProgramFolder { program } => {
+            Reason::new("call.source.no_program_folder").with("program", program)
+        }
         SourceError::NoPipes => Reason::new("call.source.no_pipes"),
         SourceError::BadPipe => Reason::new("call.source.pipe"),
         SourceError::PlainHttp { host } => Reason::new("call.source.plain").with("host", host),

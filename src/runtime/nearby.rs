@@ -25,7 +25,7 @@ use crate::platform::{processes, sockets};
 use crate::protocol::Manifest;
 use crate::transport::{self, LinkHandle, LinkSettings, LinkSink, Source, Tls};
 
-use super::{hooked, running, settings, sources};
+use super::{codex_home, hooked, running, settings, sources};
 
 /// The port where opencode listens by default.
 pub(crate) const OPENCODE_PORT: u16 = 4096;
@@ -167,6 +167,14 @@ fn candidates(calls: &[Vec<String>]) -> (Vec<FoundAgent>, usize) {
     take(Speaks::Opencode, vec![opencode(&OPENCODE_PORT)], 1);
     let named = named.iter().filter(|port| **port != OPENCODE_PORT);
     take(Speaks::Opencode, named.map(opencode).collect(), MOST);
+    let own = codex_home::socket().filter(|path| sockets::THERE && path.exists());
+    take(
+        Speaks::Codex,
+        own.map(|_| codex_home::PROGRAM.to_owned())
+            .into_iter()
+            .collect(),
+        1,
+    );
     let named: BTreeSet<String> = running::codex_addresses(calls).into_iter().collect();
     let codex = named.iter().map(|at| format!("codex:{at}"));
     take(Speaks::Codex, codex.collect(), MOST);
@@ -430,7 +438,10 @@ mod tests {
         };
         let words = |calls: &[Vec<String>]| -> (Vec<String>, usize) {
             let (all, left_out) = candidates(calls);
-            let words = all.into_iter().filter(|one| !one.word.starts_with("unix:"));
+            // What this machine itself has is no matter of calls.
+            let words = all
+                .into_iter()
+                .filter(|one| !one.word.starts_with("unix:") && one.word != "codex");
             (words.map(|one| one.word).collect(), left_out)
         };
         let (few, left_out) = words(&[call(4100)]);

@@ -138,6 +138,7 @@ impl SourceOffer {
                 return self.remarks.push(("offer.locked", at));
             }
             (Speaks::Opencode, _) => "offer.opencode",
+            (Speaks::Codex, _) if at.is_empty() => "offer.codex.runs",
             (Speaks::Codex, _) => "offer.codex",
             (Speaks::A2a, _) => "offer.a2a",
             (Speaks::Aaep, Certainty::Probable) => "offer.aaep.probable",
@@ -354,6 +355,7 @@ mod tests {
                 ),
                 found(Speaks::Codex, "codex:ws://127.0.0.1:8765", Certainty::Sure),
                 found(Speaks::A2a, "a2a:http://127.0.0.1:9999", Certainty::Sure),
+                found(Speaks::Codex, "codex", Certainty::Sure),
             ],
             left_out: 2,
             claude: claude(Some(true), Some(HooksState::Whole), false),
@@ -367,19 +369,20 @@ mod tests {
         assert_eq!(
             offer.lines(&english),
             [
-                "5 agents can be followed here.",
+                "6 agents can be followed here.",
                 "1: planner.",
                 "2: opencode, at http://127.0.0.1:4096.",
                 "3: Codex, at ws://127.0.0.1:8765.",
                 "4: an A2A agent, at http://127.0.0.1:9999.",
-                "5: Claude Code, which runs now.",
+                "5: Codex, which runs now.",
+                "6: Claude Code, which runs now.",
                 "2 more were not looked at; name them by their address.",
                 "Type a number, or several, and press Enter. q leaves.",
             ]
         );
         for tag in ["de", "es"] {
             let words = Phrases::for_languages(&[tag.to_owned()]).unwrap();
-            assert_eq!(offer.lines(&words).len(), 8, "{tag}");
+            assert_eq!(offer.lines(&words).len(), 9, "{tag}");
         }
     }
 
@@ -392,13 +395,13 @@ mod tests {
         };
         assert_eq!(offer.read("1\n"), follow(&["unix:planner"]));
         let several = follow(&["claude", "unix:planner"]);
-        assert_eq!(offer.read(" 5, 1 5\r\n"), several);
+        assert_eq!(offer.read(" 6, 1 6\r\n"), several);
         for none in [
             "",
             "\n",
             "0",
-            "6",
-            "1 6",
+            "7",
+            "1 7",
             "x",
             "y",
             "-1",

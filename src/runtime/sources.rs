@@ -12,9 +12,10 @@ use crate::dialect::{
     Addresses, Carrier, Credential, DIALECTS, Descriptor, FramesAt, Naming, WEBSOCKET,
 };
 use crate::link::Stream;
-use crate::platform::files;
-use crate::transport::{LinkSettings, Listening, Secret, Source, SourceError};
+use crate::platform::{files, sockets};
+use crate::transport::{LinkSettings, Listening, LocalWebSocket, Secret, Source, SourceError};
 
+use super::codex_home;
 use super::failure::{self, Failure};
 
 /// The most sources of the settings that an error names.
@@ -61,8 +62,16 @@ pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceErro
     if named.is_some_and(connects_to_us) {
         return Ok(Source::Requests(listening()?));
     }
-    let source = Source::parse(text, config)?;
+    if let Some(part) = named.and_then(|row| row.part_of_program(text)) {
+        return program_of_codex(part);
+    }
     let dialect = named.map_or(config.dialect, |row| row.dialect);
+    let source = match Source::parse(text, config)? {
+        Source::Unix(socket) if has_local_websocket(dialect) => {
+            Source::LocalWebSocket(LocalWebSocket::at(socket))
+        }
+        source => source,
+    };
     if let (Some(row), Source::WebSocket(_)) = (named, &source)
         && let (FramesAt::Posted, Naming::Prefix(prefix)) = (row.place, row.named)
     {
@@ -76,6 +85,22 @@ pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceErro
         }
         Some(_) | None => Ok(source),
     }
+}
+
+/// Returns whether the agents of a protocol have a WebSocket behind a Unix socket.
+fn has_local_websocket(dialect: Dialect) -> bool {
+    Descriptor::of(dialect).is_some_and(|row| row.websocket.on_sockets)
+}
+
+/// Returns the source for Codex as it runs in a terminal of this machine.
+fn program_of_codex(part: &str) -> Result<Source, SourceError> {
+    let program = codex_home::PROGRAM;
+    if !sockets::THERE {
+        return Err(SourceError::NoProgramSockets { program });
+    }
+    let path = codex_home::socket().ok_or(SourceError::NoProgramFolder { program })?;
+    let address = LocalWebSocket::of(program, path, Some(part));
+    Ok(Source::LocalWebSocket(address))
 }
 
 /// Creates a listening place that admits only clients with its secret.
@@ -108,6 +133,8 @@ pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> Failur
         | SourceError::Credential
         | SourceError::BadSocket
         | SourceError::NoSockets
+        | SourceError::NoProgramSockets { .. }
+        | SourceError::NoProgramFolder { .. }
         | SourceError::NoPipes
         | SourceError::BadPipe
         | SourceError::PlainHttp { .. }
@@ -174,7 +201,7 @@ pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
 pub(crate) fn carrier(source: &Source) -> Carrier {
     match source {
         Source::Http(_) => Carrier::EventStream,
-        Source::WebSocket(_) => Carrier::WebSocket,
+        Source::WebSocket(_) | Source::LocalWebSocket(_) => Carrier::WebSocket,
         Source::Unix(_) | Source::Pipe(_) => Carrier::Socket,
         Source::Program(_) => Carrier::Lines,
         Source::Requests(_) => Carrier::Requests,
@@ -289,6 +316,42 @@ mod tests {
         }
         let stream = parse("http://localhost:1/x").unwrap();
         assert_eq!(name(&stream, Dialect::Asp), "http://localhost:1/x");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_socket_of_codex_carries_a_websocket_however_it_is_named() {
+        let of = |text: &str| match parse(text).unwrap() {
+            Source::LocalWebSocket(address) => {
+                let source = Source::LocalWebSocket(address);
+                assert!(source.is_live() && source.takes_answers());
+                assert_eq!(carrier(&source), Carrier::WebSocket);
+                let part = source.fragment().map(str::to_owned);
+                (name(&source, Dialect::Codex), part)
+            }
+            other => panic!("{other:?}"),
+        };
+        let told = |name: &str, part: Option<&str>| (name.to_owned(), part.map(str::to_owned));
+        assert_eq!(of("codex"), told("codex", None));
+        assert_eq!(of("codex#t-1"), told("codex", Some("t-1")));
+        assert_eq!(of("codex:unix:/no/a"), told("/no/a", None));
+        assert_eq!(of("codex:unix:/no/a#t"), told("/no/a", Some("t")));
+        let set = LinkConfig {
+            dialect: Dialect::Codex,
+            ..LinkConfig::default()
+        };
+        let source = read("unix:/no/a", &set);
+        assert!(matches!(source, Ok(Source::LocalWebSocket(_))));
+        // For any other protocol, it is what it was.
+        assert!(matches!(parse("unix:/no/a"), Ok(Source::Unix(_))));
+    }
+
+    #[cfg(not(unix))]
+    #[test]
+    fn codex_in_its_terminal_is_refused_by_name_where_there_are_no_sockets() {
+        let program = codex_home::PROGRAM;
+        let refused = Err(SourceError::NoProgramSockets { program });
+        assert_eq!(parse("codex"), refused);
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub fn command(arguments: &[&str]) -> Command {
         .env_remove("XDG_CONFIG_HOME")
         .env_remove("XDG_STATE_HOME")
         .env_remove("CLAUDE_CONFIG_DIR")
+        .env_remove("CODEX_HOME")
         .env_remove("APPDATA")
         .env_remove("LOCALAPPDATA")
         .env("HOME", "/nonexistent")

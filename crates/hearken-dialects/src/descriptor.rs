@@ -41,6 +41,13 @@ pub enum Naming {
     Prefix(&'static str),
     /// By one of these words in the place of an address, because the agents connect to us.
     Words(&'static [&'static str]),
+    /// By a prefix of the address, or by the program's name alone, which stands for its usual place on this machine.
+    PrefixOrProgram {
+        /// The prefix.
+        prefix: &'static str,
+        /// The program's name, which `#` and a part of what is there may follow.
+        program: &'static str,
+    },
 }
 
 /// Where the frames of a server are.
@@ -185,9 +192,15 @@ pub const DIALECTS: &[Descriptor] = &[
     Descriptor {
         dialect: config::Dialect::Codex,
         title: "Codex",
-        named: Naming::Prefix("codex:"),
+        named: Naming::PrefixOrProgram {
+            prefix: "codex:",
+            program: "codex",
+        },
         place: FramesAt::AsGiven,
-        websocket: WebSocketTerms::PLAIN,
+        websocket: WebSocketTerms {
+            on_sockets: true,
+            ..WebSocketTerms::PLAIN
+        },
         credential: Credential::Token,
         abilities: ALL,
         recognise: codex::recognise,
@@ -258,6 +271,20 @@ impl Descriptor {
             Naming::Nothing => None,
             Naming::Prefix(prefix) => source.strip_prefix(prefix),
             Naming::Words(words) => words.contains(&source).then_some(source),
+            Naming::PrefixOrProgram { prefix, .. } => source
+                .strip_prefix(prefix)
+                .or_else(|| self.part_of_program(source).map(|_| source)),
+        }
+    }
+
+    /// Returns the part that a SOURCE names if it is the program's name alone; empty if it names none.
+    pub fn part_of_program<'a>(&self, source: &'a str) -> Option<&'a str> {
+        let Naming::PrefixOrProgram { program, .. } = self.named else {
+            return None;
+        };
+        match source.strip_prefix(program)? {
+            "" => Some(""),
+            rest => rest.strip_prefix('#'),
         }
     }
 }
@@ -286,6 +313,7 @@ pub fn table() -> String {
             Naming::Nothing => "".to_owned(),
             Naming::Prefix(prefix) => format!("`{prefix}URL`"),
             Naming::Words(words) => format!("`{}`", words.join("`, `")),
+            Naming::PrefixOrProgram { prefix, program } => format!("`{program}`, `{prefix}URL`"),
         };
         let token = match row.credential {
             Credential::Token => "bearer".to_owned(),
@@ -313,13 +341,35 @@ mod tests {
     #[test]
     fn a_source_names_at_most_one_dialect() {
         for row in DIALECTS {
-            let source = match row.named {
+            let at = |prefix: &str| format!("{prefix}http://127.0.0.1:1");
+            let sources = match row.named {
                 Naming::Nothing => continue,
-                Naming::Prefix(prefix) => format!("{prefix}http://127.0.0.1:1"),
-                Naming::Words(words) => words[0].to_owned(),
+                Naming::Prefix(prefix) => vec![at(prefix)],
+                Naming::Words(words) => words.iter().map(|it| (*it).to_owned()).collect(),
+                Naming::PrefixOrProgram { prefix, program } => {
+                    vec![at(prefix), program.to_owned(), format!("{program}#1")]
+                }
             };
-            let of = DIALECTS.iter().filter(|row| row.strip(&source).is_some());
-            assert_eq!(of.count(), 1, "{source}");
+            for source in sources {
+                let of = DIALECTS.iter().filter(|row| row.strip(&source).is_some());
+                assert_eq!(of.count(), 1, "{source}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_program_is_named_alone_or_with_a_part_of_what_is_there() {
+        let codex = Descriptor::of(config::Dialect::Codex);
+        for (source, rest, part) in [
+            ("codex", Some("codex"), Some("")),
+            ("codex#", Some("codex#"), Some("")),
+            ("codex#t-1", Some("codex#t-1"), Some("t-1")),
+            ("codex:unix:/a.sock", Some("unix:/a.sock"), None),
+            ("codexes", None, None),
+            ("codex.jsonl", None, None),
+        ] {
+            let of = codex.map(|row| (row.strip(source), row.part_of_program(source)));
+            assert_eq!(of, Some((rest, part)), "{source}");
         }
     }
 

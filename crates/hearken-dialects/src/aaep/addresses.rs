@@ -35,6 +35,7 @@ const ANSWER_BYTES: usize = 256 * 1024;
 
 /// AAEP's requirements for a WebSocket (B.2).
 pub const WEBSOCKET: WebSocketTerms = WebSocketTerms {
+    on_sockets: false,
     path: "/aaep/v1/ws",
     // Both sides must name it (B.2.1).
     subprotocol: Subprotocol::Required(&["aaep.v1"]),

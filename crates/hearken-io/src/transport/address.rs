@@ -36,6 +36,20 @@ pub enum SourceError {
     /// A Unix socket on a system without them.
     #[error("this system has no Unix sockets that hearken can use; use http:// or a program")]
     NoSockets,
+    /// A program that is followed by its Unix socket, on a system without them.
+    #[error(
+        "this system has no Unix sockets, by which alone {program} in its own terminal can be followed"
+    )]
+    NoProgramSockets {
+        /// The program, as it is typed.
+        program: &'static str,
+    },
+    /// A program whose folder is unknown, because the person has no home folder.
+    #[error("where {program} has its socket is not known, because there is no home folder")]
+    NoProgramFolder {
+        /// The program, as it is typed.
+        program: &'static str,
+    },
     /// A `pipe:` without the id of an agent or the full name of a pipe.
     #[error("pipe: wants the id of an agent or the whole name of a pipe behind it")]
     BadPipe,

@@ -39,6 +39,10 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
             let link = duplex::link(WebSocketDial::new(&address, &settings), settings);
             launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
+        Source::LocalWebSocket(address) => {
+            let link = duplex::link(WebSocketDial::local(&address, &settings), settings);
+            launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
+        }
         Source::Unix(socket) => {
             let link = duplex::link(UnixDial::new(socket, limit), settings);
             launch(|orders, closing| drive_with(link, handler, sink, orders, closing))

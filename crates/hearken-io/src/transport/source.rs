@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::address::{HttpAddress, NAME_CHARACTERS, SourceError, WebSocketAddress, shown};
 use super::clean::clean;
 use super::listening::Listening;
+use super::local::LocalWebSocket;
 use super::pipe::PipeName;
 use super::program;
 use super::unix::Socket;
@@ -27,6 +28,8 @@ pub enum Source {
     WebSocket(WebSocketAddress),
     /// An agent on this machine, behind a Unix socket.
     Unix(Socket),
+    /// An agent on this machine, with a WebSocket behind a Unix socket.
+    LocalWebSocket(LocalWebSocket),
     /// An agent on this machine, behind a named pipe.
     Pipe(PipeName),
     /// A program to start, with its arguments, that speaks over its standard input and output.
@@ -100,6 +103,7 @@ impl Source {
             Self::Http(_)
             | Self::WebSocket(_)
             | Self::Unix(_)
+            | Self::LocalWebSocket(_)
             | Self::Pipe(_)
             | Self::Program(_)
             | Self::Requests(_) => true,
@@ -114,6 +118,7 @@ impl Source {
                 shown(url)
             }
             Self::Unix(socket) => socket.to_string(),
+            Self::LocalWebSocket(address) => address.to_string(),
             Self::Pipe(name) => name.to_string(),
             Self::Program(command) => program::name(command),
             Self::File(path) => clean(&path.to_string_lossy(), NAME_CHARACTERS),
@@ -131,6 +136,7 @@ impl Source {
                 shown(&url)
             }
             Self::Unix(_)
+            | Self::LocalWebSocket(_)
             | Self::Pipe(_)
             | Self::Program(_)
             | Self::File(_)
@@ -147,6 +153,7 @@ impl Source {
                 Some((url.path(), url.query().is_some()))
             }
             Self::Unix(_)
+            | Self::LocalWebSocket(_)
             | Self::Pipe(_)
             | Self::Program(_)
             | Self::File(_)
@@ -162,6 +169,7 @@ impl Source {
                 Some(url.origin().ascii_serialization())
             }
             Self::Unix(_)
+            | Self::LocalWebSocket(_)
             | Self::Pipe(_)
             | Self::Program(_)
             | Self::File(_)
@@ -177,6 +185,7 @@ impl Source {
             Self::Http(HttpAddress(_, part)) | Self::WebSocket(WebSocketAddress(_, part)) => {
                 part.as_deref()
             }
+            Self::LocalWebSocket(LocalWebSocket(_, part)) => part.as_deref(),
             Self::Unix(_)
             | Self::Pipe(_)
             | Self::Program(_)
@@ -192,6 +201,7 @@ impl Source {
             Self::Http(_)
             | Self::WebSocket(_)
             | Self::Unix(_)
+            | Self::LocalWebSocket(_)
             | Self::Pipe(_)
             | Self::Program(_)
             | Self::Requests(_) => true,

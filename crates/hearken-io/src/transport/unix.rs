@@ -51,6 +51,13 @@ pub enum Socket {
         /// The folders.
         folders: Vec<PathBuf>,
     },
+    /// The path of the socket that a program makes when it starts.
+    Program {
+        /// The program, as it is typed.
+        program: &'static str,
+        /// The path.
+        path: PathBuf,
+    },
 }
 
 impl Socket {
@@ -70,7 +77,7 @@ impl Socket {
     /// Returns the socket's path.
     fn find(&self) -> Result<PathBuf, Fault> {
         let (id, folders) = match self {
-            Self::Path(path) => return Ok(path.clone()),
+            Self::Path(path) | Self::Program { path, .. } => return Ok(path.clone()),
             Self::Agent { id, folders } => (id, folders),
         };
         let found = folders
@@ -89,6 +96,35 @@ impl Socket {
     }
 }
 
+impl Socket {
+    /// Connects to the socket, if its owner is the user `own` or the system.
+    pub(super) async fn connect(&self, own: u32) -> Result<UnixStream, Fault> {
+        let path = self.find()?;
+        let stream = UnixStream::connect(&path)
+            .await
+            .map_err(|error| self.fault(&error, &path))?;
+        let user = sockets::peer(&stream).map_err(|_| Fault::Unusable(Cause::SocketOfNobody))?;
+        if !is_trusted(user, own) {
+            return Err(Fault::Unusable(Cause::SocketOfAnother { user }));
+        }
+        Ok(stream)
+    }
+
+    fn fault(&self, error: &io::Error, path: &Path) -> Fault {
+        match (self, error.kind()) {
+            // Without its program there is no socket, or a stale one.
+            (
+                Self::Program { program, .. },
+                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused,
+            ) => Fault::Other(Cause::NoProgramAtSocket {
+                program: (*program).to_owned(),
+                name: clean(&path.to_string_lossy(), NAME_CHARACTERS),
+            }),
+            (Self::Path(_) | Self::Agent { .. } | Self::Program { .. }, _) => fault(error, path),
+        }
+    }
+}
+
 /// Returns whether a text can be an agent's id as part of a system name.
 pub(super) fn is_id(text: &str) -> bool {
     !text.is_empty()
@@ -103,6 +139,7 @@ impl fmt::Display for Socket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Path(path) => f.write_str(&clean(&path.to_string_lossy(), NAME_CHARACTERS)),
+            Self::Program { program, .. } => f.write_str(program),
             Self::Agent { id, .. } => f.write_str(id),
         }
     }
@@ -201,14 +238,7 @@ impl Dial for UnixDial {
     type Outward = Outgoing<OwnedWriteHalf>;
 
     async fn dial(&mut self) -> Result<(Self::Inward, Self::Outward), Fault> {
-        let path = self.socket.find()?;
-        let stream = UnixStream::connect(&path)
-            .await
-            .map_err(|error| fault(&error, &path))?;
-        let user = sockets::peer(&stream).map_err(|_| Fault::Unusable(Cause::SocketOfNobody))?;
-        if !is_trusted(user, self.own) {
-            return Err(Fault::Unusable(Cause::SocketOfAnother { user }));
-        }
+        let stream = self.socket.connect(self.own).await?;
         let (reading, writing) = stream.into_split();
         self.talk = watch::Sender::new(Talk::Silent);
         Ok((

@@ -38,6 +38,7 @@ impl Source {
             }
             (
                 Self::Unix(_)
+                | Self::LocalWebSocket(_)
                 | Self::Pipe(_)
                 | Self::Program(_)
                 | Self::File(_)

@@ -1,4 +1,4 @@
-//! Agents behind a WebSocket.
+//! Agents behind a WebSocket, on the network or behind a Unix socket of this machine.
 //!
 //! Responsibilities: the connection, its TLS and its upgrade with the offered subprotocols, one message per text frame,
 //! pings, close codes. Not here: reconnecting (`duplex`), which subprotocols those are and what a close code means (the
@@ -32,9 +32,15 @@ use super::address::WebSocketAddress;
 use super::clean::clean;
 use super::client::{SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_io, status_fault};
 use super::duplex::{Arrival, Dial, Inward, Outward};
+use super::local::LocalWebSocket;
 use super::secret::Secret;
 use super::settings::LinkSettings;
+use super::unix::Socket;
 use crate::link::{Cause, Fault, NoWebSocket, Reason, Subprotocol, Undelivered, WebSocketTerms};
+use crate::platform::sockets;
+
+/// The address that a server behind a Unix socket is asked for: it has no other name.
+const ON_THIS_MACHINE: &str = "ws://localhost/";
 
 /// The longest interval between pings on a silent connection: devices between two machines often drop a connection
 /// after a minute of silence.
@@ -49,7 +55,7 @@ const REASON_CHARACTERS: usize = 123;
 /// The way to connect to a WebSocket.
 #[derive(Debug)]
 pub(super) struct WebSocketDial {
-    url: Url,
+    to: Destination,
     token: Option<Secret>,
     client: SharedClient,
     limit: usize,
@@ -59,15 +65,45 @@ pub(super) struct WebSocketDial {
     without: bool,
 }
 
+/// The place of the server.
+#[derive(Debug)]
+enum Destination {
+    /// An address on the network.
+    Network(Url),
+    /// A Unix socket of this user, whose number is the second value.
+    Local(Socket, u32),
+}
+
+impl Destination {
+    /// Returns the address for which the connection is upgraded.
+    fn requested(&self) -> &str {
+        match self {
+            Self::Network(url) => url.as_str(),
+            Self::Local(..) => ON_THIS_MACHINE,
+        }
+    }
+}
+
 impl WebSocketDial {
+    /// Creates the dialer of a WebSocket on the network.
     pub(super) fn new(address: &WebSocketAddress, settings: &LinkSettings) -> Self {
-        let terms = settings.websocket;
         let mut url = address.url().clone();
         if matches!(url.path(), "" | "/") {
-            url.set_path(terms.path);
+            url.set_path(settings.websocket.path);
         }
+        Self::to(Destination::Network(url), settings)
+    }
+
+    /// Creates the dialer of a WebSocket behind a Unix socket.
+    pub(super) fn local(address: &LocalWebSocket, settings: &LinkSettings) -> Self {
+        let to = Destination::Local(address.0.clone(), sockets::user());
+        Self::to(to, settings)
+    }
+
+    fn to(to: Destination, settings: &LinkSettings) -> Self {
+        let terms = settings.websocket;
         Self {
-            url,
+            to,
             token: settings.token.clone(),
             client: settings.client.clone(),
             limit: settings.config.max_frame_bytes,
@@ -83,8 +119,12 @@ impl WebSocketDial {
     /// Opens the connection that carries the WebSocket, with TLS for `wss`.
     async fn carrier(&self) -> Result<Box<dyn Carrier>, Fault> {
         let bad = || Fault::Unusable(Cause::NoConnection);
-        let host = self.url.host_str().ok_or_else(bad)?;
-        let port = self.url.port_or_known_default().ok_or_else(bad)?;
+        let url = match &self.to {
+            Destination::Network(url) => url,
+            Destination::Local(socket, own) => return Ok(Box::new(socket.connect(*own).await?)),
+        };
+        let host = url.host_str().ok_or_else(bad)?;
+        let port = url.port_or_known_default().ok_or_else(bad)?;
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let addresses: Vec<_> = lookup_host((bare, port))
             .await
@@ -95,7 +135,7 @@ impl WebSocketDial {
             .map_err(|error| fault_of_io(&error).unwrap_or(Fault::Closed))?;
         // Answers are small and should be sent immediately; without the option they are only sent later.
         let _ = stream.set_nodelay(true);
-        if self.url.scheme() != "wss" {
+        if url.scheme() != "wss" {
             return Ok(Box::new(stream));
         }
         let name = rustls::pki_types::ServerName::try_from(bare.to_owned()).map_err(|_| bad())?;
@@ -156,7 +196,7 @@ impl AsyncWrite for Counting {
 pub(super) trait Carrier: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin> Carrier for T {}
 
-type Socket = WebSocketStream<Counting>;
+type Upgraded = WebSocketStream<Counting>;
 
 impl Dial for WebSocketDial {
     type Inward = Incoming;
@@ -227,7 +267,8 @@ impl WebSocketDial {
             written: Arc::clone(&written),
         };
         let unusable = |_| Fault::Unusable(Cause::NoRequest);
-        let mut request = self.url.as_str().into_client_request().map_err(unusable)?;
+        let requested = self.to.requested();
+        let mut request = requested.into_client_request().map_err(unusable)?;
         let headers = request.headers_mut();
         if let Some(offer) = self.offer() {
             let offer = http::HeaderValue::from_str(&offer)
@@ -249,7 +290,10 @@ impl WebSocketDial {
                     Refusal::Subprotocol
                 }
                 Error::Http(response) if response.status().is_redirection() => {
-                    let why = redirect(&self.url, response.headers());
+                    let why = match &self.to {
+                        Destination::Network(url) => redirect(url, response.headers()),
+                        Destination::Local(..) => NoWebSocket::Redirects,
+                    };
                     Refusal::Fault(Fault::NotWebSocket(why))
                 }
                 _ => Refusal::Fault(fault_of(&error, self.limit)),
@@ -358,7 +402,7 @@ fn end_of(close: Option<&CloseFrame>, terms: &WebSocketTerms) -> Result<(), Faul
 /// The reading half of a WebSocket.
 #[derive(Debug)]
 pub(super) struct Incoming {
-    reading: SplitStream<Socket>,
+    reading: SplitStream<Upgraded>,
     limit: usize,
     terms: WebSocketTerms,
 }
@@ -379,7 +423,7 @@ impl Inward for Incoming {
 /// The writing half of a WebSocket.
 #[derive(Debug)]
 pub(super) struct Outgoing {
-    writing: SplitSink<Socket, Message>,
+    writing: SplitSink<Upgraded, Message>,
     /// The number of bytes received over the same connection, and sent.
     read: Arc<AtomicU64>,
     written: Arc<AtomicU64>,

@@ -243,6 +243,13 @@ causes! {
         /// The socket's path.
         name: String
     } => "cause.socket.none";
+    /// Nobody listens at the socket of a program.
+    NoProgramAtSocket {
+        /// The program, as it is typed.
+        program: String,
+        /// The socket's path.
+        name: String
+    } => "cause.socket.program";
     /// No agent has a socket.
     NoAgents {
         /// The agent that was looked for.

@@ -96,6 +96,8 @@ pub struct WebSocketTerms {
     pub turned_away: &'static [u16],
     /// The close code that this side sends on leaving.
     pub leaving: u16,
+    /// Whether a Unix socket carries a WebSocket, too.
+    pub on_sockets: bool,
 }
 
 impl WebSocketTerms {
@@ -106,5 +108,6 @@ impl WebSocketTerms {
         over: &[],
         turned_away: &[],
         leaving: 1000,
+        on_sockets: false,
     };
 }

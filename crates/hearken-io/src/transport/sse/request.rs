@@ -239,6 +239,8 @@ fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, H
             | SourceError::UnknownScheme { .. }
             | SourceError::BadSocket
             | SourceError::NoSockets
+            | SourceError::NoProgramSockets { .. }
+            | SourceError::NoProgramFolder { .. }
             | SourceError::NoPipes
             | SourceError::BadPipe
             | SourceError::Query

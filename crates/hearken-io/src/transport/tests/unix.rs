@@ -323,3 +323,29 @@ async fn another_users_socket_is_refused_in_words_before_a_byte_is_read() {
         "nothing is told to a stranger"
     );
 }
+
+/// Without a socket, or with one that nobody listens at, the program is to be started; it is waited for.
+#[tokio::test]
+async fn a_program_that_does_not_run_is_named_with_the_place_of_its_socket() {
+    let folder = Folder::new("unix-program");
+    let (listener, path) = listen(&folder);
+    drop(listener);
+    let mut links = Vec::new();
+    for path in [path, folder.0.join("none.sock")] {
+        let address = crate::transport::LocalWebSocket::of("codex", path.clone(), None);
+        let source = Source::LocalWebSocket(address);
+        assert_eq!(source.to_string(), "codex");
+        let settings = LinkSettings::new(quick(), None, crate::transport::Tls::default(), 42);
+        let mut link = Listener::with(source, settings, 64);
+        link.expect(&[connecting(1)]).await;
+        let LinkEvent::Lost { fault, .. } = link.next().await else {
+            panic!("not lost");
+        };
+        let cause = Cause::NoProgramAtSocket {
+            program: "codex".to_owned(),
+            name: path.to_string_lossy().into_owned(),
+        };
+        assert_eq!(fault, Fault::Other(cause));
+        links.push(link);
+    }
+}

@@ -7,6 +7,7 @@
 )]
 
 use futures_util::{SinkExt, StreamExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::accept_hdr_async;
@@ -60,7 +61,7 @@ async fn text(server: &mut Server) -> String {
     }
 }
 
-async fn close(server: &mut Server, code: u16) {
+async fn close<T: AsyncRead + AsyncWrite + Unpin>(server: &mut WebSocketStream<T>, code: u16) {
     let close = CloseFrame {
         code: code.into(),
         reason: "secret words".into(),
@@ -368,4 +369,53 @@ async fn what_is_offered_may_be_chosen_or_not_and_nothing_else_may() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// The same rules hold behind a Unix socket: one message a frame, pings, an orderly end, another attempt after a cut.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_unix_socket_carries_a_websocket_as_a_network_does() {
+    use crate::transport::file::tests::Folder;
+    use crate::transport::{LocalWebSocket, Socket};
+
+    let folder = Folder::new("local-websocket");
+    let path = folder.0.join("agent.sock");
+    let listener = tokio::net::UnixListener::bind(&path).unwrap();
+    let source = Source::LocalWebSocket(LocalWebSocket::at(Socket::Path(path)));
+    let settings = LinkSettings::new(quick(), None, Tls::default(), 42);
+    let mut link = Listener::with(source, settings, 64);
+    let accepted = async || {
+        let (stream, _) = soon(listener.accept()).await.unwrap();
+        #[allow(clippy::result_large_err, reason = "the type is tungstenite's")]
+        let server = accept_hdr_async(stream, |request: &Request, response: Response| {
+            assert_eq!(request.uri().path(), "/");
+            assert_eq!(request.headers()["host"], "localhost");
+            assert!(!request.headers().contains_key("sec-websocket-protocol"));
+            Ok(response)
+        });
+        soon(server).await.unwrap()
+    };
+    let mut server = accepted().await;
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    link.handle.send(1, "{\"a\":1}".to_owned());
+    link.expect(&[replied(1, Ok(Receipt::Written))]).await;
+    let Message::Text(text) = soon(server.next()).await.unwrap().unwrap() else {
+        panic!("no text");
+    };
+    assert_eq!(text.as_str(), "{\"a\":1}");
+    soon(server.send(Message::text("{\"n\":1}"))).await.unwrap();
+    link.expect(&[frame("{\"n\":1}")]).await;
+    drop(server);
+    let lost = link.next().await;
+    assert!(matches!(
+        lost,
+        LinkEvent::Lost {
+            fault: Fault::Closed,
+            ..
+        }
+    ));
+    let mut server = accepted().await;
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    close(&mut server, 1000).await;
+    link.expect(&[LinkEvent::Ended]).await;
 }
