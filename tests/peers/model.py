@@ -14,6 +14,8 @@ was asked last, one JSON object a line, in the file that its argument names.
   ask me        one sentence, then two questions by the tool for that
   plan it       one sentence, then two things to do by the tool for that
   wait          a sentence every tenth of a second, until nobody listens any more (at most for a minute)
+
+Codex has it judge commands, too: it refuses those that name danger, until it reads that the person approved.
 """
 
 import http.server
@@ -36,6 +38,7 @@ TODOS = [
     {"id": "1", "content": "Look around", "status": "in_progress", "priority": "high"},
     {"id": "2", "content": "Fix it", "status": "pending", "priority": "high"},
 ]
+APPROVED = "manually approved"
 NOT_DONE = re.compile(r"reject|declin|denied|cancel|abort|not allowed|did not (want|allow)", re.I)
 
 
@@ -51,6 +54,7 @@ class Asked:
 
     def __init__(self, body):
         self.words, self.result, self.tools = "", None, {}
+        self.everything = json.dumps(body)
         for tool in body.get("tools") or []:
             tool = tool.get("function") or tool
             if tool.get("name"):
@@ -75,8 +79,21 @@ class Asked:
     def tool(self, names):
         return next((name for name in names if name in self.tools), None)
 
+    def judges(self):
+        """Gives what Codex's reviewer wants to know, where it asks for that."""
+        request = self.words.rpartition("APPROVAL REQUEST START")[2]
+        refused = "danger" in request and APPROVED not in self.everything
+        return {
+            "risk_level": "high" if refused else "low",
+            "user_authorization": "low" if refused else "high",
+            "outcome": "deny" if refused else "allow",
+            "rationale": "Nobody asked for danger." if refused else "It is harmless.",
+        }
+
     def answer(self):
         """Gives the pieces of the answer, and a call."""
+        if "APPROVAL REQUEST END" in self.words:
+            return [json.dumps(self.judges())], None
         runs = re.search(r"\b(fail|sleep)\b", self.words)
         tool = runs and self.tool(COMMANDS)
         if tool and self.result is None:
