@@ -24,6 +24,8 @@ mod blips;
 mod child;
 #[path = "peers/codex.rs"]
 mod codex;
+#[path = "peers/codex_terminal.rs"]
+mod codex_terminal;
 mod conformance;
 #[path = "peers/duplex.rs"]
 mod duplex;

@@ -195,3 +195,73 @@ fn one_thread_behind_the_socket_is_followed_by_its_name() {
         assert!(!lines.concat().contains("touch b.txt"), "{lines:?}");
     }
 }
+
+/// A refusal by Codex's own reviewer is nobody's broken rule, and the person can overrule it in two steps.
+#[test]
+fn what_codexs_reviewer_refuses_is_said_and_overruled_only_in_two_steps() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("app-server-control");
+    std::fs::create_dir(&folder).unwrap();
+    let listener = UnixListener::bind(folder.join("app-server-control.sock")).unwrap();
+    let mut hearken = watch("codex", home.path());
+    let mut codex = Daemon::accept(&listener);
+    codex.meets(&["t"]);
+    let idle = json!({"id": "t", "cwd": "/w", "status": {"type": "idle"}});
+    codex.answers("thread/resume", &json!({"thread": idle, "cwd": "/w"}));
+    hearken.announced("connection", "1 conversation is open there.");
+    let of_turn = |method: &str, more: Value| {
+        let mut params = more;
+        params["threadId"] = json!("t");
+        params["turnId"] = json!("u");
+        json!({"method": method, "params": params})
+    };
+    let prompt =
+        json!({"type": "userMessage", "id": "p", "content": [{"type": "text", "text": "go"}]});
+    codex.send(&of_turn("item/started", json!({"item": prompt})));
+    let call = |status: &str| {
+        json!({"item": {"type": "commandExecution", "id": "c", "command": "touch x",
+        "cwd": "/w", "status": status}})
+    };
+    codex.send(&of_turn("item/started", call("inProgress")));
+    let review = |status: &str| {
+        json!({"reviewId": "r", "targetItemId": "c", "startedAtMs": 1, "completedAtMs": 2,
+        "decisionSource": "agent", "action": {"type": "command", "source": "shell", "command": "touch x", "cwd": "/w"},
+        "review": {"status": status, "riskLevel": "critical", "rationale": "Too much."}})
+    };
+    let begins = of_turn("item/autoApprovalReview/started", review("inProgress"));
+    codex.send(&begins);
+    codex.send(&of_turn(
+        "item/autoApprovalReview/completed",
+        review("denied"),
+    ));
+    codex.send(&of_turn("item/completed", call("declined")));
+    let turn = json!({"turn": {"id": "u", "items": [], "status": "completed", "error": null}});
+    codex.send(&of_turn("turn/completed", turn));
+    hearken.announced(
+        "connection",
+        "Codex's reviewer refused: touch x. Its reason: Too much.",
+    );
+    let question = hearken.announced("confirmation", "touch x. If accepted");
+    let text = question["text"].as_str().unwrap();
+    assert!(text.contains("High risk."), "{text}");
+    let n = number(&question);
+    hearken.announced("session_completed", "Finished");
+    hearken.say(&format!("y {n}"));
+    hearken.announced("reply", "to confirm");
+    hearken.say(&format!("c {n}"));
+    let params = codex.answers("thread/approveGuardianDeniedAction", &json!({}));
+    assert_eq!(params["threadId"], "t");
+    assert_eq!(params["event"]["action"]["command"], "touch x");
+    hearken.announced("session_completed", "Finished");
+    hearken.announced(
+        "connection",
+        "Codex knows. It tries again only when you write to it",
+    );
+    hearken.say("q");
+    let (code, errors, lines) = hearken.exit();
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let all = lines.concat();
+    for never in ["\"anomaly\"", "\"danger\"", "Rejected elsewhere", "failed"] {
+        assert!(!all.contains(never), "{never}: {lines:?}");
+    }
+}

@@ -32,26 +32,46 @@ struct Scene {
     port: u16,
 }
 
+/// Prepares a home with a working folder and Codex's settings, and starts its model.
+pub(super) fn prepared(folder: &tempfile::TempDir, more: &str) -> (PathBuf, Child) {
+    let home = folder.path().canonicalize().unwrap();
+    std::fs::create_dir_all(home.join("work")).unwrap();
+    std::fs::create_dir_all(home.join("codex")).unwrap();
+    let mut model = Command::new("python3")
+        .arg(MODEL)
+        .arg(home.join("asked"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3 is there");
+    let mut lines = BufReader::new(model.stdout.take().unwrap()).lines();
+    let port: u16 = lines.next().unwrap().unwrap().parse().unwrap();
+    let settings = format!(
+        "{more}model = \"m\"\nmodel_provider = \"mock\"\napproval_policy = \"on-request\"\n\
+         sandbox_mode = \"workspace-write\"\n[model_providers.mock]\nname = \"Mock\"\n\
+         base_url = \"http://127.0.0.1:{port}/v1\"\nwire_api = \"responses\"\n"
+    );
+    std::fs::write(home.join("codex/config.toml"), settings).unwrap();
+    (home, model)
+}
+
+/// Returns the program itself: if the wrapper script were killed, it would leave the program behind.
+pub(super) fn program() -> PathBuf {
+    let vendor = modules().join("@openai");
+    let mut found = Vec::new();
+    for package in std::fs::read_dir(&vendor).unwrap() {
+        let vendor = package.unwrap().path().join("vendor");
+        for target in std::fs::read_dir(vendor).into_iter().flatten() {
+            found.push(target.unwrap().path().join("bin/codex"));
+        }
+    }
+    let program = found.into_iter().find(|path| path.is_file());
+    program.expect("@openai/codex is missing; .ci/run installs it")
+}
+
 impl Scene {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().canonicalize().unwrap();
-        std::fs::create_dir_all(home.join("work")).unwrap();
-        std::fs::create_dir_all(home.join("codex")).unwrap();
-        let mut model = Command::new("python3")
-            .arg(MODEL)
-            .arg(home.join("asked"))
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("python3 is there");
-        let mut lines = BufReader::new(model.stdout.take().unwrap()).lines();
-        let model_port: u16 = lines.next().unwrap().unwrap().parse().unwrap();
-        let settings = format!(
-            "model = \"m\"\nmodel_provider = \"mock\"\napproval_policy = \"on-request\"\n\
-             sandbox_mode = \"workspace-write\"\n[model_providers.mock]\nname = \"Mock\"\n\
-             base_url = \"http://127.0.0.1:{model_port}/v1\"\nwire_api = \"responses\"\n"
-        );
-        std::fs::write(home.join("codex/config.toml"), settings).unwrap();
+        let (home, model) = prepared(&folder, "");
         let port = free_port();
         let server = serve(&home, port);
         Self {
@@ -99,18 +119,7 @@ impl Drop for Scene {
 
 /// Starts the server, and waits until it listens.
 fn serve(home: &std::path::Path, port: u16) -> Child {
-    let vendor = modules().join("@openai");
-    let mut found = Vec::new();
-    for package in std::fs::read_dir(&vendor).unwrap() {
-        let vendor = package.unwrap().path().join("vendor");
-        for target in std::fs::read_dir(vendor).into_iter().flatten() {
-            found.push(target.unwrap().path().join("bin/codex"));
-        }
-    }
-    // The program itself: if the wrapper script were killed, it would leave the program behind.
-    let program = found.iter().find(|path| path.is_file());
-    let program = program.expect("@openai/codex is missing; .ci/run installs it");
-    let server = Command::new(program)
+    let server = Command::new(program())
         .args(["app-server", "--listen", &format!("ws://127.0.0.1:{port}")])
         .current_dir(home.join("work"))
         .env("HOME", home)
@@ -218,11 +227,11 @@ impl Drop for Client {
 }
 
 /// Waits for a question, and returns its number.
-fn asked(hearken: &mut Hearken, words: &str) -> String {
+pub(super) fn asked(hearken: &mut Hearken, words: &str) -> String {
     number_of(&hearken.announced("confirmation", words))
 }
 
-fn number_of(question: &Value) -> String {
+pub(super) fn number_of(question: &Value) -> String {
     let text = question["text"].as_str().unwrap();
     assert!(text.contains("Risk not stated."), "{text}");
     // With several agents, it says whose it is.
@@ -239,13 +248,13 @@ fn count(hearken: &Hearken, kind: &str) -> usize {
     kinds(hearken).iter().filter(|it| *it == kind).count()
 }
 
-fn accept(hearken: &mut Hearken, n: &str) {
+pub(super) fn accept(hearken: &mut Hearken, n: &str) {
     hearken.say(&format!("y {n}"));
     hearken.announced("reply", "to confirm");
     hearken.say(&format!("c {n}"));
 }
 
-fn leave(mut hearken: Hearken) {
+pub(super) fn leave(mut hearken: Hearken) {
     let seen = kinds(&hearken);
     for never in ["danger", "anomaly"] {
         assert!(!seen.iter().any(|kind| kind == never), "{never}: {seen:?}");

@@ -427,6 +427,16 @@ impl Question {
         by_silence || self.is_unusual()
     }
 
+    /// Returns whether it says which call or tool it is about.
+    pub(super) fn names_a_call(&self) -> bool {
+        match &self.body {
+            QuestionBody::Confirmation(asked) => {
+                asked.tool.is_some() || asked.tool_call_id.is_some()
+            }
+            QuestionBody::Clarification(_) => false,
+        }
+    }
+
     /// Returns whether accepting takes two steps for any reason other than the effect of silence.
     pub fn is_unusual(&self) -> bool {
         match &self.body {

@@ -173,13 +173,17 @@ impl Sessions {
         let Some(session) = self.sessions.of(context) else {
             return;
         };
+        let is_translated = context.envelope.is_translated();
         let mut found = Vec::new();
         for question in self.questions.of(context.key) {
             let decision = match question.answer() {
                 Some(Answer::Decision { decision, .. }) => decision,
                 Some(Answer::Response(_)) | None => continue,
             };
-            let called = question.tool.is_some()
+            // Where the translator knows of no call, none is to follow: the person gave a word, not a go-ahead.
+            let is_of_call = !is_translated || question.names_a_call();
+            let called = !is_of_call
+                || question.tool.is_some()
                 || question.beside_a_tool
                 || session.invocations > question.invocations;
             // The end itself is one event.

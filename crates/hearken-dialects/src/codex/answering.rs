@@ -426,11 +426,13 @@ impl Thread {
         {
             self.decided_elsewhere(true, cx);
         }
+        // Whose refusal it was has been announced.
+        let is_known = self.reviews.has_refused(&news.id);
         let Some((turn, teller)) = self.turn(None, cx) else {
             return;
         };
         turn.waiting.retain(|waiting| waiting.call != key);
-        if let Some(title) = turn.declined(&key, teller, cx) {
+        if let Some(title) = turn.declined(&key, teller, cx).filter(|_| !is_known) {
             let title = PhraseArg::Agent(title);
             cx.out.push(Out::Tell(
                 Phrase::new("codex.declined").with("title", title),
@@ -441,6 +443,7 @@ impl Thread {
     /// Handles the loss of the connection.
     pub fn lost(&mut self, fault: &Fault, cx: &mut Cx<'_>) {
         self.joined = Joined::Not;
+        self.looked_at = false;
         (self.active, self.waits) = (false, false);
         let stage = self.answering.as_ref().map(|it| it.stage);
         match stage {

@@ -315,20 +315,7 @@ fn files(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
 fn permissions(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
     let mut news = call(params)?;
     let wanted = params.get("permissions").and_then(Value::as_object)?;
-    let mut parts: Vec<String> = Vec::new();
-    let mut granted = Map::new();
-    for (name, part) in wanted.iter().filter(|(_, part)| !part.is_null()) {
-        granted.insert(name.clone(), part.clone());
-        let known = match name.as_str() {
-            "network" => network(part, words),
-            "fileSystem" => folders(part, words),
-            _ => None,
-        };
-        // Whatever it is, it is granted only if it was read out.
-        parts.push(known.unwrap_or_else(|| format!("{name}: {part}")));
-    }
-    parts.retain(|part| !part.is_empty());
-    let rights = parts.join("; ");
+    let (rights, granted) = rights(wanted, words);
     // No call of its own follows.
     news.status = Some(Status::Pending);
     news.kind = Some("permissions".to_owned());
@@ -358,6 +345,24 @@ fn permissions(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
         context: context(params, &["reason", "cwd", "environmentId"]),
         of: None,
     })
+}
+
+/// Describes rights; returns those that are described, too.
+pub fn rights(wanted: &Map<String, Value>, words: &Words) -> (String, Map<String, Value>) {
+    let mut parts: Vec<String> = Vec::new();
+    let mut granted = Map::new();
+    for (name, part) in wanted.iter().filter(|(_, part)| !part.is_null()) {
+        granted.insert(name.clone(), part.clone());
+        let known = match name.as_str() {
+            "network" => network(part, words),
+            "fileSystem" => folders(part, words),
+            _ => None,
+        };
+        // Whatever it is, it is granted only if it was read out.
+        parts.push(known.unwrap_or_else(|| format!("{name}: {part}")));
+    }
+    parts.retain(|part| !part.is_empty());
+    (parts.join("; "), granted)
 }
 
 /// Describes access to the network; `None` if the request says anything else.

@@ -55,6 +55,17 @@ pub(super) enum CodexRequest {
     Add(String, String),
     /// A request to end a thread's turn.
     Stop(String),
+    /// A question of what kind a thread is.
+    Look(String),
+    /// The person's permission for what the reviewer refused.
+    Overrule {
+        /// The thread.
+        thread: String,
+        /// The review.
+        review: String,
+        /// The number of the person's answer.
+        request: u64,
+    },
 }
 
 /// How far the contact with the server has got.
@@ -84,6 +95,10 @@ pub struct Codex {
     pub(super) threads: Directory<Thread>,
     /// The thread with the latest activity.
     pub(super) last: Option<String>,
+    /// How many questions of what kind a thread is have no answer yet.
+    pub(super) looks: usize,
+    /// Whether the list of threads is complete.
+    pub(super) listed: bool,
     /// Whether the number of threads was announced.
     pub(super) list_told: bool,
     pub(super) told: BTreeSet<String>,
@@ -106,6 +121,8 @@ impl Codex {
             asked: PendingRequests::default(),
             threads: Directory::new(MOST_THREADS, start.seed),
             last: None,
+            looks: 0,
+            listed: false,
             list_told: false,
             told: BTreeSet::new(),
             unanswered: 0,
@@ -262,9 +279,13 @@ impl Codex {
     /// Handles a notification about a thread.
     fn notified(&mut self, id: &str, method: &str, params: &Map<String, Value>, cx: &mut Cx<'_>) {
         match method {
-            "thread/started" => return self.join(id, cx.out),
+            "thread/started" => {
+                let thread = params.get("thread").and_then(Value::as_object);
+                return self.started(id, thread, cx.out);
+            }
             "thread/closed" | "thread/deleted" => {
                 if let Some(thread) = self.threads.get_mut(id) {
+                    thread.leave_reviews(cx);
                     thread.leave_run(TurnEnd::Gone, cx);
                     thread.joined = Joined::Not;
                 }
@@ -277,7 +298,7 @@ impl Codex {
                     self.join(id, cx.out);
                 }
             }
-            "warning" | "guardianWarning" => return self.warned(params, cx.out),
+            "warning" => return self.warned(params, cx.out),
             _ => {}
         }
         let Some(thread) = self.thread(id, cx.out) else {
@@ -378,7 +399,14 @@ impl Codex {
         } else {
             ContactPhase::Unmet
         };
+        self.looks = 0;
         for asked in self.asked.forget() {
+            if let CodexRequest::Overrule {
+                thread, request, ..
+            } = &asked
+            {
+                self.overruling_lost(thread, *request, fault, cx.out);
+            }
             if let CodexRequest::Stop(id) = asked
                 && let Some((turn, _)) = self.threads.get_mut(&id).and_then(Thread::told)
             {
@@ -393,6 +421,7 @@ impl Codex {
         for thread in self.threads.values_mut() {
             thread.lost(fault, cx);
             if over {
+                thread.leave_reviews(cx);
                 thread.leave_run(TurnEnd::Gone, cx);
             }
         }
@@ -484,6 +513,9 @@ impl Dialect for Codex {
     }
 
     fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
+        if self.overrules(request, reply, cx) {
+            return;
+        }
         for thread in self.threads.values_mut() {
             if thread.reply(request, reply, cx) {
                 return;
@@ -515,6 +547,7 @@ impl Dialect for Codex {
                 | Joined::CatchingUp { .. }
                 | Joined::Not
                 | Joined::Asked
+                | Joined::Errand
                 | Joined::Yes => {}
             }
         }
@@ -526,7 +559,7 @@ impl Dialect for Codex {
 
     fn connection(&self) -> Connection {
         Connection {
-            takes_prompts: self.phase == ContactPhase::Met && !self.threads.is_empty(),
+            takes_prompts: self.phase == ContactPhase::Met && self.conversations() > 0,
             in_turn: self.unanswered > 0 || self.threads.values().any(Thread::in_turn),
             is_stopping: self.threads.values().any(Thread::is_stopping),
             converses: true,

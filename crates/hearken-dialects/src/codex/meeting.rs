@@ -17,7 +17,7 @@ use crate::rpc;
 use crate::{Cx, Out, written};
 
 use super::client::{Codex, CodexRequest, ContactPhase};
-use super::thread::Joined;
+use super::thread::{Joined, Thread};
 
 /// How many pages of the list of threads are requested.
 const MOST_PAGES: usize = 16;
@@ -39,7 +39,7 @@ impl Codex {
         };
         match thread.joined {
             Joined::Not | Joined::Later(_) => thread.joined = Joined::Asked,
-            Joined::Asked | Joined::CatchingUp { .. } | Joined::Yes => return,
+            Joined::Asked | Joined::CatchingUp { .. } | Joined::Errand | Joined::Yes => return,
         }
         let params = json!({"threadId": id, "excludeTurns": true});
         self.ask(
@@ -119,6 +119,19 @@ impl Codex {
             CodexRequest::Prompt | CodexRequest::Add(..) => {
                 self.unanswered = self.unanswered.saturating_sub(1)
             }
+            CodexRequest::Look(id) => {
+                let about = result.get("thread").and_then(Value::as_object);
+                self.looks = self.looks.saturating_sub(1);
+                if about.is_some_and(is_passing) {
+                    self.leave_aside(&id, about, cx.out);
+                }
+                self.tell_count(cx.out);
+            }
+            CodexRequest::Overrule {
+                thread,
+                review,
+                request,
+            } => self.overruled(&thread, &review, request, cx),
             CodexRequest::Stop(_) => {}
         }
     }
@@ -152,11 +165,57 @@ impl Codex {
         for id in open {
             self.catch_up(&id, cx);
         }
-        if !std::mem::replace(&mut self.list_told, true) {
-            cx.out.push(Out::Tell(match self.threads.len() {
-                0 => Phrase::new("codex.no_thread"),
-                n => Phrase::new("codex.attached").with("n", PhraseArg::Own(n.to_string())),
-            }));
+        self.listed = true;
+        self.tell_count(cx.out);
+    }
+
+    /// Announces once how many conversations are open, as soon as it is known which threads are some.
+    fn tell_count(&mut self, out: &mut Vec<Out>) {
+        let is_asked = |thread: &Thread| thread.joined == Joined::Asked;
+        let is_open = self.looks > 0 || self.threads.values().any(is_asked);
+        if !self.listed || self.list_told || is_open {
+            return;
+        }
+        self.list_told = true;
+        out.push(Out::Tell(match self.conversations() {
+            0 => Phrase::new("codex.no_thread"),
+            n => Phrase::new("codex.attached").with("n", PhraseArg::Own(n.to_string())),
+        }));
+    }
+
+    /// Returns the number of threads in which somebody talks with Codex.
+    pub(super) fn conversations(&self) -> usize {
+        let threads = self.threads.values();
+        threads
+            .filter(|thread| thread.joined != Joined::Errand)
+            .count()
+    }
+
+    /// Handles the news that a thread has begun.
+    pub(super) fn started(
+        &mut self,
+        id: &str,
+        about: Option<&Map<String, Value>>,
+        out: &mut Vec<Out>,
+    ) {
+        if about.is_some_and(is_passing) {
+            self.leave_aside(id, about, out);
+        } else {
+            self.join(id, out);
+        }
+    }
+
+    /// Gives up joining a thread that is never stored, because the server offers no way to hear it.
+    fn leave_aside(&mut self, id: &str, about: Option<&Map<String, Value>>, out: &mut Vec<Out>) {
+        let Some(thread) = self.thread(id, out) else {
+            return;
+        };
+        thread.joined = Joined::Errand;
+        // A person's own conversation is missed; an errand of Codex, such as finding a title, is not.
+        let whose = about.and_then(|about| text(about, "threadSource"));
+        let is_own = whose.is_none_or(|whose| whose == "user");
+        if is_own && self.is_new(id) {
+            out.push(Out::Tell(Phrase::new("codex.not_stored")));
         }
     }
 
@@ -198,6 +257,7 @@ impl Codex {
         } else {
             thread.joined = Joined::Yes;
         }
+        self.tell_count(cx.out);
     }
 
     /// Handles the refusal of a request of ours.
@@ -223,7 +283,13 @@ impl Codex {
                 if message.contains("no rollout found") {
                     let wait = if thread.active { AGAIN } else { AGAIN_IDLE };
                     thread.joined = Joined::Later(cx.now.monotonic + wait);
-                    return;
+                    if std::mem::replace(&mut thread.looked_at, true) {
+                        return;
+                    }
+                    // Perhaps nothing ever will be.
+                    self.looks += 1;
+                    let params = json!({"threadId": id, "includeTurns": false});
+                    return self.ask(CodexRequest::Look(id), "thread/read", &params, cx.out);
                 }
                 thread.joined = Joined::Not;
                 if self.is_new(&id) {
@@ -231,7 +297,17 @@ impl Codex {
                         Phrase::new("codex.not_joined").with("words", words),
                     ));
                 }
+                self.tell_count(cx.out);
             }
+            CodexRequest::Look(_) => {
+                self.looks = self.looks.saturating_sub(1);
+                self.tell_count(cx.out);
+            }
+            CodexRequest::Overrule {
+                thread,
+                review,
+                request,
+            } => self.not_overruled(&thread, &review, request, words, cx),
             CodexRequest::Last(id) => self.caught_up(&id, None, true, cx),
             CodexRequest::Add(thread, prompt) => {
                 // The turn was over before the prompt arrived.
@@ -255,4 +331,9 @@ impl Codex {
             }
         }
     }
+}
+
+/// Returns whether a thread is never stored.
+fn is_passing(about: &Map<String, Value>) -> bool {
+    about.get("ephemeral") == Some(&Value::Bool(true))
 }

@@ -23,6 +23,10 @@ mod client;
 mod form;
 mod items;
 mod meeting;
+mod notices;
+mod review;
+mod reviewing;
+mod reviews;
 mod talking;
 #[cfg(test)]
 mod tests;

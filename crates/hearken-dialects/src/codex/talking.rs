@@ -11,7 +11,7 @@ use crate::protocol::AgentId;
 use crate::{Cx, Out, Wish};
 
 use super::client::{Codex, CodexRequest, ContactPhase, agent};
-use super::thread::{OURS, Thread};
+use super::thread::{Joined, OURS, Thread};
 
 /// The thread that is meant.
 enum Meant<'a> {
@@ -60,7 +60,8 @@ impl Codex {
     /// Finds the thread that is meant: the one that is named, otherwise the one with the latest activity, otherwise the
     /// only one. If there are several, none is ever guessed.
     fn meant(&self, whom: Option<&AgentId>, in_turn: bool) -> Meant<'_> {
-        let fits = |thread: &&Thread| !in_turn || thread.in_turn();
+        let fits =
+            |thread: &&Thread| thread.joined != Joined::Errand && (!in_turn || thread.in_turn());
         let one = match whom {
             // A name stands for this thread and no other.
             Some(whom) => {

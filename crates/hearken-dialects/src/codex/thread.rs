@@ -27,6 +27,7 @@ use crate::{Cx, Out, written};
 use super::answering::Answering;
 use super::form::CodexForm;
 use super::items::{self, TurnItem};
+use super::reviews::Reviews;
 
 /// How many texts are remembered, so that missing parts can be added.
 const MOST_TEXTS: usize = 32;
@@ -52,6 +53,8 @@ pub enum Joined {
     Asked,
     /// The server has written nothing of it yet, and is asked again at this time.
     Later(Duration),
+    /// It is an errand of Codex's own, of which nothing can be heard.
+    Errand,
     /// What was missed has been requested; meanwhile, new messages wait.
     CatchingUp {
         /// The waiting messages.
@@ -111,6 +114,10 @@ pub struct Thread {
     pub active: bool,
     /// The person's reason for a rejection, which the agent has yet to receive.
     pub reason: Option<String>,
+    /// Whether the server was asked what kind of thread it is.
+    pub looked_at: bool,
+    /// What is known of its reviews.
+    pub reviews: Reviews,
 }
 
 impl Thread {
@@ -130,6 +137,8 @@ impl Thread {
             waits: false,
             active: false,
             reason: None,
+            looked_at: false,
+            reviews: Reviews::default(),
         }
     }
 
@@ -256,12 +265,13 @@ impl Thread {
                     self.update(Update::Thinks, cx);
                 }
             }
-            "error" => self.trouble(params, cx.out),
             "thread/status/changed" => {
                 let status = params.get("status").and_then(Value::as_object);
                 self.status(status, cx);
             }
-            _ => return false,
+            method => {
+                return self.reviewed(method, params, cx) || self.noticed(method, params, cx.out);
+            }
         }
         true
     }
@@ -301,7 +311,8 @@ impl Thread {
             TurnItem::Thinks => self.update(Update::Thinks, cx),
             TurnItem::Calls { news, declined } => {
                 self.note_tool(&id, news.kind.as_deref(), over);
-                match declined {
+                // What the reviewer refused did not fail, however the server puts it.
+                match declined || (over && self.reviews.has_refused(&id)) {
                     true => self.declined(*news, cx),
                     false => self.update(Update::Calls(news), cx),
                 }
@@ -391,22 +402,9 @@ impl Thread {
             .map(|(_, text)| text)
     }
 
-    fn trouble(&mut self, params: &Map<String, Value>, out: &mut Vec<Out>) {
-        let error = params.get("error").and_then(Value::as_object);
-        let words = error
-            .and_then(|error| text(error, "message"))
-            .unwrap_or_default();
-        // The end of a failed turn states the reason, too.
-        if params.get("willRetry") == Some(&Value::Bool(true)) {
-            let words = PhraseArg::Agent(written::short(words));
-            out.push(Out::Detail(
-                Phrase::new("codex.retries").with("words", words),
-            ));
-        }
-    }
-
     /// Handles the end of the current turn.
     fn completed(&mut self, turn: &Map<String, Value>, cx: &mut Cx<'_>) {
+        self.end_reviews(cx.out);
         let items = turn.get("items").and_then(Value::as_array);
         for item in items.into_iter().flatten().filter_map(Value::as_object) {
             self.item(item, true, cx);
@@ -455,6 +453,7 @@ impl Thread {
 
     /// Ends the current turn, even if a question is open.
     pub fn leave_run(&mut self, end: TurnEnd, cx: &mut Cx<'_>) {
+        self.end_reviews(cx.out);
         self.settle_lost(cx.out);
         let Some(run) = self.run.take() else {
             return;
@@ -534,7 +533,7 @@ impl Thread {
     pub fn deadline(&self) -> Option<Duration> {
         let joined = match &self.joined {
             Joined::Later(at) | Joined::CatchingUp { until: at, .. } => Some(*at),
-            Joined::Not | Joined::Asked | Joined::Yes => None,
+            Joined::Not | Joined::Asked | Joined::Errand | Joined::Yes => None,
         };
         let run = self.run.as_ref();
         let turn = run.and_then(|run| run.turn.as_ref());

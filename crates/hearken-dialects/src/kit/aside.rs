@@ -1,11 +1,11 @@
 //! A question that belongs to no turn: it has an AAEP session of its own, which asks one thing after the other.
 //!
 //! Responsibilities: the events of such a session, the token of the open question, the answer under way. Not here: what
-//! is asked, and what an answer leads to (`earlier`, `signing`, `changing`, `forms`).
+//! is asked, and what an answer leads to (`earlier`, `signing`, `changing`, `forms`, `reviewing`).
 
 use crate::protocol::{
-    Answer, Attached, AwaitingClarification, Choice, Event, ReplyToken, Response, ResponseKind,
-    SessionCompleted, SessionStarted, StateChanged,
+    Answer, Attached, AwaitingClarification, AwaitingConfirmation, Choice, Event, ReplyToken,
+    Response, ResponseKind, SessionCompleted, SessionStarted, StateChanged,
 };
 use crate::written::{self, Content, stated};
 use crate::{Cx, Out, Over};
@@ -111,17 +111,43 @@ impl SideQuestion {
 
     /// Asks a question, which replaces the previous one.
     pub fn ask(&mut self, asks: QuestionContent, teller: &mut EventContext, cx: &mut Cx<'_>) {
+        self.renew(teller, cx);
+        let question = AwaitingClarification {
+            reply_token: Some(ReplyToken::new(self.token.as_str())),
+            ..asks.question()
+        };
+        let question = Event::AwaitingClarification(Box::new(question));
+        self.put(question.into(), teller, cx);
+    }
+
+    /// Asks for a decision, which replaces the previous question.
+    pub fn confirm(
+        &mut self,
+        question: AwaitingConfirmation,
+        attached: Attached,
+        teller: &mut EventContext,
+        cx: &mut Cx<'_>,
+    ) {
+        self.renew(teller, cx);
+        let question = AwaitingConfirmation {
+            reply_token: Some(ReplyToken::new(self.token.as_str())),
+            ..question
+        };
+        let question = Event::AwaitingConfirmation(Box::new(question));
+        self.put(Content::from(question).with(attached), teller, cx);
+    }
+
+    /// Leaves the previous question, and gives the next one its token.
+    fn renew(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
         if !self.token.is_empty() {
             self.close(teller, cx);
             self.state("thinking", "awaiting_input", teller, cx);
         }
         self.sending = None;
         self.token = teller.writer.token();
-        let question = AwaitingClarification {
-            reply_token: Some(ReplyToken::new(self.token.as_str())),
-            ..asks.question()
-        };
-        let question = Event::AwaitingClarification(Box::new(question));
+    }
+
+    fn put(&mut self, question: Content, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let text = teller
             .writer
             .event(&mut self.session, cx.now.wall, question);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::link::PhraseArg;
 
 fn methods(run: &Run) -> Vec<&str> {
     let all = run
@@ -26,7 +27,19 @@ fn a_server_is_greeted_and_every_thread_that_is_loaded_is_joined() {
         run.sent[3].1["params"],
         json!({"threadId": "t", "excludeTurns": true})
     );
+    // One that is never stored is an errand of Codex's own, and no conversation.
+    run.frame(json!({"id": 4, "result": resumed("idle")}));
+    run.frame(
+        json!({"id": 3, "error": {"code": -32600, "message": "no rollout found for thread id t"}}),
+    );
+    assert!(run.told.is_empty());
+    let about = json!({"id": "t", "ephemeral": true, "threadSource": "thread_title"});
+    run.grant("thread/read", &json!({"thread": about}));
     assert_eq!(run.told, ["codex.attached"]);
+    let PhraseArg::Own(n) = &run.phrases[0].args[0].1 else {
+        panic!("no number");
+    };
+    assert_eq!(n, "1");
     let mut run = Run::new(Carrier::WebSocket, None);
     run.connect(&[]);
     assert_eq!(run.told, ["codex.no_thread"]);
@@ -81,6 +94,11 @@ fn a_thread_of_which_nothing_is_written_is_asked_for_until_there_is() {
     let mut run = Run::new(Carrier::WebSocket, None);
     run.connect(&["t"]);
     run.refuse("thread/resume", "no rollout found for thread id t");
+    assert_eq!(methods(&run).last(), Some(&"thread/read"));
+    run.grant(
+        "thread/read",
+        &json!({"thread": {"id": "t", "ephemeral": false}}),
+    );
     let sent = run.sent.len();
     run.after(Duration::from_secs(1));
     assert_eq!(run.sent.len(), sent, "nothing happens in it");
@@ -253,4 +271,29 @@ fn a_greeting_that_is_refused_closes_the_source_and_an_end_ends_what_is_told() {
     assert_eq!(run.count("session.errored"), 1);
     run.wish(&Wish::Prompt("x".to_owned()));
     assert_eq!(run.told, ["prompt.nobody"]);
+}
+
+/// Codex opens a thread to find a title; a person may open one that leaves no trace.
+#[test]
+fn a_thread_that_is_never_stored_is_left_aside_and_missed_only_if_it_is_the_persons() {
+    let started = |id: &str, source: Value| {
+        json!({"method": "thread/started", "params": {"thread": {
+        "id": id, "ephemeral": true, "threadSource": source}}})
+    };
+    let active = |id: &str| {
+        json!({"method": "thread/status/changed", "params": {
+        "threadId": id, "status": {"type": "active", "activeFlags": []}}})
+    };
+    let mut run = Run::joined();
+    run.frame(started("title", json!("thread_title")));
+    run.frame(active("title"));
+    assert!(run.told.is_empty() && run.sent.is_empty());
+    run.frame(started("own", json!("user")));
+    run.frame(active("own"));
+    run.frame(started("own", json!("user")));
+    assert_eq!(run.told, ["codex.not_stored"]);
+    assert!(run.sent.is_empty());
+    // A prompt goes to the one conversation that can be heard.
+    run.wish(&Wish::Prompt("go on".to_owned()));
+    assert_eq!(run.sent[0].1["params"]["threadId"], "t");
 }

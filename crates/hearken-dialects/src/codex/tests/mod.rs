@@ -5,6 +5,7 @@
 mod answers;
 mod joining;
 mod questions;
+mod reviews;
 mod streams;
 mod turns;
 

@@ -1,0 +1,106 @@
+//! What Codex reports of itself: hooks, another model, a goal, trouble.
+//!
+//! Responsibilities: which of it matters, and how. Not here: its reviewer (`reviewing`), what goes on in a turn
+//! (`thread`).
+
+use serde_json::{Map, Value};
+
+use crate::kit::members::text;
+use crate::link::{Phrase, PhraseArg};
+use crate::{Out, written};
+
+use super::thread::Thread;
+
+/// How many texts of a hook are announced.
+const MOST_TEXTS: usize = 4;
+
+impl Thread {
+    /// Handles a report; returns false for any other message.
+    pub fn noticed(
+        &mut self,
+        method: &str,
+        params: &Map<String, Value>,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        match method {
+            "hook/completed" => {
+                let run = params.get("run").and_then(Value::as_object);
+                out.extend(run.and_then(of_hook));
+            }
+            "model/rerouted" => {
+                let name = |key: &str| {
+                    PhraseArg::Name(written::short(text(params, key).unwrap_or_default()))
+                };
+                let phrase = Phrase::new("codex.rerouted")
+                    .with("from", name("fromModel"))
+                    .with("to", name("toModel"));
+                out.push(Out::Tell(phrase));
+            }
+            "thread/goal/updated" => {
+                let goal = params.get("goal").and_then(Value::as_object);
+                out.extend(goal.and_then(|goal| self.of_goal(goal)));
+            }
+            "thread/goal/cleared" => self.reviews.goal = None,
+            "error" => out.extend(trouble(params)),
+            // That a hook runs, and that prompts wait, says nothing yet: the end of the one and the turns of the others
+            // are announced.
+            "hook/started" | "thread/queue/changed" => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// Returns what is said of a goal: that there is one, and how far it is, each once.
+    fn of_goal(&mut self, goal: &Map<String, Value>) -> Option<Out> {
+        let objective = written::short(text(goal, "objective").unwrap_or_default());
+        let status = text(goal, "status").unwrap_or_default();
+        let now = (objective, written::cut(status, 64));
+        if self.reviews.goal.as_ref() == Some(&now) {
+            // Only its counts have changed.
+            return None;
+        }
+        let phrase = |key| Phrase::new(key).with("goal", PhraseArg::Agent(now.0.clone()));
+        let said = match now.1.as_str() {
+            "active" => Out::Detail(phrase("codex.goal")),
+            "complete" => Out::Tell(phrase("codex.goal.reached")),
+            "paused" => Out::Tell(phrase("codex.goal.paused")),
+            "blocked" => Out::Tell(phrase("codex.goal.blocked")),
+            "usageLimited" | "budgetLimited" => Out::Tell(phrase("codex.goal.limit")),
+            _ => return None,
+        };
+        self.reviews.goal = Some(now);
+        Some(said)
+    }
+}
+
+/// Returns what is said of a hook that has run: nothing, if it changed nothing.
+fn of_hook(run: &Map<String, Value>) -> Option<Out> {
+    let entries = run.get("entries").and_then(Value::as_array);
+    let texts = entries.into_iter().flatten().take(MOST_TEXTS);
+    let texts = texts.filter_map(|entry| text(entry.as_object()?, "text"));
+    let mut texts: Vec<&str> = texts.collect();
+    if texts.is_empty() {
+        texts.extend(text(run, "statusMessage"));
+    }
+    let words = PhraseArg::Agent(written::short(texts.join(" ").trim()));
+    let phrase = |key| Phrase::new(key).with("words", words);
+    match text(run, "status") {
+        Some("blocked") => Some(Out::Tell(phrase("codex.hook.blocked"))),
+        Some("stopped") => Some(Out::Tell(phrase("codex.hook.stopped"))),
+        Some("failed") => Some(Out::Detail(phrase("codex.hook.failed"))),
+        Some(_) | None => None,
+    }
+}
+
+/// Returns what is said of an error: the end of a failed turn states its reason, too.
+fn trouble(params: &Map<String, Value>) -> Option<Out> {
+    let error = params.get("error").and_then(Value::as_object);
+    let words = error
+        .and_then(|error| text(error, "message"))
+        .unwrap_or_default();
+    let again = params.get("willRetry") == Some(&Value::Bool(true));
+    again.then(|| {
+        let words = PhraseArg::Agent(written::short(words));
+        Out::Detail(Phrase::new("codex.retries").with("words", words))
+    })
+}
