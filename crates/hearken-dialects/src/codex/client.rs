@@ -287,7 +287,9 @@ impl Codex {
                 if let Some(thread) = self.threads.get_mut(id) {
                     thread.leave_reviews(cx);
                     thread.leave_run(TurnEnd::Gone, cx);
-                    thread.joined = Joined::Not;
+                    if thread.joined != Joined::Errand {
+                        thread.joined = Joined::Not;
+                    }
                 }
                 return;
             }

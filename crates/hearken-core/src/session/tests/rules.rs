@@ -90,6 +90,43 @@ fn each_rule_that_is_broken_is_named_and_nothing_else() {
     }
 }
 
+/// Another protocol may ask for a word that no call follows; a call that its question names is still expected.
+#[test]
+fn a_translated_question_without_a_call_needs_none() {
+    let translated = |(kind, mut fields): RuleRow| {
+        if kind != "accept" {
+            fields["extensions"] = json!({"hearken": {"translated": "codex"}});
+        }
+        (kind, fields)
+    };
+    for (names, wanted) in [
+        (json!({}), vec![]),
+        (
+            json!({"tool_call_id": "call_1"}),
+            vec![AnomalyKind::AcceptedWithoutTool],
+        ),
+        (
+            json!({"tool": "shell"}),
+            vec![AnomalyKind::AcceptedWithoutTool],
+        ),
+    ] {
+        let (kind, mut fields) = asked("rpl_1");
+        for (name, value) in names.as_object().unwrap() {
+            fields[name] = value.clone();
+        }
+        let rows = [
+            started(),
+            state("idle", "awaiting_input"),
+            (kind, fields),
+            ("accept", json!(null)),
+            state("awaiting_input", "thinking"),
+            ended(),
+        ];
+        let (_, found, _) = play(&rows.map(translated));
+        assert_eq!(found, wanted, "{names}");
+    }
+}
+
 #[test]
 fn there_is_a_script_for_every_kind() {
     let scripted: BTreeSet<AnomalyKind> = scripts().into_iter().map(|(kind, _, _)| kind).collect();

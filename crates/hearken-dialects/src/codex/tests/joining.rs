@@ -287,6 +287,8 @@ fn a_thread_that_is_never_stored_is_left_aside_and_missed_only_if_it_is_the_pers
     let mut run = Run::joined();
     run.frame(started("title", json!("thread_title")));
     run.frame(active("title"));
+    run.frame(json!({"method": "thread/closed", "params": {"threadId": "title"}}));
+    run.frame(active("title"));
     assert!(run.told.is_empty() && run.sent.is_empty());
     run.frame(started("own", json!("user")));
     run.frame(active("own"));
