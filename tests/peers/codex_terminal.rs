@@ -1,9 +1,11 @@
 //! The plain `codex` in a terminal, with hearken beside it: each hears who answered, and the reviewer can be overruled.
 
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::PATIENCE;
 use super::child::{Hearken, command};
 use super::codex::{accept, asked, leave, number_of, prepared, program};
 use super::screen::terminal::Terminal;
@@ -43,7 +45,8 @@ impl Scene {
         self.home().join("work").join(file).exists()
     }
 
-    /// Starts Codex as a person does.
+    /// Starts Codex as a person does, and waits until its daemon listens. Where that can't start, as on a full disk,
+    /// Codex goes on without.
     fn codex(&self) -> Terminal {
         let home = self.home();
         let (codex, work) = (home.join("codex"), home.join("work"));
@@ -59,6 +62,11 @@ impl Scene {
             ],
         );
         terminal.wait("Ask Codex to do anything");
+        let since = Instant::now();
+        while UnixStream::connect(self.socket()).is_err() {
+            assert!(since.elapsed() < PATIENCE, "Codex starts no daemon");
+            terminal.let_pass(Duration::from_millis(200));
+        }
         terminal
     }
 
@@ -102,7 +110,8 @@ fn the_codex_of_a_terminal_is_answered_here_and_there() {
     let mut hearken = scene.hearken("codex");
     hearken.announced("connection", "codex isn't running");
     let mut codex = scene.codex();
-    hearken.announced("connection", "1 conversation is open there.");
+    // It may come before the terminal's own conversation.
+    hearken.announced("connection", "open there.");
 
     // Answered here: Codex's own dialog closes.
     tell(&mut codex, "ask: touch a.txt");
@@ -155,7 +164,7 @@ fn what_codexs_reviewer_refuses_is_said_and_the_person_can_overrule_it() {
     let scene = Scene::new("approvals_reviewer = \"auto_review\"\n");
     let mut codex = scene.codex();
     let mut hearken = scene.hearken("codex");
-    hearken.announced("connection", "1 conversation is open there.");
+    hearken.announced("connection", "open there.");
     tell(&mut codex, "ask: touch danger.txt");
     let refused = hearken.announced("connection", "Codex's reviewer refused: touch danger.txt");
     let words = refused["text"].as_str().unwrap();

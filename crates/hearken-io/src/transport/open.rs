@@ -17,6 +17,17 @@ use super::source::Source;
 use super::sse::SseReader;
 use super::unix::UnixDial;
 use super::websocket::WebSocketDial;
+use crate::config::LinkConfig;
+
+/// The longest wait between two looks for a program's socket, in milliseconds: they burden nobody, and whatever the
+/// program asks after its start is to be heard soon.
+const LONGEST_WAIT_MS: u64 = 3000;
+
+/// Shortens the waits between attempts, for a socket of this machine.
+fn look_often(config: &mut LinkConfig) {
+    let longest = LONGEST_WAIT_MS.max(config.backoff_first_ms);
+    config.backoff_cap_ms = config.backoff_cap_ms.min(longest);
+}
 
 /// Opens a source and follows it in its own task; news goes to `sink`, replies to the handle.
 ///
@@ -40,6 +51,8 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
             launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
         Source::LocalWebSocket(address) => {
+            let mut settings = settings;
+            look_often(&mut settings.config);
             let link = duplex::link(WebSocketDial::local(&address, &settings), settings);
             launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
@@ -76,6 +89,27 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
                 poster: OneWay,
             };
             launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_shortened_and_never_below_what_the_person_set() {
+        for (first, cap, wanted) in [(500, 30_000, 3000), (500, 1000, 1000), (9000, 30_000, 9000)] {
+            let mut config = LinkConfig {
+                backoff_first_ms: first,
+                backoff_cap_ms: cap,
+                ..LinkConfig::default()
+            };
+            look_often(&mut config);
+            assert_eq!(
+                (config.backoff_first_ms, config.backoff_cap_ms),
+                (first, wanted)
+            );
         }
     }
 }

@@ -28,6 +28,10 @@ pub(crate) const MESSAGES: &[&str] = &[
     r#"{"method":"item/started","params":{"threadId":"t","turnId":"u","item":{"type":"commandExecution","id":"i","command":"touch a","cwd":"/w","status":"inProgress"}},"emittedAtMs":1}"#,
     r#"{"id":9,"method":"item/commandExecution/requestApproval","params":{"kind":"command","threadId":"t","turnId":"u","itemId":"i","command":"touch a","cwd":"/w","availableDecisions":["accept","cancel"]}}"#,
     r#"{"method":"serverRequest/resolved","params":{"threadId":"t","requestId":9},"emittedAtMs":1}"#,
+    r#"{"method":"item/autoApprovalReview/started","params":{"threadId":"t","turnId":"u","reviewId":"r","targetItemId":"i","startedAtMs":1,"review":{"status":"inProgress"},"action":{"type":"command","source":"shell","command":"touch a","cwd":"/w"}},"emittedAtMs":1}"#,
+    r#"{"method":"guardianWarning","params":{"threadId":"t","message":"Too often."},"emittedAtMs":1}"#,
+    r#"{"method":"item/autoApprovalReview/completed","params":{"threadId":"t","turnId":"u","reviewId":"r","targetItemId":"i","startedAtMs":1,"completedAtMs":2,"decisionSource":"agent","review":{"status":"denied","riskLevel":"high","rationale":"No."},"action":{"type":"command","source":"shell","command":"touch a","cwd":"/w"}},"emittedAtMs":1}"#,
+    r#"{"method":"thread/goal/updated","params":{"threadId":"t","goal":{"objective":"win","status":"active"}},"emittedAtMs":1}"#,
     r#"{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","items":[],"status":"completed","error":null}},"emittedAtMs":1}"#,
 ];
 
