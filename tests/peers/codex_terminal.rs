@@ -1,6 +1,5 @@
 //! The plain `codex` in a terminal, with hearken beside it: each hears who answered, and the reviewer can be overruled.
 
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -63,7 +62,7 @@ impl Scene {
         );
         terminal.wait("Ask Codex to do anything");
         let since = Instant::now();
-        while UnixStream::connect(self.socket()).is_err() {
+        while !self.socket().exists() {
             assert!(since.elapsed() < PATIENCE, "Codex starts no daemon");
             terminal.let_pass(Duration::from_millis(200));
         }
