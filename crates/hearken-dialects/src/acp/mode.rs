@@ -142,8 +142,7 @@ impl Acp {
             let asks = self.mode.agent.as_ref().and_then(|agent| agent.asks);
             let key = match asks {
                 Some(_) => oversight::who_decides(self.agent_name(), asks),
-                None => Phrase::new("oversight.no_modes")
-                    .with("agent", PhraseArg::Name(self.agent_name().to_owned())),
+                None => oversight::not_known(self.agent_name()),
             };
             cx.out.push(Out::Tell(key));
             return self.note_unasked(asks, cx.out);

@@ -25,14 +25,16 @@ use crate::protocol::Reply;
 use crate::rpc::{self, Id, PendingRequests, RpcMessage, Text};
 use crate::written::{self, Writer};
 use crate::{
-    Carrier, Connection, Dialect, Down, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish,
-    Words,
+    Carrier, Connection, Dialect, Down, Foreign, NoEvent, Numbers, Out, Oversight, Start, WhenLeft,
+    Wish, Words,
 };
 
 use super::NAME;
 use super::asks;
 use super::thread::{Joined, MOST_HELD, Thread};
 
+/// The name of the agent.
+pub(super) const AGENT: &str = "Codex";
 /// How many threads are followed; each may be an agent at work.
 const MOST_THREADS: usize = 64;
 /// How many warnings, and unknown kinds of messages, are reported, each once.
@@ -97,6 +99,8 @@ pub struct Codex {
     pub(super) last: Option<String>,
     /// How many questions of what kind a thread is have no answer yet.
     pub(super) looks: usize,
+    /// What was said last of what a thread asks; `None` before anything was.
+    pub(super) policy: Option<Option<Oversight>>,
     /// Whether the list of threads is complete.
     pub(super) listed: bool,
     /// Whether the number of threads was announced.
@@ -122,6 +126,7 @@ impl Codex {
             threads: Directory::new(MOST_THREADS, start.seed),
             last: None,
             looks: 0,
+            policy: None,
             listed: false,
             list_told: false,
             told: BTreeSet::new(),
@@ -182,7 +187,7 @@ impl Codex {
         let opened = self.threads.open(id, is_idle, |seed| {
             let agent = written::Agent {
                 id: agent(id),
-                name: "Codex".to_owned(),
+                name: AGENT.to_owned(),
                 model: None,
             };
             let teller = EventContext {
@@ -282,6 +287,13 @@ impl Codex {
             "thread/started" => {
                 let thread = params.get("thread").and_then(Value::as_object);
                 return self.started(id, thread, cx.out);
+            }
+            "thread/settings/updated" => {
+                let settings = params.get("threadSettings").and_then(Value::as_object);
+                if let Some(settings) = settings {
+                    self.tell_policy(id, settings, cx.out);
+                }
+                return;
             }
             "thread/closed" | "thread/deleted" => {
                 if let Some(thread) = self.threads.get_mut(id) {

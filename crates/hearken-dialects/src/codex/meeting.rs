@@ -251,6 +251,10 @@ impl Codex {
             .and_then(|it| it.get("status"))
             .and_then(Value::as_object);
         thread.status(status, cx);
+        self.tell_policy(id, result, cx.out);
+        let Some(thread) = self.threads.get_mut(id) else {
+            return;
+        };
         let active = status.and_then(|status| text(status, "type")) == Some("active");
         if active || thread.in_turn() {
             self.catch_up(id, cx);

@@ -24,6 +24,7 @@ mod form;
 mod items;
 mod meeting;
 mod notices;
+mod policy;
 mod review;
 mod reviewing;
 mod reviews;

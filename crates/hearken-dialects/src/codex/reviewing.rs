@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::kit::aside::SideQuestion;
 use crate::kit::call;
 use crate::kit::call::{HeardStage, first};
+use crate::kit::oversight;
 use crate::kit::update::Status;
 use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{
@@ -20,7 +21,7 @@ use crate::protocol::{
 };
 use crate::{Cx, Out, Over, written};
 
-use super::client::{Codex, CodexRequest, ContactPhase};
+use super::client::{AGENT, Codex, CodexRequest, ContactPhase};
 use super::review::{Review, Verdict};
 use super::reviews::Overruling;
 use super::thread::Thread;
@@ -78,8 +79,8 @@ impl Thread {
                 self.go_on_after_review(review.item.as_deref(), cx);
             }
             Verdict::Refused => {
-                let reason = PhraseArg::Agent(written::short(&review.reason));
-                let refused = about("codex.review.refused", action).with("reason", reason);
+                let reason = written::short(&review.reason);
+                let refused = oversight::reviewer_refused(AGENT, action, &reason);
                 cx.out.push(Out::Tell(refused));
             }
             Verdict::Late => cx.out.push(Out::Tell(about("codex.review.late", action))),

@@ -22,7 +22,7 @@ use crate::kit::update::{CallNews, Status, Update};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Now;
 use crate::rpc::{Id, RpcMessage};
-use crate::{Cx, Out, written};
+use crate::{Cx, Out, Oversight, written};
 
 use super::answering::Answering;
 use super::form::CodexForm;
@@ -94,6 +94,8 @@ pub struct Thread {
     pub teller: EventContext,
     /// How far it is joined.
     pub joined: Joined,
+    /// What it asks the person, as far as that is known; `None` before its settings were heard.
+    pub oversight: Option<Option<Oversight>>,
     /// The current turn.
     pub run: Option<CurrentTurn>,
     /// The finished turns.
@@ -127,6 +129,7 @@ impl Thread {
             id: id.to_owned(),
             teller,
             joined: Joined::Not,
+            oversight: None,
             run: None,
             over: VecDeque::new(),
             forms: BTreeMap::new(),

@@ -97,8 +97,13 @@ pub fn who_decides(agent: &str, oversight: Option<Oversight>) -> Phrase {
     Phrase::new(key).with("agent", PhraseArg::Name(agent.to_owned()))
 }
 
+/// Returns the sentence that it is not known whether an agent asks.
+pub fn not_known(agent: &str) -> Phrase {
+    Phrase::new("oversight.no_modes").with("agent", PhraseArg::Name(agent.to_owned()))
+}
+
 /// Returns the sentence about the mode in which an agent begins; `can_change` says whether the person can choose one
-/// that asks more.
+/// that asks more. An agent that has no name for what it does there has an empty mode.
 pub fn starts_in(
     agent: &str,
     mode: &str,

@@ -4,6 +4,7 @@
 
 mod answers;
 mod joining;
+mod policy;
 mod questions;
 mod reviews;
 mod streams;

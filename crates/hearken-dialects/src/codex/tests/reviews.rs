@@ -72,7 +72,7 @@ fn a_refusal_is_the_reviewers_with_its_reason_and_no_failure() {
     run.says("guardianWarning", json!({"message": warning}));
     assert!(run.told.is_empty(), "its reason follows");
     run.judges("r", "c", "denied", "Nobody asked for it.");
-    assert_eq!(run.told, ["codex.review.refused"]);
+    assert_eq!(run.told, ["oversight.reviewer.refused"]);
     assert_eq!(
         (run.arg("title"), run.arg("reason")),
         ("touch c".to_owned(), "Nobody asked for it.".to_owned())
@@ -92,7 +92,7 @@ fn a_refusal_is_the_reviewers_with_its_reason_and_no_failure() {
     let action = json!({"type": "mcpToolCall", "server": "s", "toolName": "t"});
     run.judges_action("r2", "m", "denied", "", action);
     run.item("item/completed", "u", tool("failed"));
-    assert_eq!(run.told, ["codex.review.refused"; 2]);
+    assert_eq!(run.told, ["oversight.reviewer.refused"; 2]);
     assert_eq!(run.count("tool.completed"), 0);
     run.ends("u", "completed");
     assert!(run.faults.is_empty(), "{:?}", run.faults);
@@ -140,7 +140,10 @@ fn warnings_that_say_more_than_the_refusal_are_told_and_none_is_lost() {
     run.judges("r", "c", "inProgress", "");
     run.says("guardianWarning", json!({"message": "Too many refusals."}));
     run.judges("r", "c", "denied", "Because.");
-    assert_eq!(run.told[1..], ["codex.review.refused", "codex.warning"]);
+    assert_eq!(
+        run.told[1..],
+        ["oversight.reviewer.refused", "codex.warning"]
+    );
     // The end of the turn ends its reviews.
     run.judges("r2", "d", "inProgress", "");
     run.says("guardianWarning", json!({"message": "It ends here."}));
@@ -242,7 +245,7 @@ fn the_same_refusal_is_asked_about_once_and_not_any_more_once_it_is_allowed() {
     run.refuses("r", "c");
     run.judges("r2", "c", "denied", "Still not.");
     assert_eq!(run.count("awaiting.confirmation"), 1);
-    assert_eq!(run.told, ["codex.review.refused"; 2]);
+    assert_eq!(run.told, ["oversight.reviewer.refused"; 2]);
     run.judges("r3", "c", "approved", "");
     assert_eq!(run.over, [Over::TakenBack]);
     // Of very many, the oldest goes.
@@ -281,7 +284,7 @@ fn changes_can_be_allowed_only_if_they_were_heard() {
     run.says("turn/started", json!({"turn": {"id": "u", "items": []}}));
     run.refuses("r", "c");
     assert_eq!(run.count("awaiting.confirmation"), 0);
-    assert_eq!(run.told, ["codex.review.refused"]);
+    assert_eq!(run.told, ["oversight.reviewer.refused"]);
 }
 
 #[test]
