@@ -38,7 +38,7 @@ pub struct KnownAgent {
     pub modes: BTreeMap<String, Oversight>,
     /// What it asks, if it has no modes.
     pub asks: Option<Oversight>,
-    /// Whether a continued conversation is still in the mode that it was left in.
+    /// Whether a continued conversation is still in the mode of its last prompt.
     #[serde(default)]
     pub keeps_mode: bool,
 }

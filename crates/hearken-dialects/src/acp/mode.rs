@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use crate::kit::call::first;
 use crate::kit::oversight::{self, AskingChange, Oversight};
-use crate::link::{LastWords, Phrase, PhraseArg};
+use crate::link::{Phrase, PhraseArg};
 use crate::{Cx, KnownAgent, Out};
 
-use super::client::{Acp, AgentPhase};
+use super::client::Acp;
 use super::review::Review;
 use super::settings::Setting;
 
@@ -45,13 +45,9 @@ enum AskAlways {
         setting: String,
         /// The mode that asks most.
         mode: String,
-        /// The mode before.
-        before: String,
         /// When it was asked.
         since: Duration,
     },
-    /// It works in that mode; what puts the earlier mode back, if its conversation would otherwise keep this one.
-    InForce(Option<String>),
 }
 
 /// What is known of the agent's mode, beside the setting itself.
@@ -90,7 +86,7 @@ impl ModeWatch {
     pub(super) fn holds_prompts(&self) -> bool {
         match self.ask_always {
             AskAlways::Requested { .. } => true,
-            AskAlways::Unwanted | AskAlways::Wanted | AskAlways::InForce(_) => false,
+            AskAlways::Unwanted | AskAlways::Wanted => false,
         }
     }
 
@@ -98,7 +94,7 @@ impl ModeWatch {
     pub(super) fn deadline(&self) -> Option<Duration> {
         match self.ask_always {
             AskAlways::Requested { since, .. } => Some(since + CONFIRMED_WITHIN),
-            AskAlways::Unwanted | AskAlways::Wanted | AskAlways::InForce(_) => None,
+            AskAlways::Unwanted | AskAlways::Wanted => None,
         }
     }
 
@@ -155,7 +151,6 @@ impl Acp {
             self.mode.ask_always = AskAlways::Requested {
                 setting: setting.id.clone(),
                 mode: mode.clone(),
-                before: setting.now.clone(),
                 since: cx.now.monotonic,
             };
             self.expect_mode(&setting.id, mode, ModeChooser::Settings);
@@ -198,7 +193,12 @@ impl Acp {
                 Phrase::new("acp.mode").with("mode", PhraseArg::Name(mode))
             }
             Some((_, ModeChooser::Settings)) => {
-                oversight::about("oversight.chosen", self.agent_name(), &mode, asks)
+                let keeps = self.mode.agent.as_ref().is_some_and(|it| it.keeps_mode);
+                let key = match keeps {
+                    true => "oversight.chosen.kept",
+                    false => "oversight.chosen",
+                };
+                oversight::about(key, self.agent_name(), &mode, asks)
             }
             None => {
                 let before = self.mode.oversight(before);
@@ -261,11 +261,7 @@ impl Acp {
         };
         self.forget_expected();
         match std::mem::take(&mut self.mode.ask_always) {
-            AskAlways::Requested { before, .. } if setting.now == value => {
-                let keeps = self.mode.agent.as_ref().is_some_and(|it| it.keeps_mode);
-                let undo = keeps.then(|| self.setting_frame(id, &before)).flatten();
-                self.mode.ask_always = AskAlways::InForce(undo);
-                out.push(Out::LastWords(self.last_words()));
+            AskAlways::Requested { .. } if setting.now == value => {
                 if !self.has_held_prompts() {
                     out.push(Out::Tell(Phrase::new("acp.ready")));
                 }
@@ -274,11 +270,6 @@ impl Acp {
             AskAlways::Requested { mode, .. } => {
                 self.tell_refused(&setting, &mode, PhraseArg::Own(String::new()), out);
                 true
-            }
-            // Whatever the settings chose, the person has chosen since.
-            AskAlways::InForce(_) => {
-                out.push(Out::LastWords(self.last_words()));
-                false
             }
             AskAlways::Unwanted | AskAlways::Wanted => false,
         }
@@ -336,18 +327,6 @@ impl Acp {
         self.forget_expected();
         if let Some(setting) = self.settings.get(&setting).cloned() {
             self.tell_refused(&setting, &mode, PhraseArg::Own(String::new()), cx.out);
-        }
-    }
-
-    /// Returns what the agent is told when hearken ends: to stop a turn that runs, else to go back to its own mode. A
-    /// turn that is being stopped never becomes freer on its last steps.
-    pub(super) fn last_words(&self) -> Option<LastWords> {
-        if let (AgentPhase::Open(conversation), true) = (&self.phase, self.turn.is_some()) {
-            return Some(LastWords::Message(super::prompting::cancel(conversation)));
-        }
-        match &self.mode.ask_always {
-            AskAlways::InForce(undo) => undo.clone().map(LastWords::Message),
-            AskAlways::Unwanted | AskAlways::Wanted | AskAlways::Requested { .. } => None,
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::link::{Phrase, Receipt, Undelivered};
+use crate::link::{LastWords, Phrase, Receipt, Undelivered};
 use crate::rpc;
 use crate::{Cx, Numbers, Out, Over};
 
@@ -35,7 +35,7 @@ impl Acp {
         }
         if let Some(turn) = self.turn.take_if(|turn| turn.is_over()) {
             turn.finish(&mut self.teller, cx);
-            cx.out.push(Out::LastWords(self.last_words()));
+            cx.out.push(Out::LastWords(None));
         }
         if self.turn.is_some() {
             return;
@@ -54,9 +54,11 @@ impl Acp {
         let blocks = json!([{"type": "text", "text": prompt}]);
         let params = json!({"sessionId": conversation, "prompt": blocks}).to_string();
         self.prompting = Some(self.ask(AcpRequest::Prompt, "session/prompt", &params, cx.out));
+        cx.out.push(Out::LastWords(Some(LastWords::Message(cancel(
+            &conversation,
+        )))));
         let teller = &mut self.teller;
         self.turn = Some(Turn::begin(&conversation, Some(&prompt), teller, cx));
-        cx.out.push(Out::LastWords(self.last_words()));
         self.prompted = prompt;
     }
 
@@ -131,7 +133,7 @@ impl Acp {
         turn.close(Over::Stopped, &mut self.teller, cx);
         turn.end(ending::ABANDONED);
         turn.finish(&mut self.teller, cx);
-        cx.out.push(Out::LastWords(self.last_words()));
+        cx.out.push(Out::LastWords(None));
         ending::sends_what_waits(self.held.is_empty(), cx.out);
         self.go_on(cx);
     }
@@ -204,7 +206,7 @@ impl Acp {
     }
 }
 
-pub(super) fn cancel(conversation: &str) -> String {
+fn cancel(conversation: &str) -> String {
     let params = json!({"sessionId": conversation}).to_string();
     rpc::notification("session/cancel", &params)
 }

@@ -13,7 +13,7 @@ use hearken_core::inspect::{Checker, ReportFact};
 
 use super::call::first;
 use crate::every_language::EveryLanguage;
-use crate::link::{Fault, Frame, LastWords, LinkEvent, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{Fault, Frame, LinkEvent, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{
     Answer, Decision, Finding, Now, Problem, Reply, ReplyToken, Response, Severity,
 };
@@ -41,8 +41,6 @@ pub struct Rig<M, P> {
     pub phrases: Vec<Phrase>,
     /// The numbers of settled answers, with whether they arrived.
     pub settled: Vec<(u64, bool)>,
-    /// What is sent when the link closes.
-    pub last_words: Option<LastWords>,
     /// The same, with what became of them.
     pub outcomes: Vec<(u64, Result<Receipt, Undelivered>)>,
     pub over: Vec<Over>,
@@ -77,7 +75,6 @@ impl<M: Dialect, P: Peer> Rig<M, P> {
             outcomes: Vec::new(),
             over: Vec::new(),
             stood: Vec::new(),
-            last_words: None,
             closed: Vec::new(),
             unread: 0,
             faults: Vec::new(),
@@ -193,8 +190,7 @@ impl<M: Dialect, P: Peer> Rig<M, P> {
             Out::Standing(standing) => self.stood.push(standing),
             Out::Close(fault) => self.closed.push(fault),
             Out::Unread(_, times) => self.unread += times,
-            Out::LastWords(words) => self.last_words = words,
-            Out::Release => {}
+            Out::LastWords(_) | Out::Release => {}
             other => self.peer.take(other),
         }
     }
