@@ -19,13 +19,16 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::agents;
 use crate::rpc::{self, Id, RpcMessage, Text};
 use crate::written::{self, Content, Writer};
-use crate::{Cx, Out, Words};
+use crate::{Cx, KnownAgent, Out, Words};
 
 use super::agent::Greeting;
 use super::client::NAME;
 use super::read::{self};
+use super::review;
+use super::settings::AgentSettings;
 use crate::kit::ending::TurnEnd;
 use crate::kit::members::text;
 use crate::kit::turn::{EventContext, LeftCalls, Turn};
@@ -67,8 +70,10 @@ impl Theirs {
 
 /// One conversation.
 #[derive(Debug, Default)]
-struct FollowedConversation {
+pub(super) struct FollowedConversation {
     folder: String,
+    /// What its agent can be set to, and is.
+    pub(super) settings: AgentSettings,
     turn: Option<Turn>,
     /// Whether the editor asked to stop the turn.
     is_stopped: bool,
@@ -86,7 +91,7 @@ struct ForwardedQuestion {
 
 /// A notice of ours: a phrase key and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct OwnNotice {
+pub(super) struct OwnNotice {
     key: &'static str,
     args: Vec<(&'static str, String)>,
 }
@@ -101,7 +106,7 @@ impl From<&'static str> for OwnNotice {
 }
 
 impl OwnNotice {
-    fn with(mut self, name: &'static str, text: String) -> Self {
+    pub(super) fn with(mut self, name: &'static str, text: String) -> Self {
         self.args.push((name, text));
         self
     }
@@ -121,7 +126,9 @@ pub enum Decided {
 /// A listener between an editor and its agent.
 #[derive(Debug)]
 pub struct AgentListener {
-    teller: EventContext,
+    pub(super) teller: EventContext,
+    /// The agent's row in the table of agents.
+    pub(super) known: Option<KnownAgent>,
     asked: BTreeMap<Id, Theirs>,
     conversations: BTreeMap<String, FollowedConversation>,
     loading: BTreeSet<String>,
@@ -148,6 +155,7 @@ impl AgentListener {
                 answerable: true,
                 left: LeftCalls::default(),
             },
+            known: None,
             asked: BTreeMap::new(),
             conversations: BTreeMap::new(),
             loading: BTreeSet::new(),
@@ -215,7 +223,7 @@ impl AgentListener {
     }
 
     /// Returns a conversation, adding it if there is room.
-    fn conversation(&mut self, name: &str) -> Option<&mut FollowedConversation> {
+    pub(super) fn conversation(&mut self, name: &str) -> Option<&mut FollowedConversation> {
         if !self.conversations.contains_key(name) && self.conversations.len() >= MOST_CONVERSATIONS
         {
             let idle = self.conversations.iter().find(|(_, it)| it.turn.is_none());
@@ -317,15 +325,18 @@ impl AgentListener {
         match theirs {
             Some(Theirs::Greeting) => {
                 let greeting = Greeting::read(result);
+                self.known = agents::calling_itself(&greeting.agent.id);
                 self.teller.writer.call(greeting.agent);
             }
             Some(Theirs::Opening { folder }) => {
                 if let Some(name) = text(result, "sessionId") {
                     self.folder_of(name, folder, cx.out);
+                    self.takes_settings(name, result, cx);
                 }
             }
             Some(Theirs::Loading { conversation }) => {
                 self.loading.remove(&conversation);
+                self.takes_settings(&conversation, result, cx);
             }
             Some(Theirs::Prompt { conversation }) => {
                 let reason = text(result, "stopReason").unwrap_or_default();
@@ -363,19 +374,22 @@ impl AgentListener {
         if self.loading.contains(name) {
             return;
         }
+        let members = params.get("update").and_then(Value::as_object);
+        if let Some(review) = members.and_then(review::review) {
+            return self.reviewed(review, cx);
+        }
         let update = read::update(params);
         let phrase = match &update {
             Update::Shows(kind) => {
                 Some(OwnNotice::from("acp.along.shows").with("kind", kind.clone()))
             }
             Update::Says { .. } | Update::Thinks | Update::Calls(_) | Update::Plans(_) => None,
-            // Settings, commands and usage can be seen in the editor.
-            Update::Echoes(_)
-            | Update::Mode(_)
-            | Update::Options(_)
-            | Update::Commands { .. }
-            | Update::Quiet
-            | Update::Unknown(_) => return,
+            Update::Mode(mode) => return self.works_in(name, mode, cx),
+            Update::Options(options) => return self.takes_settings(name, options, cx),
+            // Commands and usage can be seen in the editor.
+            Update::Echoes(_) | Update::Commands { .. } | Update::Quiet | Update::Unknown(_) => {
+                return;
+            }
         };
         if let Some((turn, teller)) = self.turn(name, cx) {
             turn.update(update, teller, cx);
@@ -444,13 +458,13 @@ impl AgentListener {
     }
 
     /// Queues a notice until there is a turn to announce it in.
-    fn notice(&mut self, phrase: OwnNotice) {
+    pub(super) fn notice(&mut self, phrase: OwnNotice) {
         if self.notices.len() < MOST_NOTICES {
             self.notices.push_back(phrase);
         }
     }
 
-    fn tell_notices(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn tell_notices(&mut self, cx: &mut Cx<'_>) {
         let mut turns = self.conversations.values_mut();
         let Some(turn) = turns.find_map(|it| it.turn.as_mut()) else {
             return;

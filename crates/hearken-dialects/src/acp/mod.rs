@@ -18,6 +18,7 @@ mod changing;
 mod client;
 mod earlier;
 mod forms;
+mod listened_mode;
 mod meeting;
 mod mode;
 mod prompting;

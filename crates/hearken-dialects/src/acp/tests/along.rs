@@ -511,3 +511,54 @@ fn an_agent_that_is_greeted_twice_uses_no_token_twice() {
     }
     assert_eq!(of("reply_token").len(), 2);
 }
+
+#[test]
+fn who_decides_in_the_editor_is_announced_and_so_is_a_change() {
+    let mut ears = Ears::new();
+    ears.editor(json!({"jsonrpc": "2.0", "id": 9, "method": "initialize", "params": {}}));
+    ears.agent(
+        json!({"jsonrpc": "2.0", "id": 9, "result": {"protocolVersion": 1,
+        "agentInfo": {"name": "qwen-code", "title": "Qwen Code"}}}),
+    );
+    ears.editor(
+        json!({"jsonrpc": "2.0", "id": 10, "method": "session/new", "params": {"cwd": "/work/a"}}),
+    );
+    let modes = json!({"currentModeId": "auto", "availableModes": [{"id": "auto", "name": "Auto"},
+        {"id": "default", "name": "Default"}, {"id": "yolo", "name": "YOLO"}]});
+    ears.agent(json!({"jsonrpc": "2.0", "id": 10, "result": {"sessionId": "q", "modes": modes}}));
+    let notices = |ears: &Ears| {
+        let all = ears
+            .events
+            .iter()
+            .filter_map(|it| it["summary_normal"].as_str());
+        all.filter(|it| it.starts_with("oversight."))
+            .map(str::to_owned)
+            .collect::<Vec<String>>()
+    };
+    assert_eq!(
+        notices(&ears),
+        [""; 0],
+        "there is no turn to announce it in"
+    );
+    ears.editor(
+        json!({"jsonrpc": "2.0", "id": 11, "method": "session/prompt",
+        "params": {"sessionId": "q", "prompt": [{"type": "text", "text": "go"}]}}),
+    );
+    for mode in ["default", "yolo"] {
+        ears.agent(json!({"jsonrpc": "2.0", "method": "session/update",
+            "params": {"sessionId": "q", "update": {"sessionUpdate": "current_mode_update", "currentModeId": mode}}}));
+    }
+    ears.agent(json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "q", "update": {
+        "sessionUpdate": "tool_call", "toolCallId": "guardian_assessment:1", "kind": "think", "status": "failed",
+        "content": [{"type": "content", "content": {"type": "text", "text": "Status: Denied\nAction: exec rm x"}}]}}}));
+    assert_eq!(
+        notices(&ears),
+        [
+            "oversight.starts",
+            "oversight.tightened",
+            "oversight.loosened",
+            "oversight.reviewer.refused"
+        ]
+    );
+    assert_eq!(ears.faults, [""; 0]);
+}
