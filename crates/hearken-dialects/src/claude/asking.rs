@@ -19,6 +19,7 @@ use crate::rpc::Id;
 use crate::written::cut;
 
 use super::harness::Harness;
+use super::read::AskedThere;
 
 /// How many suggestions are offered: AAEP allows 32 decisions.
 const MOST: usize = 30;
@@ -183,13 +184,26 @@ pub fn question(
 }
 
 /// Returns a question that can be answered in the agent's own terminal alone.
-pub fn elsewhere(name: &str, asked: &str, words: &Words) -> Permission {
-    let asked = cut(asked, LONGEST_WORDS);
+pub fn elsewhere(name: &str, asked: &AskedThere, words: &Words) -> Permission {
+    let (key, asked) = match asked {
+        AskedThere::Command(command) => ("hooks.there.command", as_code(command)),
+        AskedThere::Edit(path) => ("hooks.there.edit", path.clone()),
+        AskedThere::Words(asked) => ("hooks.there.words", asked.clone()),
+    };
+    let asked = first(words, key, &[("words", &cut(&asked, LONGEST_WORDS))]);
     let question = AwaitingClarification {
         question: first(words, "claude.question", &[("words", &asked)]),
         ..AwaitingClarification::default()
     };
     Permission::words(Id::of_name(name), question)
+}
+
+/// Returns a command so that its signs are read one by one.
+fn as_code(command: &str) -> String {
+    match command.contains('`') {
+        true => format!("`` {command} ``"),
+        false => format!("`{command}`"),
+    }
 }
 
 /// Returns the choice that hands a question back to the agent's own terminal.

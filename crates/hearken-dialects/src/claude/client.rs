@@ -274,7 +274,7 @@ impl Claude {
                     tell("claude.notice").with("words", PhraseArg::Agent(words)),
                 )),
             },
-            HookNews::AsksThere(words) => conversation.asks_there(&words, cx),
+            HookNews::AsksThere(asked) => conversation.asks_there(&asked, cx),
             HookNews::Shows(shown) => {
                 if hook.helper.is_none() {
                     conversation.shows(shown, cx);

@@ -27,7 +27,7 @@ use crate::{Cx, Out, Over};
 
 use super::asking;
 use super::harness::Harness;
-use super::read::{CallOutcome, HookNews, MOST_TEXTS, Made, ShownText};
+use super::read::{AskedThere, CallOutcome, HookNews, MOST_TEXTS, Made, ShownText};
 use super::tools;
 
 /// How long without events until a turn is perhaps over: models think for a minute or two, rarely longer.
@@ -233,9 +233,9 @@ impl ClaudeConversation {
     }
 
     /// Asks what can be answered in its own terminal alone.
-    pub fn asks_there(&mut self, words: &str, cx: &mut Cx<'_>) {
+    pub fn asks_there(&mut self, asked: &AskedThere, cx: &mut Cx<'_>) {
         let name = format!("there {}", self.teller.writer.token());
-        let question = asking::elsewhere(&name, words, &self.teller.words);
+        let question = asking::elsewhere(&name, asked, &self.teller.words);
         let (turn, teller) = self.turn(cx);
         if turn.clarify(question, false, teller, cx) {
             self.asked_there = Some(name);

@@ -67,7 +67,7 @@ pub enum HookNews {
         words: String,
     },
     /// It asks in its own terminal, and can't be answered from here.
-    AsksThere(String),
+    AsksThere(AskedThere),
     /// It shows a part of a message.
     Shows(ShownText),
     /// It works with another model.
@@ -92,6 +92,17 @@ pub enum HookNews {
     Quiet,
     /// An event of an unknown kind.
     Unknown(String),
+}
+
+/// What is asked in another terminal alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AskedThere {
+    /// Whether to run this command.
+    Command(String),
+    /// Whether to change this file.
+    Edit(String),
+    /// Something else, in the agent's words.
+    Words(String),
 }
 
 /// A part of a message, as it is shown while the agent writes it.
@@ -259,7 +270,7 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
             }))
         }
         "Notification" if text(map, "notification_type") == Some("ToolPermission") => {
-            HookNews::AsksThere(words(map, "message"))
+            HookNews::AsksThere(asked_there(map))
         }
         "Notification" => HookNews::Notice {
             kind: name(map, "notification_type").unwrap_or_default(),
@@ -327,6 +338,17 @@ fn made(map: &Map<String, Value>) -> Option<Made> {
         tool,
         input,
     })
+}
+
+/// Reads what an agent asks in its own terminal alone.
+fn asked_there(map: &Map<String, Value>) -> AskedThere {
+    let details = map.get("details").and_then(Value::as_object);
+    let detail = |key: &str| details.and_then(|it| text(it, key));
+    match (detail("command"), detail("filePath")) {
+        (Some(command), _) => AskedThere::Command(cut(command, LONGEST_WORDS)),
+        (None, Some(path)) => AskedThere::Edit(cut(path, LONGEST_WORDS)),
+        (None, None) => AskedThere::Words(words(map, "message")),
+    }
 }
 
 /// Reads a part of a message: what was added (Claude Code), or all of it so far (Qwen Code).

@@ -171,7 +171,8 @@ fn geminis_question_is_answered_in_its_own_terminal_and_over_when_it_goes_on() {
         more
     };
     run.post_for("gemini", body("BeforeAgent", json!({"prompt": "make it"})));
-    let asks = json!({"notification_type": "ToolPermission", "message": "Allow execution of: touch a.txt"});
+    let asks = json!({"notification_type": "ToolPermission", "message": "Tool Shell requires execution",
+        "details": {"type": "exec", "title": "Shell", "command": "touch a.txt", "rootCommand": "touch"}});
     let id = run.post_for("gemini", body("Notification", asks));
     assert_eq!(
         run.answer(id),
@@ -181,7 +182,7 @@ fn geminis_question_is_answered_in_its_own_terminal_and_over_when_it_goes_on() {
     let question = run.last("awaiting.clarification")["question"].clone();
     assert_eq!(
         question,
-        "Allow execution of: touch a.txt Answer it in its own terminal."
+        "It wants to run `touch a.txt`. Answer it in its own terminal."
     );
     let call = json!({"tool_name": "run_shell_command", "tool_input": {"command": "touch a.txt"}});
     run.post_for("gemini", body("BeforeTool", call.clone()));
