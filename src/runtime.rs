@@ -36,6 +36,7 @@ mod serving;
 pub(crate) mod settings;
 mod signs;
 pub(crate) mod sources;
+pub(crate) mod versions;
 mod wording;
 mod writer;
 

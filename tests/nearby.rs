@@ -25,19 +25,31 @@ impl Place {
         self.path().to_str().unwrap()
     }
 
-    /// Creates a program there that must not be started.
+    /// Creates a program there that says a version, and must not be started for anything else.
     fn program(&self, name: &str) {
+        self.program_of(name, "9.8.7");
+    }
+
+    /// Creates a program there with this version.
+    fn program_of(&self, name: &str, version: &str) {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
             let file = self.path().join(name);
-            std::fs::write(&file, "#!/bin/sh\ntouch \"$0.was-started\"\n").unwrap();
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            let script = format!(
+                "#!/bin/sh\nif [ \"$*\" = --version ]; then echo \"{name} {version}\"; else : > \"$0.was-started\"; fi\n"
+            );
+            std::fs::write(&file, script).unwrap();
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         }
         #[cfg(windows)]
         {
             let file = self.path().join(format!("{name}.cmd"));
-            std::fs::write(&file, "@echo yes> \"%~f0.was-started\"\r\n").unwrap();
+            let script = format!(
+                "@if \"%*\"==\"--version\" (echo {name} {version}) else (echo yes> \"%~f0.was-started\")\r\n"
+            );
+            std::fs::write(&file, script).unwrap();
         }
     }
 
@@ -48,6 +60,10 @@ impl Place {
             .env("PATH", self.path())
             .env("CLAUDE_CONFIG_DIR", self.path())
             .env("CODEX_HOME", self.path().join("codex-home"))
+            .env("HOME", self.path().join("home"))
+            .env("USERPROFILE", self.path().join("home"))
+            .env_remove("COPILOT_HOME")
+            .env_remove("QWEN_HOME")
             .env("XDG_STATE_HOME", self.path())
             .env("LOCALAPPDATA", self.path())
             .env("XDG_RUNTIME_DIR", self.path())
@@ -105,23 +121,29 @@ fn doctor_names_the_agents_that_are_here_and_starts_none() {
     let none = place.doctor();
     has(
         &none,
-        "Gemini CLI, Qwen Code, goose, GitHub Copilot CLI, Mistral Vibe, pi; hearken run --list",
+        "Gemini CLI, Qwen Code, goose, GitHub Copilot CLI, Mistral Vibe, pi, Cline, Qoder CLI, OpenHands, Kilo, Kimi CLI, \
+         Cursor CLI, Grok Build, Auggie, Factory Droid, Junie, Kiro CLI; hearken run --list",
     );
-    for name in ["gemini", "codex", "claude", "opencode"] {
+    for name in ["codex", "claude", "opencode"] {
         place.program(name);
     }
+    place.program_of("gemini", "0.61.0");
     let text = place.doctor();
     let codex = match cfg!(unix) {
-        true => "hearken watch codex follows one that you start in a terminal.\n",
-        false => "then hearken watch codex:ws://127.0.0.1:8765.\n",
+        true => {
+            "hearken watch codex follows one that you start in a terminal; hearken was tried with codex 0.171.0.\n"
+        }
+        false => "then hearken watch codex:ws://127.0.0.1:8765; ",
     };
     for words in [
-        "Agents: Gemini CLI is here: hearken run gemini starts it.\n",
+        "Agents: Gemini CLI is here, gemini 0.61.0: hearken run gemini starts it; hearken hooks install gemini, then \
+         hearken watch gemini hears one that you start in a terminal.\n",
+        "Codex is here, codex 9.8.7: ",
         codex,
-        "Opencode is here: hearken run opencode starts it",
+        "Opencode is here, opencode 9.8.7: hearken run opencode starts it",
         "Agents, could be better: Claude Code is here and can't be heard yet, because its hooks are not installed. \
          Remedy: hearken hooks install claude, then hearken watch claude.\n",
-        "Agents: Not on this machine: Qwen Code, goose, GitHub Copilot CLI, Mistral Vibe, pi; ",
+        "Agents: Not on this machine: Qwen Code, goose, GitHub Copilot CLI, Mistral Vibe, pi, Cline, ",
     ] {
         has(&text, words);
     }
@@ -141,7 +163,8 @@ fn doctor_follows_the_hooks_of_claude_code_from_their_installing_to_their_loss()
     assert!(place.call(&install).output().unwrap().status.success());
     has(
         &place.doctor(),
-        "Agents: Claude Code is here: hearken watch claude hears it by its hooks.\n",
+        "Agents: Claude Code is here, claude 9.8.7: hearken watch claude hears it by its hooks; hearken was tried with \
+         claude 2.1.332.\n",
     );
     let watch = ["watch", "claude", "--face", "linear", "--voice", "none"];
     let mut listening = Hearken::spawn(&mut place.call(&watch));
@@ -159,6 +182,78 @@ fn doctor_follows_the_hooks_of_claude_code_from_their_installing_to_their_loss()
     );
     std::fs::write(&file, "{").unwrap();
     has(&place.doctor(), "its settings can't be read");
+}
+
+#[cfg(unix)]
+#[test]
+fn doctor_reports_an_old_package_and_an_old_node() {
+    let place = Place::new();
+    place.program_of("node", "v20.1.0");
+    let package = "lib/node_modules/@zed-industries/codex-acp/bin/codex-acp.js";
+    place.program_of(package, "0.16.0");
+    std::os::unix::fs::symlink(place.path().join(package), place.path().join("codex-acp")).unwrap();
+    place.program("claude-code-acp");
+    let text = place.doctor();
+    for words in [
+        "hearken was tried with codex-acp 2.6.0",
+        "codex-acp is from the old package @zed-industries/codex-acp, which gets no new versions. Remedy: Run npm \
+         uninstall -g @zed-industries/codex-acp, then npm install -g @agentclientprotocol/codex-acp.\n",
+        "claude-code-acp is from the old package @zed-industries/claude-code-acp",
+        "Node.js 20.1.0 is too old for Claude Code, Qwen Code, pi: npm installs old versions of them",
+    ] {
+        has(&text, words);
+    }
+    place.program_of("node", "v24.1.0");
+    std::fs::remove_file(place.path().join("codex-acp")).unwrap();
+    place.program_of("codex-acp", "2.6.0");
+    std::fs::remove_file(place.path().join("claude-code-acp")).unwrap();
+    let text = place.doctor();
+    has(
+        &text,
+        "Codex is here, codex-acp 2.6.0: hearken run codex starts it.\n",
+    );
+    assert!(!text.contains("old"), "{text}");
+}
+
+#[test]
+fn doctor_knows_the_hooks_of_every_agent() {
+    let place = Place::new();
+    for name in ["codex", "copilot", "qwen", "gemini"] {
+        let install = ["hooks", "install", name, "--yes"];
+        assert!(place.call(&install).output().unwrap().status.success());
+    }
+    let text = place.doctor();
+    for words in [
+        "Codex is here: hearken watch hooks hears it by its hooks.\n",
+        "Qwen Code is here: hearken watch qwen hears it by its hooks.\n",
+        "Gemini CLI is here: hearken watch gemini hears it by its hooks.\n",
+        "GitHub Copilot CLI is here: hearken watch copilot hears it by its hooks.\n",
+    ] {
+        has(&text, words);
+    }
+    let output = place
+        .call(&["watch", "--face", "linear", "--voice", "none"])
+        .output();
+    let errors = String::from_utf8(output.unwrap().stderr).unwrap();
+    has(&errors, "This runs here: hearken watch hooks");
+    // One of them loses its program, another a hook.
+    let qwen = place.path().join("home/.qwen/settings.json");
+    let text = std::fs::read_to_string(&qwen).unwrap();
+    let program = text.split(" hooks relay").next().unwrap();
+    let program = program.rsplit('"').next().unwrap().to_owned();
+    std::fs::write(&qwen, text.replace(&program, "/gone/hearken")).unwrap();
+    let gemini = place.path().join("home/.gemini/settings.json");
+    let text = std::fs::read_to_string(&gemini).unwrap();
+    std::fs::write(&gemini, text.replace("\"AfterTool\"", "\"Elsewhere\"")).unwrap();
+    let text = place.doctor();
+    for words in [
+        "Qwen Code can't be heard, because its hooks run /gone/hearken, which is not there any more. Remedy: hearken \
+         hooks install qwen, then hearken watch qwen.\n",
+        "Gemini CLI can't be heard well, because not all of its hooks stand in ",
+        "Remedy: hearken hooks install gemini, then hearken watch gemini.\n",
+    ] {
+        has(&text, words);
+    }
 }
 
 #[cfg(unix)]

@@ -1,24 +1,26 @@
-//! The agents: which are on this machine, and how each is followed or started here.
+//! The agents: which are on this machine, in which version, and how each is followed or started here.
 //!
-//! Responsibilities: one line for each agent found, with the command to type, and one line for the absent ones; what
-//! prevents an agent from being heard, and the remedy. Not here: finding what runs (`runtime::nearby`), the SOURCEs
-//! that the person names (`sources`).
+//! Responsibilities: one line for each agent found, with its versions and the command to type, and one line for the
+//! absent ones; what prevents an agent from being heard or from being the newest, and the remedy. Not here: finding what
+//! runs (`runtime::nearby`), versions (`installed`), the SOURCEs that the person names (`sources`).
 
 use std::ffi::OsStr;
 
+use super::installed;
 use super::report::{Finding, Surrounding, own};
-use crate::link::{Phrase, PhraseArg};
+use crate::config::HookedAgent;
+use crate::link::Phrase;
 use crate::platform::sockets;
 use crate::runtime::nearby::{
-    self, Certainty, Claude, FoundAgent, HooksState, Nearby, OPENCODE_PORT, Speaks,
+    self, Certainty, FoundAgent, HookedHere, HooksState, Nearby, OPENCODE_PORT, Speaks,
 };
 use crate::runtime::settings::has_opencode_password;
+use crate::runtime::versions::{self, Installed};
 use crate::runtime::{Startable, is_there, startable};
 
 /// The agents that can also be followed from outside, by their names in the list of startable ones.
 const OPENCODE: &str = "opencode";
 const CODEX: &str = "codex";
-const CLAUDE: &str = "claude";
 /// The variable with opencode's password.
 const PASSWORD: &str = "OPENCODE_SERVER_PASSWORD";
 /// A suggested address for Codex to listen at: it has no default.
@@ -28,10 +30,10 @@ const CODEX_AT: &str = "ws://127.0.0.1:8765";
 #[derive(Debug, Clone)]
 struct Here {
     known: Vec<Startable>,
-    /// Whether a program of this name exists, other than the one started to talk to hearken.
-    codex: bool,
-    claude: bool,
+    /// The agents with hooks whose own program is here, other than the one started to talk to hearken.
+    hooked: Vec<HookedAgent>,
     nearby: Nearby,
+    installed: Installed,
     has_password: bool,
 }
 
@@ -40,11 +42,16 @@ struct Here {
 /// # Errors
 /// Never in practice: the list of known agents is compiled in.
 pub async fn look() -> anyhow::Result<Vec<Finding>> {
+    let known = startable()?;
+    let hooked = HookedAgent::ALL.into_iter();
+    let (nearby, installed) = futures_util::join!(nearby::look(), versions::look(&known));
     let here = Here {
-        known: startable()?,
-        codex: is_there(OsStr::new("codex")),
-        claude: is_there(OsStr::new("claude")),
-        nearby: nearby::look().await,
+        known,
+        hooked: hooked
+            .filter(|it| is_there(OsStr::new(it.name())))
+            .collect(),
+        nearby,
+        installed,
         has_password: has_opencode_password(),
     };
     Ok(here.findings())
@@ -54,28 +61,30 @@ impl Here {
     fn findings(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         let mut absent = Vec::new();
-        for agent in &self.known {
+        for Startable { agent, is_here } in &self.known {
             let mut ways = Vec::new();
-            if agent.is_here {
+            if *is_here {
                 let name = own(&agent.name);
                 ways.push(Phrase::new("doctor.agent.run").with("name", name));
             }
-            let weak = match agent.name.as_str() {
-                OPENCODE => self.opencode(agent.is_here, &mut ways),
+            let mut weak = match agent.name.as_str() {
+                OPENCODE => self.opencode(*is_here, &mut ways),
                 CODEX => self.codex(&mut ways),
-                CLAUDE => self.claude(&mut ways),
                 _ => Vec::new(),
             };
+            let hooked = self.nearby.hooked.iter();
+            let hooked = hooked.filter(|it| it.agent.name() == agent.name);
+            weak.extend(hooked.filter_map(|it| self.hooks(it, &mut ways)));
             if !ways.is_empty() {
-                let text = Phrase::new("doctor.agent")
-                    .with("title", own(&agent.title))
-                    .with("ways", PhraseArg::Phrases(ways));
+                let text = installed::line(&self.installed, agent, ways);
                 found.push(Finding::fine(Surrounding::Agent, text));
             } else if weak.is_empty() {
                 absent.push(agent.title.clone());
             }
             found.extend(weak);
         }
+        found.extend(installed::outdated(&self.installed));
+        found.extend(installed::node(&self.installed, &self.known));
         for one in &self.nearby.agents {
             let key = match (one.speaks, one.sign) {
                 (Speaks::Aaep, Certainty::Probable) => "doctor.agent.aaep.probable",
@@ -140,7 +149,8 @@ impl Here {
         for one in self.running(Speaks::Codex) {
             ways.push(Phrase::new("doctor.agent.runs").with("word", own(&one.word)));
         }
-        if self.codex && self.running(Speaks::Codex).next().is_none() {
+        if self.hooked.contains(&HookedAgent::Codex) && self.running(Speaks::Codex).next().is_none()
+        {
             if sockets::THERE {
                 let word = own(CODEX);
                 ways.push(Phrase::new("doctor.agent.follow").with("word", word));
@@ -156,81 +166,71 @@ impl Here {
         Vec::new()
     }
 
-    /// Adds how Claude Code is heard; returns what prevents that.
-    fn claude(&self, ways: &mut Vec<Phrase>) -> Vec<Finding> {
-        let Claude {
-            runs,
-            hooks,
-            file,
-            project,
-            also,
-            heard,
-        } = &self.nearby.claude;
-        let is_here = self.claude || *runs == Some(true);
-        let file = file
-            .as_deref()
-            .map(crate::runtime::shown)
-            .unwrap_or_default();
+    /// Adds how an agent is heard by its hooks; returns what prevents that.
+    fn hooks(&self, one: &HookedHere, ways: &mut Vec<Phrase>) -> Option<Finding> {
+        let is_here = self.hooked.contains(&one.agent) || one.runs == Some(true);
+        let file = one.file.as_deref().map(crate::runtime::shown);
+        let file = file.unwrap_or_default();
+        let name = one.agent.name();
         let say = |key| {
-            let install = match project {
-                true => "hearken hooks install claude --project",
-                false => "hearken hooks install claude",
+            let install = match one.project {
+                true => format!("hearken hooks install {name} --project"),
+                false => format!("hearken hooks install {name}"),
             };
             Phrase::new(key)
+                .with("agent", own(one.agent.title()))
+                .with("name", own(name))
+                .with("word", own(one.word()))
                 .with("file", own(&file))
                 .with("install", own(install))
         };
         let weak =
-            |text: Phrase, remedy| vec![Finding::weak(Surrounding::Agent, text, say(remedy))];
-        if let Some(first) = also.first() {
-            let text =
-                say("doctor.agent.claude.also").with("also", own(crate::runtime::shown(first)));
-            return weak(text, "doctor.agent.claude.also.remedy");
+            |text: Phrase, remedy| Some(Finding::weak(Surrounding::Agent, text, say(remedy)));
+        let install = "doctor.agent.hooks.install";
+        if let Some(first) = one.also.first() {
+            let also = own(crate::runtime::shown(first));
+            let text = say("doctor.agent.hooks.also").with("also", also);
+            return weak(text, "doctor.agent.hooks.also.remedy");
         }
-        match hooks {
-            Some(HooksState::Whole) if *heard => ways.push(say("doctor.agent.claude.heard")),
-            Some(HooksState::Whole) => ways.push(say("doctor.agent.claude.hooks")),
-            Some(HooksState::Absent) if is_here => {
-                return weak(
-                    say("doctor.agent.claude.absent"),
-                    "doctor.agent.claude.install",
-                );
+        match &one.hooks {
+            Some(HooksState::Whole) => {
+                ways.push(say(match self.nearby.heard {
+                    true => "doctor.agent.hooks.heard",
+                    false => "doctor.agent.hooks",
+                }));
+                None
             }
-            Some(HooksState::Absent) => {}
-            Some(HooksState::Partly) => {
-                return weak(
-                    say("doctor.agent.claude.partly"),
-                    "doctor.agent.claude.install",
-                );
-            }
-            Some(HooksState::Twice) => {
-                return weak(
-                    say("doctor.agent.claude.twice"),
-                    "doctor.agent.claude.install",
-                );
-            }
+            Some(HooksState::Absent) if is_here => match one.agent {
+                HookedAgent::Claude => weak(say("doctor.agent.hooks.absent"), install),
+                // Its socket is better: there, its own terminal asks, too.
+                HookedAgent::Codex if sockets::THERE => None,
+                HookedAgent::Codex
+                | HookedAgent::Copilot
+                | HookedAgent::Qwen
+                | HookedAgent::Gemini => {
+                    ways.push(say("doctor.agent.hooks.offer"));
+                    None
+                }
+            },
+            Some(HooksState::Partly) => weak(say("doctor.agent.hooks.partly"), install),
+            Some(HooksState::Twice) => weak(say("doctor.agent.hooks.twice"), install),
             Some(HooksState::Lost { program }) => {
                 let lost = own(crate::runtime::shown(program));
-                return weak(
-                    say("doctor.agent.claude.lost").with("program", lost),
-                    "doctor.agent.claude.install",
-                );
+                weak(
+                    say("doctor.agent.hooks.lost").with("program", lost),
+                    install,
+                )
             }
-            Some(HooksState::Off) => {
-                return weak(
-                    say("doctor.agent.claude.off"),
-                    "doctor.agent.claude.off.remedy",
-                );
-            }
-            None if is_here => {
-                return weak(
-                    say("doctor.agent.claude.unread"),
-                    "doctor.agent.claude.unread.remedy",
-                );
-            }
-            None => {}
+            Some(HooksState::Off) => weak(
+                say("doctor.agent.hooks.off"),
+                "doctor.agent.hooks.off.remedy",
+            ),
+            None if is_here => weak(
+                say("doctor.agent.hooks.unread"),
+                "doctor.agent.hooks.unread.remedy",
+            ),
+            Some(HooksState::Absent) | None => None,
         }
-        Vec::new()
     }
 }
 
@@ -243,27 +243,39 @@ mod tests {
     use super::*;
     use crate::announce::Phrases;
 
+    fn hooked(agent: HookedAgent, hooks: Option<HooksState>) -> HookedHere {
+        HookedHere {
+            agent,
+            runs: Some(false),
+            hooks,
+            file: Some(PathBuf::from("/h/settings.json")),
+            project: false,
+            also: Vec::new(),
+        }
+    }
+
     fn here(programs: &[&str], agents: Vec<FoundAgent>, hooks: Option<HooksState>) -> Here {
-        let known = startable().unwrap().into_iter().map(|agent| Startable {
-            is_here: programs.contains(&agent.name.as_str()),
-            ..agent
+        let known = startable().unwrap().into_iter().map(|one| Startable {
+            is_here: programs.contains(&one.agent.name.as_str()),
+            ..one
         });
+        let other = |agent: &HookedAgent| {
+            let name = format!("the other {}", agent.name());
+            programs.contains(&name.as_str())
+        };
+        let absent = |agent| hooked(agent, Some(HooksState::Absent));
+        let mut all = HookedAgent::ALL.map(absent).to_vec();
+        all[0] = hooked(HookedAgent::Claude, hooks);
         Here {
             known: known.collect(),
-            codex: programs.contains(&"the other codex"),
-            claude: programs.contains(&"the other claude"),
+            hooked: HookedAgent::ALL.into_iter().filter(other).collect(),
             nearby: Nearby {
                 agents,
                 left_out: 0,
-                claude: Claude {
-                    runs: Some(false),
-                    hooks,
-                    file: Some(PathBuf::from("/h/settings.json")),
-                    project: false,
-                    also: Vec::new(),
-                    heard: false,
-                },
+                hooked: all,
+                heard: false,
             },
+            installed: Installed::default(),
             has_password: false,
         }
     }
@@ -293,8 +305,8 @@ mod tests {
             lines(&here(&[], vec![], Some(HooksState::Absent))),
             [
                 "Agents: Not on this machine: opencode, Codex, Claude Code, Gemini CLI, Qwen Code, goose, GitHub Copilot CLI, \
-                 Mistral Vibe, pi; \
-                 hearken run --list says how each is installed.\n",
+                 Mistral Vibe, pi, Cline, Qoder CLI, OpenHands, Kilo, Kimi CLI, Cursor CLI, Grok Build, Auggie, Factory Droid, \
+                 Junie, Kiro CLI; hearken run --list says how each is installed.\n",
                 "Agents: One elsewhere is followed by its address: hearken watch URL (AAEP), hearken watch a2a:URL (A2A), \
                  hearken run agui:URL (AG-UI).\n",
             ]
@@ -320,7 +332,7 @@ mod tests {
              then hearken watch opencode:http://127.0.0.1:4096.\n",
             codex,
             "Agents: Claude Code is here: hearken watch claude hears it by its hooks.\n",
-            "Agents: Goose is here: hearken run goose starts it.\n",
+            "Agents: Goose is here: hearken run goose starts it; hearken was not tried with it.\n",
         ];
         assert_eq!(lines[..4], wanted);
         assert!(!lines[4].contains("Codex"), "{}", lines[4]);
@@ -404,9 +416,62 @@ mod tests {
             );
         }
         let mut both = here(&["the other claude"], vec![], Some(HooksState::Whole));
-        both.nearby.claude.also = vec![PathBuf::from("/w/.claude/settings.json")];
+        both.nearby.hooked[0].also = vec![PathBuf::from("/w/.claude/settings.json")];
         let told = lines(&both).concat();
         assert!(told.contains("and in /w/.claude/settings.json"), "{told}");
         assert!(told.contains("hooks uninstall claude"), "{told}");
+    }
+
+    #[test]
+    fn the_hooks_of_every_agent_are_told_and_an_agent_without_either_is_not() {
+        let mut here = here(
+            &["gemini", "the other gemini", "the other codex"],
+            vec![],
+            None,
+        );
+        here.nearby.hooked[0].hooks = Some(HooksState::Absent);
+        let told = lines(&here).concat();
+        let offer = "hearken hooks install gemini, then hearken watch gemini hears one that you start in a terminal.";
+        assert!(told.contains(offer), "{told}");
+        let codex = told.contains("hearken hooks install codex");
+        assert_eq!(codex, !sockets::THERE, "{told}");
+        assert!(!told.contains("Copilot CLI is here"), "{told}");
+        let lost = Some(HooksState::Lost {
+            program: PathBuf::from("/gone/hearken"),
+        });
+        for (at, hooks, words) in [
+            (
+                1,
+                Some(HooksState::Whole),
+                "hearken watch hooks hears it by its hooks",
+            ),
+            (
+                2,
+                Some(HooksState::Whole),
+                "GitHub Copilot CLI is here: hearken watch copilot hears it by its hooks.\n",
+            ),
+            (
+                2,
+                lost,
+                "Copilot CLI can't be heard, because its hooks run /gone/hearken, which is not there any more. \
+                Remedy: Hearken hooks install copilot, then hearken watch copilot.",
+            ),
+            (3, Some(HooksState::Partly), "Qwen Code can't be heard well"),
+            (
+                4,
+                Some(HooksState::Off),
+                "Gemini CLI can't be heard, because disableAllHooks",
+            ),
+            (4, None, "whether Gemini CLI can be heard is not known"),
+        ] {
+            let agent = HookedAgent::ALL[at];
+            let mut other = here.clone();
+            other.nearby.hooked[at] = hooked(agent, hooks);
+            let told = lines(&other).concat();
+            assert!(
+                told.to_lowercase().contains(&words.to_lowercase()),
+                "{words} in {told}"
+            );
+        }
     }
 }

@@ -19,6 +19,7 @@ use crate::transport::{LinkSettings, Tls};
 use crate::voice::reader::{Sight, Signs, Survey};
 
 pub mod agents;
+mod installed;
 pub mod own;
 pub mod report;
 mod rules;

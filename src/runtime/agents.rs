@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use crate::announce::normalise::clean;
 use crate::announce::{Arg, Phrases, Reason};
+use crate::app::told;
 use crate::config::closest;
-use crate::dialect::{Earlier, known_agents};
+use crate::dialect::{Earlier, KnownAgent, known_agents};
 use crate::platform::files::{self, callable, open_to_read};
 use crate::platform::places;
 use anyhow::bail;
@@ -104,10 +105,8 @@ pub(super) enum AgentFault {
 /// A known agent, and whether it can be started here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Startable {
-    /// Its name on the command line.
-    pub(crate) name: String,
-    /// The display name.
-    pub(crate) title: String,
+    /// Its row in the table.
+    pub(crate) agent: KnownAgent,
     /// Whether its program is installed.
     pub(crate) is_here: bool,
 }
@@ -116,34 +115,44 @@ pub(crate) struct Startable {
 pub(crate) fn startable() -> anyhow::Result<Vec<Startable>> {
     let agents = known_agents()?.into_iter().map(|agent| Startable {
         is_here: is_there(OsStr::new(agent.program())),
-        name: agent.name,
-        title: agent.title,
+        agent,
     });
     Ok(agents.collect())
 }
 
-/// Lists the known agents as plain text.
+/// Lists the known agents as plain text, the installed ones first.
 ///
 /// # Errors
 /// Never in practice: the list is compiled in.
 pub fn agents(words: &Phrases) -> anyhow::Result<String> {
-    let mut text = String::new();
-    for agent in known_agents()? {
-        let key = match is_there(OsStr::new(agent.program())) {
-            true => "run.list.installed",
-            false => "run.list.missing",
-        };
-        let command = agent.command.join(" ");
-        let args = [
-            ("name", Arg::Own(agent.name)),
-            ("title", Arg::Own(agent.title)),
-            ("command", Arg::Own(command)),
-            ("install", Arg::Own(agent.install)),
-        ];
-        text.push_str(&words.text(key, &args));
-        text.push('\n');
+    let (here, elsewhere): (Vec<_>, Vec<_>) = startable()?.into_iter().partition(|it| it.is_here);
+    let all = here.iter().chain(&elsewhere);
+    Ok(all.map(|one| listed(one, words) + "\n").collect())
+}
+
+/// Returns the line of one agent in the list.
+fn listed(one: &Startable, words: &Phrases) -> String {
+    let Startable { agent, is_here } = one;
+    let tried = match &agent.tried {
+        Some(version) => words.text("run.list.tried", &[("version", Arg::own(version))]),
+        None => words.text("run.list.untried", &[]),
+    };
+    let mut ways = vec![("command", Arg::own(&agent.signs_in.command))];
+    ways.extend(agent.signs_in.key.iter().map(|key| ("key", Arg::own(key))));
+    let mut args = vec![
+        ("name", Arg::own(&agent.name)),
+        ("title", Arg::own(&agent.title)),
+        ("command", Arg::Own(agent.command.join(" "))),
+        ("tried", Arg::Own(tried)),
+        ("sign_in", Arg::Own(words.text("run.list.sign_in", &ways))),
+    ];
+    let who = agent.who_decides();
+    args.extend(who.map(|who| ("who", Arg::Own(told(words, &who)))));
+    if *is_here {
+        return words.text("run.list.installed", &args);
     }
-    Ok(text)
+    args.push(("install", Arg::own(&agent.install)));
+    words.text("run.list.missing", &args)
 }
 
 /// Finds the agent to run.
@@ -231,12 +240,17 @@ fn in_full(mut command: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
 
 /// Returns whether a program exists, at its path or on the search path.
 pub(crate) fn is_there(program: &OsStr) -> bool {
+    located(program).is_some()
+}
+
+/// Returns the file that a call of a program would run, at its path or on the search path.
+pub(super) fn located(program: &OsStr) -> Option<PathBuf> {
     let path = Path::new(program);
     if path.components().count() > 1 {
-        return callable(path).is_some();
+        return callable(path);
     }
     let folders = places::path().unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| callable(&folder.join(path)).is_some())
+    std::env::split_paths(&folders).find_map(|folder| callable(&folder.join(path)))
 }
 
 fn folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
@@ -291,13 +305,28 @@ mod tests {
     }
 
     #[test]
-    fn every_known_agent_is_listed_with_its_command() {
-        let words = Phrases::english().unwrap();
-        let list = agents(&words).unwrap();
-        assert!(
-            list.contains("opencode: opencode. Runs opencode acp."),
-            "{list}"
+    fn an_agent_is_listed_in_one_line_with_what_is_known_of_it() {
+        let all = startable().unwrap();
+        let line = |language: &str, name: &str, is_here: bool| {
+            let words = Phrases::for_languages(&[language.to_owned()]).unwrap();
+            let agent = all.iter().find(|it| it.agent.name == name).unwrap();
+            let agent = agent.agent.clone();
+            listed(&Startable { agent, is_here }, &words)
+        };
+        assert_eq!(
+            line("en", "gemini", true),
+            "gemini: Gemini CLI, tried with 0.61.0. Runs gemini --acp. Gemini CLI asks before it changes anything. \
+             Signs in with gemini or GEMINI_API_KEY. It is installed"
         );
+        assert_eq!(
+            line("en", "cline", false),
+            "cline: Cline, not tried. Runs cline --acp. Signs in with cline auth. It is not installed; to install it: \
+             npm install -g cline"
+        );
+        assert!(line("de", "pi", true).contains("erprobt mit 0.0.34"));
+        assert!(line("es", "cline", true).contains("sin probar"));
+        let words = Phrases::english().unwrap();
+        assert_eq!(agents(&words).unwrap().lines().count(), all.len());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Agents on this machine that can be followed, found with no message to them except the question what they are.
 //!
-//! Responsibilities: the places where agents usually are, probing them, the hooks of Claude Code. Not here: what a
+//! Responsibilities: the places where agents usually are, probing them, the hooks of agents. Not here: what a
 //! person is told about them (`offer`, `doctor`), following (`plan`).
 //!
 //! # Mental model
@@ -27,6 +27,8 @@ use crate::transport::{self, LinkHandle, LinkSettings, LinkSink, Source, Tls};
 
 use super::{codex_home, hooked, running, settings, sources};
 
+/// The SOURCE of every agent's hooks.
+pub(crate) const HOOKS: &str = "hooks";
 /// The port where opencode listens by default.
 pub(crate) const OPENCODE_PORT: u16 = 4096;
 /// The ports where AAEP producers listen by default: those of the specification's project, and `aaep-replay`.
@@ -108,9 +110,11 @@ impl FoundAgent {
     }
 }
 
-/// The state of Claude Code on this machine.
+/// The state of an agent with hooks on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Claude {
+pub(crate) struct HookedHere {
+    /// The agent.
+    pub(crate) agent: HookedAgent,
     /// Whether it runs; `None` if this system does not list processes.
     pub(crate) runs: Option<bool>,
     /// The state of our hooks in its settings; `None` if these can't be read.
@@ -119,10 +123,25 @@ pub(crate) struct Claude {
     pub(crate) file: Option<PathBuf>,
     /// Whether these are this folder's settings.
     pub(crate) project: bool,
-    /// Other settings that Claude Code reads here and that have our hooks too.
+    /// Other settings that it reads here and that have our hooks too.
     pub(crate) also: Vec<PathBuf>,
-    /// Whether a hearken already listens to it.
-    pub(crate) heard: bool,
+}
+
+impl HookedHere {
+    /// Returns the SOURCE by which it is heard: that of Codex's name is its socket.
+    pub(crate) fn word(&self) -> &'static str {
+        match self.agent {
+            HookedAgent::Codex => HOOKS,
+            agent => agent.name(),
+        }
+    }
+
+    /// Returns whether it runs but can't be heard, because its hooks are not installed. A Codex that runs is heard by
+    /// its socket, where a system has such sockets.
+    pub(crate) fn lacks_hooks(&self) -> bool {
+        let otherwise = self.agent == HookedAgent::Codex && sockets::THERE;
+        self.runs == Some(true) && self.hooks == Some(HooksState::Absent) && !otherwise
+    }
 }
 
 /// What was found.
@@ -132,8 +151,10 @@ pub(crate) struct Nearby {
     pub(crate) agents: Vec<FoundAgent>,
     /// How many were not probed, because there are too many.
     pub(crate) left_out: usize,
-    /// Claude Code, which is not followed: it calls us.
-    pub(crate) claude: Claude,
+    /// The agents with hooks, which are not followed: they call us.
+    pub(crate) hooked: Vec<HookedHere>,
+    /// Whether a hearken already listens to hooks.
+    pub(crate) heard: bool,
 }
 
 /// Searches this machine for agents.
@@ -143,7 +164,10 @@ pub(crate) async fn look() -> Nearby {
     Nearby {
         agents: asked(candidates).await,
         left_out,
-        claude: claude(calls.as_deref()),
+        hooked: HookedAgent::ALL
+            .map(|agent| hooked_here(agent, calls.as_deref()))
+            .to_vec(),
+        heard: settings::state_folder().is_some_and(|folder| door::find(&folder).is_some()),
     }
 }
 
@@ -293,40 +317,39 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
     }
 }
 
-/// Returns the state of Claude Code: by the hooks in the person's own settings, else by those of this folder.
-fn claude(calls: Option<&[Vec<String>]>) -> Claude {
-    let own = hooks(false);
+/// Returns the state of an agent with hooks: by those in the person's own settings, else by those of this folder.
+fn hooked_here(agent: HookedAgent, calls: Option<&[Vec<String>]>) -> HookedHere {
+    let (file, hooks) = hooks(agent, false).unzip();
+    let own = (file, hooks.flatten());
     let of_folder = match own {
-        (_, Some(HooksState::Absent)) => Some(hooks(true)),
+        (_, Some(HooksState::Absent)) => self::hooks(agent, true),
         (_, Some(_) | None) => None,
     };
     let of_folder = of_folder.filter(|(_, hooks)| *hooks != Some(HooksState::Absent));
     let project = of_folder.is_some();
-    let (file, hooks) = of_folder.unwrap_or(own);
+    let (file, hooks) = of_folder.map_or(own, |(file, hooks)| (Some(file), hooks));
     let also = match (&file, &hooks) {
         (Some(file), Some(HooksState::Whole | HooksState::Partly | HooksState::Twice)) => {
-            hooked::also_in(HookedAgent::Claude, file)
+            hooked::also_in(agent, file)
         }
         (Some(_) | None, Some(_) | None) => Vec::new(),
     };
-    Claude {
-        runs: calls.map(running::runs_claude),
+    HookedHere {
+        agent,
+        runs: calls.map(|calls| running::runs(agent, calls)),
         hooks,
         file,
         project,
         also,
-        heard: settings::state_folder().is_some_and(|folder| door::find(&folder).is_some()),
     }
 }
 
-/// Returns the path and the state of the hooks of one settings file.
-fn hooks(project: bool) -> (Option<PathBuf>, Option<HooksState>) {
-    let Ok(file) = hooked::file(HookedAgent::Claude, project) else {
-        return (None, None);
-    };
+/// Returns the path and the state of the hooks of one settings file; `None` if the agent has none there.
+fn hooks(agent: HookedAgent, project: bool) -> Option<(PathBuf, Option<HooksState>)> {
+    let file = hooked::file(agent, project).ok()?;
     let program = std::env::current_exe().unwrap_or_default();
-    let stands = standing(&file, HookedAgent::Claude, &program).ok();
-    (Some(file), stands)
+    let stands = standing(&file, agent, &program).ok();
+    Some((file, stands))
 }
 
 #[cfg(test)]

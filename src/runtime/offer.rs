@@ -23,7 +23,7 @@ use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
 use super::agents::startable;
 use super::facing::{reader_present, wish};
 use super::failure::Failure;
-use super::nearby::{self, Certainty, Claude, FoundAgent, HooksState, Nearby, Speaks};
+use super::nearby::{self, Certainty, FoundAgent, HOOKS, HookedHere, HooksState, Nearby, Speaks};
 use super::settings::has_opencode_password;
 use super::{Unwritten, plan};
 
@@ -76,26 +76,25 @@ fn command(choice: &OfferedSource) -> String {
 
 /// Returns the failure that there is nothing to follow, with what could be started.
 fn nothing(found: &Nearby, offer: &SourceOffer) -> anyhow::Result<Failure> {
-    if let Some((key, at)) = offer.remarks.first()
-        && !lacks_hooks(&found.claude)
-    {
-        let why = Reason::new(key).with("at", at);
+    let deaf = found.hooked.iter().find(|one| one.lacks_hooks());
+    if let (Some(remark), None) = (offer.remarks.first(), deaf) {
+        let why = Reason::new(remark.key).with("at", &remark.at);
         return Ok(Failure::new("call.nothing.remark").because(why));
     }
+    if let Some(deaf) = deaf {
+        return Ok(Failure::new("call.nothing.hooks")
+            .with("agent", deaf.agent.title())
+            .with("name", deaf.agent.name()));
+    }
     let known = startable()?;
-    let here = known.iter().filter(|agent| agent.is_here);
-    let commands: Vec<String> = here.map(|it| format!("hearken run {}", it.name)).collect();
-    let failure = match (&found.claude, commands.is_empty()) {
-        (claude, _) if lacks_hooks(claude) => Failure::new("call.nothing.hooks"),
-        (_, true) => Failure::new("call.nothing.here"),
-        (_, false) => Failure::new("call.nothing.start").with("commands", commands.join(", ")),
-    };
-    Ok(failure)
-}
-
-/// Returns whether Claude Code runs but can't be heard, because its hooks are not installed.
-fn lacks_hooks(claude: &Claude) -> bool {
-    claude.runs == Some(true) && claude.hooks == Some(HooksState::Absent)
+    let here = known.iter().filter(|one| one.is_here);
+    let commands: Vec<String> = here
+        .map(|it| format!("hearken run {}", it.agent.name))
+        .collect();
+    Ok(match commands.is_empty() {
+        true => Failure::new("call.nothing.here"),
+        false => Failure::new("call.nothing.start").with("commands", commands.join(", ")),
+    })
 }
 
 /// A source on offer.
@@ -109,12 +108,22 @@ struct OfferedSource {
     at: String,
 }
 
+/// A remark on what can't be chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct OfferRemark {
+    /// The phrase.
+    key: &'static str,
+    /// The address, the names or the count that it is about.
+    at: String,
+    /// The name of the hooks to install, where that helps.
+    name: &'static str,
+}
+
 /// The numbered choices, and remarks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct SourceOffer {
     choices: Vec<OfferedSource>,
-    /// Remarks on what can't be chosen: a phrase and an address each.
-    remarks: Vec<(&'static str, String)>,
+    remarks: Vec<OfferRemark>,
 }
 
 impl SourceOffer {
@@ -123,19 +132,22 @@ impl SourceOffer {
         for one in &found.agents {
             offer.take(one, has_opencode_password());
         }
-        offer.take_claude(&found.claude);
+        offer.take_hooked(&found.hooked, found.heard);
         if found.left_out > 0 {
-            let count = found.left_out.to_string();
-            offer.remarks.push(("offer.left_out", count));
+            offer.remark("offer.left_out", found.left_out.to_string(), "");
         }
         offer
+    }
+
+    fn remark(&mut self, key: &'static str, at: String, name: &'static str) {
+        self.remarks.push(OfferRemark { key, at, name });
     }
 
     fn take(&mut self, one: &FoundAgent, has_password: bool) {
         let at = one.at().to_owned();
         let key = match (one.speaks, one.sign) {
             (Speaks::Opencode, Certainty::Locked) if !has_password => {
-                return self.remarks.push(("offer.locked", at));
+                return self.remark("offer.locked", at, "");
             }
             (Speaks::Opencode, _) => "offer.opencode",
             (Speaks::Codex, _) if at.is_empty() => "offer.codex.runs",
@@ -148,26 +160,41 @@ impl SourceOffer {
         self.choices.push(OfferedSource { word, key, at });
     }
 
-    fn take_claude(&mut self, claude: &Claude) {
-        let at = String::new();
-        let runs = claude.runs == Some(true);
-        match &claude.hooks {
-            Some(HooksState::Whole | HooksState::Twice) if claude.heard => {
-                self.remarks.push(("offer.claude.heard", at))
-            }
-            Some(HooksState::Whole | HooksState::Twice) => self.choices.push(OfferedSource {
-                word: "claude".to_owned(),
-                key: match runs {
-                    true => "offer.claude.runs",
-                    false => "offer.claude",
+    /// Adds what hooks let be heard: all at once, because one SOURCE hears all of them.
+    fn take_hooked(&mut self, hooked: &[HookedHere], heard: bool) {
+        let works =
+            |it: &&HookedHere| matches!(it.hooks, Some(HooksState::Whole | HooksState::Twice));
+        let whole: Vec<&HookedHere> = hooked.iter().filter(works).collect();
+        let titles: Vec<&str> = whole.iter().map(|it| it.agent.title()).collect();
+        let at = titles.join(", ");
+        match whole.as_slice() {
+            [] => {}
+            _ if heard => self.remark("offer.hooks.heard", at, ""),
+            [only] => self.choices.push(OfferedSource {
+                word: only.word().to_owned(),
+                key: match only.runs {
+                    Some(true) => "offer.hooks.runs",
+                    Some(false) | None => "offer.hooks",
                 },
                 at,
             }),
-            Some(HooksState::Absent) if runs => self.remarks.push(("offer.claude.hooks", at)),
-            Some(HooksState::Partly | HooksState::Lost { .. } | HooksState::Off) => {
-                self.remarks.push(("offer.claude.broken", at));
+            _ => self.choices.push(OfferedSource {
+                word: HOOKS.to_owned(),
+                key: "offer.hooks.several",
+                at,
+            }),
+        }
+        for one in hooked {
+            let at = one.agent.title().to_owned();
+            match &one.hooks {
+                Some(HooksState::Partly | HooksState::Lost { .. } | HooksState::Off) => {
+                    self.remark("offer.hooks.broken", at, "");
+                }
+                Some(HooksState::Absent) if one.lacks_hooks() => {
+                    self.remark("offer.hooks.absent", at, one.agent.name());
+                }
+                Some(HooksState::Absent | HooksState::Whole | HooksState::Twice) | None => {}
             }
-            Some(HooksState::Absent) | None => {}
         }
     }
 
@@ -179,8 +206,9 @@ impl SourceOffer {
             let args = [("n", Arg::own(at + 1)), ("at", Arg::Own(choice.at.clone()))];
             lines.push(words.text(choice.key, &args));
         }
-        for (key, at) in &self.remarks {
-            lines.push(words.text(key, &[("at", Arg::Own(at.clone()))]));
+        for OfferRemark { key, at, name } in &self.remarks {
+            let args = [("at", Arg::own(at)), ("name", Arg::own(name))];
+            lines.push(words.text(key, &args));
         }
         lines.push(words.text("offer.ask", &[]));
         lines
@@ -324,16 +352,21 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::config::HookedAgent;
 
-    fn claude(runs: Option<bool>, hooks: Option<HooksState>, heard: bool) -> Claude {
-        Claude {
+    fn hooked(agent: HookedAgent, runs: Option<bool>, hooks: Option<HooksState>) -> HookedHere {
+        HookedHere {
+            agent,
             runs,
             hooks,
             file: None,
             project: false,
             also: Vec::new(),
-            heard,
         }
+    }
+
+    fn claude(runs: Option<bool>, hooks: Option<HooksState>) -> Vec<HookedHere> {
+        vec![hooked(HookedAgent::Claude, runs, hooks)]
     }
 
     fn found(speaks: Speaks, word: &str, sign: Certainty) -> FoundAgent {
@@ -358,7 +391,8 @@ mod tests {
                 found(Speaks::Codex, "codex", Certainty::Sure),
             ],
             left_out: 2,
-            claude: claude(Some(true), Some(HooksState::Whole), false),
+            hooked: claude(Some(true), Some(HooksState::Whole)),
+            heard: false,
         }
     }
 
@@ -433,7 +467,7 @@ mod tests {
             (HooksState::Absent, false),
             (lost, false),
         ] {
-            offer.take_claude(&claude(Some(true), Some(hooks), heard));
+            offer.take_hooked(&claude(Some(true), Some(hooks)), heard);
         }
         assert_eq!(offer.choices, []);
         let lines = offer.lines(&Phrases::english().unwrap());
@@ -450,13 +484,51 @@ mod tests {
     }
 
     #[test]
+    fn hooks_of_several_agents_are_one_choice_and_each_that_is_not_whole_a_remark() {
+        let whole = Some(HooksState::Whole);
+        let mut all = vec![
+            hooked(HookedAgent::Qwen, Some(true), whole.clone()),
+            hooked(HookedAgent::Gemini, Some(true), Some(HooksState::Absent)),
+            hooked(HookedAgent::Copilot, None, Some(HooksState::Partly)),
+            hooked(HookedAgent::Claude, Some(true), None),
+        ];
+        let told = |all: &[HookedHere]| {
+            let mut offer = SourceOffer::default();
+            offer.take_hooked(all, false);
+            let lines = offer.lines(&Phrases::english().unwrap());
+            let last = lines.len() - 1;
+            let words: Vec<String> = offer.choices.iter().map(|it| it.word.clone()).collect();
+            (words, lines[1..last].join("\n"))
+        };
+        let remarks = "Gemini CLI runs and can't be heard yet. This lets it be heard: hearken hooks install gemini\n\
+             Copilot CLI can't be heard; hearken doctor says why.";
+        let (words, lines) = told(&all);
+        assert_eq!(words, ["qwen"]);
+        assert_eq!(lines, format!("1: Qwen Code, which runs now.\n{remarks}"));
+        all.push(hooked(HookedAgent::Codex, Some(false), whole));
+        let (words, lines) = told(&all);
+        assert_eq!(words, ["hooks"]);
+        assert_eq!(
+            lines,
+            format!("1: Qwen Code, Codex, by their hooks.\n{remarks}")
+        );
+        let (words, lines) = told(&all[4..]);
+        assert_eq!(
+            (words[0].as_str(), lines.as_str()),
+            ("hooks", "1: Codex, when it is started.")
+        );
+        let codex = hooked(HookedAgent::Codex, Some(true), Some(HooksState::Absent));
+        assert_eq!(codex.lacks_hooks(), !crate::platform::sockets::THERE);
+    }
+
+    #[test]
     fn where_nothing_runs_three_sentences_say_what_could() {
         let mut found = nearby();
         found.agents.clear();
         found.left_out = 0;
         let english = Phrases::english().unwrap();
         for runs in [None, Some(false), Some(true)] {
-            found.claude = claude(runs, Some(HooksState::Absent), false);
+            found.hooked = claude(runs, Some(HooksState::Absent));
             let told = english.because(nothing(&found, &SourceOffer::of(&found)).unwrap().reason());
             assert!(told.starts_with("there is nothing to watch"), "{told}");
             assert!(told.matches(". ").count() < 3, "{told}");
@@ -464,7 +536,8 @@ mod tests {
             assert_eq!(hooks, runs == Some(true), "{told}");
         }
         // What runs but can't be followed is still mentioned.
-        found.claude = claude(Some(true), Some(HooksState::Whole), true);
+        found.hooked = claude(Some(true), Some(HooksState::Whole));
+        found.heard = true;
         let told = nothing(&found, &SourceOffer::of(&found)).unwrap();
         let told = english.because(told.reason());
         assert_eq!(

@@ -6,8 +6,13 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
+use crate::config::HookedAgent;
+
 /// How many words of a command line may name the program: for a Node.js program, the first word is Node.js itself.
 const WORDS: usize = 3;
+
+/// The words of a command line by which an agent is not used in a terminal, but serves another program.
+const SERVING: [&str; 3] = ["--acp", "--experimental-acp", "app-server"];
 
 /// Returns whether a command line runs a program of this name.
 fn is_call_of(call: &[String], name: &str) -> bool {
@@ -67,16 +72,20 @@ pub(super) fn codex_addresses(calls: &[Vec<String>]) -> Vec<String> {
     addresses.collect()
 }
 
-/// Returns whether Claude Code runs.
-pub(super) fn runs_claude(calls: &[Vec<String>]) -> bool {
-    let is_one = |call: &Vec<String>| {
-        let by_file = call.iter().take(WORDS);
-        is_call_of(call, "claude")
-            || by_file
-                .into_iter()
-                .any(|word| word.contains("@anthropic-ai/claude-code/"))
+/// Returns whether an agent with hooks runs in a terminal, not as another program's.
+pub(super) fn runs(agent: HookedAgent, calls: &[Vec<String>]) -> bool {
+    let package = match agent {
+        HookedAgent::Claude => "@anthropic-ai/claude-code/",
+        HookedAgent::Codex => "@openai/codex/",
+        HookedAgent::Copilot => "@github/copilot/",
+        HookedAgent::Qwen => "@qwen-code/qwen-code/",
+        HookedAgent::Gemini => "@google/gemini-cli/",
     };
-    calls.iter().any(is_one)
+    let is_one = |call: &&Vec<String>| {
+        is_call_of(call, agent.name()) || call.iter().take(WORDS).any(|it| it.contains(package))
+    };
+    let serves = |call: &&Vec<String>| call.iter().any(|word| SERVING.contains(&word.as_str()));
+    calls.iter().filter(is_one).any(|call| !serves(&call))
 }
 
 #[cfg(test)]
@@ -110,7 +119,8 @@ mod tests {
         assert_eq!(opencode_ports(&calls), [4100, 4101]);
         let codex = ["ws://127.0.0.1:8765", "ws://127.0.0.1:8766"];
         assert_eq!(codex_addresses(&calls), codex);
-        assert!(!runs_claude(&calls));
+        assert!(!runs(HookedAgent::Claude, &calls));
+        assert!(!runs(HookedAgent::Codex, &calls[6..11]));
     }
 
     #[test]
@@ -120,14 +130,31 @@ mod tests {
             "/usr/local/bin/claude --continue",
             "node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js",
         ] {
-            assert!(runs_claude(&calls(&[line])), "{line}");
+            assert!(runs(HookedAgent::Claude, &calls(&[line])), "{line}");
         }
         for line in [
             "claude-agent-acp",
             "hearken watch x claude",
             "vi a/b/claude.md",
         ] {
-            assert!(!runs_claude(&calls(&[line])), "{line}");
+            assert!(!runs(HookedAgent::Claude, &calls(&[line])), "{line}");
         }
+    }
+    #[test]
+    fn an_agent_that_serves_another_program_does_not_run_in_a_terminal() {
+        for agent in HookedAgent::ALL {
+            let name = agent.name();
+            for line in [
+                name,
+                &format!("node /x/bin/{name} --resume"),
+                &format!("{name}.exe"),
+            ] {
+                assert!(runs(agent, &calls(&[line])), "{line}");
+            }
+            let served = format!("node /x/bin/{name} --acp");
+            assert!(!runs(agent, &calls(&[&served])), "{served}");
+        }
+        let package = "node /usr/lib/node_modules/@google/gemini-cli/bundle/gemini.js";
+        assert!(runs(HookedAgent::Gemini, &calls(&[package])));
     }
 }

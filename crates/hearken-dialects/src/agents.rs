@@ -1,13 +1,16 @@
-//! The agents that hearken knows: how each is started, and what it asks a person before it acts.
+//! The agents that hearken knows: how each is started, installed and signed in to, with which version it was tried, and
+//! what it asks a person before it acts.
 //!
-//! Responsibilities: the table in `assets/agents.toml`, and finding an agent's row in it. Not here: starting an agent
-//! (`runtime`), what is said about a mode (`kit::oversight`).
+//! Responsibilities: the table in `assets/agents.toml`, finding an agent's row in it, reading versions. Not here:
+//! starting an agent (`runtime`), what is said about a mode (`kit::oversight`), which agents are installed (`doctor`).
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use crate::Oversight;
+use crate::kit::oversight::who_decides;
+use crate::link::Phrase;
 
 /// The table, as data.
 const TABLE: &str = include_str!("../../../assets/agents.toml");
@@ -16,6 +19,41 @@ const TABLE: &str = include_str!("../../../assets/agents.toml");
 #[serde(deny_unknown_fields)]
 struct Table {
     agent: Vec<KnownAgent>,
+}
+
+/// The major version of Node.js with which the agents were tried.
+pub const TRIED_NODE: u32 = 24;
+/// The most bytes of a version that are kept.
+const LONGEST_VERSION: usize = 40;
+
+/// How a person signs in to an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignIn {
+    /// The command that signs in, or asks how.
+    pub command: String,
+    /// The environment variable for an API key.
+    pub key: Option<String>,
+}
+
+/// A program whose version matters.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentProgram {
+    /// Its name.
+    pub program: String,
+    /// The version with which it was tried.
+    pub tried: Option<String>,
+}
+
+/// A package that another one has replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FormerPackage {
+    /// Its name at npm.
+    pub package: String,
+    /// The program that it installs.
+    pub program: String,
 }
 
 /// An agent that is known by name.
@@ -41,6 +79,26 @@ pub struct KnownAgent {
     /// Whether a continued conversation is still in the mode of its last prompt.
     #[serde(default)]
     pub keeps_mode: bool,
+    /// The id of the mode in which a new conversation begins.
+    pub begins: Option<String>,
+    /// The version with which its program was tried; `None` if it was not.
+    pub tried: Option<String>,
+    /// Whether its program prints its version when called with `--version`. Another would start to work.
+    #[serde(default = "yes")]
+    pub says_version: bool,
+    /// How a person signs in.
+    pub signs_in: SignIn,
+    /// The lowest major version of Node.js that its package accepts.
+    pub needs_node: Option<u32>,
+    /// The program that people use in a terminal, if `command` is an adapter for it.
+    pub own: Option<AgentProgram>,
+    /// The packages that the one in `install` has replaced.
+    #[serde(default)]
+    pub former: Vec<FormerPackage>,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 impl KnownAgent {
@@ -48,6 +106,46 @@ impl KnownAgent {
     pub fn program(&self) -> &str {
         self.command.first().map(String::as_str).unwrap_or_default()
     }
+
+    /// Returns the programs that can be asked for their version.
+    pub fn programs(&self) -> Vec<AgentProgram> {
+        let program = self.says_version.then(|| AgentProgram {
+            program: self.program().to_owned(),
+            tried: self.tried.clone(),
+        });
+        self.own.clone().into_iter().chain(program).collect()
+    }
+
+    /// Returns who decides in a new conversation, as a sentence; `None` if that is not known.
+    pub fn who_decides(&self) -> Option<Phrase> {
+        let begins = self.begins.as_ref().and_then(|mode| self.modes.get(mode));
+        let asks = self.asks.or(begins.copied())?;
+        Some(who_decides(&self.title, Some(asks)))
+    }
+}
+
+/// Returns the version in what a program prints when it is asked for that: the first word that is one.
+pub fn version_in(text: &str) -> Option<String> {
+    let is_part = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '.' | '-' | '+');
+    let version = |word: &str| {
+        let word = word
+            .trim_matches(|sign: char| !is_part(sign))
+            .trim_end_matches('.');
+        let word = word.strip_prefix('v').unwrap_or(word);
+        let numbers = word.split(['-', '+']).next().unwrap_or_default();
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        let is_version = numbers.contains('.')
+            && numbers.split('.').all(is_number)
+            && word.chars().all(is_part)
+            && word.len() <= LONGEST_VERSION;
+        is_version.then(|| word.to_owned())
+    };
+    text.split_whitespace().find_map(version)
+}
+
+/// Returns the first number of a version.
+pub fn major(version: &str) -> Option<u32> {
+    version.split('.').next()?.parse().ok()
 }
 
 /// Returns the known agents, in the order of the table.
@@ -96,5 +194,74 @@ mod tests {
             );
         }
         assert_eq!(calling_itself("somebody else"), None);
+    }
+
+    #[test]
+    fn each_row_is_whole() {
+        for agent in known_agents().unwrap() {
+            let name = &agent.name;
+            let is_short = |sign: u8| sign.is_ascii_lowercase();
+            assert!(name.len() < 10 && name.bytes().all(is_short), "{name}");
+            let one_command = !agent.install.contains('\n') && !agent.install.ends_with('.');
+            assert!(one_command, "{name}");
+            assert!(!agent.signs_in.command.is_empty(), "{name}");
+            for program in agent.programs() {
+                let tried = program.tried.as_deref();
+                assert_eq!(tried.and_then(version_in).as_deref(), tried, "{name}");
+            }
+            let begins = agent.begins.as_ref();
+            assert_eq!(begins.is_none(), agent.modes.is_empty(), "{name}");
+            assert!(
+                begins.is_none_or(|mode| agent.modes.contains_key(mode)),
+                "{name}"
+            );
+            assert!(
+                agent.needs_node.is_none_or(|node| node <= TRIED_NODE),
+                "{name}"
+            );
+            for former in &agent.former {
+                assert!(!agent.install.contains(&former.package), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_version_is_found_in_what_real_programs_print() {
+        for (text, version) in [
+            ("2.1.332 (Claude Code)\n", "2.1.332"),
+            ("codex-cli 0.171.0\n", "0.171.0"),
+            ("@agentclientprotocol/codex-acp 2.6.0\n", "2.6.0"),
+            (
+                "GitHub Copilot CLI 1.0.102.\nRun 'copilot update' to check.",
+                "1.0.102",
+            ),
+            ("v24.21.0\n", "24.21.0"),
+            ("goose 1.50.1-rc.1+x", "1.50.1-rc.1+x"),
+            ("a 2, version: (7.8)", "7.8"),
+        ] {
+            assert_eq!(version_in(text).as_deref(), Some(version), "{text}");
+        }
+        let long = format!("1.{}", "9".repeat(100));
+        for none in [
+            "",
+            "no version",
+            "3",
+            "1..2",
+            "1.x",
+            "http://1.2.3/",
+            ".",
+            &long,
+        ] {
+            assert_eq!(version_in(none), None, "{none}");
+        }
+        assert_eq!((major("24.21.0"), major("x.1")), (Some(24), None));
+    }
+
+    #[test]
+    fn who_decides_is_known_where_the_first_mode_is() {
+        let key = |name| named(name).unwrap().who_decides().map(|it| it.key);
+        assert_eq!(key("claude"), Some("oversight.reviews"));
+        assert_eq!(key("pi"), Some("oversight.never"));
+        assert_eq!(key("cline"), None);
     }
 }

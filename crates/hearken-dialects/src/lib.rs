@@ -49,7 +49,9 @@ mod wish;
 pub use a2a::document as a2a_card;
 pub use aaep::{Addresses, WEBSOCKET};
 pub use acp::{AgentListener, Decided};
-pub use agents::{KnownAgent, known_agents};
+pub use agents::{
+    AgentProgram, FormerPackage, KnownAgent, SignIn, TRIED_NODE, known_agents, major, version_in,
+};
 pub use asp::{BadKey, Identity, tables as asp_tables};
 pub use connection::{Connection, Offered, WhenLeft};
 pub use descriptor::{Credential, DIALECTS, Descriptor, FramesAt, Naming, open};
