@@ -351,6 +351,24 @@ fn what_can_not_be_run_is_said_with_what_helps_before_anything_starts() {
     assert!(text.contains(
         "opencode: opencode. Runs opencode acp. It is not installed; to install it: npm"
     ));
+    // The one that is here comes first.
+    let folder = tempfile::tempdir().unwrap();
+    let name = if cfg!(windows) { "kimi.exe" } else { "kimi" };
+    let file = folder.path().join(name);
+    std::fs::write(&file, "").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let output = command(&["run", "--list"])
+        .env("PATH", folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let kimi =
+        "kimi: Kimi CLI. Runs kimi acp. It is installed. Not tried. Signs in with kimi login\n";
+    assert!(text.starts_with(kimi), "{text}");
 }
 
 /// Starts the agent in the full face, with an editor.

@@ -11,7 +11,7 @@ use crate::announce::normalise::clean;
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::told;
 use crate::config::closest;
-use crate::dialect::{Earlier, KnownAgent, known_agents};
+use crate::dialect::{AgentProgram, Earlier, KnownAgent, known_agents};
 use crate::platform::files::{self, callable, open_to_read};
 use crate::platform::places;
 use anyhow::bail;
@@ -134,7 +134,19 @@ pub fn agents(words: &Phrases) -> anyhow::Result<String> {
 fn listed(one: &Startable, words: &Phrases) -> String {
     let Startable { agent, is_here } = one;
     let tried = match &agent.tried {
-        Some(version) => words.text("run.list.tried", &[("version", Arg::own(version))]),
+        Some(version) => {
+            // The versions of two programs are told apart by their names.
+            let versions = match &agent.own {
+                Some(AgentProgram {
+                    program,
+                    tried: Some(own),
+                }) => {
+                    format!("{} {version}, {program} {own}", agent.program())
+                }
+                Some(_) | None => version.clone(),
+            };
+            words.text("run.list.tried", &[("versions", Arg::Own(versions))])
+        }
         None => words.text("run.list.untried", &[]),
     };
     let mut ways = vec![("command", Arg::own(&agent.signs_in.command))];
@@ -315,16 +327,17 @@ mod tests {
         };
         assert_eq!(
             line("en", "gemini", true),
-            "gemini: Gemini CLI, tried with 0.61.0. Runs gemini --acp. Gemini CLI asks before it changes anything. \
-             Signs in with gemini or GEMINI_API_KEY. It is installed"
+            "gemini: Gemini CLI. Runs gemini --acp. It is installed. Tried with 0.61.0. Gemini CLI asks before it changes \
+             anything. Signs in with gemini or GEMINI_API_KEY"
         );
         assert_eq!(
             line("en", "cline", false),
-            "cline: Cline, not tried. Runs cline --acp. Signs in with cline auth. It is not installed; to install it: \
-             npm install -g cline"
+            "cline: Cline. Runs cline --acp. It is not installed; to install it: npm install -g cline. Not tried. Signs in \
+             with cline auth"
         );
-        assert!(line("de", "pi", true).contains("erprobt mit 0.0.34"));
-        assert!(line("es", "cline", true).contains("sin probar"));
+        let pi = "Startet pi-acp. Installiert. Erprobt mit pi-acp 0.0.34, pi 1.6.0. pi ";
+        assert!(line("de", "pi", true).contains(pi));
+        assert!(line("es", "cline", true).contains("Sin probar. Se inicia"));
         let words = Phrases::english().unwrap();
         assert_eq!(agents(&words).unwrap().lines().count(), all.len());
     }
