@@ -121,8 +121,7 @@ fn doctor_names_the_agents_that_are_here_and_starts_none() {
     let none = place.doctor();
     has(
         &none,
-        "Gemini CLI, Qwen Code, goose, GitHub Copilot CLI, Mistral Vibe, pi, Cline, Qoder CLI, OpenHands, Kilo, Kimi CLI, \
-         Cursor CLI, Grok Build, Auggie, Factory Droid, Junie, Kiro CLI; hearken run --list",
+        "20 other agents can be started once installed; hearken run --list says how",
     );
     for name in ["codex", "claude", "opencode"] {
         place.program(name);
@@ -143,7 +142,7 @@ fn doctor_names_the_agents_that_are_here_and_starts_none() {
         "Opencode is here, opencode 9.8.7: hearken run opencode starts it",
         "Agents, could be better: Claude Code is here and can't be heard yet, because its hooks are not installed. \
          Remedy: hearken hooks install claude, then hearken watch claude.\n",
-        "Agents: Not on this machine: Qwen Code, goose, GitHub Copilot CLI, Mistral Vibe, pi, Cline, ",
+        "other agents can be started once installed",
     ] {
         has(&text, words);
     }
