@@ -214,9 +214,13 @@ fn hooks_are_written_where_each_program_looks_and_removed_again() {
         (
             "copilot",
             ".copilot/hooks/hearken.json",
-            "Copilot shows no question of its own",
+            "Copilot CLI shows no question of its own",
         ),
-        ("qwen", ".qwen/settings.json", ""),
+        (
+            "qwen",
+            ".qwen/settings.json",
+            "Qwen Code shows no question of its own",
+        ),
         (
             "gemini",
             ".gemini/settings.json",

@@ -173,7 +173,7 @@ pub fn hooks(request: &HookRequest, words: &Phrases) -> anyhow::Result<Exit> {
     change.make().map_err(about)?;
     writeln!(out, "{}", say(done)).map_err(super::Unwritten)?;
     if let (Some(key), Wanted::In) = (remark(agent), wanted) {
-        writeln!(out, "{}", words.text(key, &[])).map_err(super::Unwritten)?;
+        writeln!(out, "{}", words.text(key, &args)).map_err(super::Unwritten)?;
     }
     Ok(Exit::Clean)
 }
@@ -182,9 +182,9 @@ pub fn hooks(request: &HookRequest, words: &Phrases) -> anyhow::Result<Exit> {
 fn remark(agent: HookedAgent) -> Option<&'static str> {
     match agent {
         HookedAgent::Codex => Some("hooks.in.codex"),
-        HookedAgent::Copilot => Some("hooks.in.copilot"),
+        HookedAgent::Copilot | HookedAgent::Qwen => Some("hooks.in.only_here"),
         HookedAgent::Gemini => Some("hooks.in.gemini"),
-        HookedAgent::Claude | HookedAgent::Qwen => None,
+        HookedAgent::Claude => None,
     }
 }
 

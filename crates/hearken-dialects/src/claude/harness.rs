@@ -150,6 +150,9 @@ impl Harness {
                 map.insert(member.to_owned(), (*common).into());
             }
         }
+        if self.agent == HookedAgent::Qwen && goes_on(&map) {
+            map.insert("hook_event_name".to_owned(), "PreModelRequest".into());
+        }
         self.put_result(&mut map);
         map
     }
@@ -213,6 +216,11 @@ impl Harness {
     }
 }
 
+/// Returns whether a message of a prompt has none: after each call, Qwen Code reports what it gives its model as one.
+fn goes_on(map: &Map<String, Value>) -> bool {
+    text(map, "hook_event_name") == Some("UserPromptSubmit") && text(map, "prompt") == Some("")
+}
+
 fn words_of(error: &Value) -> String {
     match error {
         Value::String(words) => words.clone(),
@@ -273,6 +281,15 @@ mod tests {
             (&json!("PostToolUseFailure"), &json!("Bash"))
         );
         assert_eq!(read["error"], "Exit 1");
+    }
+
+    #[test]
+    fn what_qwen_code_tells_its_model_after_a_call_is_no_prompt() {
+        let body = |prompt: &str| json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": prompt});
+        let event = |name, prompt| common(name, None, body(prompt))["hook_event_name"].clone();
+        assert_eq!(event("qwen", ""), "PreModelRequest");
+        assert_eq!(event("qwen", "make it"), "UserPromptSubmit");
+        assert_eq!(event("claude", ""), "UserPromptSubmit");
     }
 
     #[test]

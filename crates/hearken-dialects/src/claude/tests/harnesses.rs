@@ -125,6 +125,40 @@ fn claudes_question_stays_open_beside_its_own_dialog() {
     assert_eq!(replies, json!(["accept", "reject"]));
 }
 
+/// As the real one does: it reports an empty prompt after each call, and its own terminal asks nothing meanwhile.
+#[test]
+fn qwen_codes_turn_goes_on_after_a_call_and_its_question_is_open_only_here() {
+    let mut run = Run::new();
+    let body = |event: &str, mut more: Value| {
+        more["hook_event_name"] = event.into();
+        more["session_id"] = "s".into();
+        more["cwd"] = "/work/a".into();
+        more["prompt_id"] = "s########0".into();
+        more
+    };
+    run.post_for(
+        "qwen",
+        body("UserPromptSubmit", json!({"prompt": "make it"})),
+    );
+    let call = json!({"tool_name": "run_shell_command", "tool_input": {"command": "touch a.txt"}});
+    run.post_for("qwen", body("PermissionRequest", call.clone()));
+    assert!(run.told.contains(&"hooks.only_here"));
+    run.decide(1, "accept", None);
+    run.written(1, true);
+    let mut done = call;
+    done["tool_response"] = json!({"llmContent": "Exit Code: 0"});
+    run.post_for("qwen", body("PostToolUse", done));
+    run.post_for("qwen", body("UserPromptSubmit", json!({"prompt": ""})));
+    run.post_for(
+        "qwen",
+        body("Stop", json!({"last_assistant_message": "Done."})),
+    );
+    assert_eq!(run.count("session.started"), 1);
+    assert_eq!(run.count("session.cancelled"), 0);
+    assert_eq!(run.count("session.completed"), 1);
+    assert_eq!(run.faults, [""; 0]);
+}
+
 #[test]
 fn copilot_is_heard_by_its_own_names_and_gets_a_bare_decision() {
     let mut run = Run::new();
