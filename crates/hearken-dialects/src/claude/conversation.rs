@@ -274,7 +274,9 @@ impl ClaudeConversation {
         self.calls.retain(|known| known.id != id);
         let allowed = match outcome {
             CallOutcome::Refused(_) => Some(false),
-            CallOutcome::Worked(_) | CallOutcome::Failed { .. } => Some(true),
+            CallOutcome::Worked(_) | CallOutcome::Over(_) | CallOutcome::Failed { .. } => {
+                Some(true)
+            }
         };
         let decided = self.decided(&id, allowed, cx);
         if let CallOutcome::Refused(reason) = outcome {

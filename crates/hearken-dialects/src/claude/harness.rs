@@ -50,6 +50,9 @@ const GEMINI_TOOLS: &[(&str, &str)] = &[
     ("todo_write", "TodoWrite"),
 ];
 
+/// The common name of the end of a call that is not said to have worked. No program sends it.
+pub const OVER: &str = "PostToolUse, outcome unknown";
+
 /// The harnesses. The first is the one whose messages name none.
 pub const HARNESSES: &[Harness] = &[
     Harness {
@@ -173,6 +176,11 @@ impl Harness {
         if text(map, "hook_event_name") != Some("PostToolUse") {
             return;
         }
+        if self.agent == HookedAgent::Codex && text(map, "tool_name") == Some("Bash") {
+            // It reports the output of a command, but not the code with which that exited.
+            map.insert("hook_event_name".to_owned(), OVER.into());
+            return;
+        }
         let Some(result) = map.get("tool_response").and_then(Value::as_object) else {
             return;
         };
@@ -185,7 +193,21 @@ impl Harness {
             _ => None,
         };
         let said = said.map(str::to_owned);
-        if let Some(event) = error {
+        if error.is_none()
+            && let Some((output, code)) = said.as_deref().and_then(copilots_exit)
+        {
+            let event = if code == "0" {
+                "PostToolUse"
+            } else {
+                "PostToolUseFailure"
+            };
+            map.insert("hook_event_name".to_owned(), event.into());
+            map.insert(
+                "error".to_owned(),
+                format!("Exit code {code}\n{output}").into(),
+            );
+            map.insert("tool_response".to_owned(), output.into());
+        } else if let Some(event) = error {
             let words = result
                 .get("error")
                 .map(words_of)
@@ -214,6 +236,18 @@ impl Harness {
     pub fn takes_suggestions(&self) -> bool {
         self.agent == HookedAgent::Claude
     }
+}
+
+/// Returns the output of a command, and the code with which it exited: Copilot calls every command that ended a success,
+/// and writes the code behind its output ("<shellId: 0 completed with exit code 3>").
+fn copilots_exit(said: &str) -> Option<(&str, &str)> {
+    let (output, last) = said.trim_end().rsplit_once("<shellId: ")?;
+    let (_, code) = last
+        .strip_suffix('>')?
+        .split_once(" completed with exit code ")?;
+    code.parse::<i32>()
+        .is_ok()
+        .then(|| (output.trim_end(), code))
 }
 
 /// Returns whether a message of a prompt has none: after each call, Qwen Code reports what it gives its model as one.
@@ -262,6 +296,34 @@ mod tests {
             (&read["hook_event_name"], &read["tool_response"]),
             (&json!("PostToolUse"), &json!("a.txt"))
         );
+    }
+
+    #[test]
+    fn a_command_of_copilots_that_exits_with_a_code_has_failed() {
+        let read = |said: &str| {
+            let body = json!({"toolName": "bash", "toolArgs": {"command": "npm test"},
+                "toolResult": {"resultType": "success", "textResultForLlm": said}});
+            common("copilot", Some("postToolUse"), body)
+        };
+        let failed = read("one\ntwo\n<shellId: 0 completed with exit code 3>");
+        assert_eq!(failed["hook_event_name"], "PostToolUseFailure");
+        assert_eq!(failed["error"], "Exit code 3\none\ntwo");
+        let worked = read("one\n<shellId: 0 completed with exit code 0>");
+        assert_eq!(
+            (&worked["hook_event_name"], &worked["tool_response"]),
+            (&json!("PostToolUse"), &json!("one"))
+        );
+        for other in [
+            "one",
+            "<shellId: 0 completed with exit code x>",
+            "<shellId: 0 completed with exit code 3> it says",
+        ] {
+            let read = read(other);
+            assert_eq!(
+                (&read["hook_event_name"], &read["tool_response"]),
+                (&json!("PostToolUse"), &json!(other))
+            );
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::kit::members::text;
 use crate::protocol::object;
 use crate::written::cut;
 
-use super::harness::Harness;
+use super::harness::{self, Harness};
 
 /// The longest name that is kept, in bytes: names are UUIDs.
 const LONGEST_NAME: usize = 256;
@@ -132,6 +132,8 @@ pub struct Made {
 pub enum CallOutcome {
     /// It succeeded, with this result.
     Worked(Value),
+    /// It is over, with this result; whether it worked is unknown.
+    Over(Value),
     /// It failed.
     Failed {
         /// The error text.
@@ -250,6 +252,10 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
         "PostToolUse" => {
             let brought = map.get("tool_response").cloned().unwrap_or_default();
             HookNews::Called(made()?, CallOutcome::Worked(brought))
+        }
+        harness::OVER => {
+            let brought = map.get("tool_response").cloned().unwrap_or_default();
+            HookNews::Called(made()?, CallOutcome::Over(brought))
         }
         "PostToolUseFailure" => HookNews::Called(
             made()?,

@@ -135,6 +135,7 @@ pub fn ended(id: &str, made: &Made, outcome: &CallOutcome, words: &Words) -> Cal
     let (mut news, _) = call(id, made, words);
     let (status, brought) = match outcome {
         CallOutcome::Worked(brought) => (Status::Completed, self::brought(brought)),
+        CallOutcome::Over(brought) => (Status::Ended, self::brought(brought)),
         CallOutcome::Failed { words, .. } | CallOutcome::Refused(words) => {
             (Status::Failed, words.clone())
         }

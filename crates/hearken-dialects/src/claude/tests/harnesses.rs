@@ -77,6 +77,8 @@ fn the_permission_and_the_call_are_one_though_only_one_is_described() {
     run.post_for("codex", codex("Stop", stop));
     assert_eq!(run.count("tool.invoked"), 1);
     assert_eq!(run.count("tool.completed"), 1);
+    // Codex reports no exit code, so nobody can say that it worked.
+    assert_eq!(run.last("tool.completed")["status"], "not_stated");
     assert_eq!(run.said(), "Done.");
     assert_eq!(run.faults, [""; 0]);
 }
