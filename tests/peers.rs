@@ -31,15 +31,23 @@ mod conformance;
 mod duplex;
 #[path = "peers/examples.rs"]
 mod examples;
+#[path = "peers/hooks.rs"]
+mod hooks;
+#[path = "peers/oversight.rs"]
+mod oversight;
 #[path = "peers/producers.rs"]
 mod producers;
 #[path = "peers/proxy.rs"]
 mod proxy;
+#[path = "peers/scene.rs"]
+mod scene;
 #[path = "peers/screen.rs"]
 mod screen;
 mod several;
 #[path = "peers/suite.rs"]
 mod suite;
+#[path = "peers/table.rs"]
+mod table;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,216 +1,20 @@
 //! Real agents from npm, below the real hearken, with a scripted model on loopback (`model.py`): prompted, heard,
 //! answered and stopped.
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use serde_json::Value;
-
-use super::child::{Hearken, command};
+use super::child::Hearken;
 use super::kinds;
+use super::scene::{
+    Agent, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT, COPILOT_BEFORE, OPENCODE,
+    OPENCODE_BEFORE, OPENCODE_BY_MESSAGES, QWEN, QWEN_BEFORE, Scene, asked, children, count, kill,
+    wants, write,
+};
 use super::screen::terminal::Terminal;
-
-const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/model.py");
+use super::table::{Shown, shows_all};
 
 /// The time without a key after which a question can be answered.
 const ARMED: Duration = Duration::from_millis(1200);
-
-/// Returns the words of a question about a command: the command itself, whatever shell starts it.
-fn wants(command: &str) -> String {
-    format!("\n{command}\n")
-}
-
-/// An agent under test.
-pub(super) struct Agent {
-    /// Its name for `hearken run`.
-    name: &'static str,
-    /// A file operation that it still asks about, although `touch c.txt` was allowed from then on.
-    other: &'static str,
-    /// Writes its settings, and returns its environment.
-    settle: fn(&Path, u16) -> Vec<(&'static str, String)>,
-}
-
-pub(super) const OPENCODE: Agent = Agent {
-    name: "opencode",
-    other: "write",
-    settle: |home, port| {
-        let settings = serde_json::json!({
-            "model": "mock/m", "small_model": "mock/m", "share": "disabled", "autoupdate": false,
-            "provider": {"mock": {"npm": "@ai-sdk/openai-compatible", "name": "Mock",
-                "options": {"baseURL": base(port), "apiKey": "x"}, "models": {"m": {"name": "m", "tool_call": true}}}},
-            "permission": {"bash": "ask", "edit": "ask"},
-        });
-        write(home, "work/opencode.json", &settings.to_string());
-        let off = [
-            "OPENCODE_DISABLE_MODELS_FETCH",
-            "OPENCODE_DISABLE_AUTOUPDATE",
-            "OPENCODE_DISABLE_LSP_DOWNLOAD",
-            "OPENCODE_DISABLE_DEFAULT_PLUGINS",
-        ];
-        off.map(|name| (name, "1".to_owned())).into()
-    },
-};
-
-/// The same agent with a model that speaks Anthropic's messages.
-const OPENCODE_BY_MESSAGES: Agent = Agent {
-    settle: |home, port| {
-        let environment = (OPENCODE.settle)(home, port);
-        let path = home.join("work/opencode.json");
-        let settings = std::fs::read_to_string(&path).unwrap();
-        let by_messages = settings.replace("@ai-sdk/openai-compatible", "@ai-sdk/anthropic");
-        assert_ne!(settings, by_messages);
-        std::fs::write(&path, by_messages).unwrap();
-        environment
-    },
-    ..OPENCODE
-};
-
-const QWEN: Agent = Agent {
-    name: "qwen",
-    other: "write",
-    settle: |home, port| {
-        let settings = r#"{"tools":{"approvalMode":"default"}}"#;
-        write(home, ".qwen/settings.json", settings);
-        vec![
-            ("OPENAI_BASE_URL", base(port)),
-            ("OPENAI_API_KEY", "x".to_owned()),
-            ("OPENAI_MODEL", "m".to_owned()),
-        ]
-    },
-};
-
-const CODEX: Agent = Agent {
-    name: "codex",
-    other: "touch",
-    settle: |home, port| {
-        let settings = format!(
-            "model = \"m\"\nmodel_provider = \"mock\"\napproval_policy = \"untrusted\"\n\
-             sandbox_mode = \"danger-full-access\"\n[model_providers.mock]\nname = \"Mock\"\n\
-             base_url = \"{}\"\nwire_api = \"responses\"\n",
-            base(port)
-        );
-        write(home, ".codex/config.toml", &settings);
-        Vec::new()
-    },
-};
-
-fn base(port: u16) -> String {
-    format!("http://127.0.0.1:{port}/v1")
-}
-
-fn write(home: &Path, path: &str, text: &str) {
-    let path = home.join(path);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-}
-
-/// A private home for an agent, and its model.
-pub(super) struct Scene {
-    folder: tempfile::TempDir,
-    model: Child,
-    pub(super) environment: Vec<(&'static str, String)>,
-}
-
-impl Scene {
-    pub(super) fn new(agent: &Agent) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().canonicalize().unwrap();
-        std::fs::create_dir(home.join("work")).unwrap();
-        let mut model = Command::new("python3")
-            .arg(MODEL)
-            .arg(home.join("asked"))
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("python3 is there");
-        let mut lines = BufReader::new(model.stdout.take().unwrap()).lines();
-        let port: u16 = lines.next().unwrap().unwrap().parse().unwrap();
-        let mut environment = (agent.settle)(&home, port);
-        let peers = std::env::var("HEARKEN_PEERS").expect(".ci/run names the folder of the peers");
-        let modules = PathBuf::from(peers).join("agents/node_modules");
-        let own = modules.join(".bin");
-        assert!(
-            own.is_dir(),
-            "{} is missing; .ci/run makes it",
-            own.display()
-        );
-        let found = std::env::var_os("PATH").unwrap();
-        // The agents need a newer Node.js than many systems have: it is installed alongside them.
-        let node = modules.join("node/bin");
-        let all = [node, own].into_iter().chain(std::env::split_paths(&found));
-        let path = std::env::join_paths(all).unwrap().into_string().unwrap();
-        environment.push(("PATH", path));
-        environment.push(("HOME", home.to_str().unwrap().to_owned()));
-        Self {
-            folder,
-            model,
-            environment,
-        }
-    }
-
-    pub(super) fn work(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join("work")
-    }
-
-    pub(super) fn has(&self, file: &str) -> bool {
-        self.work().join(file).exists()
-    }
-
-    fn arguments(&self, agent: &Agent, face: &str) -> Vec<String> {
-        let work = self.work();
-        let all = ["run", agent.name, "--cwd", work.to_str().unwrap()];
-        let all = all.into_iter().chain(["--voice", "none", "--face", face]);
-        all.map(str::to_owned).collect()
-    }
-
-    fn start(&self, agent: &Agent, more: &[&str]) -> Hearken {
-        let mut arguments = self.arguments(agent, "json");
-        arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let mut command = command(&arguments);
-        for foreign in [
-            "XDG_DATA_HOME",
-            "XDG_CACHE_HOME",
-            "CODEX_HOME",
-            "OPENAI_API_KEY",
-        ] {
-            command.env_remove(foreign);
-        }
-        Hearken::spawn(command.envs(self.environment.iter().map(|(name, value)| (name, value))))
-    }
-}
-
-impl Drop for Scene {
-    fn drop(&mut self) {
-        let _ = self.model.kill();
-        let _ = self.model.wait();
-    }
-}
-
-/// Returns the number of announcements of a kind.
-fn count(hearken: &Hearken, kind: &str) -> usize {
-    kinds(hearken).iter().filter(|it| *it == kind).count()
-}
-
-/// Waits for a question, and returns its number.
-pub(super) fn asked(hearken: &mut Hearken, words: &str) -> String {
-    let question = hearken.announced("confirmation", words);
-    let text = question["text"].as_str().unwrap();
-    assert!(text.contains("Risk not stated."), "{text}");
-    number(&question)
-}
-
-/// Returns the number of a question.
-pub(super) fn number(question: &Value) -> String {
-    let text = question["text"].as_str().unwrap();
-    let (number, _) = text
-        .strip_prefix("Question ")
-        .unwrap()
-        .split_once('.')
-        .unwrap();
-    number.to_owned()
-}
 
 /// Makes an agent do everything that is expected of one, in one conversation.
 fn story(agent: &Agent) {
@@ -307,23 +111,55 @@ fn story(agent: &Agent) {
     assert_eq!(hearken.exit().0, 0);
 }
 
-/// Has an agent run a command that fails, and one that is stopped.
-fn fails_and_stops(agent: &Agent) {
+/// The settings with which the mode is chosen that asks most.
+pub(super) const ALWAYS: &str = "[run]\nask = \"always\"\n";
+
+/// Makes an agent do once what is expected of every agent: it is prompted and heard, allowed and rejected with a reason,
+/// its command fails, and it is stopped while it runs one and while it writes.
+fn in_short(agent: &Agent) {
     let scene = Scene::new(agent);
-    let mut hearken = scene.start(agent, &[]);
-    hearken.announced("connection", "The agent is ready.");
-    hearken.say("> fail");
+    let settings = agent.always.then(|| scene.configured(ALWAYS));
+    let mut more: Vec<&str> = settings.iter().flatten().map(String::as_str).collect();
+    more.extend(["--prompt", "say hello"]);
+    let mut hearken = scene.start(agent, &more);
+    hearken.announced("session_started", "started");
+    hearken.announced("output", "Hello from the mock model.");
+    hearken.announced("output", "It has two sentences.");
+    hearken.announced("session_completed", "Finished");
+
+    let urge = agent.urge;
+    hearken.say(&format!("> {urge}touch a.txt"));
+    let n = asked(&mut hearken, &wants("touch a.txt"));
+    assert!(!scene.has("a.txt"));
+    hearken.say(&format!("y {n}"));
+    hearken.announced("reply", "to confirm");
+    hearken.say(&format!("c {n}"));
+    hearken.announced("tool_completed", "touch a.txt");
+    hearken.announced("session_completed", "Finished");
+    assert!(scene.has("a.txt"));
+
+    hearken.say(&format!("> {urge}touch b.txt"));
+    let n = asked(&mut hearken, &wants("touch b.txt"));
+    hearken.say(&format!("n {n} rather not there"));
+    hearken.announced("reply", "Your reason: rather not there.");
+    hearken.announced("connection", "Your reason is sent as your next prompt");
+    hearken.announced("output", "It has two sentences.");
+    hearken.announced("session_completed", "Finished");
+    assert!(scene.asked().contains("rather not there"));
+    assert!(!scene.has("b.txt"));
+
+    hearken.say(&format!("> {urge}fail"));
     let n = asked(&mut hearken, "exit 3");
     hearken.say(&format!("y {n}"));
     hearken.announced("reply", "to confirm");
     hearken.say(&format!("c {n}"));
     let failed = hearken.announced("tool_completed", "Failed, exit 3: ");
     let failed = failed["text"].as_str().unwrap();
-    let command = "Failed, exit 3: echo one; echo two; exit 3. Last line: two";
-    assert!(failed.starts_with(command), "{failed}");
+    let words = "Failed, exit 3: echo one; echo two; exit 3. Last line: two";
+    assert!(failed.starts_with(words), "{failed}");
     hearken.announced("session_completed", "1 call of a tool failed");
 
-    hearken.say("> sleep");
+    hearken.say(&format!("> {urge}sleep"));
     let n = asked(&mut hearken, "sleep 20");
     hearken.say(&format!("y {n}"));
     hearken.announced("reply", "to confirm");
@@ -331,14 +167,31 @@ fn fails_and_stops(agent: &Agent) {
     hearken.announced("tool_invoked", "env sleep 20");
     hearken.say("t");
     hearken.announced("reply", "running “env sleep 20” for");
-    hearken.say("stop");
-    hearken.announced("reply", "once more");
-    hearken.say("stop");
+    stop(&mut hearken);
     let stopped = hearken.announced("tool_completed", "");
     assert_eq!(stopped["text"], "Stopped: env sleep 20");
     hearken.announced("session_cancelled", "Cancelled by user");
+
+    hearken.say("> wait now");
+    hearken.announced("output", "Sentence 2 stands here.");
+    stop(&mut hearken);
+    hearken.announced("session_cancelled", "Cancelled by user");
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
+    let what = [
+        Shown::Heard,
+        Shown::Asked,
+        Shown::Answered,
+        Shown::Prompted,
+        Shown::Stopped,
+    ];
+    shows_all(agent.title, &agent.version(), &what);
+}
+
+fn stop(hearken: &mut Hearken) {
+    hearken.say("stop");
+    hearken.announced("reply", "once more");
+    hearken.say("stop");
 }
 
 /// Kills an agent in the middle of a turn.
@@ -355,26 +208,6 @@ fn killed(agent: &Agent) {
     hearken.announced("connection", "1 prompt was never sent");
     let (code, _, seen) = hearken.exit();
     assert_eq!(code, 1, "{}", seen.join("\n"));
-}
-
-fn children(of: u32) -> Vec<u32> {
-    // Each thread has its own list of children.
-    let Ok(threads) = std::fs::read_dir(format!("/proc/{of}/task")) else {
-        return Vec::new();
-    };
-    let lists =
-        threads.map(|thread| std::fs::read_to_string(thread.unwrap().path().join("children")));
-    let lists: Vec<String> = lists.map_while(Result::ok).collect();
-    let ids = lists.iter().flat_map(|list| list.split_whitespace());
-    ids.map(|id| id.parse().unwrap()).collect()
-}
-
-/// Kills a program and everything it has started.
-pub(super) fn kill(id: u32) {
-    let below = children(id);
-    let pid = rustix::process::Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
-    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-    below.into_iter().for_each(kill);
 }
 
 /// Runs an agent on a screen by keys alone, from the first prompt to the last.
@@ -455,7 +288,7 @@ fn an_agent_before_a_model_that_speaks_in_messages_is_prompted_and_answered() {
     }
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
-    let asked = std::fs::read_to_string(scene.folder.path().join("asked")).unwrap();
+    let asked = scene.asked();
     assert!(
         asked.contains("/v1/messages") && !asked.contains("/chat/"),
         "{asked}"
@@ -479,21 +312,6 @@ fn opencode_plans() {
 }
 
 #[test]
-fn a_failure_and_a_stop_of_opencode_are_said_as_such() {
-    fails_and_stops(&OPENCODE);
-}
-
-#[test]
-fn a_failure_and_a_stop_of_qwen_code_are_said_as_such() {
-    fails_and_stops(&QWEN);
-}
-
-#[test]
-fn a_failure_and_a_stop_of_codex_are_said_as_such() {
-    fails_and_stops(&CODEX);
-}
-
-#[test]
 fn opencode_is_killed() {
     killed(&OPENCODE);
 }
@@ -514,8 +332,8 @@ fn qwen_code_is_prompted_answered_and_stopped() {
 }
 
 #[test]
-fn codex_is_prompted_answered_and_stopped() {
-    story(&CODEX);
+fn the_former_codex_adapter_is_prompted_answered_and_stopped() {
+    story(&CODEX_BEFORE);
 }
 
 /// Not signed in; one of the two keys that it could read is present.
@@ -524,7 +342,7 @@ const CODEX_WITHOUT_ACCOUNT: Agent = Agent {
         write(home, ".codex/config.toml", "");
         vec![("OPENAI_API_KEY", "x".to_owned())]
     },
-    ..CODEX
+    ..CODEX_BEFORE
 };
 
 #[test]
@@ -537,7 +355,10 @@ fn codex_is_signed_in_to_by_a_way_that_works_after_one_that_does_not() {
     hearken.announced("clarification", "The agent wants you to sign in. How?");
     hearken.say("o 2 3");
     hearken.announced("connection", "You are signed in.");
-    hearken.announced("connection", "Mode of the agent: Read Only.");
+    hearken.announced(
+        "connection",
+        "Mode Read Only: Codex asks before it changes anything.",
+    );
     hearken.announced("connection", "The agent is ready.");
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
@@ -547,14 +368,17 @@ fn codex_is_signed_in_to_by_a_way_that_works_after_one_that_does_not() {
 fn the_mode_of_qwen_code_is_changed_in_two_steps_and_its_commands_are_read() {
     let scene = Scene::new(&QWEN);
     let mut hearken = scene.start(&QWEN, &[]);
-    hearken.announced("connection", "Mode of the agent: Default.");
+    hearken.announced("connection", QWEN.starts);
     hearken.announced("connection", "The agent is ready.");
     hearken.say("set mode");
     hearken.announced("clarification", "Mode is Default. Change it to what?");
     hearken.say("o 1 4");
-    hearken.announced("clarification", "Mode: Auto. The agent says of it:");
+    hearken.announced(
+        "clarification",
+        "Careful: you are asked less then. Mode Auto: Qwen Code decides most things itself.",
+    );
     hearken.say("y 2");
-    hearken.announced("connection", "Mode of the agent: Auto.");
+    hearken.announced("connection", "Mode: Auto.");
     // It publishes its commands at a time of its own choosing.
     let read = (0..40).any(|_| {
         hearken.say("commands ini");
@@ -573,4 +397,54 @@ fn the_mode_of_qwen_code_is_changed_in_two_steps_and_its_commands_are_read() {
 #[test]
 fn codex_is_killed() {
     killed(&CODEX);
+}
+
+#[test]
+fn opencode_does_in_short_what_every_agent_does() {
+    in_short(&OPENCODE);
+}
+
+#[test]
+fn opencode_did_so_in_the_version_before() {
+    in_short(&OPENCODE_BEFORE);
+}
+
+#[test]
+fn qwen_code_does_in_short_what_every_agent_does() {
+    in_short(&QWEN);
+}
+
+#[test]
+fn qwen_code_did_so_in_the_version_before() {
+    in_short(&QWEN_BEFORE);
+}
+
+#[test]
+fn codex_does_in_short_what_every_agent_does() {
+    in_short(&CODEX);
+}
+
+#[test]
+fn codex_did_so_in_the_version_before() {
+    in_short(&CODEX_BEFORE);
+}
+
+#[test]
+fn claude_code_does_in_short_what_every_agent_does() {
+    in_short(&CLAUDE);
+}
+
+#[test]
+fn claude_code_did_so_in_the_version_before() {
+    in_short(&CLAUDE_BEFORE);
+}
+
+#[test]
+fn copilot_does_in_short_what_every_agent_does() {
+    in_short(&COPILOT);
+}
+
+#[test]
+fn copilot_did_so_in_the_version_before() {
+    in_short(&COPILOT_BEFORE);
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::agents::{OPENCODE, Scene, asked, number};
 use super::child::{Hearken, command};
+use super::scene::{OPENCODE, Scene, asked, number};
 use super::{PATIENCE, free_port};
 
 /// A running server.
@@ -79,7 +79,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        super::agents::kill(self.child.id());
+        super::scene::kill(self.child.id());
         let _ = self.child.wait();
     }
 }

@@ -10,18 +10,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::child::{Hearken, command};
+use super::scene::{NEWEST, modules};
 use super::{PATIENCE, free_port, kinds};
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/model.py");
 const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/client.mjs");
 
-fn modules() -> PathBuf {
-    let peers = std::env::var("HEARKEN_PEERS").expect(".ci/run names the folder of the peers");
-    PathBuf::from(peers).join("agents/node_modules")
-}
-
 fn node() -> Command {
-    Command::new(modules().join("node/bin/node"))
+    Command::new(modules(NEWEST).join("node/bin/node"))
 }
 
 /// A home for Codex, its model, and its server.
@@ -56,7 +52,7 @@ pub(super) fn prepared(folder: &tempfile::TempDir, more: &str) -> (PathBuf, Chil
 
 /// Returns the program itself: if the wrapper script were killed, it would leave the program behind.
 pub(super) fn program() -> PathBuf {
-    let vendor = modules().join("@openai");
+    let vendor = modules(NEWEST).join("@openai");
     let mut found = Vec::new();
     for package in std::fs::read_dir(&vendor).unwrap() {
         let vendor = package.unwrap().path().join("vendor");

@@ -66,6 +66,9 @@ class Asked:
                 self.result = text_of(item.get("content"))
             elif item.get("role") == "user" and self.results(item):
                 self.result = "\n".join(self.results(item))
+                # After a stop, the next prompt comes in the same message.
+                if self.added(item):
+                    self.words, self.result = self.added(item), None
             elif item.get("role") == "user":
                 self.words, self.result = text_of(item.get("content")), None
 
@@ -75,6 +78,12 @@ class Asked:
         parts = message.get("content")
         parts = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
         return [text_of(part.get("content")) for part in parts if part.get("type") == "tool_result"]
+
+    @staticmethod
+    def added(message):
+        """Gives the person's words behind what tools brought, without what the agent itself adds there."""
+        texts = [part.get("text") or "" for part in message["content"] if part.get("type") == "text"]
+        return "\n".join(text for text in texts if not text.lstrip().startswith(("<", "[")))
 
     def tool(self, names):
         return next((name for name in names if name in self.tools), None)

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::agents::{OPENCODE, Scene, asked};
 use super::child::{Hearken, command};
+use super::scene::{OPENCODE, Scene, asked};
 
 /// An editor that has opened a conversation.
 struct Editor {
