@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::child::Hearken;
 use super::kinds;
 use super::scene::{
-    Agent, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT, COPILOT_BEFORE, OPENCODE,
+    Agent, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT, COPILOT_BEFORE, GEMINI, OPENCODE,
     OPENCODE_BEFORE, OPENCODE_BY_MESSAGES, QWEN, QWEN_BEFORE, Scene, asked, children, count, kill,
     wants, write,
 };
@@ -447,4 +447,47 @@ fn copilot_does_in_short_what_every_agent_does() {
 #[test]
 fn copilot_did_so_in_the_version_before() {
     in_short(&COPILOT_BEFORE);
+}
+
+/// Its questions name the command only in their title, and its calls no exit code.
+#[test]
+fn gemini_is_prompted_answered_and_stopped() {
+    let scene = Scene::new(&GEMINI);
+    let mut hearken = scene.start(&GEMINI, &["--prompt", "say hello"]);
+    hearken.announced("output", "It has two sentences.");
+    hearken.announced("session_completed", "Finished");
+
+    hearken.say("> touch a.txt");
+    let n = asked(&mut hearken, "touch a.txt");
+    assert!(!scene.has("a.txt"));
+    hearken.say(&format!("y {n}"));
+    hearken.announced("reply", "to confirm");
+    hearken.say(&format!("c {n}"));
+    hearken.announced("tool_completed", "touch a.txt");
+    hearken.announced("session_completed", "Finished");
+    assert!(scene.has("a.txt"));
+
+    hearken.say("> touch b.txt");
+    let n = asked(&mut hearken, "touch b.txt");
+    hearken.say(&format!("n {n} rather not there"));
+    hearken.announced("connection", "Your reason is sent as your next prompt");
+    hearken.announced("output", "It has two sentences.");
+    hearken.announced("session_completed", "Finished");
+    assert!(scene.asked().contains("rather not there"));
+    assert!(!scene.has("b.txt"));
+
+    hearken.say("> wait now");
+    hearken.announced("output", "Sentence 2 stands here.");
+    stop(&mut hearken);
+    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
+    let what = [
+        Shown::Heard,
+        Shown::Asked,
+        Shown::Answered,
+        Shown::Prompted,
+        Shown::Stopped,
+    ];
+    shows_all(GEMINI.title, &GEMINI.version(), &what);
 }

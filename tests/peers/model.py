@@ -1,6 +1,6 @@
 """A model for agents to talk to, on loopback: what it says follows from what it is asked.
 
-It speaks what the agents speak: chat completions, Responses and Anthropic's messages, all as streams. It prints its port, and keeps what it
+It speaks what the agents speak: chat completions, Responses, Anthropic's messages and Gemini's contents, all as streams. It prints its port, and keeps what it
 was asked last, one JSON object a line, in the file that its argument names.
 
   say hello     two sentences, word by word
@@ -59,6 +59,15 @@ class Asked:
             tool = tool.get("function") or tool
             if tool.get("name"):
                 self.tools[tool["name"]] = tool.get("parameters") or tool.get("input_schema") or {}
+        for tool in self.declared(body):
+            self.tools[tool["name"]] = tool.get("parametersJsonSchema") or tool.get("parameters") or {}
+        for item in body.get("contents") or []:
+            parts = item.get("parts") or []
+            answers = [part["functionResponse"] for part in parts if part.get("functionResponse")]
+            if answers:
+                self.result = json.dumps(answers)
+            elif item.get("role") == "user":
+                self.words, self.result = text_of(parts), None
         for item in body.get("messages") or body.get("input") or []:
             if item.get("type") in ("function_call_output", "custom_tool_call_output"):
                 self.result = json.dumps(item.get("output"))
@@ -78,6 +87,12 @@ class Asked:
         parts = message.get("content")
         parts = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
         return [text_of(part.get("content")) for part in parts if part.get("type") == "tool_result"]
+
+    @staticmethod
+    def declared(body):
+        """Gives the tools that Gemini's interface declares."""
+        groups = [tool.get("functionDeclarations") or [] for tool in body.get("tools") or []]
+        return [tool for group in groups for tool in group]
 
     @staticmethod
     def added(message):
@@ -180,6 +195,9 @@ class Model(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
         pieces, call = asked.answer()
         try:
+            if "enerateContent" in self.route():
+                self.generate(pieces, call, self.route().endswith(":streamGenerateContent"))
+                return
             if not body.get("stream"):
                 self.whole("".join(pieces), self.route().endswith("/messages"))
                 return
@@ -245,6 +263,31 @@ class Model(http.server.BaseHTTPRequestHandler):
         stop = "tool_use" if call else "end_turn"
         event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 2})
         event("message_stop")
+
+    def generate(self, pieces, call, streamed):
+        """Answers in the form of Gemini's interface, whose pieces are whole candidates."""
+
+        def candidate(part, end=None):
+            content = {"role": "model", "parts": [part]}
+            usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+            return {"candidates": [{"index": 0, "content": content, **({"finishReason": end} if end else {})}], "usageMetadata": usage, "modelVersion": "m"}
+
+        if not streamed:
+            answer = json.dumps(candidate({"text": "".join(pieces)}, "STOP")).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+            return
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        for piece in pieces:
+            self.event(candidate({"text": piece}))
+        last = {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": ""}
+        self.event(candidate(last, "STOP"))
 
     def complete(self, pieces, call):
         def chunk(delta, end=None):

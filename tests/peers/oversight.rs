@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::agents::ALWAYS;
 use super::child::Hearken;
 use super::scene::{
-    Agent, BEFORE, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT, COPILOT_BEFORE, OPENCODE,
-    OPENCODE_BEFORE, QWEN, QWEN_AS_IT_IS, QWEN_BEFORE, Scene, asked, count, wants,
+    Agent, BEFORE, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT, COPILOT_BEFORE, GEMINI,
+    OPENCODE, OPENCODE_BEFORE, QWEN, QWEN_AS_IT_IS, QWEN_BEFORE, Scene, asked, count, wants,
 };
 use super::table::{Shown, rows, shows};
 
@@ -134,6 +134,18 @@ fn the_modes_of_copilot() {
 }
 
 #[test]
+fn the_modes_of_gemini() {
+    let (_scene, mut hearken) = starts(&GEMINI);
+    changes(
+        &mut hearken,
+        "Mode is Default. Change it to what?",
+        "4",
+        "Mode Plan: Gemini CLI changes nothing.",
+    );
+    leaves(hearken);
+}
+
+#[test]
 fn the_modes_in_which_the_versions_before_begin() {
     let before = [
         OPENCODE_BEFORE,
@@ -164,6 +176,7 @@ fn each_row_of_the_table_is_of_an_agent_that_is_tried() {
         CLAUDE_BEFORE,
         COPILOT,
         COPILOT_BEFORE,
+        GEMINI,
     ];
     let agents = agents.iter().map(|it| (it.title, it.version()));
     let mut tried: Vec<(String, String)> = agents

@@ -230,6 +230,25 @@ pub(super) const COPILOT_BEFORE: Agent = Agent {
     ..COPILOT
 };
 
+pub(super) const GEMINI: Agent = Agent {
+    name: "gemini",
+    title: "Gemini CLI",
+    package: "@google/gemini-cli",
+    folder: NEWEST,
+    starts: "Mode Default: Gemini CLI asks before it changes anything.",
+    urge: "",
+    other: "write",
+    always: false,
+    settle: |_, port| {
+        vec![
+            ("GOOGLE_GEMINI_BASE_URL", format!("http://127.0.0.1:{port}")),
+            ("GEMINI_API_KEY", "x".to_owned()),
+            // Otherwise it has another model choose one.
+            ("GEMINI_MODEL", "gemini-2.5-flash".to_owned()),
+        ]
+    },
+};
+
 /// Returns settings of Codex that name the model.
 pub(super) fn codex_settings(port: u16, more: &str) -> String {
     format!(
