@@ -251,10 +251,6 @@ impl Codex {
             .and_then(|it| it.get("status"))
             .and_then(Value::as_object);
         thread.status(status, cx);
-        self.tell_policy(id, result, cx.out);
-        let Some(thread) = self.threads.get_mut(id) else {
-            return;
-        };
         let active = status.and_then(|status| text(status, "type")) == Some("active");
         if active || thread.in_turn() {
             self.catch_up(id, cx);
@@ -262,6 +258,7 @@ impl Codex {
             thread.joined = Joined::Yes;
         }
         self.tell_count(cx.out);
+        self.tell_policy(id, result, cx.out);
     }
 
     /// Handles the refusal of a request of ours.

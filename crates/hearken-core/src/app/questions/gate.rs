@@ -60,8 +60,9 @@ impl Meant {
 
 impl App {
     /// Splits off the number of the question that a text is for. With several questions open, a text may begin with it;
-    /// with one, all of it is the text, unless the number carries a sign: `#2` is always an address. A number that may
-    /// mean another question than the open one sends nothing: then the result is `None`, and the reason is announced.
+    /// with one, all of it is the text, unless the number carries a sign: `#2` is always an address. A reason names the
+    /// open question, too. A number that may mean another question than the open one sends nothing: then the result is
+    /// `None`, and the cause is announced.
     pub(in crate::app) fn addressed(
         &mut self,
         number: Option<u64>,
@@ -88,6 +89,10 @@ impl App {
         let shown = self.questions.shown_id();
         match (known, shown) {
             (Some(known), _) if several && known.is_answerable() => Some((Some(id), rest)),
+            // Few reasons begin with a number, and the agent would puzzle over it.
+            (_, Some(shown)) if !several && shown.0 == id && meant == Meant::RejectBecause => {
+                Some((Some(id), rest))
+            }
             (_, Some(shown)) if !several && shown.0 == id => Some((None, text)),
             (Some(known), Some(shown)) if !several => {
                 let example = Arg::Own(meant.line(shown));

@@ -103,6 +103,14 @@ fn an_answer_to_an_answered_question_is_told_the_answer() {
 }
 
 #[test]
+fn a_reason_behind_the_open_questions_number_is_the_reason_alone() {
+    let mut stage = one_over_one_open();
+    stage.answers("r 2 too risky");
+    assert_eq!(stage.decision(), Some("reject"));
+    assert_eq!(stage.sent[0].1["decision_rationale"], "too risky");
+}
+
+#[test]
 fn a_reason_behind_another_questions_number_never_rejects_the_open_one() {
     let mut stage = one_over_one_open();
     let words =
