@@ -10,8 +10,12 @@ use serde_json::{Value, json};
 
 use crate::support::child::{Hearken, command};
 
-/// The variable that says where state is kept.
-const STATE: &str = "XDG_STATE_HOME";
+/// The variable that says where hearken keeps its state.
+const STATE: &str = if cfg!(windows) {
+    "LOCALAPPDATA"
+} else {
+    "XDG_STATE_HOME"
+};
 /// How long a hook may take to end where it should end at once.
 const SOON: Duration = Duration::from_secs(8);
 

@@ -323,7 +323,8 @@ mod tests {
             }
             false => {
                 "Agents: Codex is here: hearken run codex starts it; to follow one of its own, start codex app-server \
-                 --listen ws://127.0.0.1:8765, then hearken watch codex:ws://127.0.0.1:8765.\n"
+                 --listen ws://127.0.0.1:8765, then hearken watch codex:ws://127.0.0.1:8765; hearken hooks install codex, then \
+                 hearken watch hooks hears one that you start in a terminal.\n"
             }
         };
         let wanted = [
