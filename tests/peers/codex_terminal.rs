@@ -95,7 +95,7 @@ impl Drop for Scene {
     }
 }
 
-/// Tells Codex something in its own terminal.
+/// Types a prompt in Codex's own terminal, and sends it.
 fn tell(codex: &mut Terminal, words: &str) {
     codex.press(words);
     codex.wait(words);

@@ -72,7 +72,7 @@ impl ModeWatch {
         }
     }
 
-    /// Takes the row of the agent, found by the name in its greeting.
+    /// Sets the agent's row in the table, which its name in the greeting leads to.
     pub(super) fn meet(&mut self, agent: Option<KnownAgent>) {
         self.agent = agent;
     }
@@ -315,7 +315,7 @@ impl Acp {
         self.tell_unsent(out);
     }
 
-    /// Gives up on a mode that the agent does not confirm in time.
+    /// Treats a mode that the agent has not confirmed in time as refused.
     pub(super) fn tick_mode(&mut self, cx: &mut Cx<'_>) {
         if self.mode.deadline().is_none_or(|at| at > cx.now.monotonic) {
             return;

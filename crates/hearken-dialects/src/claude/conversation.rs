@@ -28,6 +28,7 @@ use crate::{Cx, Out, Over};
 use super::asking;
 use super::harness::Harness;
 use super::read::{AskedThere, CallOutcome, HookNews, MOST_TEXTS, Made, ShownText};
+use super::shown::LastText;
 use super::tools;
 
 /// How long without events until a turn is perhaps over: models think for a minute or two, rarely longer.
@@ -75,10 +76,8 @@ pub struct ClaudeConversation {
     told_silent: bool,
     /// The texts of its transcript that were heard or are old; `None` before the first message.
     known: Option<VecDeque<String>>,
-    /// The last text heard in this turn.
-    last: String,
-    /// The message that is being shown, by its name; while messages are shown, the transcript says nothing new.
-    shown: Option<String>,
+    /// The last text heard in this turn. While messages are shown, the transcript says nothing new.
+    last: LastText,
     /// The question that is asked in its own terminal alone.
     asked_there: Option<String>,
     /// Whether it was said that a question is open only here.
@@ -99,8 +98,7 @@ impl ClaudeConversation {
             calls: VecDeque::new(),
             told_silent: false,
             known: None,
-            last: String::new(),
-            shown: None,
+            last: LastText::default(),
             asked_there: None,
             told_only_here: false,
         }
@@ -191,9 +189,9 @@ impl ClaudeConversation {
             known.push_back(name.clone());
             fresh.push((name, text));
         }
-        let is_old = is_old || self.shown.is_some();
+        let is_old = is_old || self.last.is_shown();
         for (name, text) in fresh.into_iter().filter(|_| !is_old) {
-            self.last.clone_from(&text);
+            self.last.set(&text);
             let message = Some(name);
             self.update(Update::Says { message, text }, cx);
         }
@@ -201,34 +199,9 @@ impl ClaudeConversation {
 
     /// Announces a part of a message that is shown as it is written.
     pub fn shows(&mut self, part: ShownText, cx: &mut Cx<'_>) {
-        let ShownText {
-            message,
-            text,
-            is_all,
-        } = part;
-        let goes_on = self.shown.as_ref() == Some(&message);
-        let fresh = match (goes_on, is_all) {
-            (true, true) => match text.strip_prefix(&self.last) {
-                Some(fresh) => fresh.to_owned(),
-                // An older state of the same message comes late.
-                None => return,
-            },
-            (true, false) | (false, _) => text,
-        };
-        if !goes_on {
-            self.last.clear();
-        }
-        self.last.push_str(&fresh);
-        self.shown = Some(message.clone());
-        if !fresh.is_empty() {
-            let message = Some(message);
-            self.update(
-                Update::Says {
-                    message,
-                    text: fresh,
-                },
-                cx,
-            );
+        let message = Some(part.message.clone());
+        if let Some(text) = self.last.shows(part).filter(|text| !text.is_empty()) {
+            self.update(Update::Says { message, text }, cx);
         }
     }
 
@@ -391,7 +364,7 @@ impl ClaudeConversation {
         // What it asked before this text is over.
         let open = self.close(Over::TakenBack, cx);
         // The final text may already have come from the transcript.
-        if text.trim() != self.last.trim() {
+        if !self.last.is(&text) {
             let message = None;
             self.update(Update::Says { message, text }, cx);
         }

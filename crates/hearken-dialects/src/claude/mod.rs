@@ -23,6 +23,7 @@ mod deciding;
 mod harness;
 mod read;
 mod repeats;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod tools;

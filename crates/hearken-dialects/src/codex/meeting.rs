@@ -205,7 +205,7 @@ impl Codex {
         }
     }
 
-    /// Gives up joining a thread that is never stored, because the server offers no way to hear it.
+    /// Leaves aside a thread that is never stored: the server offers no way to follow it.
     fn leave_aside(&mut self, id: &str, about: Option<&Map<String, Value>>, out: &mut Vec<Out>) {
         let Some(thread) = self.thread(id, out) else {
             return;

@@ -104,7 +104,7 @@ impl Thread {
         self.ask_to_overrule(review, cx);
     }
 
-    /// Holds back that a call runs, because it is judged first.
+    /// Delays the announcement of a call until the reviewer has judged it.
     fn wait_for_reviewer(&mut self, item: Option<&str>) {
         let key = item.map(call::key);
         if let (Some(key), Some((turn, _))) = (key, self.told())
