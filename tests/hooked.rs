@@ -1,36 +1,18 @@
 //! Claude Code's hooks as whole programs: a scripted caller runs `hearken hooks relay` with the bodies that Claude Code
 //! 2.1.197 was observed to send, against a real `hearken watch claude`.
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::PATIENCE;
 use crate::support::child::{Hearken, command};
+use crate::support::hooks::{Place, STATE, ended, printed};
 
-/// The variables for hearken's own folder, and for the person's.
-const STATE: &str = if cfg!(windows) {
-    "LOCALAPPDATA"
-} else {
-    "XDG_STATE_HOME"
-};
+/// The variable for the person's folder.
 const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
-/// A private folder where hearken keeps its own files.
-struct Place(tempfile::TempDir);
-
 impl Place {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
     /// Starts a listening hearken, and waits until it is ready.
     fn watch(&self) -> Hearken {
         let mut command = command(&["watch", "claude", "--face", "linear", "--voice", "none"]);
@@ -41,17 +23,7 @@ impl Place {
 
     /// Starts a hook with a message.
     fn hook(&self, message: &Value) -> Child {
-        let mut child = command(&["hooks", "relay"])
-            .env(STATE, self.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        // A hook that ends before it has read everything has decided nothing.
-        let _ = stdin.write_all(message.to_string().as_bytes());
-        child
+        self.relay(&[], message)
     }
 
     /// Runs a hook to its end, and checks that it prints nothing.
@@ -59,26 +31,6 @@ impl Place {
         let output = ended(self.hook(message));
         assert_eq!(printed(&output), "", "{message}");
     }
-}
-
-/// Waits for the end of a hook, which must come soon.
-fn ended(mut child: Child) -> Output {
-    let until = Instant::now() + PATIENCE;
-    while child.try_wait().unwrap().is_none() {
-        if Instant::now() >= until {
-            child.kill().unwrap();
-            panic!("a hook waits for nothing");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    child.wait_with_output().unwrap()
-}
-
-/// Returns what a hook printed; it must not fail or write to standard error.
-fn printed(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(output.stderr.is_empty(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 fn decision(child: Child) -> Value {

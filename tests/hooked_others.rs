@@ -1,37 +1,20 @@
 //! The hooks of the other programs as whole programs: a scripted caller runs `hearken hooks relay AGENT` with bodies of
 //! the forms that Codex and Copilot send, beside a listening hearken.
 
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::support::child::{Hearken, command};
+use crate::support::hooks::{Place, STATE, ended_within, printed};
 
-/// The variable that says where hearken keeps its state.
-const STATE: &str = if cfg!(windows) {
-    "LOCALAPPDATA"
-} else {
-    "XDG_STATE_HOME"
-};
 /// How long a hook may take to end where it should end at once.
 const SOON: Duration = Duration::from_secs(8);
 
-struct Place(tempfile::TempDir);
-
 impl Place {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
     /// Starts a listening hearken that hands questions back after 10 seconds, the shortest time.
-    fn watch(&self, word: &str) -> Hearken {
+    fn watch_briefly(&self, word: &str) -> Hearken {
         let config = self.path().join("config.toml");
         std::fs::write(&config, "[links]\nhand_back_seconds = 10\n").unwrap();
         let config = config.to_str().unwrap();
@@ -43,39 +26,15 @@ impl Place {
         hearken
     }
 
-    fn hook(&self, sender: &[&str], body: &Value) -> Child {
-        let mut child = command(&["hooks", "relay"])
-            .args(sender)
-            .env(STATE, self.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let _ = stdin.write_all(body.to_string().as_bytes());
-        child
-    }
-
-    fn says(&self, sender: &[&str], body: &Value) {
-        assert_eq!(printed(self.hook(sender, body), SOON), "");
+    /// Runs a hook to its end, and checks that it prints nothing.
+    fn relays(&self, sender: &[&str], body: &Value) {
+        assert_eq!(decided(self.relay(sender, body), SOON), "");
     }
 }
 
-/// Returns what a hook printed, which must end within a time, and neither fail nor complain.
-fn printed(mut child: Child, within: Duration) -> String {
-    let until = Instant::now() + within;
-    while child.try_wait().unwrap().is_none() {
-        if Instant::now() >= until {
-            child.kill().unwrap();
-            panic!("a hook waits for nothing");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(output.stderr.is_empty(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
+/// Returns what a hook printed, which must end within a time.
+fn decided(child: Child, within: Duration) -> String {
+    printed(&ended_within(child, within))
 }
 
 fn codex(event: &str, mut more: Value) -> Value {
@@ -98,18 +57,18 @@ fn codex_asks(file: &str) -> Value {
 #[test]
 fn codex_and_copilot_are_asked_and_answered_by_one_listener() {
     let place = Place::new();
-    let mut hearken = place.watch("hooks");
-    place.says(
+    let mut hearken = place.watch_briefly("hooks");
+    place.relays(
         &["codex"],
         &codex("UserPromptSubmit", json!({"prompt": "make it"})),
     );
-    let hook = place.hook(&["codex"], &codex_asks("a.txt"));
+    let hook = place.relay(&["codex"], &codex_asks("a.txt"));
     hearken.wait("that it is open only here", |line| {
         line.contains("Codex shows no question in its own terminal while one is open here.")
     });
     hearken.wait("the question", |line| line.contains("y 1"));
     hearken.say("r not there");
-    let said: Value = serde_json::from_str(&printed(hook, SOON)).unwrap();
+    let said: Value = serde_json::from_str(&decided(hook, SOON)).unwrap();
     let decision = json!({"behavior": "deny", "message": "not there"});
     assert_eq!(
         said,
@@ -121,15 +80,15 @@ fn codex_and_copilot_are_asked_and_answered_by_one_listener() {
         more
     };
     let sender = ["copilot", "userPromptSubmitted"];
-    place.says(&sender, &copilot(json!({"prompt": "make it"})));
+    place.relays(&sender, &copilot(json!({"prompt": "make it"})));
     let asks = json!({"hookName": "permissionRequest", "toolName": "bash", "toolInput": {"command": "touch b.txt"},
         "permissionSuggestions": []});
-    let hook = place.hook(&["copilot", "permissionRequest"], &copilot(asks));
+    let hook = place.relay(&["copilot", "permissionRequest"], &copilot(asks));
     hearken.wait("the other question", |line| line.contains("y 2"));
     hearken.say("y 2");
     hearken.wait("the second step", |line| line.contains("c 2 to confirm"));
     hearken.say("c 2");
-    assert_eq!(printed(hook, SOON), r#"{"behavior":"allow"}"#);
+    assert_eq!(decided(hook, SOON), r#"{"behavior":"allow"}"#);
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
 }
@@ -137,23 +96,23 @@ fn codex_and_copilot_are_asked_and_answered_by_one_listener() {
 #[test]
 fn a_question_goes_back_to_its_terminal_by_a_key_in_time_and_when_hearken_is_killed() {
     let place = Place::new();
-    let mut hearken = place.watch("hooks");
-    place.says(
+    let mut hearken = place.watch_briefly("hooks");
+    place.relays(
         &["codex"],
         &codex("UserPromptSubmit", json!({"prompt": "make it"})),
     );
-    let hook = place.hook(&["codex"], &codex_asks("a.txt"));
+    let hook = place.relay(&["codex"], &codex_asks("a.txt"));
     hearken.wait("the question", |line| line.contains("y 1"));
     hearken.say("o 1 1");
     hearken.wait("the second step", |line| line.contains("c 1 to confirm"));
     hearken.say("c 1");
-    assert_eq!(printed(hook, SOON), "");
+    assert_eq!(decided(hook, SOON), "");
     hearken.wait("where it is asked", |line| {
         line.contains("Codex asks in its own terminal now.")
     });
     let began = Instant::now();
-    let hook = place.hook(&["codex"], &codex_asks("b.txt"));
-    assert_eq!(printed(hook, Duration::from_secs(20)), "");
+    let hook = place.relay(&["codex"], &codex_asks("b.txt"));
+    assert_eq!(decided(hook, Duration::from_secs(20)), "");
     assert!(
         began.elapsed() >= Duration::from_secs(9),
         "{:?}",
@@ -162,10 +121,10 @@ fn a_question_goes_back_to_its_terminal_by_a_key_in_time_and_when_hearken_is_kil
     hearken.wait("why", |line| {
         line.contains("Unanswered too long: Codex asks in its own terminal now.")
     });
-    let hook = place.hook(&["codex"], &codex_asks("c.txt"));
+    let hook = place.relay(&["codex"], &codex_asks("c.txt"));
     hearken.wait("the last question", |line| line.contains("y 3"));
     hearken.kill();
-    assert_eq!(printed(hook, SOON), "");
+    assert_eq!(decided(hook, SOON), "");
 }
 
 /// A hearken that hangs can't hand a question back, so the relay does.
@@ -173,15 +132,15 @@ fn a_question_goes_back_to_its_terminal_by_a_key_in_time_and_when_hearken_is_kil
 #[cfg(unix)]
 fn a_question_goes_back_to_its_terminal_though_hearken_hangs() {
     let place = Place::new();
-    let mut hearken = place.watch("hooks");
-    place.says(
+    let mut hearken = place.watch_briefly("hooks");
+    place.relays(
         &["codex"],
         &codex("UserPromptSubmit", json!({"prompt": "make it"})),
     );
-    let hook = place.hook(&["codex"], &codex_asks("a.txt"));
+    let hook = place.relay(&["codex"], &codex_asks("a.txt"));
     hearken.wait("the question", |line| line.contains("y 1"));
     hearken.signal(rustix::process::Signal::STOP);
-    assert_eq!(printed(hook, Duration::from_secs(25)), "");
+    assert_eq!(decided(hook, Duration::from_secs(25)), "");
     hearken.signal(rustix::process::Signal::CONT);
     hearken.say("q");
     hearken.say("q");

@@ -11,7 +11,7 @@ use super::scene::{
     wants, write,
 };
 use super::screen::terminal::Terminal;
-use super::table::{Shown, shows_all};
+use super::table::{ALL_SHOWN, shows_all};
 
 /// The time without a key after which a question can be answered.
 const ARMED: Duration = Duration::from_millis(1200);
@@ -178,14 +178,7 @@ fn in_short(agent: &Agent) {
     hearken.announced("session_cancelled", "Cancelled by user");
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
-    let what = [
-        Shown::Heard,
-        Shown::Asked,
-        Shown::Answered,
-        Shown::Prompted,
-        Shown::Stopped,
-    ];
-    shows_all(agent.title, &agent.version(), &what);
+    shows_all(agent.title, &agent.version(), &ALL_SHOWN);
 }
 
 fn stop(hearken: &mut Hearken) {
@@ -482,12 +475,5 @@ fn gemini_is_prompted_answered_and_stopped() {
     hearken.announced("session_cancelled", "Cancelled by user");
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
-    let what = [
-        Shown::Heard,
-        Shown::Asked,
-        Shown::Answered,
-        Shown::Prompted,
-        Shown::Stopped,
-    ];
-    shows_all(GEMINI.title, &GEMINI.version(), &what);
+    shows_all(GEMINI.title, &GEMINI.version(), &ALL_SHOWN);
 }

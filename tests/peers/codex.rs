@@ -10,10 +10,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::child::{Hearken, command};
-use super::scene::{NEWEST, modules};
+use super::scene::{NEWEST, modules, start_model};
 use super::{PATIENCE, free_port, kinds};
 
-const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/model.py");
 const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/client.mjs");
 
 fn node() -> Command {
@@ -33,14 +32,7 @@ pub(super) fn prepared(folder: &tempfile::TempDir, more: &str) -> (PathBuf, Chil
     let home = folder.path().canonicalize().unwrap();
     std::fs::create_dir_all(home.join("work")).unwrap();
     std::fs::create_dir_all(home.join("codex")).unwrap();
-    let mut model = Command::new("python3")
-        .arg(MODEL)
-        .arg(home.join("asked"))
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("python3 is there");
-    let mut lines = BufReader::new(model.stdout.take().unwrap()).lines();
-    let port: u16 = lines.next().unwrap().unwrap().parse().unwrap();
+    let (model, port) = start_model(&home);
     let settings = format!(
         "{more}model = \"m\"\nmodel_provider = \"mock\"\napproval_policy = \"on-request\"\n\
          sandbox_mode = \"workspace-write\"\n[model_providers.mock]\nname = \"Mock\"\n\

@@ -11,7 +11,7 @@ use super::scene::{
 use super::table::{Shown, rows, shows};
 
 /// The hint behind what is said of a mode that asks little.
-const HINT: &str = " \"set mode\" to be asked.";
+const HINT: &str = " Type set mode to be asked.";
 
 /// Checks what is said of an agent's mode when it starts.
 fn starts(agent: &Agent) -> (Scene, Hearken) {

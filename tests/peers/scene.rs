@@ -134,7 +134,7 @@ pub(super) const QWEN_BEFORE: Agent = Agent {
 
 /// Qwen Code without settings of its own.
 pub(super) const QWEN_AS_IT_IS: Agent = Agent {
-    starts: "Mode Auto: Qwen Code decides most things itself. \"set mode\" to be asked.",
+    starts: "Mode Auto: Qwen Code decides most things itself. Type set mode to be asked.",
     settle: |_, port| by_variables(port),
     ..QWEN
 };
@@ -153,7 +153,7 @@ pub(super) const CODEX: Agent = Agent {
     title: "Codex (codex-acp)",
     package: "@agentclientprotocol/codex-acp",
     folder: NEWEST,
-    starts: "Mode Auto review: Codex decides most things itself. \"set mode\" to be asked.",
+    starts: "Mode Auto review: Codex decides most things itself. Type set mode to be asked.",
     urge: "ask: ",
     other: "touch",
     always: true,
@@ -183,7 +183,7 @@ pub(super) const CLAUDE: Agent = Agent {
     title: "Claude Code (claude-agent-acp)",
     package: "@agentclientprotocol/claude-agent-acp",
     folder: NEWEST,
-    starts: "Mode Auto: Claude Agent decides most things itself. \"set mode\" to be asked.",
+    starts: "Mode Auto: Claude Agent decides most things itself. Type set mode to be asked.",
     urge: "",
     other: "write",
     always: true,
@@ -268,6 +268,19 @@ pub(super) fn write(home: &Path, path: &str, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
+/// Starts the scripted model, which keeps in a home what it was asked last; returns its port, too.
+pub(super) fn start_model(home: &Path) -> (Child, u16) {
+    let mut model = Command::new("python3")
+        .arg(MODEL)
+        .arg(home.join("asked"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3 is there");
+    let mut lines = BufReader::new(model.stdout.take().unwrap()).lines();
+    let port = lines.next().unwrap().unwrap().parse().unwrap();
+    (model, port)
+}
+
 /// A private home for an agent, and its model.
 pub(super) struct Scene {
     folder: tempfile::TempDir,
@@ -280,14 +293,7 @@ impl Scene {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().canonicalize().unwrap();
         std::fs::create_dir(home.join("work")).unwrap();
-        let mut model = Command::new("python3")
-            .arg(MODEL)
-            .arg(home.join("asked"))
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("python3 is there");
-        let mut lines = BufReader::new(model.stdout.take().unwrap()).lines();
-        let port: u16 = lines.next().unwrap().unwrap().parse().unwrap();
+        let (model, port) = start_model(&home);
         let mut environment = (agent.settle)(&home, port);
         let own = modules(agent.folder).join(".bin");
         assert!(

@@ -72,6 +72,15 @@ pub(super) fn shows(agent: &str, version: &str, seen: &[(Shown, &str)]) {
     }
 }
 
+/// What a person can do with an agent that hearken starts.
+pub(super) const ALL_SHOWN: [Shown; 5] = [
+    Shown::Heard,
+    Shown::Asked,
+    Shown::Answered,
+    Shown::Prompted,
+    Shown::Stopped,
+];
+
 /// States what a test saw of an agent in a version: everything but what is said at its start.
 pub(super) fn shows_all(agent: &str, version: &str, what: &[Shown]) {
     let seen: Vec<(Shown, &str)> = what.iter().map(|what| (*what, "yes")).collect();

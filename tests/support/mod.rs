@@ -2,6 +2,7 @@
 
 pub mod agreed;
 pub mod child;
+pub mod hooks;
 pub mod scene;
 #[cfg(unix)]
 pub mod ssip;

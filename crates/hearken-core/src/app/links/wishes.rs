@@ -103,7 +103,8 @@ impl App {
             Out::Tell(phrase) => {
                 self.stuck.stir(id, now);
                 let args = self.told_args(id, &phrase);
-                self.say(Class::Outcome, Kind::Connection, phrase.key, &args, now);
+                let key = self.told_key(phrase.key);
+                self.say(Class::Outcome, Kind::Connection, key, &args, now);
             }
             // Observers of a dialect's machines read its frames themselves.
             Out::Stepped(_) => {}

@@ -1,6 +1,6 @@
 //! Faults of links and phrases of dialects, in words.
 
-use crate::announce::Arg;
+use crate::announce::{Arg, Manner};
 use crate::link::{Fault, LinkId, Phrase};
 
 use crate::app::App;
@@ -16,6 +16,16 @@ impl App {
         let mut args = vec![("source", Arg::Own(self.links.name(id)))];
         args.extend(args_of(self.announcer.phrases(), phrase));
         args
+    }
+
+    /// Returns the key of a dialect's phrase for the person's way of giving commands.
+    pub(super) fn told_key(&self, key: &'static str) -> &'static str {
+        match (key, self.announcer.manner()) {
+            ("oversight.starts.change", Manner::Lines | Manner::Program) => {
+                "oversight.starts.change_lines"
+            }
+            (key, _) => key,
+        }
     }
 
     /// Returns several phrases of a dialect as one text.

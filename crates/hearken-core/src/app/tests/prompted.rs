@@ -353,3 +353,40 @@ fn a_stop_says_what_becomes_of_the_prompt_that_waits() {
     stage.turn_ends();
     assert_eq!(stage.prompts(0).last().unwrap().1, "second");
 }
+
+/// In keys it is a key, in lines it is a line.
+#[test]
+fn how_to_be_asked_is_said_for_the_persons_way_of_giving_commands() {
+    for (options, hint) in [
+        (KEYS, "Press F9 to be asked."),
+        (PIPE, "Type set mode to be asked."),
+    ] {
+        let frame = |it: Value| LinkEvent::Frame(Frame::of(it.to_string()));
+        let mut stage = Stage::under(
+            Config::default(),
+            options,
+            vec![SourceSetup {
+                name: "agent".to_owned(),
+                answerable: true,
+                carrier: crate::dialect::Carrier::Lines,
+                dialect: crate::config::Dialect::Acp,
+                program: true,
+                ..SourceSetup::default()
+            }],
+        );
+        stage.link(0, LinkEvent::Connected);
+        stage.link(
+            0,
+            frame(
+                json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1,
+            "agentInfo": {"name": "qwen-code", "title": "Qwen Code"}}}),
+            ),
+        );
+        let modes = json!({"currentModeId": "auto", "availableModes": [{"id": "auto", "name": "Auto"}, {"id": "default"}]});
+        stage.link(
+            0,
+            frame(json!({"jsonrpc": "2.0", "id": 2, "result": {"sessionId": "s", "modes": modes}})),
+        );
+        assert!(stage.heard(hint), "{:?}", stage.lines);
+    }
+}

@@ -44,7 +44,7 @@ fn who_decides_is_said_once_at_the_start() {
     let run = claude("auto", false, None);
     assert_eq!(
         run.announced()[0],
-        "Mode Auto: Claude Agent decides most things itself. \"set mode\" to be asked."
+        "Mode Auto: Claude Agent decides most things itself. Press F9 to be asked."
     );
     let run = claude("default", false, None);
     assert_eq!(
