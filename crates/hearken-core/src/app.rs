@@ -14,11 +14,11 @@
 //! something do.
 
 mod activity;
-mod announcing;
 mod answers;
 mod commands;
 mod conversations;
 mod conversing;
+mod cx;
 mod effect;
 mod face;
 mod fault_words;
@@ -35,6 +35,7 @@ mod reading;
 mod review;
 mod run;
 mod setup;
+mod signals;
 mod stopping;
 mod stuck;
 mod stuck_actions;
@@ -43,13 +44,11 @@ mod timers;
 mod tuning;
 mod view;
 mod wording;
-mod writing;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{Announcer, Arg, Class, Deliveries, Kind, Manner, SpeechQueue};
-use crate::config::Config;
 use crate::keys::{Command, Filter};
 use crate::link::LinkId;
 use crate::protocol::{Now, fit};
@@ -62,12 +61,13 @@ pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
 pub use questions::shown::{Drawn, Showing, Shown};
 pub use review::Hit;
 pub use setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
-pub use tuning::voice::VoiceState;
+pub use signals::VoiceState;
 pub use wording::EveryLanguage;
 
 use activity::Doing;
 use answers::KeyResponses;
 use conversations::Conversations;
+use cx::AppCx;
 use face::Face;
 use hands::Hands;
 use hands::scan::Scanning;
@@ -78,6 +78,7 @@ use questions::Questions;
 use reading::Reading;
 use review::Review;
 use run::Run;
+use signals::Signals;
 use stopping::Stopping;
 use stuck::Stuck;
 use timers::TimerTurn;
@@ -86,30 +87,20 @@ use tuning::Tuning;
 /// The whole state of a run.
 #[derive(Debug)]
 pub struct App {
-    config: Config,
-    face: Face,
+    cx: AppCx,
     links: Links,
-    sessions: Sessions,
-    announcer: Announcer,
-    queue: SpeechQueue,
     review: Review,
     tuning: Tuning,
-    holding: Holding,
     hands: Hands,
-    doing: Doing,
     run: Run,
     questions: Questions,
     /// The number of the last request, of whatever kind.
     next_request: u64,
-    answers: KeyResponses,
     reading: Reading,
     conversations: Conversations,
     prompts: Prompts,
     stopping: Stopping,
     stuck: Stuck,
-    /// Whether a recording is made.
-    keeps: bool,
-    effects: Vec<Effect>,
 }
 
 impl App {
@@ -160,28 +151,31 @@ impl App {
             links::terms(&announcer, &queue, id)
         });
         Self {
-            face: Face::new(setup.manner, setup.lines, setup.face, setup.copies),
             links,
-            sessions,
-            announcer,
-            queue,
             review: Review::default(),
-            tuning: Tuning::new(voice, setup.config.voice.delivery(), tongue),
-            holding: Holding::default(),
+            tuning: Tuning::new(setup.config.voice.delivery(), tongue),
             hands: Hands::new(setup.keymap, filter, Scanning::new(setup.scan)),
-            config: setup.config,
-            doing: Doing::default(),
+            cx: AppCx {
+                config: setup.config,
+                face: Face::new(setup.manner, setup.lines, setup.face, setup.copies),
+                sessions,
+                announcer,
+                queue,
+                doing: Doing::default(),
+                answers: KeyResponses::default(),
+                holding: Holding::default(),
+                signals: Signals::new(voice),
+                keeps: setup.keeps,
+                effects: Vec::new(),
+            },
             run: Run::new(setup.until),
             questions: Questions::default(),
             next_request: 0,
-            answers: KeyResponses::default(),
             reading: Reading::default(),
             conversations: Conversations::default(),
             prompts: Prompts::default(),
             stopping: Stopping::default(),
             stuck: Stuck::default(),
-            keeps: setup.keeps,
-            effects: Vec::new(),
         }
     }
 
@@ -190,7 +184,7 @@ impl App {
         let alone = input == Input::Deadline;
         self.take(input, now);
         self.settle(alone, now);
-        std::mem::take(&mut self.effects)
+        std::mem::take(&mut self.cx.effects)
     }
 
     fn take(&mut self, input: Input, now: Now) {
@@ -204,11 +198,14 @@ impl App {
             Input::Stroke(stroke) => self.stroke(stroke, now),
             Input::Line { text, read } => {
                 self.end_second_step(read, now);
-                self.line_over(now);
+                self.cx.line_over(now);
                 self.line(&text, read, now);
             }
-            Input::LineBegun => self.line_begun(now),
-            Input::LineLeft => self.line_over(now),
+            Input::LineBegun => {
+                self.review.note_hand(now.monotonic);
+                self.cx.holding.begin_line();
+            }
+            Input::LineLeft => self.cx.line_over(now),
             Input::Voice(event) => self.voice(event, now),
             Input::Drawn { showing, at } => self.drawn(showing, at, now),
             Input::Written { told, at } => self.written(&told, at),
@@ -217,15 +214,15 @@ impl App {
             Input::Remembered(outcome) => self.remembered(outcome, now),
             Input::Edited(outcome) => self.edited(outcome, now),
             Input::Interrupt => {
-                self.line_over(now);
+                self.cx.line_over(now);
                 self.command(Command::Interrupt, now);
             }
             Input::RecordingFailed(reason) => {
-                self.say(
+                self.cx.say(
                     Class::Outcome,
                     Kind::Connection,
                     "record.failed",
-                    &[("reason", self.because(&reason))],
+                    &[("reason", self.cx.because(&reason))],
                     now,
                 );
             }
@@ -242,8 +239,8 @@ impl App {
     }
 
     fn start(&mut self, now: Now) {
-        let text = |app: &Self, key: &str| Arg::Own(app.announcer.phrases().text(key, &[]));
-        let voice = match self.tuning.voice() {
+        let text = |app: &Self, key: &str| Arg::Own(app.cx.announcer.phrases().text(key, &[]));
+        let voice = match self.cx.signals.voice() {
             VoiceState::Off => text(self, "start.voice.off"),
             VoiceState::LeftToReader => text(self, "start.voice.reader"),
             // The voice is announced once it is ready.
@@ -253,23 +250,24 @@ impl App {
             | VoiceState::None => Arg::own(""),
         };
         let args = [
-            ("face", text(self, self.face.name())),
-            ("why", text(self, self.face.why())),
+            ("face", text(self, self.cx.face.name())),
+            ("why", text(self, self.cx.face.why())),
             ("voice", voice),
         ];
         let (class, kind, key) = (Class::Outcome, Kind::Hint, "start.face");
-        match self.face.manner() {
-            Manner::Keys | Manner::Lines => self.say(class, kind, key, &args, now),
+        match self.cx.face.manner() {
+            Manner::Keys | Manner::Lines => self.cx.say(class, kind, key, &args, now),
             // A program chose this face itself.
-            Manner::Program => self.say_in_detail(class, kind, key, &args, now),
+            Manner::Program => self.cx.say_in_detail(class, kind, key, &args, now),
         }
-        let known = self.announcer.phrases().language().to_owned();
-        let wanted = &self.config.announce.languages;
+        let known = self.cx.announcer.phrases().language().to_owned();
+        let wanted = &self.cx.config.announce.languages;
         if !wanted.iter().any(|tag| fit(tag, &known).is_some()) {
             // Otherwise the person would wonder whether the setting was understood.
             let wanted = Arg::Own(wanted.join(", "));
             let args = [("wanted", wanted)];
-            self.say(Class::Outcome, Kind::Hint, "start.language", &args, now);
+            self.cx
+                .say(Class::Outcome, Kind::Hint, "start.language", &args, now);
         }
         self.tell_policy(now);
     }
@@ -289,8 +287,8 @@ impl App {
             }
             if let What::QuestionClosed { question, .. } = &change.what {
                 // Speech about it that is still under way is cut short; its outcome follows.
-                let wishes = self.queue.withdraw(*question, now.monotonic);
-                self.wish(wishes);
+                let wishes = self.cx.queue.withdraw(*question, now.monotonic);
+                self.cx.wish(wishes);
                 self.questions.note_change(now.monotonic);
             }
             if let What::QuestionOpened(question)
@@ -312,8 +310,8 @@ impl App {
             {
                 continue;
             }
-            for announcement in self.announcer.tell(change, &self.sessions) {
-                self.emit(announcement, now);
+            for announcement in self.cx.announcer.tell(change, &self.cx.sessions) {
+                self.cx.emit(announcement, now);
             }
             if let What::QuestionDoubted(id) = &change.what
                 && self.questions.shown_id() == Some(*id)

@@ -22,6 +22,8 @@ const MOST: usize = 8;
 #[derive(Debug, Clone, Default)]
 pub(super) struct KeyResponses {
     told: Vec<Arc<Announcement>>,
+    /// Whether a question is shown.
+    beside_question: bool,
 }
 
 impl KeyResponses {
@@ -30,8 +32,13 @@ impl KeyResponses {
         &self.told
     }
 
+    /// Notes whether a question is shown.
+    pub(super) fn note_question(&mut self, shown: bool) {
+        self.beside_question = shown;
+    }
+
     /// Handles an announcement: an answer is added, news may clear the area.
-    pub(super) fn take(&mut self, told: &Arc<Announcement>, question_shown: bool) {
+    pub(super) fn take(&mut self, told: &Arc<Announcement>) {
         // The note that it was sent belongs to the decision that the key made.
         let goes_on = told.class == Class::Outcome
             && told.kind == Kind::Reply
@@ -54,7 +61,7 @@ impl KeyResponses {
             ) => {
                 let read =
                     |last: &Arc<Announcement>| told.at.monotonic >= last.at.monotonic + READ_IN;
-                if !question_shown && self.told.last().is_some_and(read) {
+                if !self.beside_question && self.told.last().is_some_and(read) {
                     self.clear();
                 }
             }

@@ -45,7 +45,7 @@ impl App {
             return;
         }
         let Some(command) = command else { return };
-        self.answers.clear();
+        self.cx.answers.clear();
         if !matches!(command, Command::StopTurn | Command::StopConversation(_)) {
             self.stopping.forget();
         }
@@ -99,7 +99,7 @@ impl App {
             Command::Mute(name) => self.mute(name.as_deref(), now),
             Command::Quiet => self.keep_quiet(now),
             Command::DoNotInterrupt => self.do_not_interrupt(now),
-            Command::Hold => self.hold(now),
+            Command::Hold => self.cx.hold(now),
             Command::Verbosity => self.change_verbosity(now),
             Command::Load(load) => self.change_load(load, now),
             Command::Language(tag) => self.change_language(tag.as_deref(), now),
@@ -115,7 +115,7 @@ impl App {
             Command::Back => self.back(now),
             Command::NotUnderstood(input) => {
                 let no = matches!(input.split_whitespace().next(), Some("n" | "no"));
-                self.respond(
+                self.cx.respond(
                     match no {
                         true => "help.unknown.reason",
                         false => "help.unknown",
@@ -135,15 +135,15 @@ impl App {
     /// command of its own and still runs.
     fn goes_on(&mut self, command: Option<&Command>, by: By, now: Now) -> bool {
         let is_line = matches!(by, By::Line { .. });
-        match self.doing.mode() {
+        match self.cx.doing.mode() {
             Mode::Quitting if !matches!(command, Some(Command::Quit | Command::Interrupt)) => {
-                self.doing = Doing::Watching;
-                self.respond("quit.stay", &[], now);
+                self.cx.doing = Doing::Watching;
+                self.cx.respond("quit.stay", &[], now);
                 is_line
             }
             Mode::Leaving(_) if !matches!(command, Some(Command::Leave)) => {
-                self.doing = Doing::Watching;
-                self.respond("quit.stay", &[], now);
+                self.cx.doing = Doing::Watching;
+                self.cx.respond("quit.stay", &[], now);
                 is_line
             }
             Mode::Confirming(id)
@@ -155,7 +155,7 @@ impl App {
                 let same = matches!(command, Some(Command::Accept(number)) if number.is_none_or(|number| number == id));
                 if is_line && same {
                     // Repeating the first step is not a change of mind.
-                    self.doing = Doing::Watching;
+                    self.cx.doing = Doing::Watching;
                 } else {
                     self.stay_open(now);
                 }
@@ -178,10 +178,11 @@ impl App {
     }
 
     fn back(&mut self, now: Now) {
-        match self.doing.mode() {
+        match self.cx.doing.mode() {
             Mode::Editing(id) => {
-                self.doing = Doing::Watching;
+                self.cx.doing = Doing::Watching;
                 let open = self
+                    .cx
                     .sessions
                     .question(QuestionId(id))
                     .is_some_and(Question::is_open);
@@ -190,22 +191,22 @@ impl App {
                 } else {
                     "reply.editing.closed"
                 };
-                self.respond(key, &[], now);
+                self.cx.respond(key, &[], now);
             }
             Mode::Choosing(..) | Mode::Confirming(_) => self.stay_open(now),
             Mode::Searching => {
-                self.doing = Doing::Watching;
-                self.respond("search.left", &[], now);
+                self.cx.doing = Doing::Watching;
+                self.cx.respond("search.left", &[], now);
             }
             Mode::Prompting(_) => {
                 // The person can take up the typed text again.
                 let typed = self.editor().0.to_owned();
                 self.prompts.keep(&typed);
-                self.doing = Doing::Watching;
-                self.respond("prompt.left", &[], now);
+                self.cx.doing = Doing::Watching;
+                self.cx.respond("prompt.left", &[], now);
             }
             Mode::Help | Mode::Watching | Mode::Quitting | Mode::Leaving(_) => {
-                self.doing = Doing::Watching
+                self.cx.doing = Doing::Watching
             }
         }
     }
@@ -213,9 +214,9 @@ impl App {
     pub(super) fn stop(&mut self, now: Now) {
         // What was spoken to its end by now counts as heard; what the key cuts off does not.
         self.note_said(now);
-        let spoke = !self.queue.is_idle();
-        let wishes = self.queue.stop(now.monotonic);
-        self.wish(wishes);
+        let spoke = !self.cx.queue.is_idle();
+        let wishes = self.cx.queue.stop(now.monotonic);
+        self.cx.wish(wishes);
         self.note_stopped();
         // Without an answer, the key or line would seem to be lost. The answer is not spoken: the person asked for
         // silence.
@@ -229,29 +230,32 @@ impl App {
         self.review.leave_search();
         self.stop(now);
         if looked_back {
-            self.answers.clear();
+            self.cx.answers.clear();
             self.answer_unsaid("review.left", now);
         }
     }
 
     /// Answers a key or a line on the screen only.
     fn answer_unsaid(&mut self, key: &str, now: Now) {
-        match self.face.manner() {
+        match self.cx.face.manner() {
             Manner::Keys => {
-                let words = self
-                    .announcer
-                    .phrases()
-                    .say(key, self.announcer.verbosity(), &[]);
+                let words =
+                    self.cx
+                        .announcer
+                        .phrases()
+                        .say(key, self.cx.announcer.verbosity(), &[]);
                 let told = self
+                    .cx
                     .announcer
                     .aside(Class::Response, Kind::Reply, words, now);
-                self.answers.take(&told, true);
+                self.cx.answers.take(&told);
             }
             Manner::Lines | Manner::Program => {
                 let told = self
+                    .cx
                     .announcer
                     .say(Class::Response, Kind::Reply, key, &[], now);
-                self.put(told);
+                self.cx.put(told);
             }
         }
     }
@@ -261,7 +265,7 @@ impl App {
         let first = self.questions().first().map(|question| question.id);
         let wanted = number.map(QuestionId).or(shown).or(first);
         let question = wanted
-            .and_then(|id| self.sessions.raised(id))
+            .and_then(|id| self.cx.sessions.raised(id))
             .filter(|question| question.is_open())
             .cloned();
         match (question, number) {
@@ -271,7 +275,10 @@ impl App {
                 self.tell_part(question.id, segments, now);
                 self.offer_changes(&question, now);
             }
-            (None, Some(number)) => self.respond("reply.no_such", &[("n", Arg::own(number))], now),
+            (None, Some(number)) => {
+                self.cx
+                    .respond("reply.no_such", &[("n", Arg::own(number))], now)
+            }
             (None, None) => self.tell_facts(now),
         }
     }
@@ -284,7 +291,7 @@ impl App {
             .map(|question| question.id)
             .collect();
         let Some(current) = self.questions.shown_id() else {
-            self.respond("reply.no_question", &[], now);
+            self.cx.respond("reply.no_question", &[], now);
             return;
         };
         let at = open
@@ -299,15 +306,20 @@ impl App {
     }
 
     fn status(&mut self, now: Now) {
-        let phrases = Arc::clone(self.announcer.phrases());
+        let phrases = Arc::clone(self.cx.announcer.phrases());
         let mut words = Vec::new();
         let open = self.waiting();
         if open > 0 {
             words.push(phrases.text("status.questions", &[("n", Arg::own(open))]));
         }
-        for session in self.sessions.iter().filter(|session| !session.is_ended()) {
+        for session in self
+            .cx
+            .sessions
+            .iter()
+            .filter(|session| !session.is_ended())
+        {
             words.push(self.session_words(session, now.monotonic));
-            words.push(self.announcer.session_facts(session));
+            words.push(self.cx.announcer.session_facts(session));
         }
         for view in self
             .links
@@ -338,7 +350,7 @@ impl App {
             words.push(phrases.text("status.nothing", &[]));
         }
         words.extend(self.forgotten_words());
-        if self.announcer.settings().verbosity == Verbosity::Detailed {
+        if self.cx.announcer.settings().verbosity == Verbosity::Detailed {
             words.extend(self.account_words());
         }
         let there =
@@ -350,10 +362,11 @@ impl App {
                 .filter_map(|view| self.connection_words(view)),
         );
         let face = [
-            ("face", Arg::Own(phrases.text(self.face.name(), &[]))),
-            ("why", Arg::Own(phrases.text(self.face.why(), &[]))),
+            ("face", Arg::Own(phrases.text(self.cx.face.name(), &[]))),
+            ("why", Arg::Own(phrases.text(self.cx.face.why(), &[]))),
         ];
         words.push(phrases.text("status.face", &face));
-        self.respond("fault.other", &[("reason", Arg::Own(words.join(" ")))], now);
+        self.cx
+            .respond("fault.other", &[("reason", Arg::Own(words.join(" ")))], now);
     }
 }

@@ -21,11 +21,11 @@ impl App {
             .map(|number| self.conversation_words(*number, now))
             .collect();
         if words.is_empty() {
-            self.respond("conversation.none", &[], now);
+            self.cx.respond("conversation.none", &[], now);
             return;
         }
         let reason = [("reason", Arg::Own(words.join(" ")))];
-        self.respond("fault.other", &reason, now);
+        self.cx.respond("fault.other", &reason, now);
     }
 
     /// Switches to the conversation with a number; without one, leaves the current one.
@@ -34,7 +34,7 @@ impl App {
         match number {
             None => {
                 self.conversations.go_to(None);
-                self.respond("conversation.nobody", &[], now);
+                self.cx.respond("conversation.nobody", &[], now);
             }
             Some(number) if all.contains(&number) => self.be_with(number, now),
             Some(number) => self.no_such_conversation(number, now),
@@ -46,7 +46,7 @@ impl App {
         let all = self.conversations_there();
         match self.conversations.next(&all) {
             Some(number) => self.be_with(number, now),
-            None => self.respond("conversation.none", &[], now),
+            None => self.cx.respond("conversation.none", &[], now),
         }
     }
 
@@ -54,7 +54,8 @@ impl App {
     fn be_with(&mut self, number: usize, now: Now) {
         self.conversations.go_to(Some(number));
         let words = self.conversation_words(number, now);
-        self.respond("fault.other", &[("reason", Arg::Own(words))], now);
+        self.cx
+            .respond("fault.other", &[("reason", Arg::Own(words))], now);
         let Some(conversation) = self.conversations.get(number).cloned() else {
             return;
         };
@@ -71,7 +72,7 @@ impl App {
 
     pub(super) fn no_such_conversation(&mut self, number: usize, now: Now) {
         let args = [("n", Arg::own(number))];
-        self.respond("conversation.no_such", &args, now);
+        self.cx.respond("conversation.no_such", &args, now);
     }
 
     /// Returns the numbers of the conversations that can go on.
@@ -84,7 +85,7 @@ impl App {
             views.into_iter().map(|view| view.id).collect()
         };
         let (several, prompted) = (links(several), links(prompted));
-        let heard_on = |link: &LinkId| self.sessions.iter().any(|it| it.key.link == *link);
+        let heard_on = |link: &LinkId| self.cx.sessions.iter().any(|it| it.key.link == *link);
         // As long as no agent has been heard there, the first prompt goes to whichever agent takes it.
         let unheard = several.iter().filter(|link| !heard_on(link));
         let mut all: Vec<Conversation> = prompted
@@ -98,7 +99,7 @@ impl App {
         // A conversation that takes prompts outlives the end of its work.
         let goes_on =
             |session: &&Session| !session.is_ended() || several.contains(&session.key.link);
-        let heard = self.sessions.iter().filter(goes_on);
+        let heard = self.cx.sessions.iter().filter(goes_on);
         for session in heard.filter(|session| !prompted.contains(&session.key.link)) {
             let conversation = Conversation {
                 link: session.key.link,
@@ -131,7 +132,7 @@ impl App {
             }
         };
         let muted = session
-            .is_some_and(|session| self.announcer.is_muted(&session.key, &session.agent))
+            .is_some_and(|session| self.cx.announcer.is_muted(&session.key, &session.agent))
             .then(|| phrases.text("conversation.muted", &[]));
         let here = (self.conversations.chosen() == Some(conversation))
             .then(|| phrases.text("conversation.here", &[]));
@@ -146,7 +147,7 @@ impl App {
 
     /// Returns the current or last session of a conversation.
     fn session_of(&self, conversation: &Conversation) -> Option<&Session> {
-        let all = self.sessions.iter();
+        let all = self.cx.sessions.iter();
         let of_it = all.filter(|session| is_of(conversation, session.key.link, &session.key));
         of_it.max_by_key(|session| (!session.is_ended(), session.last_event))
     }
@@ -175,7 +176,7 @@ impl App {
         let chosen = self.conversations.chosen();
         let chosen = chosen.filter(|chosen| chosen.link == link);
         let heard = || {
-            let mut told = self.announcer.history().iter().rev();
+            let mut told = self.cx.announcer.history().iter().rev();
             told.find_map(|told| told.key.as_ref().filter(|key| key.link == link))
         };
         let agent = chosen.and_then(|chosen| chosen.agent.clone());
@@ -196,7 +197,7 @@ impl App {
         let can = |view: &&super::LinkView| !view.is_over() && view.connection().takes_prompts;
         let link = conversation.link;
         let others = conversation.agent.as_ref().is_some_and(|agent| {
-            let mut heard = self.sessions.iter();
+            let mut heard = self.cx.sessions.iter();
             heard.any(|it| it.key.link == link && it.key.agent != *agent)
         });
         if self.links.iter().filter(can).count() < 2 && !others {
@@ -206,7 +207,7 @@ impl App {
         Some(match session {
             Some(session) => {
                 let (key, agent) = (&session.key, &session.agent);
-                (self.announcer.agent_name(key, agent, &self.sessions)).to_string()
+                (self.cx.announcer.agent_name(key, agent, &self.cx.sessions)).to_string()
             }
             None => self.links.name(link),
         })

@@ -10,18 +10,18 @@ use super::activity::Doing;
 impl App {
     /// Shows the help and reads it out: people who can't see the screen need it most.
     pub(super) fn help(&mut self, now: Now) {
-        match self.face.manner() {
-            Manner::Keys if matches!(self.doing, Doing::Helping { .. }) => {
-                self.doing = Doing::Watching;
+        match self.cx.face.manner() {
+            Manner::Keys if matches!(self.cx.doing, Doing::Helping { .. }) => {
+                self.cx.doing = Doing::Watching;
             }
             Manner::Keys => {
-                self.doing = Doing::Helping { scroll: 0 };
-                let phrases = self.announcer.phrases();
+                self.cx.doing = Doing::Helping { scroll: 0 };
+                let phrases = self.cx.announcer.phrases();
                 let entries = self.hands.keymap().help();
                 let entries: Vec<String> = entries
                     .map(|(key, does)| format!("{key}: {}.", phrases.help(does)))
                     .collect();
-                self.respond(
+                self.cx.respond(
                     "fault.other",
                     &[("reason", Arg::Own(entries.join(" ")))],
                     now,
@@ -34,7 +34,7 @@ impl App {
     /// Writes one line per entry, so that a screen reader can go from one to the next, with a heading before each
     /// group.
     fn help_in_lines(&mut self, now: Now) {
-        let phrases = self.announcer.phrases();
+        let phrases = self.cx.announcer.phrases();
         let mut rows = Vec::new();
         for group in keys::LINES.chunk_by(|one, next| one.group == next.group) {
             rows.extend(
@@ -50,10 +50,11 @@ impl App {
         }
         for row in rows {
             let args = [("reason", Arg::Own(row))];
-            let told = self
-                .announcer
-                .say(Class::Response, Kind::Reply, "fault.other", &args, now);
-            self.put(told);
+            let told =
+                self.cx
+                    .announcer
+                    .say(Class::Response, Kind::Reply, "fault.other", &args, now);
+            self.cx.put(told);
         }
     }
 }

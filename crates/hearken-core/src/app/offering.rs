@@ -21,29 +21,29 @@ impl App {
     /// Reads the commands of an agent; with a text, only those that begin with it.
     pub(super) fn read_commands(&mut self, text: Option<&str>, now: Now) {
         let Some(link) = self.prompted_link(false) else {
-            self.respond("prompt.nobody", &[], now);
+            self.cx.respond("prompt.nobody", &[], now);
             return;
         };
         let all = self.commands_of(link);
         let text = text.unwrap_or_default().trim_start_matches('/');
         let found: Vec<&Offered> = all.iter().filter(|it| it.name.starts_with(text)).collect();
         if all.is_empty() {
-            self.respond("commands.none", &[], now);
+            self.cx.respond("commands.none", &[], now);
         } else if found.is_empty() {
             let text = Arg::Name(format!("/{text}"));
-            self.respond("commands.no_such", &[("text", text)], now);
+            self.cx.respond("commands.no_such", &[("text", text)], now);
         } else if found.len() > FEW {
             let names: Vec<String> = found.iter().map(|it| format!("/{}", it.name)).collect();
-            let key = self.face.pick("commands.names.keys", "commands.names");
+            let key = self.cx.face.pick("commands.names.keys", "commands.names");
             let args = [("n", Arg::own(found.len())), ("all", named(&names))];
-            self.respond(key, &args, now);
+            self.cx.respond(key, &args, now);
         } else {
             let each: Vec<String> = found.iter().map(|it| self.command_words(it)).collect();
             let args = [
                 ("n", Arg::own(found.len())),
                 ("all", Arg::Own(each.join(" "))),
             ];
-            self.respond("commands.all", &args, now);
+            self.cx.respond("commands.all", &args, now);
         }
     }
 
@@ -51,33 +51,33 @@ impl App {
     pub(super) fn change_setting(&mut self, what: Option<String>, now: Now) {
         match self.prompted_link(false) {
             Some(link) => self.want(link, &Wish::Set(what), now),
-            None => self.respond("prompt.nobody", &[], now),
+            None => self.cx.respond("prompt.nobody", &[], now),
         }
     }
 
     /// Completes the typed command, and reads its description.
     pub(super) fn complete(&mut self, now: Now) {
-        let Doing::Prompting { whom, line } = &self.doing else {
+        let Doing::Prompting { whom, line } = &self.cx.doing else {
             return;
         };
         let (link, typed) = (whom.link, line.value().to_owned());
         let begun = typed.strip_prefix('/');
         let Some(begun) = begun.filter(|it| !it.contains(char::is_whitespace)) else {
-            self.respond("commands.complete", &[], now);
+            self.cx.respond("commands.complete", &[], now);
             return;
         };
         let all = self.commands_of(link);
         let found: Vec<&Offered> = all.iter().filter(|it| it.name.starts_with(begun)).collect();
         match found.as_slice() {
-            [] if all.is_empty() => self.respond("commands.none", &[], now),
+            [] if all.is_empty() => self.cx.respond("commands.none", &[], now),
             [] => {
                 let text = Arg::Name(typed);
-                self.respond("commands.no_such", &[("text", text)], now);
+                self.cx.respond("commands.no_such", &[("text", text)], now);
             }
             [one] => {
                 self.write(format!("/{} ", one.name));
                 let words = Arg::Own(self.command_words(one));
-                self.respond("fault.other", &[("reason", words)], now);
+                self.cx.respond("fault.other", &[("reason", words)], now);
             }
             several => {
                 let common = common(several);
@@ -90,7 +90,7 @@ impl App {
                     names.push("…".to_owned());
                 }
                 let args = [("n", Arg::own(several.len())), ("all", named(&names))];
-                self.respond("commands.all", &args, now);
+                self.cx.respond("commands.all", &args, now);
             }
         }
     }
@@ -108,7 +108,7 @@ impl App {
         let all = self.commands_of(link);
         if !all.is_empty() && !all.iter().any(|it| it.name == called) {
             let name = Arg::Name(called.to_owned());
-            self.respond("commands.unknown", &[("name", name)], now);
+            self.cx.respond("commands.unknown", &[("name", name)], now);
         }
     }
 
@@ -128,7 +128,7 @@ impl App {
 
     /// Replaces the typed text.
     fn write(&mut self, text: String) {
-        if let Some(line) = self.doing.line_mut() {
+        if let Some(line) = self.cx.doing.line_mut() {
             *line = tui_input::Input::new(text);
         }
     }

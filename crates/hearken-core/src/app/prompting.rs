@@ -47,7 +47,7 @@ impl App {
         if can.len() < 2 {
             return can.first().copied();
         }
-        let history = self.announcer.history().iter().rev();
+        let history = self.cx.announcer.history().iter().rev();
         let told = history.filter_map(|told| told.key.as_ref());
         let of_last = told.map(|key| key.link).find(|link| can.contains(link));
         of_last.or_else(|| can.first().copied())
@@ -94,17 +94,18 @@ impl App {
                 true => "prompt.not_this",
                 false => "prompt.nobody",
             };
-            self.respond(key, &[], now);
+            self.cx.respond(key, &[], now);
             return;
         };
         match text {
-            Some(text) if text.trim().is_empty() => self.respond("prompt.lines", &[], now),
+            Some(text) if text.trim().is_empty() => self.cx.respond("prompt.lines", &[], now),
             Some(text) => self.send_prompt(&whom, &text, now),
             None => {
                 self.prompts.begin();
                 let agent = self.name_of_prompted(&whom).unwrap_or_default();
-                self.doing = Doing::prompting(whom);
-                self.respond("prompt.editing", &[("agent", Arg::Name(agent))], now);
+                self.cx.doing = Doing::prompting(whom);
+                self.cx
+                    .respond("prompt.editing", &[("agent", Arg::Name(agent))], now);
             }
         }
     }
@@ -112,21 +113,22 @@ impl App {
     /// Sends the typed prompt.
     pub(super) fn submit_prompt(&mut self, whom: &Conversation, text: &str, now: Now) {
         if text.is_empty() {
-            self.respond("prompt.empty", &[], now);
+            self.cx.respond("prompt.empty", &[], now);
             return;
         }
-        self.doing = Doing::Watching;
+        self.cx.doing = Doing::Watching;
         self.send_prompt(whom, text, now);
     }
 
     fn send_prompt(&mut self, whom: &Conversation, text: &str, now: Now) {
         if self.links.get(whom.link).is_none_or(|view| view.is_over()) {
-            self.respond("prompt.nobody", &[], now);
+            self.cx.respond("prompt.nobody", &[], now);
             return;
         }
         self.prompts.keep(text);
         if let Some(agent) = self.name_of_prompted(whom) {
-            self.respond("prompt.to", &[("agent", Arg::Name(agent))], now);
+            self.cx
+                .respond("prompt.to", &[("agent", Arg::Name(agent))], now);
         }
         self.check_command(whom.link, text, now);
         self.want_of(whom, Wish::Prompt(text.to_owned()), now);
@@ -148,7 +150,7 @@ impl App {
             match wish {
                 Out::Tell(phrase) => {
                     let args = self.told_args(link, &phrase);
-                    self.respond(phrase.key, &args, now);
+                    self.cx.respond(phrase.key, &args, now);
                 }
                 other => self.carry_out(link, vec![other], now),
             }
@@ -181,18 +183,18 @@ impl App {
             };
             let never = prompted.and_then(|link| self.links.get(link));
             if never.is_some_and(|view| view.connection().never_stops) {
-                self.respond("stop_turn.never", &[], now);
+                self.cx.respond("stop_turn.never", &[], now);
                 return;
             }
             if self.is_only_heard() {
-                self.respond("stop_turn.only_heard", &[], now);
+                self.cx.respond("stop_turn.only_heard", &[], now);
                 return;
             }
             match (by, number.is_some() || self.takes_prompts()) {
                 // If no agent takes prompts, the line means the voice.
                 (By::Line { .. }, false) => self.stop(now),
                 (By::Line { .. } | By::Key(_) | By::Begun, _) => {
-                    self.respond("stop_turn.none", &[], now);
+                    self.cx.respond("stop_turn.none", &[], now);
                 }
             }
             return;
@@ -214,12 +216,13 @@ impl App {
         };
         if !second {
             let key = self
+                .cx
                 .face
                 .pick("stop_turn.first.keys", "stop_turn.first.lines");
             let agent = self.name_of_prompted(&whom).unwrap_or_default();
             let number = number.map(|number| number.to_string()).unwrap_or_default();
             let args = [("agent", Arg::Name(agent)), ("n", Arg::Own(number))];
-            self.respond(key, &args, now);
+            self.cx.respond(key, &args, now);
             return;
         }
         self.want_of(&whom, Wish::Stop, now);

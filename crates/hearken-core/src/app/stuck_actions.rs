@@ -41,11 +41,11 @@ impl App {
             // Above a minute the seconds do not matter.
             let time = Duration::from_secs(time.as_secs() / 60 * 60);
             let args = [
-                ("time", Arg::Own(self.announcer.time(time))),
+                ("time", Arg::Own(self.cx.announcer.time(time))),
                 ("agent", Arg::Name(agent.unwrap_or_default())),
             ];
             let (class, kind) = (Class::Outcome, Kind::Connection);
-            self.say(class, kind, "stuck.nothing", &args, now);
+            self.cx.say(class, kind, "stuck.nothing", &args, now);
         }
     }
 
@@ -59,7 +59,7 @@ impl App {
         let is_meant =
             |key: &SessionKey| key.link == link && agent.is_none_or(|agent| key.agent == *agent);
         let connection = view.connection();
-        let mut sessions = self.sessions.iter();
+        let mut sessions = self.cx.sessions.iter();
         let runs = sessions.any(|session| is_meant(&session.key) && !session.is_ended());
         let works = match agent {
             Some(_) => runs,
@@ -99,6 +99,7 @@ impl App {
             return;
         }
         let key = self
+            .cx
             .face
             .pick("stop_turn.no_effect.keys", "stop_turn.no_effect.lines");
         let agent = self.name_of_prompted(&stop.whom).unwrap_or_default();
@@ -107,7 +108,8 @@ impl App {
             ("agent", Arg::Name(agent)),
             ("n", Arg::Own(number.unwrap_or_default())),
         ];
-        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        self.cx
+            .say(Class::Outcome, Kind::Connection, key, &args, now);
     }
 
     /// Handles another stop of work that was asked to stop before; returns whether there is such work.
@@ -125,7 +127,7 @@ impl App {
                 self.stuck.stop = None;
                 self.want_of(whom, Wish::Abandon, now);
             }
-            false => self.respond("stop_turn.stopping", &[], now),
+            false => self.cx.respond("stop_turn.stopping", &[], now),
         }
         true
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::announce::VoiceEvent;
 use crate::announce::{Aloud, Announcement, Beat, Manner, Phrases, Sound, UtteranceId};
-use crate::config::Delivery;
+use crate::config::{Config, Delivery};
 use crate::keys::{Mode, Stroke, Struck};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::Answer;
@@ -230,7 +230,7 @@ impl Stage {
             }
             facts.extend(told.into_iter().map(|told| Input::Written { told, at }));
             if facts.is_empty()
-                && self.app.face.manner() == Manner::Keys
+                && self.app.cx.face.manner() == Manner::Keys
                 && self.app.wants_sight()
                 && let Some((shown, question)) = self.app.shown()
             {

@@ -21,13 +21,13 @@ impl App {
     pub(super) fn due(&self, timer: Timer) -> Option<Duration> {
         match timer {
             Timer::Frame => self.is_reading().then_some(Duration::ZERO),
-            Timer::Sessions => self.sessions.deadline(),
-            Timer::Stream => self.announcer.deadline(),
+            Timer::Sessions => self.cx.sessions.deadline(),
+            Timer::Stream => self.cx.announcer.deadline(),
             Timer::Retry => self.questions.retry_due(),
             Timer::SecondStep => self.second_step_ends(),
             Timer::Scan => self.scan_due(),
             Timer::Line => {
-                let both = [self.holding.deadline(), self.holding.decided_by()];
+                let both = [self.cx.holding.deadline(), self.cx.holding.decided_by()];
                 both.into_iter().flatten().min()
             }
             Timer::Alarm => self.questions.alarm_due(),
@@ -36,8 +36,8 @@ impl App {
             Timer::Dialect => self.links.dialects_due(),
             Timer::Stuck => self.stuck.due(),
             Timer::Flush => self.questions.flush_due(),
-            Timer::Beat => self.tuning.beat_due(),
-            Timer::Speech => self.queue.deadline(),
+            Timer::Beat => self.cx.signals.beat_due(),
+            Timer::Speech => self.cx.queue.deadline(),
             Timer::End => self.end_due(),
         }
     }
@@ -61,18 +61,18 @@ impl App {
         match timer {
             Timer::Frame => self.read_on(now),
             Timer::Sessions => {
-                let changes = self.sessions.tick(now);
+                let changes = self.cx.sessions.tick(now);
                 self.tell(changes, now);
             }
             Timer::Stream => {
-                for announcement in self.announcer.tick(now, &self.sessions) {
-                    self.emit(announcement, now);
+                for announcement in self.cx.announcer.tick(now, &self.cx.sessions) {
+                    self.cx.emit(announcement, now);
                 }
             }
             Timer::Retry => self.retry(now),
             Timer::SecondStep => self.end_second_step(now.monotonic, now),
             Timer::Scan => self.scan_on(now),
-            Timer::Line => self.tick_line(now),
+            Timer::Line => self.cx.tick_line(now),
             Timer::Alarm => self.alarm(now),
             Timer::Steady => self.tick_links(now),
             Timer::Start => self.tick_waiting(now),
@@ -80,13 +80,13 @@ impl App {
             Timer::Stuck => self.tick_stuck(now),
             Timer::Flush => {
                 self.questions.flushed();
-                self.effects.push(Effect::FlushInput);
+                self.cx.effects.push(Effect::FlushInput);
             }
             Timer::Beat => self.beat(now),
             Timer::Speech => {
                 // Last: everything that this fact caused is put in order before any speech begins.
-                let wishes = self.queue.tick(now.monotonic);
-                self.wish(wishes);
+                let wishes = self.cx.queue.tick(now.monotonic);
+                self.cx.wish(wishes);
                 self.note_said(now);
             }
             Timer::End => self.check_end(now),

@@ -16,7 +16,7 @@ use super::App;
 use super::activity::Doing;
 use super::links::LinkView;
 use super::questions::shown::Shown;
-use super::tuning::voice::VoiceState;
+use super::signals::VoiceState;
 
 /// The longest name of a running call in a status, in characters; the whole of it was said when it began.
 const LONGEST_CALL: usize = 60;
@@ -29,22 +29,22 @@ impl App {
 
     /// Returns the sessions and questions.
     pub fn sessions(&self) -> &Sessions {
-        &self.sessions
+        &self.cx.sessions
     }
 
     /// Returns everything that was announced.
     pub fn history(&self) -> &History {
-        self.announcer.history()
+        self.cx.announcer.history()
     }
 
     /// Returns the announcer, for its words.
     pub fn announcer(&self) -> &Announcer {
-        &self.announcer
+        &self.cx.announcer
     }
 
     /// Returns the phrases.
     pub fn phrases(&self) -> &Arc<Phrases> {
-        self.announcer.phrases()
+        self.cx.announcer.phrases()
     }
 
     /// Returns the key assignments.
@@ -54,22 +54,22 @@ impl App {
 
     /// Returns the settings.
     pub fn config(&self) -> &Config {
-        &self.config
+        &self.cx.config
     }
 
     /// Returns the verbosity.
     pub fn verbosity(&self) -> Verbosity {
-        self.announcer.verbosity()
+        self.cx.announcer.verbosity()
     }
 
     /// Returns the mode that keys are interpreted in.
     pub fn mode(&self) -> Mode {
-        self.doing.mode()
+        self.cx.doing.mode()
     }
 
     /// Returns how many rows the help is scrolled down; the pane stops at its last row.
     pub fn help_scroll(&self) -> usize {
-        match self.doing {
+        match self.cx.doing {
             Doing::Helping { scroll } => scroll,
             Doing::Watching
             | Doing::Confirming(_)
@@ -84,7 +84,7 @@ impl App {
 
     /// Returns the answers to the last key, oldest first: the pane shows them in an area of their own.
     pub fn answers(&self) -> &[Arc<Announcement>] {
-        self.answers.told()
+        self.cx.answers.told()
     }
 
     /// Returns whether an older announcement is under review, so that the newest may be out of sight.
@@ -97,7 +97,7 @@ impl App {
         let Some(review) = self.review.at() else {
             return 0;
         };
-        let history = self.announcer.history();
+        let history = self.cx.announcer.history();
         history
             .iter()
             .rev()
@@ -108,7 +108,7 @@ impl App {
 
     /// Returns the text that is being typed, and the position of its cursor in characters.
     pub fn editor(&self) -> (&str, usize) {
-        let line = self.doing.line();
+        let line = self.cx.doing.line();
         line.map_or(("", 0), |line| (line.value(), line.cursor()))
     }
 
@@ -117,7 +117,7 @@ impl App {
         match self.mode() {
             Mode::Searching => "editor.search",
             Mode::Prompting(_) => "editor.prompt",
-            Mode::Editing(id) => match self.sessions.question(QuestionId(id)) {
+            Mode::Editing(id) => match self.cx.sessions.question(QuestionId(id)) {
                 Some(question) if matches!(question.body, QuestionBody::Confirmation(_)) => {
                     "editor.reason"
                 }
@@ -135,23 +135,24 @@ impl App {
     /// Returns the question that keys are meant for.
     pub fn shown(&self) -> Option<(&Shown, &Question)> {
         let shown = self.questions.shown()?;
-        Some((shown, self.sessions.question(shown.question)?))
+        Some((shown, self.cx.sessions.question(shown.question)?))
     }
 
     /// Returns one question.
     pub fn question(&self, id: QuestionId) -> Option<&Question> {
-        self.sessions.question(id)
+        self.cx.sessions.question(id)
     }
 
     /// Returns the name by which a person tells the asking agent from all others.
     pub fn agent_of(&self, question: &Question) -> String {
         let (key, agent) = (&question.key, &question.agent);
-        (self.announcer.agent_name(key, agent, &self.sessions)).to_string()
+        (self.cx.announcer.agent_name(key, agent, &self.cx.sessions)).to_string()
     }
 
     /// Returns how much time a question has left.
     pub fn time_left(&self, question: &Question, now: Duration) -> Option<Duration> {
-        self.sessions
+        self.cx
+            .sessions
             .expires(question)
             .map(|at| at.saturating_sub(now))
     }
@@ -168,12 +169,12 @@ impl App {
 
     /// Returns whether only urgent speech is spoken.
     pub fn is_quiet(&self) -> bool {
-        self.announcer.settings().quiet
+        self.cx.announcer.settings().quiet
     }
 
     /// Returns whether all speech may finish.
     pub fn is_polite(&self) -> bool {
-        self.queue.is_polite()
+        self.cx.queue.is_polite()
     }
 
     /// Returns whether there is a voice that can be stopped.
@@ -183,20 +184,23 @@ impl App {
 
     /// Returns how much is announced.
     pub fn load(&self) -> Load {
-        self.announcer.settings().load
+        self.cx.announcer.settings().load
     }
 
     /// Returns the names of the muted agents at work.
     pub fn muted(&self) -> Vec<String> {
         let mut names: Vec<String> = self
+            .cx
             .sessions
             .iter()
             .filter(|session| !session.is_ended())
-            .filter(|session| self.announcer.is_muted(&session.key, &session.agent))
+            .filter(|session| self.cx.announcer.is_muted(&session.key, &session.agent))
             .map(|session| {
-                let name =
-                    self.announcer
-                        .name_of_agent(&session.key, &session.agent, &self.sessions);
+                let name = self.cx.announcer.name_of_agent(
+                    &session.key,
+                    &session.agent,
+                    &self.cx.sessions,
+                );
                 self.phrases().name_of(&name).into_owned()
             })
             .collect();
@@ -207,21 +211,21 @@ impl App {
 
     /// Returns the answer that waits for its second step, in words.
     pub fn waits_to_be_confirmed(&self) -> Option<String> {
-        let Doing::Confirming(step) = &self.doing else {
+        let Doing::Confirming(step) = &self.cx.doing else {
             return None;
         };
-        let question = self.sessions.question(step.question())?;
-        Some(self.announcer.answer_words(question, step.answer()))
+        let question = self.cx.sessions.question(step.question())?;
+        Some(self.cx.announcer.answer_words(question, step.answer()))
     }
 
     /// Returns the state of the voice.
     pub fn voice_state(&self) -> &VoiceState {
-        self.tuning.voice()
+        self.cx.signals.voice()
     }
 
     /// Returns the face and why it was chosen, as phrase keys.
     pub fn face(&self) -> (&'static str, &'static str) {
-        (self.face.name(), self.face.why())
+        (self.cx.face.name(), self.cx.face.why())
     }
 
     /// Returns the label of an announcement in words: its kind, and its agent if there are several.
@@ -232,7 +236,7 @@ impl App {
 
     /// Returns the parts of such a label: a phrase, and the name in it.
     pub fn label_of<'a>(&self, told: &'a Announcement) -> (&'static str, Option<&'a Arc<str>>) {
-        let several = self.sessions.several();
+        let several = self.cx.sessions.several();
         let agent = told.agent.as_ref();
         let agent =
             agent.filter(|_| several || (told.kind == Kind::Output && told.is_agents_text()));
@@ -254,7 +258,7 @@ impl App {
     /// Returns the state of the voice in words.
     pub fn voice_words(&self) -> String {
         let phrases = self.phrases();
-        match self.tuning.voice() {
+        match self.cx.signals.voice() {
             VoiceState::Off => phrases.text("headline.voice.off", &[]),
             VoiceState::LeftToReader => phrases.text("headline.voice.reader", &[]),
             VoiceState::Checking => phrases.text("headline.voice.checking", &[]),
@@ -284,7 +288,8 @@ impl App {
 
     /// Returns whether a question was answered from here, so that the person is no longer waited for.
     fn is_answered(&self, id: QuestionId) -> bool {
-        self.sessions
+        self.cx
+            .sessions
             .question(id)
             .is_some_and(|question| question.answer().is_some())
     }
@@ -295,7 +300,7 @@ impl App {
         let (waiting, running): (Vec<&ToolCall>, Vec<&ToolCall>) = session
             .tools
             .iter()
-            .partition(|call| self.sessions.waits_for_person(session, call));
+            .partition(|call| self.cx.sessions.waits_for_person(session, call));
         let running: Vec<String> = running
             .into_iter()
             .map(|call| {
@@ -303,7 +308,7 @@ impl App {
                 if session.is_unheard() {
                     return phrases.text("status.tool.lost", &[("tool", self.named(call))]);
                 }
-                let since = self.announcer.time(now.saturating_sub(call.since));
+                let since = self.cx.announcer.time(now.saturating_sub(call.since));
                 let args = [("tool", self.named(call)), ("since", Arg::Own(since))];
                 phrases.text("status.tool", &args)
             })
@@ -370,12 +375,15 @@ impl App {
         } else {
             "status.session"
         };
-        let name = (self.announcer).agent_name(&session.key, &session.agent, &self.sessions);
+        let name = (self.cx.announcer).agent_name(&session.key, &session.agent, &self.cx.sessions);
         phrases.text(
             key,
             &[
                 ("agent", Arg::Name(name.to_string())),
-                ("parent", self.announcer.parent_of(session, &self.sessions)),
+                (
+                    "parent",
+                    self.cx.announcer.parent_of(session, &self.cx.sessions),
+                ),
                 ("phase", Arg::Own(phrases.text(phase, &[]))),
                 (
                     "state",

@@ -25,13 +25,13 @@ impl App {
             Struck::Key(key) => self.key(key, read, now),
             Struck::Paste(text) => {
                 self.hand(read, now);
-                if self.doing.is_typing() {
+                if self.cx.doing.is_typing() {
                     self.paste_into_line(&text, now);
                 }
             }
             Struck::Stalled => {
                 self.hand(read, now);
-                self.respond("reply.paste_stalled", &[], now);
+                self.cx.respond("reply.paste_stalled", &[], now);
             }
             Struck::Focus(on) => {
                 self.questions.focus(on);
@@ -45,7 +45,7 @@ impl App {
     }
 
     fn key(&mut self, key: KeyEvent, read: Duration, now: Now) {
-        let press = self.hands.take(key, self.doing.is_typing(), read);
+        let press = self.hands.take(key, self.cx.doing.is_typing(), read);
         self.review.note_hand(now.monotonic);
         let Some(press) = press else { return };
         // With slow keys, the repeat is what counts.
@@ -60,19 +60,19 @@ impl App {
             self.scan(scanned, press, now);
             return;
         }
-        let command = keys::command(key, self.doing.mode(), self.hands.keymap());
-        let waits_for_a_step = self.doing.second_step().is_some();
+        let command = keys::command(key, self.cx.doing.mode(), self.hands.keymap());
+        let waits_for_a_step = self.cx.doing.second_step().is_some();
         if press.again && waits_for_a_step && command != Some(Command::Interrupt) {
             return;
         }
-        self.answers.clear();
+        self.cx.answers.clear();
         self.pressed(command, press, now);
     }
 
     /// Handles hand activity without a valid key.
     fn hand(&mut self, read: Duration, now: Now) {
         self.hands.note(read);
-        if self.doing.second_step().is_some() {
+        if self.cx.doing.second_step().is_some() {
             self.stay_open(now);
         }
     }

@@ -55,9 +55,9 @@ impl App {
             (ScanKey::Step, _) => self.scan_step(0, now),
             // With one switch, the first press begins.
             (ScanKey::Select, None) if automatic.is_some() => self.scan_step(0, now),
-            (ScanKey::Select, None) => self.respond("scan.nothing", &[], now),
+            (ScanKey::Select, None) => self.cx.respond("scan.nothing", &[], now),
             (ScanKey::Select, Some(focus)) if press.again || focus.is_too_soon(press.read) => {
-                self.respond("scan.too_soon", &[], now);
+                self.cx.respond("scan.too_soon", &[], now);
                 self.scan_say(focus.at(), now);
             }
             (ScanKey::Select, Some(focus)) => {
@@ -86,7 +86,7 @@ impl App {
 
     /// Returns what is in focus, as long as it belongs to the current mode and question.
     fn scan_focus(&self) -> Option<Focus> {
-        let (mode, shown) = (self.doing.mode(), self.questions.shown_id());
+        let (mode, shown) = (self.cx.doing.mode(), self.questions.shown_id());
         self.hands.scanning().focus(mode, shown)
     }
 
@@ -95,7 +95,7 @@ impl App {
         let at = self
             .scan_focus()
             .map_or(0, |focus| (focus.at() + 1) % count.max(1));
-        let (mode, shown) = (self.doing.mode(), self.questions.shown_id());
+        let (mode, shown) = (self.cx.doing.mode(), self.questions.shown_id());
         let focus = Focus::new(mode, shown, at, now.monotonic, by_itself);
         self.hands.scanning_mut().go_to(focus);
         self.scan_say(at, now);
@@ -106,7 +106,7 @@ impl App {
         let Some(item) = self.scan_items().get(at).cloned() else {
             return;
         };
-        let phrases = self.announcer.phrases();
+        let phrases = self.cx.announcer.phrases();
         let words = match &item {
             ScanItem::Named(name) => {
                 let does = BINDINGS
@@ -116,24 +116,25 @@ impl App {
                 phrases.help(does).to_owned()
             }
             ScanItem::Option(id, at) => {
-                let Some(question) = self.sessions.question(*id).cloned() else {
+                let Some(question) = self.cx.sessions.question(*id).cloned() else {
                     return;
                 };
                 let label = match &question.body {
                     QuestionBody::Clarification(asked) => asked
                         .choices
                         .get(*at)
-                        .map(|choice| self.announcer.exact(&question, &choice.label)),
+                        .map(|choice| self.cx.announcer.exact(&question, &choice.label)),
                     QuestionBody::Confirmation(asked) => asked
                         .others()
                         .nth(*at)
-                        .map(|other| Arg::Own(self.announcer.decision_words(other))),
+                        .map(|other| Arg::Own(self.cx.announcer.decision_words(other))),
                 };
                 let args = [
                     ("n", Arg::own(at + 1)),
                     ("label", label.unwrap_or_else(|| Arg::own(""))),
                 ];
-                self.tell_about(Class::Response, &question, "scan.choice", &args, now);
+                self.cx
+                    .tell_about(Class::Response, &question, "scan.choice", &args, now);
                 return;
             }
             ScanItem::Group(at) => {
@@ -146,12 +147,14 @@ impl App {
             ScanItem::Send => phrases.text("scan.send", &[]),
             ScanItem::Back => phrases.text("scan.back", &[]),
         };
-        self.respond("scan.item", &[("item", Arg::Own(words))], now);
+        self.cx
+            .respond("scan.item", &[("item", Arg::Own(words))], now);
     }
 
     /// Returns a name for a character that a voice pronounces.
     fn scan_letter(&self, c: char) -> String {
-        self.announcer
+        self.cx
+            .announcer
             .phrases()
             .lexicon()
             .spell(&c.to_string(), false)
@@ -184,15 +187,15 @@ impl App {
         let typed = matches!(item, ScanItem::Letter(_) | ScanItem::Delete);
         self.pressed(command, press, now);
         if typed {
-            let typed = self.doing.line().map_or("", tui_input::Input::value);
+            let typed = self.cx.doing.line().map_or("", tui_input::Input::value);
             let text = Arg::Own(crate::announce::speakable::one_line(typed));
-            self.respond("scan.typed", &[("text", text)], now);
+            self.cx.respond("scan.typed", &[("text", text)], now);
         }
     }
 
     /// Returns everything that can be done at the moment.
     fn scan_items(&self) -> Vec<ScanItem> {
-        match self.doing.mode() {
+        match self.cx.doing.mode() {
             Mode::Watching => {
                 let shown = self.shown().map(|(_, question)| question);
                 let mut items = shown.map(question_items).unwrap_or_default();
@@ -218,6 +221,7 @@ impl App {
             Mode::Choosing(id, _) => {
                 let id = QuestionId(id);
                 let count = self
+                    .cx
                     .sessions
                     .question(id)
                     .map_or(0, |question| question.body.choices());

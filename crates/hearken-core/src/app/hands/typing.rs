@@ -30,7 +30,7 @@ impl App {
         let request = match edit {
             Edit::Insert(c) => {
                 if !self.has_room(c) {
-                    self.respond("reply.full", &[], now);
+                    self.cx.respond("reply.full", &[], now);
                     return;
                 }
                 Request::InsertChar(c)
@@ -51,7 +51,7 @@ impl App {
             }
             Edit::NewLine => {
                 if !self.has_room('\n') {
-                    self.respond("reply.full", &[], now);
+                    self.cx.respond("reply.full", &[], now);
                     return;
                 }
                 self.change(Request::InsertChar('\n'));
@@ -74,8 +74,8 @@ impl App {
                 return;
             }
             Edit::Editor => {
-                self.respond("prompt.editor", &[], now);
-                self.effects.push(Effect::Edit {
+                self.cx.respond("prompt.editor", &[], now);
+                self.cx.effects.push(Effect::Edit {
                     text: before.0,
                     most: LONGEST_ANSWER,
                 });
@@ -122,8 +122,8 @@ impl App {
 
     /// Replaces the prompt that is being typed by another one, and reads it out.
     fn take_up(&mut self, text: Option<String>, none: &str, now: Now) {
-        let (Some(text), Some(line)) = (text, self.doing.line_mut()) else {
-            self.respond(none, &[], now);
+        let (Some(text), Some(line)) = (text, self.cx.doing.line_mut()) else {
+            self.cx.respond(none, &[], now);
             return;
         };
         *line = tui_input::Input::new(text.clone());
@@ -134,7 +134,7 @@ impl App {
     pub(in crate::app) fn edited(&mut self, outcome: Result<String, Reason>, now: Now) {
         match (outcome, self.is_prompt()) {
             (Ok(text), true) => {
-                if let Some(line) = self.doing.line_mut() {
+                if let Some(line) = self.cx.doing.line_mut() {
                     *line = tui_input::Input::default();
                 }
                 self.paste_into_line(text.trim_end(), now);
@@ -142,11 +142,12 @@ impl App {
             // The prompt that it was for is no longer open.
             (Ok(text), false) => {
                 self.prompts.keep(&text);
-                self.respond("prompt.editor.late", &[], now);
+                self.cx.respond("prompt.editor.late", &[], now);
             }
             (Err(reason), _) => {
-                let reason = self.because(&reason);
-                self.respond("prompt.editor.failed", &[("reason", reason)], now);
+                let reason = self.cx.because(&reason);
+                self.cx
+                    .respond("prompt.editor.failed", &[("reason", reason)], now);
             }
         }
     }
@@ -156,12 +157,12 @@ impl App {
         let before: String = line.chars().take(cursor).collect();
         let last = before.trim_end_matches('\n').rsplit('\n').next();
         let word = last.unwrap_or_default().unicode_words().next_back();
-        let words = match self.config.questions.echo {
+        let words = match self.cx.config.questions.echo {
             EchoChoice::Words | EchoChoice::Both => word.unwrap_or_default(),
             EchoChoice::Characters | EchoChoice::None => "",
         };
         let args = [("word", Arg::own(words))];
-        let said = self.announcer.phrases().text("editor.new_line", &args);
+        let said = self.cx.announcer.phrases().text("editor.new_line", &args);
         self.echo(&said, "editor.empty", now);
     }
 
@@ -187,7 +188,7 @@ impl App {
             self.change(Request::InsertChar(c));
         }
         if left_out {
-            self.respond("reply.full", &[], now);
+            self.cx.respond("reply.full", &[], now);
         } else {
             let (line, _) = self.line_and_cursor();
             self.echo(&line, "editor.empty", now);
@@ -196,22 +197,22 @@ impl App {
 
     /// Returns whether one more character fits: a reason is shorter than an answer.
     fn has_room(&self, c: char) -> bool {
-        let line = self.doing.line().map_or("", tui_input::Input::value);
+        let line = self.cx.doing.line().map_or("", tui_input::Input::value);
         let fits = line.len() + c.len_utf8() <= LONGEST_ANSWER;
         fits && (!self.is_reason() || line.chars().count() < LONGEST_RATIONALE)
     }
 
     /// Returns whether a prompt is being typed, which may have several lines.
     fn is_prompt(&self) -> bool {
-        matches!(self.doing, Doing::Prompting { .. })
+        matches!(self.cx.doing, Doing::Prompting { .. })
     }
 
     /// Returns whether the reason of a rejection is being typed.
     fn is_reason(&self) -> bool {
-        let Doing::Answering { question, .. } = self.doing else {
+        let Doing::Answering { question, .. } = self.cx.doing else {
             return false;
         };
-        let question = self.sessions.question(question);
+        let question = self.cx.sessions.question(question);
         question.is_some_and(|question| matches!(question.body, QuestionBody::Confirmation(_)))
     }
 
@@ -221,7 +222,7 @@ impl App {
     }
 
     fn change(&mut self, request: Request) {
-        if let Some(line) = self.doing.line_mut() {
+        if let Some(line) = self.cx.doing.line_mut() {
             line.handle(request);
         }
     }
@@ -229,11 +230,11 @@ impl App {
     /// Echoes a typed character, or the word that it ends.
     fn echo_typed(&mut self, c: char, line: &str, cursor: usize, now: Now) {
         let ends_word = !c.is_alphanumeric();
-        let characters = match self.config.questions.echo {
+        let characters = match self.cx.config.questions.echo {
             EchoChoice::Characters | EchoChoice::Both => true,
             EchoChoice::Words | EchoChoice::None => false,
         };
-        let words = match self.config.questions.echo {
+        let words = match self.cx.config.questions.echo {
             EchoChoice::Words | EchoChoice::Both => true,
             EchoChoice::Characters | EchoChoice::None => false,
         };
@@ -248,7 +249,7 @@ impl App {
 
     /// Reads out a part of the line: a single character by its name, an empty part with the phrase `nothing`.
     fn echo(&mut self, text: &str, nothing: &str, now: Now) {
-        let phrases = self.announcer.phrases();
+        let phrases = self.cx.announcer.phrases();
         let mut clusters = text.graphemes(true);
         let spoken = match (clusters.next(), clusters.next()) {
             (None, _) => phrases.text(nothing, &[]),
@@ -256,15 +257,15 @@ impl App {
             (Some(_), None) => phrases.lexicon().spell(text, false),
             (Some(_), Some(_)) => text.to_owned(),
         };
-        let told = self.announcer.aside(
+        let told = self.cx.announcer.aside(
             Class::Response,
             Kind::Reply,
             vec![Segment::own(spoken)],
             now,
         );
-        self.emit(told, now);
+        self.cx.emit(told, now);
         // The line itself shows it.
-        self.answers.clear();
+        self.cx.answers.clear();
     }
 }
 

@@ -43,10 +43,11 @@ impl App {
             (_, _) => key,
         };
         let source = ("source", Arg::Own(view.name.clone()));
-        let what = self.announcer.phrases().text(what.phrase(), &[]);
+        let what = self.cx.announcer.phrases().text(what.phrase(), &[]);
         if let Some(key) = key {
             let args = [source.clone(), ("what", Arg::Own(what))];
-            self.say(Class::Outcome, Kind::Connection, key, &args, now);
+            self.cx
+                .say(Class::Outcome, Kind::Connection, key, &args, now);
         } else if speaks == Speaks::Mixed {
             self.tell_more_unread(id, what, now);
         }
@@ -56,7 +57,7 @@ impl App {
                 view.failed();
             }
             let args = [source];
-            self.say(
+            self.cx.say(
                 Class::Outcome,
                 Kind::Connection,
                 "link.foreign.left",
@@ -64,7 +65,7 @@ impl App {
                 now,
             );
             self.unsure(id, now);
-            self.effects.push(Effect::Close(id));
+            self.cx.effects.push(Effect::Close(id));
         }
     }
 

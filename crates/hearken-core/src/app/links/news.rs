@@ -47,7 +47,7 @@ impl App {
                 view.met();
                 // A connection that belongs to a single run brings nothing from before.
                 if !view.connection().rests {
-                    self.sessions.link_connected(id, now);
+                    self.cx.sessions.link_connected(id, now);
                 }
             }
             LinkEvent::Frame(_) | LinkEvent::Piece { .. } => self.link_back(id, now),
@@ -115,7 +115,7 @@ impl App {
             LinkEvent::Dropped { fault, count } => self.dropped(id, &fault, count, now),
             LinkEvent::Strangers { count } => {
                 let args = [("count", Arg::own(count))];
-                self.say(Class::Outcome, Kind::Connection, "link.strangers", &args, now);
+                self.cx.say(Class::Outcome, Kind::Connection, "link.strangers", &args, now);
             }
             LinkEvent::Connecting { .. }
             | LinkEvent::Resumed
@@ -156,7 +156,8 @@ impl App {
             ("source", Arg::Own(view.name.clone())),
             ("reason", Arg::Own(reason)),
         ];
-        self.say(Class::Outcome, Kind::Connection, "link.dropped", &args, now);
+        self.cx
+            .say(Class::Outcome, Kind::Connection, "link.dropped", &args, now);
     }
 
     fn connected(&mut self, id: LinkId, now: Now) {
@@ -167,7 +168,7 @@ impl App {
             return;
         }
         let how = match (view.answerable, view.connection().how) {
-            (true, Some(how)) => self.announcer.phrases().text(how, &[]),
+            (true, Some(how)) => self.cx.announcer.phrases().text(how, &[]),
             (false, _) | (true, None) => String::new(),
         };
         let made = view.recording.as_ref().map(|recording| recording.made);
@@ -180,19 +181,20 @@ impl App {
                     0 | 1 => "link.connected.only",
                     _ => "link.connected.short",
                 };
-                let announcement = self.announcer.say_in_short(
+                let announcement = self.cx.announcer.say_in_short(
                     (Class::Outcome, Kind::Connection),
                     ("link.connected", short),
                     &args,
                     now,
                 );
-                self.emit(announcement, now);
+                self.cx.emit(announcement, now);
             }
             Some(made) => {
                 let made = made.map(|made| made.strftime("%Y-%m-%d %H:%M UTC").to_string());
                 let made = ("made", Arg::own(made.unwrap_or_default()));
                 let key = "replay.started";
-                self.say(Class::Outcome, Kind::Connection, key, &[source, made], now);
+                self.cx
+                    .say(Class::Outcome, Kind::Connection, key, &[source, made], now);
             }
         }
     }
@@ -204,7 +206,8 @@ impl App {
         };
         if view.is_back() {
             let args = [("source", Arg::Own(view.name.clone()))];
-            self.say(Class::Outcome, Kind::Connection, "link.back", &args, now);
+            self.cx
+                .say(Class::Outcome, Kind::Connection, "link.back", &args, now);
         }
     }
 
@@ -229,7 +232,7 @@ impl App {
             // A server that waits for the answer sends nothing more by itself: without this, the person could not give
             // it. A server that knows its own subscription is the one that asked. One that resumes after the id of an
             // event would have had to report its state if it could not (B.1.5), but may simply not know better.
-            let changes = self.sessions.link_resumed(id, standing, now);
+            let changes = self.cx.sessions.link_resumed(id, standing, now);
             if !changes.is_empty() {
                 self.questions.note_change(now.monotonic);
             }
@@ -274,12 +277,14 @@ impl App {
 
     /// Announces the answer to a question, as a recording or a capture shows it.
     pub(super) fn tell_recorded_answer(&mut self, question: QuestionId, answer: Answer, now: Now) {
-        if let Some(question) = self.sessions.question(question).cloned() {
-            let words = self.announcer.answer_words(&question, &answer);
+        if let Some(question) = self.cx.sessions.question(question).cloned() {
+            let words = self.cx.announcer.answer_words(&question, &answer);
             let args = [("n", Arg::own(question.id.0)), ("answer", Arg::Own(words))];
-            self.tell_about(Class::Alert, &question, "question.recorded", &args, now);
+            self.cx
+                .tell_about(Class::Alert, &question, "question.recorded", &args, now);
             let id = question.id;
             let changes = self
+                .cx
                 .sessions
                 .answered_before(id, answer, now, &mut Unobserved);
             self.tell(changes, now);
@@ -288,7 +293,7 @@ impl App {
 
     /// Releases what a link still held back, because nothing more comes that it could wait for.
     pub(in crate::app) fn release(&mut self, id: LinkId, now: Now) {
-        let changes = self.sessions.release_link(id, now);
+        let changes = self.cx.sessions.release_link(id, now);
         self.tell(changes, now);
     }
 
@@ -303,7 +308,8 @@ impl App {
                 ("source", Arg::Own(view.name.clone())),
                 ("reason", Arg::Own(self.fault_words(fault))),
             ];
-            self.say(Class::Outcome, Kind::Connection, key, &args, now);
+            self.cx
+                .say(Class::Outcome, Kind::Connection, key, &args, now);
         }
         self.unsure(id, now);
     }
@@ -324,7 +330,7 @@ impl App {
         } else {
             String::new()
         };
-        let remedy = remedy(fault).map(|key| self.announcer.phrases().text(key, &[]));
+        let remedy = remedy(fault).map(|key| self.cx.announcer.phrases().text(key, &[]));
         let more = [remedy.unwrap_or_default(), cut, self.has_remarked(id)];
         let more: Vec<String> = more.into_iter().filter(|it| !it.is_empty()).collect();
         let args = [
@@ -332,7 +338,8 @@ impl App {
             ("reason", Arg::Own(self.fault_words(fault))),
             ("more", Arg::Own(more.join(" "))),
         ];
-        self.say(Class::Outcome, Kind::Connection, "link.failed", &args, now);
+        self.cx
+            .say(Class::Outcome, Kind::Connection, "link.failed", &args, now);
         self.unsure(id, now);
     }
 
@@ -351,14 +358,15 @@ impl App {
         };
         let source = ("source", Arg::Own(view.name.clone()));
         let args = [source, ("more", Arg::Own(self.cut_short(id)))];
-        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        self.cx
+            .say(Class::Outcome, Kind::Connection, key, &args, now);
         self.unsure(id, now);
     }
 
     /// Announces the rest of an agent's texts, before the news that nothing more comes.
     fn say_rest(&mut self, id: LinkId, now: Now) {
-        for told in self.announcer.flush_link(id, now, &self.sessions) {
-            self.emit(told, now);
+        for told in self.cx.announcer.flush_link(id, now, &self.cx.sessions) {
+            self.cx.emit(told, now);
         }
     }
 
@@ -371,18 +379,18 @@ impl App {
             return;
         }
         let unsure = if over {
-            self.sessions.link_over(id, now)
+            self.cx.sessions.link_over(id, now)
         } else {
-            self.sessions.link_lost(id, now)
+            self.cx.sessions.link_lost(id, now)
         };
         for question in unsure {
-            let Some(question) = self.sessions.question(question).cloned() else {
+            let Some(question) = self.cx.sessions.question(question).cloned() else {
                 continue;
             };
-            let wishes = self.queue.withdraw(question.id, now.monotonic);
-            self.wish(wishes);
-            let (key, args) = self.announcer.unsure(&question);
-            self.tell_about(Class::Alert, &question, key, &args, now);
+            let wishes = self.cx.queue.withdraw(question.id, now.monotonic);
+            self.cx.wish(wishes);
+            let (key, args) = self.cx.announcer.unsure(&question);
+            self.cx.tell_about(Class::Alert, &question, key, &args, now);
             self.questions.note_loss_told(question.id);
         }
         self.questions.note_change(now.monotonic);
@@ -400,15 +408,16 @@ impl App {
         // Above a minute the seconds do not matter.
         let whole = seconds.checked_rem(60).filter(|_| seconds >= 60);
         let time = Duration::from_secs(seconds.saturating_sub(whole.unwrap_or(0)));
-        let args = [source, ("time", Arg::Own(self.announcer.time(time)))];
-        self.say(Class::Outcome, Kind::Connection, "link.silent", &args, now);
+        let args = [source, ("time", Arg::Own(self.cx.announcer.time(time)))];
+        self.cx
+            .say(Class::Outcome, Kind::Connection, "link.silent", &args, now);
     }
 
     /// Passes the person's current terms on to every source.
     pub(in crate::app) fn change_terms(&mut self, now: Now) {
         for at in 0..self.links.len() {
             let id = LinkId(at);
-            let terms = super::terms(&self.announcer, &self.queue, id);
+            let terms = super::terms(&self.cx.announcer, &self.cx.queue, id);
             let out = self.links.want(id, &Wish::Terms(terms), now);
             self.carry_out(id, out, now);
         }
@@ -435,7 +444,7 @@ impl App {
             how, terms, known, ..
         } = view.connection();
         let how = how.filter(|_| view.answerable)?;
-        let phrases = self.announcer.phrases();
+        let phrases = self.cx.announcer.phrases();
         let args = [
             ("source", Arg::Own(view.name.clone())),
             ("how", Arg::Own(phrases.text(how, &[]))),
@@ -452,7 +461,7 @@ impl App {
 
     /// Announces, once per source, that an agent uses a name that was not proved there (10.4).
     pub(super) fn tell_claim(&mut self, id: LinkId, agent: &AgentId, name: &str, now: Now) {
-        if !self.announcer.trust().doubts(id, agent, name) {
+        if !self.cx.announcer.trust().doubts(id, agent, name) {
             return;
         }
         let Some(view) = self.links.get_mut(id) else {
@@ -465,7 +474,8 @@ impl App {
             ("source", Arg::Own(view.name.clone())),
             ("agent", Arg::Name(name.to_owned())),
         ];
-        self.say(Class::Outcome, Kind::Connection, "proof.claim", &args, now);
+        self.cx
+            .say(Class::Outcome, Kind::Connection, "proof.claim", &args, now);
     }
 }
 

@@ -137,22 +137,22 @@ impl App {
     fn event(&mut self, id: LinkId, mut decoded: Box<Decoded>, asks: Answerability, now: Now) {
         self.stuck
             .heard(id, &decoded.envelope.producer.agent_id, now);
-        self.announcer.put_into_language(id, &mut decoded);
+        self.cx.announcer.put_into_language(id, &mut decoded);
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
         view.speaks_aaep();
         view.frames += 1;
         let number = view.frames;
-        if self.announcer.trust().is_asked_for() {
+        if self.cx.announcer.trust().is_asked_for() {
             let producer = &decoded.envelope.producer;
             self.tell_claim(id, &producer.agent_id, producer.label(), now);
         }
         match asks {
             Answerability::ToBeAnswered => {}
-            Answerability::ToBeSeen => self.sessions.only_shown(id, &decoded.event),
+            Answerability::ToBeSeen => self.cx.sessions.only_shown(id, &decoded.event),
         }
-        let changes = self.sessions.apply(id, decoded, now);
+        let changes = self.cx.sessions.apply(id, decoded, now);
         let asked = changes.iter().find_map(|change| {
             if let What::QuestionOpened(question) = change.what {
                 Some(question)
@@ -193,14 +193,14 @@ impl App {
             return;
         };
         view.garbage += 1;
-        let reason = self.announcer.phrases().unread(error);
+        let reason = self.cx.announcer.phrases().unread(error);
         if view.garbage == 1 {
             let args = [
                 ("source", Arg::Own(view.name.clone())),
                 ("reason", Arg::Own(reason)),
             ];
             let key = "anomaly.undecodable";
-            self.say(Class::Outcome, Kind::Anomaly, key, &args, now);
+            self.cx.say(Class::Outcome, Kind::Anomaly, key, &args, now);
         } else {
             self.tell_more_unread(id, reason, now);
         }
@@ -220,7 +220,7 @@ impl App {
             ("count", Arg::own(view.garbage)),
         ];
         let key = "anomaly.undecodable.more";
-        self.say(Class::Outcome, Kind::Anomaly, key, &args, now);
+        self.cx.say(Class::Outcome, Kind::Anomaly, key, &args, now);
     }
 }
 

@@ -21,7 +21,11 @@ impl App {
             .map(|view| view.id)
             .collect();
         for id in due {
-            let late = self.announcer.phrases().text("link.connecting.late", &[]);
+            let late = self
+                .cx
+                .announcer
+                .phrases()
+                .text("link.connecting.late", &[]);
             let Some(view) = self.links.get_mut(id) else {
                 continue;
             };
@@ -54,7 +58,8 @@ impl App {
                 ("source", Arg::Own(view.name.clone())),
                 ("why", Arg::Own(why)),
             ];
-            self.say(Class::Outcome, Kind::Connection, key, &args, now);
+            self.cx
+                .say(Class::Outcome, Kind::Connection, key, &args, now);
         }
     }
 }

@@ -32,17 +32,17 @@ impl App {
                     self.unread(id, &why, now);
                 }
             }
-            Out::Send { request, frame } => self.effects.push(Effect::Send {
+            Out::Send { request, frame } => self.cx.effects.push(Effect::Send {
                 link: id,
                 request,
                 body: frame,
             }),
-            Out::Hand { request, message } => self.effects.push(Effect::Hand {
+            Out::Hand { request, message } => self.cx.effects.push(Effect::Hand {
                 link: id,
                 request,
                 message,
             }),
-            Out::Call { request, call } => self.effects.push(Effect::Call {
+            Out::Call { request, call } => self.cx.effects.push(Effect::Call {
                 link: id,
                 request,
                 call,
@@ -51,16 +51,16 @@ impl App {
                 id: of,
                 request,
                 body,
-            } => self.effects.push(Effect::Respond {
+            } => self.cx.effects.push(Effect::Respond {
                 link: id,
                 id: of,
                 request,
                 body,
             }),
-            Out::Follow(stream) => self.effects.push(Effect::Follow { link: id, stream }),
-            Out::Refuse(fault) => self.effects.push(Effect::Refuse { link: id, fault }),
+            Out::Follow(stream) => self.cx.effects.push(Effect::Follow { link: id, stream }),
+            Out::Refuse(fault) => self.cx.effects.push(Effect::Refuse { link: id, fault }),
             Out::Release => self.release(id, now),
-            Out::LastWords(words) => self.effects.push(Effect::LastWords { link: id, words }),
+            Out::LastWords(words) => self.cx.effects.push(Effect::LastWords { link: id, words }),
             Out::ChangeWay(way) => {
                 if let Some(view) = self.links.get_mut(id) {
                     view.left_connection();
@@ -70,11 +70,11 @@ impl App {
                 }
                 self.release(id, now);
                 self.unsure(id, now);
-                self.effects.push(Effect::ChangeWay { link: id, way });
+                self.cx.effects.push(Effect::ChangeWay { link: id, way });
             }
             Out::Close(fault) => {
                 self.failed(id, &fault, now);
-                self.effects.push(Effect::Close(id));
+                self.cx.effects.push(Effect::Close(id));
             }
             Out::Settled { request, outcome } => {
                 self.stuck.stir(id, now);
@@ -83,11 +83,11 @@ impl App {
             Out::Standing(standing) => self.stand(id, standing, now),
             Out::Decided { token, to } => {
                 let how = Closing::StateLeft { to: to.into() };
-                let changes = self.sessions.decided(id, &token, &how, now);
+                let changes = self.cx.sessions.decided(id, &token, &how, now);
                 self.tell(changes, now);
             }
             Out::Answered(reply) => {
-                if let Some(question) = self.sessions.open_under(id, &reply.token) {
+                if let Some(question) = self.cx.sessions.open_under(id, &reply.token) {
                     self.tell_recorded_answer(question, reply.answer, now);
                 }
             }
@@ -96,44 +96,46 @@ impl App {
                     Over::Stopped => Closing::Stopped,
                     Over::TakenBack => Closing::TakenBack,
                 };
-                let changes = self.sessions.decided(id, &token, &how, now);
+                let changes = self.cx.sessions.decided(id, &token, &how, now);
                 self.tell(changes, now);
             }
-            Out::Proven(agent) => self.announcer.trust_mut().prove(id, agent),
+            Out::Proven(agent) => self.cx.announcer.trust_mut().prove(id, agent),
             Out::Tell(phrase) => {
                 self.stuck.stir(id, now);
                 let args = self.told_args(id, &phrase);
                 let key = self.told_key(phrase.key);
-                self.say(Class::Outcome, Kind::Connection, key, &args, now);
+                self.cx
+                    .say(Class::Outcome, Kind::Connection, key, &args, now);
             }
             // Observers of a dialect's machines read its frames themselves.
             Out::Stepped(_) => {}
             Out::Detail(phrase) => {
                 let args = self.told_args(id, &phrase);
-                self.say_in_detail(Class::Outcome, Kind::Connection, phrase.key, &args, now);
+                self.cx
+                    .say_in_detail(Class::Outcome, Kind::Connection, phrase.key, &args, now);
             }
         }
     }
 
     /// Records an event as the app reads it.
     pub(super) fn keep_event(&mut self, id: LinkId, text: String) {
-        if !self.keeps {
+        if !self.cx.keeps {
             return;
         }
         let kept = RecordedFact::Event(text);
-        self.effects.push(Effect::Keep { link: id, kept });
+        self.cx.effects.push(Effect::Keep { link: id, kept });
     }
 
     /// Records a frame, if it is worded differently from the events that were made of it.
     pub(super) fn keep_raw(&mut self, id: LinkId, frame: &str, made: &[Out]) {
-        if !self.keeps {
+        if !self.cx.keeps {
             return;
         }
         let frame = dialect::bare(frame);
         let same = |wish: &Out| matches!(wish, Out::Event(text) if text == frame);
         if !made.iter().any(same) {
             let kept = RecordedFact::Frame(frame.to_owned());
-            self.effects.push(Effect::Keep { link: id, kept });
+            self.cx.effects.push(Effect::Keep { link: id, kept });
         }
     }
 
@@ -143,7 +145,7 @@ impl App {
             QuestionsStanding::Back => session::Standing::Live,
             QuestionsStanding::PerhapsBack => session::Standing::Resumed,
             QuestionsStanding::Decided => {
-                let changes = self.sessions.over(id, &Closing::Unsubscribed, now);
+                let changes = self.cx.sessions.over(id, &Closing::Unsubscribed, now);
                 return self.tell(changes, now);
             }
         };

@@ -14,13 +14,13 @@ impl App {
         phrase: &Phrase,
     ) -> Vec<(&'static str, Arg)> {
         let mut args = vec![("source", Arg::Own(self.links.name(id)))];
-        args.extend(args_of(self.announcer.phrases(), phrase));
+        args.extend(args_of(self.cx.announcer.phrases(), phrase));
         args
     }
 
     /// Returns the key of a dialect's phrase for the person's way of giving commands.
     pub(super) fn told_key(&self, key: &'static str) -> &'static str {
-        match (key, self.announcer.manner()) {
+        match (key, self.cx.announcer.manner()) {
             ("oversight.starts.change", Manner::Lines | Manner::Program) => {
                 "oversight.starts.change_lines"
             }
@@ -30,11 +30,11 @@ impl App {
 
     /// Returns several phrases of a dialect as one text.
     pub(super) fn all_words(&self, phrases: &[Phrase]) -> String {
-        all_told(self.announcer.phrases(), phrases)
+        all_told(self.cx.announcer.phrases(), phrases)
     }
 
     /// Returns a fault in words.
     pub(in crate::app) fn fault_words(&self, fault: &Fault) -> String {
-        fault_told(self.announcer.phrases(), fault)
+        fault_told(self.cx.announcer.phrases(), fault)
     }
 }

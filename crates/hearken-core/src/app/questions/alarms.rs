@@ -20,14 +20,14 @@ use crate::app::{App, Effect, LinkView};
 impl App {
     /// Rings for a newly raised question.
     pub(in crate::app) fn ring(&mut self, id: QuestionId, now: Now) {
-        let Some(question) = self.sessions.question(id).cloned() else {
+        let Some(question) = self.cx.sessions.question(id).cloned() else {
             return;
         };
         if question.is_answerable() {
             self.call(&question, now);
-        } else if question.standing == Standing::LinkLost && self.config.screen.bell {
+        } else if question.standing == Standing::LinkLost && self.cx.config.screen.bell {
             // It came over a connection that is gone again: it can't be answered now, and its time runs.
-            self.effects.push(Effect::Bell);
+            self.cx.effects.push(Effect::Bell);
         }
     }
 
@@ -42,13 +42,13 @@ impl App {
     }
 
     fn call(&mut self, question: &Question, now: Now) {
-        if self.config.screen.bell {
-            self.effects.push(Effect::Bell);
+        if self.cx.config.screen.bell {
+            self.cx.effects.push(Effect::Bell);
         }
         if self.questions.calls.is_focused() {
             return;
         }
-        let phrases = self.announcer.phrases();
+        let phrases = self.cx.announcer.phrases();
         let waited = now.monotonic.saturating_sub(question.raised);
         let again = waited >= ALARMS[0];
         let mut args = vec![("n", Arg::own(question.id.0))];
@@ -62,7 +62,7 @@ impl App {
             QuestionBody::Clarification(_) => false,
         };
         if again {
-            args.push(("time", Arg::Own(self.announcer.time(waited))));
+            args.push(("time", Arg::Own(self.cx.announcer.time(waited))));
         }
         let key = if again {
             "notice.again"
@@ -72,7 +72,7 @@ impl App {
         let text = phrases.text(key, &args);
         let about = Noticed::Question(question.id);
         self.questions.calls.notify(about);
-        self.effects.push(Effect::Notify(Notice {
+        self.cx.effects.push(Effect::Notify(Notice {
             about,
             text,
             urgent: again || high,
@@ -81,7 +81,7 @@ impl App {
 
     /// Withdraws the notifications for questions that no longer need an answer.
     pub(in crate::app) fn withdraw_notices(&mut self) {
-        let (sessions, rules) = (&self.sessions, &self.questions.rules);
+        let (sessions, rules) = (&self.cx.sessions, &self.questions.rules);
         let seen = !self.questions.calls.is_elsewhere();
         let over = self.questions.calls.withdraw(|about| match about {
             Noticed::Question(id) => {
@@ -91,7 +91,7 @@ impl App {
             Noticed::Turn(_) => seen,
         });
         for about in over {
-            self.effects.push(Effect::Withdraw(about));
+            self.cx.effects.push(Effect::Withdraw(about));
         }
     }
 
@@ -109,23 +109,24 @@ impl App {
         };
         let about = Noticed::Turn(link);
         self.questions.calls.notify(about);
-        self.effects.push(Effect::Notify(Notice {
+        self.cx.effects.push(Effect::Notify(Notice {
             about,
-            text: self.announcer.phrases().text(key, &[]),
+            text: self.cx.announcer.phrases().text(key, &[]),
             urgent: matches!(ended, Ended::Errored(_)),
         }));
     }
 
     /// Updates the terminal's title if the number of open questions has changed.
     pub(in crate::app) fn refresh_title(&mut self) {
-        if !self.config.screen.title {
+        if !self.cx.config.screen.title {
             return;
         }
         let open = self.waiting();
         if self.questions.calls.title(open) {
             let args = [("n", Arg::own(open))];
-            let title = (open > 0).then(|| self.announcer.phrases().text("title.questions", &args));
-            self.effects.push(Effect::Title(title));
+            let title =
+                (open > 0).then(|| self.cx.announcer.phrases().text("title.questions", &args));
+            self.cx.effects.push(Effect::Title(title));
         }
     }
 }

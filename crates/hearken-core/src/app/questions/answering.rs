@@ -38,7 +38,7 @@ impl App {
         by: By,
         now: Now,
     ) {
-        self.doing = Doing::Watching;
+        self.cx.doing = Doing::Watching;
         let because = Meant::RejectBecause;
         let addressed = self.addressed(number, rationale, because, by, now);
         let Some((number, rationale)) = addressed else {
@@ -74,8 +74,9 @@ impl App {
         };
         match &question.body {
             QuestionBody::Confirmation(asked) if asked.takes(&Decision::Reject) => {
-                self.doing = Doing::answering(question.id);
-                self.tell_about(Class::Response, &question, "reply.reason", &[], now);
+                self.cx.doing = Doing::answering(question.id);
+                self.cx
+                    .tell_about(Class::Response, &question, "reply.reason", &[], now);
             }
             QuestionBody::Confirmation(_) | QuestionBody::Clarification(_) => {
                 self.wants(&question, now)
@@ -112,8 +113,9 @@ impl App {
                 Some(_) | None => self.answer_with(&question, asked, &text, now),
             },
             None => {
-                self.doing = Doing::answering(question.id);
-                self.tell_about(Class::Response, &question, "reply.editing", &[], now);
+                self.cx.doing = Doing::answering(question.id);
+                self.cx
+                    .tell_about(Class::Response, &question, "reply.editing", &[], now);
             }
         }
     }
@@ -140,7 +142,7 @@ impl App {
             self.open_choices(&question, now);
             return;
         };
-        self.doing = Doing::Watching;
+        self.cx.doing = Doing::Watching;
         let Some(at) = choice.checked_sub(1) else {
             self.wants(&question, now);
             return;
@@ -162,11 +164,12 @@ impl App {
 
     /// Adds a digit of a choice, which is sent as soon as no longer number is possible.
     pub(in crate::app) fn digit(&mut self, digit: usize, now: Now) {
-        let Doing::Choosing(choices) = &mut self.doing else {
+        let Doing::Choosing(choices) = &mut self.cx.doing else {
             return;
         };
         let id = choices.question();
         let count = self
+            .cx
             .sessions
             .question(id)
             .map_or(0, |question| question.body.choices());
@@ -182,7 +185,7 @@ impl App {
             self.change_line(edit, now);
             return;
         }
-        match &mut self.doing {
+        match &mut self.cx.doing {
             Doing::Choosing(choices) => {
                 let (id, taken) = (choices.question(), choices.taken());
                 self.take_choice(id, taken, now);
@@ -209,12 +212,12 @@ impl App {
 
     fn submit(&mut self, id: QuestionId, text: String, now: Now) {
         if text.is_empty() {
-            self.respond("reply.empty", &[], now);
+            self.cx.respond("reply.empty", &[], now);
             return;
         }
         // Typing an answer and pressing Enter is a decision; only the question must still be open.
         let Some(question) = self.still_there(id.0, Meant::Text, now) else {
-            self.doing = Doing::Watching;
+            self.cx.doing = Doing::Watching;
             return;
         };
         match &question.body {
@@ -224,11 +227,12 @@ impl App {
             }
         }
         if self
+            .cx
             .sessions
             .question(question.id)
             .is_some_and(|question| !question.is_answerable())
         {
-            self.doing = Doing::Watching;
+            self.cx.doing = Doing::Watching;
         }
     }
 
@@ -243,15 +247,17 @@ impl App {
             return;
         };
         if !asked.takes(&decision) {
-            let answer = self.announcer.decision_words(&decision);
+            let answer = self.cx.announcer.decision_words(&decision);
             let args = [("answer", Arg::Own(answer))];
-            self.tell_about(Class::Response, question, "reply.not_allowed", &args, now);
+            self.cx
+                .tell_about(Class::Response, question, "reply.not_allowed", &args, now);
             return;
         }
         let long = rationale.as_deref().unwrap_or_default().chars().count();
         if long > LONGEST_RATIONALE {
             let args = [("n", Arg::own(long)), ("most", Arg::own(LONGEST_RATIONALE))];
-            self.tell_about(Class::Response, question, "reply.reason_long", &args, now);
+            self.cx
+                .tell_about(Class::Response, question, "reply.reason_long", &args, now);
             return;
         }
         self.propose(
@@ -293,7 +299,7 @@ impl App {
 
     /// Leaves a second step or a choice without a decision, and announces that.
     pub(in crate::app) fn stay_open(&mut self, now: Now) {
-        let id = match &self.doing {
+        let id = match &self.cx.doing {
             Doing::Confirming(step) => step.question(),
             Doing::Choosing(choices) => choices.question(),
             Doing::Watching
@@ -304,8 +310,9 @@ impl App {
             | Doing::Quitting
             | Doing::Leaving(_) => return,
         };
-        self.doing = Doing::Watching;
-        self.respond("reply.still_open", &[("n", Arg::own(id.0))], now);
+        self.cx.doing = Doing::Watching;
+        self.cx
+            .respond("reply.still_open", &[("n", Arg::own(id.0))], now);
     }
 }
 

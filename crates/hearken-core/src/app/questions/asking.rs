@@ -13,13 +13,13 @@ use crate::session::{Question, QuestionId};
 
 use super::Asking;
 use crate::app::activity::Doing;
-use crate::app::announcing::kind_of;
+use crate::app::cx::kind_of;
 use crate::app::{App, Effect};
 
 impl App {
     /// Returns the questions that a key can be meant for, in a stable order: answerable ones first.
     pub fn questions(&self) -> Vec<&Question> {
-        let mut open: Vec<&Question> = self.sessions.open_questions().collect();
+        let mut open: Vec<&Question> = self.cx.sessions.open_questions().collect();
         open.sort_by_key(|question| {
             let last = !question.is_answerable();
             (last, self.questions.is_left_alone(question.id), question.id)
@@ -50,23 +50,23 @@ impl App {
 
     fn count_waiting(&self) -> usize {
         let left_alone = self.questions.rules.left_alone();
-        self.sessions.answerable_without(left_alone)
+        self.cx.sessions.answerable_without(left_alone)
     }
 
     /// Returns the question to show: the current one as long as it can be answered, or else the next.
     fn next_shown(&self, current: Option<QuestionId>) -> Option<QuestionId> {
-        let shown = current.and_then(|id| self.sessions.question(id));
+        let shown = current.and_then(|id| self.cx.sessions.question(id));
         if shown.is_some_and(Question::is_answerable) {
             return current;
         }
         let waits = |question: &&Question| self.waits(question);
-        let mut answerable = self.sessions.answerable_questions();
+        let mut answerable = self.cx.sessions.answerable_questions();
         answerable.find(waits).map(|it| it.id)
     }
 
     /// Returns the state that results about questions depend on.
     fn asked(&self) -> Asking {
-        (self.sessions.asking(), self.questions.rules.leaving())
+        (self.cx.sessions.asking(), self.questions.rules.leaving())
     }
 
     /// Returns whether a question can be answered, and no rule leaves it alone.
@@ -104,13 +104,14 @@ impl App {
     /// Sets the shown question. With `ask_again`, because it follows another one, it is asked again, so that the person
     /// does not answer it in the belief that it is still the previous one.
     pub(in crate::app) fn show(&mut self, question: Option<QuestionId>, ask_again: bool, now: Now) {
-        self.doing.leave_question();
+        self.cx.doing.leave_question();
         self.questions.show(question, now.monotonic);
+        self.cx.answers.note_question(question.is_some());
         let Some(id) = question else { return };
-        if self.face.can_flush() {
-            self.effects.push(Effect::FlushInput);
+        if self.cx.face.can_flush() {
+            self.cx.effects.push(Effect::FlushInput);
             self.questions.flush_at =
-                Some(now.monotonic + Duration::from_millis(self.config.questions.arm_ms));
+                Some(now.monotonic + Duration::from_millis(self.cx.config.questions.arm_ms));
         }
         if ask_again {
             self.ask(id, Class::Alert, now);
@@ -119,14 +120,14 @@ impl App {
 
     /// Handles a question that was raised: rings, notifies, and shows it if none is shown.
     pub(in crate::app) fn question_opened(&mut self, id: QuestionId, now: Now) {
-        let others = self.sessions.answerable_without([id].into_iter());
+        let others = self.cx.sessions.answerable_without([id].into_iter());
         if others > 0 {
             self.questions.note_change(now.monotonic);
         }
-        if matches!(self.doing, Doing::Quitting | Doing::Leaving(_)) {
+        if matches!(self.cx.doing, Doing::Quitting | Doing::Leaving(_)) {
             // There is something new to leave without an answer: leaving must be requested again.
-            self.doing = Doing::Watching;
-            self.respond("quit.stay", &[], now);
+            self.cx.doing = Doing::Watching;
+            self.cx.respond("quit.stay", &[], now);
         }
         self.refresh_after(Some(id), now);
         self.ring(id, now);
@@ -134,28 +135,34 @@ impl App {
 
     /// Asks a question again.
     pub(in crate::app) fn ask(&mut self, id: QuestionId, class: Class, now: Now) {
-        let Some(question) = self.sessions.question(id).cloned() else {
+        let Some(question) = self.cx.sessions.question(id).cloned() else {
             return;
         };
         // It waited for the previous one, and is asked just now.
-        if class == Class::Alert && self.holding.is_asked_now(id, now.monotonic) {
+        if class == Class::Alert && self.cx.holding.is_asked_now(id, now.monotonic) {
             return;
         }
+        self.note_said(now);
         // A question that was heard in full, or is written above, is repeated by its risk and action.
         let known = self.questions.known.heard(id).is_some() || !self.has_voice();
         let segments = match known && class == Class::Alert {
-            true => self.announcer.remind(&question, &self.sessions, now),
-            false => self.announcer.ask_again(&question, &self.sessions, now),
+            true => self.cx.announcer.remind(&question, &self.cx.sessions, now),
+            false => self
+                .cx
+                .announcer
+                .ask_again(&question, &self.cx.sessions, now),
         };
         let kind = kind_of(&question);
         let announcement =
-            self.announcer
+            self.cx
+                .announcer
                 .say_about(class, kind, About::Asks(id), (segments, Aloud::Yes), now);
-        self.emit(announcement, now);
+        self.cx.emit(announcement, now);
     }
 
     /// Asks the shown question aloud when the voice arrives after it.
     pub(in crate::app) fn ask_again_after_voice(&mut self, now: Now) {
+        self.note_said(now);
         if let Some(id) = self.questions.shown_id()
             && self.questions.known.heard(id).is_none()
         {
@@ -167,14 +174,20 @@ impl App {
     pub(in crate::app) fn tell_part(&mut self, id: QuestionId, words: Vec<Segment>, now: Now) {
         let (class, about) = (Class::Response, About::Asks(id));
         let told = self
+            .cx
             .announcer
             .say_about(class, Kind::Reply, about, (words, Aloud::Yes), now);
-        self.emit(told, now);
+        self.cx.emit(told, now);
     }
 
     /// Returns the next part of a question that is read in parts; after the last one, the first again.
     pub(in crate::app) fn next_part(&mut self, question: &Question, now: Now) -> Vec<Segment> {
-        let mut parts = self.announcer.whole(question, &self.sessions, now).parts;
+        self.note_said(now);
+        let mut parts = self
+            .cx
+            .announcer
+            .whole(question, &self.cx.sessions, now)
+            .parts;
         let known = &mut self.questions.known;
         let at = known.parts(question.id) % parts.len().max(1);
         known.tell_part(question.id);

@@ -24,14 +24,14 @@ const BETWEEN: &str = ", ";
 impl App {
     /// Returns the choice in focus, from 0.
     pub fn choice_in_focus(&self) -> Option<usize> {
-        self.doing.choices()?.focus()
+        self.cx.doing.choices()?.focus()
     }
 
     /// Returns whether a choice is picked; `None` if only one can be chosen.
     pub fn is_picked(&self, at: usize) -> Option<bool> {
         let (_, question) = self.shown()?;
         let picked = |choices: &Choices| choices.is_picked(at);
-        takes_several(question).then(|| self.doing.choices().is_some_and(picked))
+        takes_several(question).then(|| self.cx.doing.choices().is_some_and(picked))
     }
 
     /// Returns the label of each choice of a question, as the person knows it.
@@ -42,38 +42,39 @@ impl App {
                 .iter()
                 .map(|choice| {
                     let label = crate::announce::speakable::one_line(&choice.label);
-                    let lexicon = self.announcer.phrases().lexicon();
+                    let lexicon = self.cx.announcer.phrases().lexicon();
                     lexicon.name_directions(&label).into_owned()
                 })
                 .collect(),
             QuestionBody::Confirmation(asked) => asked
                 .others()
-                .map(|decision| self.announcer.decision_words(decision))
+                .map(|decision| self.cx.announcer.decision_words(decision))
                 .collect(),
         }
     }
 
     /// Opens the choices of a question.
     pub(in crate::app) fn open_choices(&mut self, question: &Question, now: Now) {
-        self.doing = Doing::Choosing(Choices::new(question.id));
+        self.cx.doing = Doing::Choosing(Choices::new(question.id));
         let key = if takes_several(question) {
             "choice.open.several"
         } else {
             "choice.open"
         };
-        self.respond(key, &[], now);
+        self.cx.respond(key, &[], now);
     }
 
     /// Moves the focus among the choices, or picks the one in focus.
     pub(in crate::app) fn move_choice(&mut self, to: ChoiceMove, now: Now) {
         let Some((id, focus)) = self
+            .cx
             .doing
             .choices()
             .map(|choices| (choices.question(), choices.focus()))
         else {
             return;
         };
-        let Some(question) = self.sessions.question(id).cloned() else {
+        let Some(question) = self.cx.sessions.question(id).cloned() else {
             return;
         };
         let labels = self.choice_labels(&question);
@@ -96,7 +97,7 @@ impl App {
                     Some(at) => at,
                     None => {
                         let letter = ("letter", Arg::own(letter));
-                        self.respond("choice.no_letter", &[letter], now);
+                        self.cx.respond("choice.no_letter", &[letter], now);
                         return;
                     }
                 }
@@ -106,13 +107,13 @@ impl App {
                     self.say_choice(&question, &labels, now);
                     return;
                 };
-                if let Doing::Choosing(choices) = &mut self.doing {
+                if let Doing::Choosing(choices) = &mut self.cx.doing {
                     choices.pick(at);
                 }
                 at
             }
         };
-        if let Doing::Choosing(choices) = &mut self.doing {
+        if let Doing::Choosing(choices) = &mut self.cx.doing {
             choices.go_to(next);
         }
         self.say_choice(&question, &labels, now);
@@ -121,7 +122,7 @@ impl App {
     /// Announces the choice in focus; it is not news and does not enter the history.
     fn say_choice(&mut self, question: &Question, labels: &[String], now: Now) {
         let Some(at) = self.choice_in_focus() else {
-            self.respond("choice.open", &[], now);
+            self.cx.respond("choice.open", &[], now);
             return;
         };
         let Some(label) = labels.get(at) else { return };
@@ -133,16 +134,17 @@ impl App {
         let args = [
             ("n", Arg::own(at + 1)),
             ("count", Arg::own(labels.len())),
-            ("label", self.announcer.exact(question, label)),
+            ("label", self.cx.announcer.exact(question, label)),
         ];
-        let phrases = self.announcer.phrases();
-        let segments = phrases.say(key, self.announcer.verbosity(), &args);
+        let phrases = self.cx.announcer.phrases();
+        let segments = phrases.say(key, self.cx.announcer.verbosity(), &args);
         let told = self
+            .cx
             .announcer
             .aside(Class::Response, Kind::Reply, segments, now);
-        self.emit(told, now);
+        self.cx.emit(told, now);
         // The row in focus shows it.
-        self.answers.clear();
+        self.cx.answers.clear();
     }
 
     /// Answers with the choices that the person made.
@@ -150,7 +152,7 @@ impl App {
         // The keys for a choice were armed when it was begun.
         let by = By::Begun;
         let picked = match taken {
-            Taken::Nothing => return self.respond("choice.open", &[], now),
+            Taken::Nothing => return self.cx.respond("choice.open", &[], now),
             Taken::One(choice) => return self.choose(Some(id.0), Some(choice), by, now),
             Taken::Picked(picked) => picked,
         };
@@ -165,7 +167,7 @@ impl App {
             .filter_map(|at| asked.choices.get(*at))
             .map(|choice| choice.value.as_str())
             .collect();
-        self.doing = Doing::Watching;
+        self.cx.doing = Doing::Watching;
         let answer = Answer::Response(Response::Text(values.join(BETWEEN)));
         self.propose(&question, answer, now);
     }

@@ -15,13 +15,13 @@ const MOST_DIGITS: usize = 15;
 impl App {
     /// Announces which kinds of answer a question takes.
     pub(in crate::app) fn wants(&mut self, question: &Question, now: Now) {
-        let phrases = self.announcer.phrases();
+        let phrases = self.cx.announcer.phrases();
         let what = match &question.body {
             QuestionBody::Confirmation(asked) => {
                 let mut kinds: Vec<String> = [Decision::Accept, Decision::Reject]
                     .iter()
                     .filter(|decision| asked.takes(decision))
-                    .map(|decision| self.announcer.decision_words(decision))
+                    .map(|decision| self.cx.announcer.decision_words(decision))
                     .collect();
                 if asked.others().next().is_some() {
                     let count = ("count", Arg::own(asked.others().count()));
@@ -47,7 +47,7 @@ impl App {
         };
         let or = phrases.text("reply.wants.or", &[]);
         let what = what.join(&format!(", {or} "));
-        self.tell_about(
+        self.cx.tell_about(
             Class::Response,
             question,
             "reply.wants",
@@ -95,7 +95,7 @@ impl App {
     /// Reads words in the person's language as yes or no.
     fn yes_or_no_in(&self, text: &str) -> Option<bool> {
         let is = |key| {
-            let word = self.announcer.phrases().text(key, &[]);
+            let word = self.cx.announcer.phrases().text(key, &[]);
             word.eq_ignore_ascii_case(text)
         };
         match (is("answer.yes"), is("answer.no")) {
@@ -125,7 +125,7 @@ impl App {
         } else if takes_any(asked) && self.strict_response_of(asked, rest).is_none() {
             let example = Arg::Own(Meant::Text.line(question.id));
             let args = [("n", Arg::own(question.id.0)), ("example", example)];
-            self.tell_about(
+            self.cx.tell_about(
                 Class::Response,
                 question,
                 "reply.number_or_text",
@@ -155,7 +155,7 @@ impl App {
                     Ok(_) | Err(NotANumber::Malformed) => "reply.number",
                 };
                 let text = crate::announce::speakable::one_line(text);
-                self.tell_about(
+                self.cx.tell_about(
                     Class::Response,
                     question,
                     key,

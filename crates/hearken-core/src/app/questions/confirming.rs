@@ -15,10 +15,10 @@ use crate::app::activity::second_step::SecondStep;
 impl App {
     /// Asks for the second step.
     pub(in crate::app) fn ask_to_confirm(&mut self, question: &Question, answer: Answer, now: Now) {
-        let words = self.announcer.answer_words(question, &answer);
+        let words = self.cx.announcer.answer_words(question, &answer);
         let mut args = vec![
             ("n", Arg::own(question.id.0)),
-            ("subject", self.announcer.subject(question)),
+            ("subject", self.cx.announcer.subject(question)),
             ("answer", Arg::Own(words)),
         ];
         let accepts = matches!(
@@ -29,46 +29,50 @@ impl App {
             }
         );
         let key = if let Some(earlier) = contrary(question, &answer) {
-            let earlier = self.announcer.answer_words(question, earlier);
+            let earlier = self.cx.announcer.answer_words(question, earlier);
             args.push(("earlier", Arg::Own(earlier)));
-            self.face.pick(
+            self.cx.face.pick(
                 "reply.second_step.contrary.keys",
                 "reply.second_step.contrary.lines",
             )
         } else if accepts {
-            self.face
+            self.cx
+                .face
                 .pick("reply.second_step.keys", "reply.second_step.lines")
         } else {
-            self.face.pick(
+            self.cx.face.pick(
                 "reply.second_step.other.keys",
                 "reply.second_step.other.lines",
             )
         };
-        self.doing = Doing::Confirming(SecondStep::new(question.id, answer, now));
+        self.cx.doing = Doing::Confirming(SecondStep::new(question.id, answer, now));
         if question.standing == Standing::Resumed {
             let args = [("n", Arg::own(question.id.0))];
-            self.tell_about(Class::Response, question, "reply.perhaps", &args, now);
+            self.cx
+                .tell_about(Class::Response, question, "reply.perhaps", &args, now);
         }
-        let level = self.announcer.verbosity();
-        let mut words = self.announcer.phrases().say(key, level, &args);
+        let level = self.cx.announcer.verbosity();
+        let mut words = self.cx.announcer.phrases().say(key, level, &args);
         // What a program writes for it is announced with the question; it need not be spoken here.
         if accepts
-            && self.face.manner() == Manner::Program
+            && self.cx.face.manner() == Manner::Program
             && let Some(how) = words.first_mut()
         {
             let spoken = self.phrases().text("reply.second_step.program", &[]);
             *how = Segment::new(how.mark, how.text(), &spoken);
         }
-        self.tell_of(Class::Response, question, key, (words, Aloud::Yes), now);
+        self.cx
+            .tell_of(Class::Response, question, key, (words, Aloud::Yes), now);
     }
 
     /// Handles the second step.
     pub(in crate::app) fn confirm(&mut self, number: Option<u64>, by: By, now: Now) {
-        let Some(step) = self.doing.second_step() else {
+        let Some(step) = self.cx.doing.second_step() else {
             // Without a first step there is nothing to confirm; the question repeats what it wants.
             if let Some(question) = self.ready(number, Meant::Confirm, by, now) {
-                let keys = self.announcer.keys(&question);
-                self.respond("fault.other", &[("reason", Arg::Own(keys))], now);
+                let keys = self.cx.announcer.keys(&question);
+                self.cx
+                    .respond("fault.other", &[("reason", Arg::Own(keys))], now);
             }
             return;
         };
@@ -79,14 +83,14 @@ impl App {
             return;
         }
         let question = self.still_there(waiting, Meant::Confirm, now);
-        self.doing = Doing::Watching;
+        self.cx.doing = Doing::Watching;
         let Some(question) = question else { return };
         self.send(&question, answer, now);
     }
 
     /// Returns when the second step lapses.
     pub(in crate::app) fn second_step_ends(&self) -> Option<Duration> {
-        let step = self.doing.second_step()?;
+        let step = self.cx.doing.second_step()?;
         Some(step.ends(self.patience()))
     }
 
@@ -94,16 +98,17 @@ impl App {
     pub(in crate::app) fn end_second_step(&mut self, at: Duration, now: Now) {
         let patience = self.patience();
         let over = |step: &&SecondStep| step.was_over(at, now, patience);
-        let Some(step) = self.doing.second_step().filter(over) else {
+        let Some(step) = self.cx.doing.second_step().filter(over) else {
             return;
         };
         let n = Arg::own(step.question().0);
-        self.doing = Doing::Watching;
-        let time = Arg::Own(self.announcer.time(patience));
-        self.respond("reply.step_over", &[("n", n), ("time", time)], now);
+        self.cx.doing = Doing::Watching;
+        let time = Arg::Own(self.cx.announcer.time(patience));
+        self.cx
+            .respond("reply.step_over", &[("n", n), ("time", time)], now);
     }
 
     fn patience(&self) -> Duration {
-        Duration::from_secs(self.config.questions.confirm_seconds)
+        Duration::from_secs(self.cx.config.questions.confirm_seconds)
     }
 }

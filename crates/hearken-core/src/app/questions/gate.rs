@@ -85,7 +85,7 @@ impl App {
             return Some((Some(id), rest));
         }
         let several = self.meant() > 1;
-        let known = self.sessions.raised(QuestionId(id)).cloned();
+        let known = self.cx.sessions.raised(QuestionId(id)).cloned();
         let shown = self.questions.shown_id();
         match (known, shown) {
             (Some(known), _) if several && known.is_answerable() => Some((Some(id), rest)),
@@ -98,7 +98,7 @@ impl App {
                 let example = Arg::Own(meant.line(shown));
                 let args = [("n", Arg::own(shown.0)), ("example", example)];
                 self.respond_over(&known, now);
-                self.respond("reply.over.other", &args, now);
+                self.cx.respond("reply.over.other", &args, now);
                 None
             }
             (Some(_), _) => Some((Some(id), rest)),
@@ -106,7 +106,7 @@ impl App {
             (None, Some(shown)) if !several && meant == Meant::RejectBecause => {
                 let example = Arg::Own(meant.line(shown));
                 let args = [("n", Arg::own(id)), ("example", example)];
-                self.respond("reply.number_or_text", &args, now);
+                self.cx.respond("reply.number_or_text", &args, now);
                 None
             }
             (None, _) => Some((None, text)),
@@ -123,8 +123,9 @@ impl App {
             Some(_) => "reply.over.answered",
             None => "reply.over",
         };
-        let args = [("fate", Arg::Own(self.announcer.over(question)))];
-        self.tell_about(Class::Response, question, key, &args, now);
+        let args = [("fate", Arg::Own(self.cx.announcer.over(question)))];
+        self.cx
+            .tell_about(Class::Response, question, key, &args, now);
     }
 
     /// Returns the question that an answer is meant for, if it may be answered now; otherwise announces why not.
@@ -140,14 +141,15 @@ impl App {
         let wanted = number.map(QuestionId).or(shown);
         let Some(id) = wanted else {
             let open = self.questions().first().map(|question| question.id);
-            match open.and_then(|id| self.sessions.question(id)).cloned() {
+            match open.and_then(|id| self.cx.sessions.question(id)).cloned() {
                 Some(question) => self.explain(&question, now),
                 None => self.respond_none(now),
             }
             return None;
         };
-        let Some(question) = self.sessions.raised(id).cloned() else {
-            self.respond("reply.no_such", &[("n", Arg::own(id.0))], now);
+        let Some(question) = self.cx.sessions.raised(id).cloned() else {
+            self.cx
+                .respond("reply.no_such", &[("n", Arg::own(id.0))], now);
             return None;
         };
         if !question.is_open() {
@@ -163,7 +165,7 @@ impl App {
         {
             let changed = self.questions.had_changed(read);
             if answerable > 1 {
-                self.respond(
+                self.cx.respond(
                     "reply.which",
                     &[
                         ("count", Arg::own(answerable)),
@@ -178,11 +180,16 @@ impl App {
                     ("n", Arg::own(question.id.0)),
                     ("example", Arg::Own(meant.line(question.id))),
                 ];
-                self.respond("reply.changed", &args, now);
+                self.cx.respond("reply.changed", &args, now);
                 return None;
             }
         }
-        let (senses, held, at) = (self.senses(), self.is_unwritten(&question), now.monotonic);
+        self.note_said(now);
+        let (senses, held, at) = (
+            self.senses(),
+            self.cx.is_unwritten(&question),
+            now.monotonic,
+        );
         let not_yet = match by {
             By::Key(press) => self.questions.key_not_yet(&question, press, senses),
             By::Line { read } => self
@@ -216,16 +223,21 @@ impl App {
     }
 
     pub(in crate::app) fn respond_not_yet(&mut self, why: &str, id: QuestionId, now: Now) {
-        let why = self.announcer.phrases().text(why, &[("n", Arg::own(id.0))]);
-        self.respond("reply.not_yet", &[("why", Arg::Own(why))], now);
+        let why = self
+            .cx
+            .announcer
+            .phrases()
+            .text(why, &[("n", Arg::own(id.0))]);
+        self.cx
+            .respond("reply.not_yet", &[("why", Arg::Own(why))], now);
     }
 
     /// Announces that no question is open, with what became of the one that was shown until just now.
     fn respond_none(&mut self, now: Now) {
         let last = self.questions.just_shown(now.monotonic);
-        match last.and_then(|id| self.sessions.question(id)).cloned() {
+        match last.and_then(|id| self.cx.sessions.question(id)).cloned() {
             Some(question) => self.respond_over(&question, now),
-            None => self.respond("reply.no_question", &[], now),
+            None => self.cx.respond("reply.no_question", &[], now),
         }
     }
 
@@ -234,8 +246,8 @@ impl App {
         let n = ("n", Arg::own(question.id.0));
         match (question.answer(), question.standing) {
             (Some(answer), _) if question.reply.perhaps().is_none() => {
-                let answer = self.announcer.answer_words(question, answer);
-                self.tell_about(
+                let answer = self.cx.announcer.answer_words(question, answer);
+                self.cx.tell_about(
                     Class::Response,
                     question,
                     "reply.under_way",
@@ -244,11 +256,12 @@ impl App {
                 );
             }
             (_, Standing::LinkLost) => {
-                self.tell_about(Class::Response, question, "reply.lost", &[n], now)
+                self.cx
+                    .tell_about(Class::Response, question, "reply.lost", &[n], now)
             }
             (_, Standing::NotAnswerable | Standing::Live | Standing::Resumed) => {
-                let keys = self.announcer.keys(question);
-                self.tell_about(
+                let keys = self.cx.announcer.keys(question);
+                self.cx.tell_about(
                     Class::Response,
                     question,
                     "fault.other",

@@ -106,9 +106,9 @@ impl App {
     /// Allows a question to be accepted in one step if the person wants that, and all of it was read without finding a
     /// problem.
     pub(in crate::app) fn ease(&mut self, id: QuestionId) {
-        let question = self.sessions.question(id);
-        if question.is_some_and(|question| self.announcer.may_be_one_step(question)) {
-            self.sessions.ease(id);
+        let question = self.cx.sessions.question(id);
+        if question.is_some_and(|question| self.cx.announcer.may_be_one_step(question)) {
+            self.cx.sessions.ease(id);
         }
     }
 
@@ -117,7 +117,7 @@ impl App {
         if self.questions.is_left_alone(id) {
             return true;
         }
-        let Some(question) = self.sessions.question(id).cloned() else {
+        let Some(question) = self.cx.sessions.question(id).cloned() else {
             return false;
         };
         // A question that may be decided already is for the person to judge.
@@ -130,8 +130,8 @@ impl App {
             }
             return false;
         }
-        let trust = self.announcer.trust();
-        let Some(rule) = rule_for(&self.config.policy, &question, trust).cloned() else {
+        let trust = self.cx.announcer.trust();
+        let Some(rule) = rule_for(&self.cx.config.policy, &question, trust).cloned() else {
             return self.by_answers(&question, now);
         };
         self.decide_by(rule, &question, now)
@@ -141,16 +141,17 @@ impl App {
     pub(super) fn decide_by(&mut self, rule: PolicyRule, question: &Question, now: Now) -> bool {
         let id = question.id;
         let words = self
+            .cx
             .announcer
-            .policy_words(&rule, question, &self.sessions, now);
-        let announcement = self.announcer.say_about(
+            .policy_words(&rule, question, &self.cx.sessions, now);
+        let announcement = self.cx.announcer.say_about(
             Class::Outcome,
             Kind::Confirmation,
             crate::announce::About::Tells(id),
             (words, crate::announce::Aloud::Yes),
             now,
         );
-        self.emit(announcement, now);
+        self.cx.emit(announcement, now);
         let decision = match rule.decision {
             PolicyDecision::Leave => {
                 self.questions.rules.note_left(id);
@@ -171,6 +172,7 @@ impl App {
     /// Asks the person after all, because the answer of a rule did not arrive.
     pub(in crate::app) fn ask_instead_of_rule(&mut self, id: QuestionId, now: Now) {
         let open = self
+            .cx
             .sessions
             .question(id)
             .is_some_and(Question::is_answerable);
@@ -183,11 +185,12 @@ impl App {
     /// Announces at the start which questions will not be asked.
     pub(in crate::app) fn tell_policy(&mut self, now: Now) {
         self.tell_answers(now);
-        if self.config.policy.is_empty() {
+        if self.cx.config.policy.is_empty() {
             return;
         }
-        let phrases = self.announcer.phrases();
+        let phrases = self.cx.announcer.phrases();
         let rules: Vec<String> = self
+            .cx
             .config
             .policy
             .iter()
@@ -204,6 +207,7 @@ impl App {
             ("n", Arg::own(rules.len())),
             ("rules", Arg::Own(rules.join("; "))),
         ];
-        self.say(Class::Outcome, Kind::Hint, "policy.start", &args, now);
+        self.cx
+            .say(Class::Outcome, Kind::Hint, "policy.start", &args, now);
     }
 }

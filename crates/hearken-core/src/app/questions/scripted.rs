@@ -23,7 +23,7 @@ use crate::session::{Question, QuestionBody, Sessions};
 
 use super::policy::{Decider, is_fit, is_of, named};
 use crate::app::App;
-use crate::app::announcing::kind_of;
+use crate::app::cx::kind_of;
 
 /// Returns the first rule that is about a question.
 fn rule_for<'a>(
@@ -69,8 +69,8 @@ fn is_plain(question: &Question) -> bool {
 impl App {
     /// Answers a question by the call's file, if a rule there may. Returns `false` if the person is asked.
     pub(super) fn by_answers(&mut self, question: &Question, now: Now) -> bool {
-        let trust = self.announcer.trust();
-        let Some(rule) = rule_for(&self.config.answers, question, trust).cloned() else {
+        let trust = self.cx.announcer.trust();
+        let Some(rule) = rule_for(&self.cx.config.answers, question, trust).cloned() else {
             self.no_answer("answers.none", question, String::new(), now);
             return false;
         };
@@ -111,43 +111,45 @@ impl App {
     /// Answers a clarification by a rule, and announces it.
     fn answer_by(&mut self, rule: &AnswerRule, question: &Question, response: Response, now: Now) {
         let answer = Answer::Response(response);
-        let words = self.announcer.answer_words(question, &answer);
+        let words = self.cx.announcer.answer_words(question, &answer);
         let args = [
             ("rule", Arg::Own(rule.name.clone())),
             ("n", Arg::own(question.id.0)),
-            ("question", self.announcer.subject(question)),
+            ("question", self.cx.announcer.subject(question)),
             ("answer", Arg::Own(words)),
         ];
-        self.tell_about(Class::Outcome, question, "answers.answers", &args, now);
+        self.cx
+            .tell_about(Class::Outcome, question, "answers.answers", &args, now);
         self.questions.rules.note_answered(question.id);
         self.dispatch(question, answer, Decider::Rule(rule.name.clone()), now);
     }
 
     /// Announces, once per question, that none of the call's rules answers it, if there are any rules.
     pub(super) fn no_answer(&mut self, key: &str, question: &Question, rule: String, now: Now) {
-        if self.config.answers.is_empty() || !self.questions.rules.note_unanswered(question.id) {
+        if self.cx.config.answers.is_empty() || !self.questions.rules.note_unanswered(question.id) {
             return;
         }
         let args = [("rule", Arg::Own(rule)), ("n", Arg::own(question.id.0))];
-        let segments = (self.announcer.phrases()).say(key, self.announcer.verbosity(), &args);
+        let segments = (self.cx.announcer.phrases()).say(key, self.cx.announcer.verbosity(), &args);
         let about = About::Tells(question.id);
-        let told = (self.announcer).say_about(
+        let told = (self.cx.announcer).say_about(
             Class::Outcome,
             kind_of(question),
             about,
             (segments, Aloud::Yes),
             now,
         );
-        self.emit(told, now);
+        self.cx.emit(told, now);
     }
 
     /// Announces at the start which questions the call's rules answer.
     pub(super) fn tell_answers(&mut self, now: Now) {
-        if self.config.answers.is_empty() {
+        if self.cx.config.answers.is_empty() {
             return;
         }
-        let phrases = self.announcer.phrases();
+        let phrases = self.cx.announcer.phrases();
         let rules: Vec<String> = self
+            .cx
             .config
             .answers
             .iter()
@@ -186,7 +188,7 @@ impl App {
             ("n", Arg::own(rules.len())),
             ("rules", Arg::Own(rules.join("; "))),
         ];
-        self.say(
+        self.cx.say(
             Class::Outcome,
             crate::announce::Kind::Hint,
             "answers.start",

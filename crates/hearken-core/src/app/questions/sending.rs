@@ -19,12 +19,13 @@ impl App {
             return;
         }
         // Both depend on what was heard so far.
-        let was_named = takes_two_steps(question) && !self.queue.holds(About::Tells(question.id));
+        let was_named =
+            takes_two_steps(question) && !self.cx.queue.holds(About::Tells(question.id));
         let is_plain = self.is_plain(question, now);
-        let wishes = self.queue.withdraw(question.id, now.monotonic);
-        self.wish(wishes);
+        let wishes = self.cx.queue.withdraw(question.id, now.monotonic);
+        self.cx.wish(wishes);
         let n = ("n", Arg::own(question.id.0));
-        let subject = ("subject", self.announcer.subject(question));
+        let subject = ("subject", self.cx.announcer.subject(question));
         let several = ("several", self.number_among_several(question));
         let confirmed = matches!(
             answer,
@@ -36,7 +37,8 @@ impl App {
         // Taking the second step means having heard it there.
         if question.standing == Standing::Resumed && !confirmed {
             let args = std::slice::from_ref(&n);
-            self.tell_about(Class::Response, question, "reply.perhaps", args, now);
+            self.cx
+                .tell_about(Class::Response, question, "reply.perhaps", args, now);
         }
         match &answer {
             Answer::Decision {
@@ -50,7 +52,8 @@ impl App {
                 };
                 let keys = ("reply.accepting", short);
                 let args = [n, subject, several];
-                self.tell_about_in_short(Class::Response, question, keys, &args, now);
+                self.cx
+                    .tell_about_in_short(Class::Response, question, keys, &args, now);
             }
             Answer::Decision {
                 decision: Decision::Reject,
@@ -58,24 +61,26 @@ impl App {
             } => {
                 // The person's own words are read back, because they go to the agent; they are not the agent's.
                 let reason = rationale.as_deref().unwrap_or_default();
-                let reason = ("reason", Arg::Own(self.announcer.persons_words(reason)));
+                let reason = ("reason", Arg::Own(self.cx.announcer.persons_words(reason)));
                 let short = match is_plain {
                     true => "reply.rejecting.plain",
                     false => "reply.rejecting.short",
                 };
                 let keys = ("reply.rejecting", short);
                 let args = [n, subject, reason, several];
-                self.tell_about_in_short(Class::Response, question, keys, &args, now);
+                self.cx
+                    .tell_about_in_short(Class::Response, question, keys, &args, now);
             }
             Answer::Decision {
                 decision: Decision::Other(_),
                 ..
             }
             | Answer::Response(_) => {
-                let words = self.announcer.answer_words(question, &answer);
+                let words = self.cx.announcer.answer_words(question, &answer);
                 let keys = ("reply.answering", "reply.answering.short");
                 let args = [n, ("answer", Arg::Own(words)), several];
-                self.tell_about_in_short(Class::Response, question, keys, &args, now);
+                self.cx
+                    .tell_about_in_short(Class::Response, question, keys, &args, now);
             }
         }
         self.dispatch(question, answer, Decider::Person, now);
@@ -91,13 +96,13 @@ impl App {
             .filter(|shown| shown.question == question.id);
         alone
             && question.standing == Standing::Live
-            && self.announcer.is_in_mind(question.id, now)
+            && self.cx.announcer.is_in_mind(question.id, now)
             && shown.is_some_and(|shown| shown.since + CHANGED <= now.monotonic)
     }
 
     /// Returns the number of a question if others are open, too; otherwise an empty text.
     fn number_among_several(&self, question: &Question) -> Arg {
-        let open = self.sessions.open_questions();
+        let open = self.cx.sessions.open_questions();
         let mut others = open.filter(|other| other.id != question.id);
         Arg::own(match others.next() {
             None => String::new(),
@@ -116,7 +121,7 @@ impl App {
         let Some(token) = question.body.token() else {
             return;
         };
-        let user = self.config.questions.user.trim();
+        let user = self.cx.config.questions.user.trim();
         let reply = Reply {
             token: token.clone(),
             answer: answer.clone(),
@@ -130,6 +135,7 @@ impl App {
         self.next_request += 1;
         let request = self.next_request;
         let attempt = self
+            .cx
             .sessions
             .reply_sending(question.id, answer, now.wall, now);
         self.keep_reply(question.key.link, request, &reply);
@@ -142,13 +148,13 @@ impl App {
 
     /// Records a reply that is about to be sent.
     fn keep_reply(&mut self, link: LinkId, request: u64, reply: &Reply) {
-        if !self.keeps {
+        if !self.cx.keeps {
             return;
         }
         // The link's dialect decides which subscription it is sent on.
         let body = reply.to_json("");
         let kept = RecordedFact::Reply { request, body };
-        self.effects.push(Effect::Keep { link, kept });
+        self.cx.effects.push(Effect::Keep { link, kept });
     }
 
     /// Handles the outcome of an attempt to send.
@@ -161,7 +167,7 @@ impl App {
         let Some(sent) = self.questions.under_way.take(request) else {
             return;
         };
-        let Some(question) = self.sessions.question(sent.question()).cloned() else {
+        let Some(question) = self.cx.sessions.question(sent.question()).cloned() else {
             return;
         };
         match outcome {
@@ -171,13 +177,19 @@ impl App {
                     let n = ("n", Arg::own(question.id.0));
                     let several = ("several", self.number_among_several(&question));
                     let keys = ("reply.sent", "reply.sent.short");
-                    self.tell_about_in_short(Class::Outcome, &question, keys, &[n, several], now);
+                    self.cx.tell_about_in_short(
+                        Class::Outcome,
+                        &question,
+                        keys,
+                        &[n, several],
+                        now,
+                    );
                 }
                 let changes = match receipt {
                     Receipt::Taken | Receipt::Here => {
-                        self.sessions.reply_sent(sent.question(), now)
+                        self.cx.sessions.reply_sent(sent.question(), now)
                     }
-                    Receipt::Written => self.sessions.reply_written(sent.question(), now),
+                    Receipt::Written => self.cx.sessions.reply_written(sent.question(), now),
                 };
                 self.tell(changes, now);
             }
@@ -216,26 +228,27 @@ impl App {
         let fault = undelivered.fault();
         match undelivered {
             Undelivered::Kept(_) | Undelivered::Refused(_) => {
-                self.sessions.reply_not_delivered(id, now);
+                self.cx.sessions.reply_not_delivered(id, now);
             }
-            Undelivered::Unknown(_) => self.sessions.reply_unknown(id, now),
+            Undelivered::Unknown(_) => self.cx.sessions.reply_unknown(id, now),
         }
         let lives =
             question.is_open() && question.standing.reaches() && !self.is_over(question, now);
         let again = lives && !fault.is_final();
         if !again {
-            self.sessions.reply_given_up(id, now);
+            self.cx.sessions.reply_given_up(id, now);
         }
-        let Some(after) = self.sessions.question(id).cloned() else {
+        let Some(after) = self.cx.sessions.question(id).cloned() else {
             return;
         };
         let refusal = refuses_for_good(undelivered);
         let was_settling = question.reply.run() == QuestionRun::Settling;
         let key = match &after.reply {
             ReplyState::Retrying(given) if is_refusal(&given.answer) => self
+                .cx
                 .face
                 .pick("reply.failed.rejected.keys", "reply.failed.rejected.lines"),
-            ReplyState::Retrying(_) => self.face.pick("reply.failed.keys", "reply.failed.lines"),
+            ReplyState::Retrying(_) => self.cx.face.pick("reply.failed.keys", "reply.failed.lines"),
             ReplyState::RetryingAgain(_) => "reply.unconfirmed",
             ReplyState::Perhaps(_) if refusal => "reply.perhaps.refused",
             ReplyState::Perhaps(_) if sent.is_loss_told() => "reply.perhaps.not_again",
@@ -258,7 +271,7 @@ impl App {
         let state = after.reply.run();
         if sent.tell(state) {
             let args = self.answer_args(&after, &sent.reply().answer, fault);
-            self.tell_about(Class::Alert, &after, key, &args, now);
+            self.cx.tell_about(Class::Alert, &after, key, &args, now);
         }
         if again {
             sent.wait(now.monotonic);
@@ -279,14 +292,15 @@ impl App {
             ("n", Arg::own(question.id.0)),
             (
                 "answer",
-                Arg::Own(self.announcer.answer_words(question, answer)),
+                Arg::Own(self.cx.announcer.answer_words(question, answer)),
             ),
             ("reason", Arg::Own(self.fault_words(fault))),
         ]
     }
 
     fn is_over(&self, question: &Question, now: Now) -> bool {
-        self.sessions
+        self.cx
+            .sessions
             .expires(question)
             .is_some_and(|at| now.monotonic >= at)
     }
@@ -294,7 +308,7 @@ impl App {
     /// Sends again what could not be sent, with the timestamp of the decision.
     pub(in crate::app) fn retry(&mut self, now: Now) {
         for mut sent in self.questions.under_way.take_due(now.monotonic) {
-            let Some(question) = self.sessions.question(sent.question()).cloned() else {
+            let Some(question) = self.cx.sessions.question(sent.question()).cloned() else {
                 continue;
             };
             if !question.is_open() || !question.standing.reaches() {
@@ -304,6 +318,7 @@ impl App {
             let decided: Timestamp = sent.reply().timestamp;
             let answer = sent.reply().answer.clone();
             let attempt = self
+                .cx
                 .sessions
                 .reply_sending(question.id, answer, decided, now);
             sent.try_again(attempt);
@@ -318,8 +333,8 @@ impl App {
 
     /// Announces the fate of an answer that can't be tried again any more.
     fn not_again(&mut self, sent: &Outgoing, question: &Question, now: Now) {
-        self.sessions.reply_given_up(sent.question(), now);
-        let Some(after) = self.sessions.question(sent.question()).cloned() else {
+        self.cx.sessions.reply_given_up(sent.question(), now);
+        let Some(after) = self.cx.sessions.question(sent.question()).cloned() else {
             return;
         };
         let key = match &after.reply {
@@ -340,7 +355,7 @@ impl App {
             | ReplyState::Resolved(..) => return,
         };
         let args = self.answer_args(question, &sent.reply().answer, &Fault::Closed);
-        self.tell_about(Class::Alert, &after, key, &args, now);
+        self.cx.tell_about(Class::Alert, &after, key, &args, now);
     }
 
     /// Announces, at the end of a run, the answers that are not known to have arrived.
@@ -355,7 +370,7 @@ impl App {
             .map(|sent| (sent.question(), sent.reply().answer.clone()))
             .collect();
         for (id, answer) in left {
-            let Some(question) = self.sessions.question(id) else {
+            let Some(question) = self.cx.sessions.question(id) else {
                 continue;
             };
             let key = match question.reply {
@@ -373,11 +388,12 @@ impl App {
                 | ReplyState::PerhapsResolved(..)
                 | ReplyState::Withdrawn(_) => "quit.unconfirmed",
             };
-            let answer = self.announcer.answer_words(question, &answer);
+            let answer = self.cx.announcer.answer_words(question, &answer);
             let args = [("n", Arg::own(id.0)), ("answer", Arg::Own(answer))];
-            let words = self.announcer.phrases().text(key, &args);
+            let words = self.cx.announcer.phrases().text(key, &args);
             self.leave_word(words.clone());
-            self.respond("fault.other", &[("reason", Arg::Own(words))], now);
+            self.cx
+                .respond("fault.other", &[("reason", Arg::Own(words))], now);
         }
     }
 
@@ -404,18 +420,22 @@ impl App {
         let Some(sent) = self.questions.under_way.take(request) else {
             return false;
         };
-        self.sessions.reply_given_up(sent.question(), now);
-        let Some(question) = self.sessions.question(sent.question()).cloned() else {
+        self.cx.sessions.reply_given_up(sent.question(), now);
+        let Some(question) = self.cx.sessions.question(sent.question()).cloned() else {
             return false;
         };
-        let words = self.announcer.answer_words(&question, &sent.reply().answer);
+        let words = self
+            .cx
+            .announcer
+            .answer_words(&question, &sent.reply().answer);
         let args = [("n", Arg::own(question.id.0)), ("answer", Arg::Own(words))];
         let key = if question.reply.perhaps().is_some() {
             "reply.taken_back.perhaps"
         } else {
             "reply.taken_back"
         };
-        self.tell_about(Class::Response, &question, key, &args, now);
+        self.cx
+            .tell_about(Class::Response, &question, key, &args, now);
         self.refresh_shown(now);
         self.ask(question.id, Class::Alert, now);
         true

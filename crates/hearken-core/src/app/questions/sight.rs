@@ -28,7 +28,7 @@ impl App {
                 if let Some(shown) = shown {
                     shown.unsee();
                 }
-                if self.doing.second_step().is_some() {
+                if self.cx.doing.second_step().is_some() {
                     self.stay_open(now);
                 }
             }
@@ -53,17 +53,17 @@ impl App {
 
     /// Notes what was heard to its end.
     pub(in crate::app) fn note_said(&mut self, now: Now) {
-        for about in self.queue.take_said() {
+        for about in self.cx.queue.take_said() {
             if let About::Asks(id) = about {
                 self.questions.known.said(id, now.monotonic);
             }
         }
-        self.questions.keep(&self.sessions);
+        self.questions.keep(&self.cx.sessions);
     }
 
     /// Handles the stop key: a person who presses it knows that a question is there.
     pub(in crate::app) fn note_stopped(&mut self) {
-        let cut = self.queue.take_said().into_iter();
+        let cut = self.cx.queue.take_said().into_iter();
         let cut = cut.filter_map(|about| match about {
             About::Asks(id) => Some(id),
             About::Tells(_) => None,
@@ -76,19 +76,20 @@ impl App {
 
     /// Returns whether there is a voice, or one is still being looked for.
     pub(in crate::app) fn has_voice(&self) -> bool {
-        self.tuning.voice().is_hoped_for()
+        self.cx.signals.voice().is_hoped_for()
     }
 
     /// Returns how the person answers and hears.
     pub(super) fn senses(&self) -> Senses {
-        let face = &self.face;
-        let times = &self.config.questions;
+        let face = &self.cx.face;
+        let times = &self.cx.config.questions;
         Senses::new(face.manner(), face.lines(), self.has_voice(), times)
     }
 
     /// Returns whether all of a question was spoken or shown, and announces what to do if not: a part of a question
     /// can't be answered.
     pub(in crate::app) fn is_told_whole(&mut self, question: &Question, now: Now) -> bool {
+        self.note_said(now);
         let heard = self.questions.known.heard(question.id);
         let shown = self
             .questions
@@ -107,12 +108,13 @@ impl App {
             Pages::Some { .. } | Pages::None => question.is_cut(),
         };
         // A program that reads JSON got all of it in one piece.
-        if !in_parts || self.face.is_json() {
+        if !in_parts || self.cx.face.is_json() {
             return true;
         }
-        let whole = self.announcer.whole(question, &self.sessions, now);
+        let whole = self.cx.announcer.whole(question, &self.cx.sessions, now);
         if self.questions.known.parts(question.id) < whole.needed {
             let why = self
+                .cx
                 .face
                 .pick("reply.not_yet.rest.keys", "reply.not_yet.rest.lines");
             self.respond_not_yet(why, question.id, now);
@@ -127,7 +129,7 @@ impl App {
             let why = self.phrases().text("reply.not_yet.said", &n);
             let mut words = self.phrases().say(
                 "reply.not_yet",
-                self.announcer.verbosity(),
+                self.cx.announcer.verbosity(),
                 &[("why", Arg::Own(why))],
             );
             self.questions.known.tell_again(question.id);
@@ -135,7 +137,7 @@ impl App {
             self.tell_part(question.id, words, now);
             return false;
         }
-        match self.face.manner() {
+        match self.cx.face.manner() {
             // Its parts were written.
             Manner::Lines | Manner::Program => true,
             // The parts were not spoken, and the screen has its own pages.

@@ -25,7 +25,7 @@ impl App {
         &self,
         wanted: impl Fn(&Facts) -> bool,
     ) -> Option<Arc<Announcement>> {
-        let history = self.announcer.history();
+        let history = self.cx.announcer.history();
         match self.review.at() {
             Some(id) => history.get(id).filter(|told| wanted(told.facts())).cloned(),
             None => history
@@ -43,22 +43,24 @@ impl App {
             says || !facts.attached().changes.is_empty()
         };
         let Some(told) = self.with_facts(known) else {
-            self.respond("reply.no_question", &[], now);
+            self.cx.respond("reply.no_question", &[], now);
             return;
         };
         let agent = told.agent.as_deref().unwrap_or_default();
         let args = [("agent", Arg::Name(agent.to_owned()))];
-        let mut segments = self
-            .announcer
-            .phrases()
-            .say("fact.of_agent", Verbosity::Normal, &args);
+        let mut segments =
+            self.cx
+                .announcer
+                .phrases()
+                .say("fact.of_agent", Verbosity::Normal, &args);
         let facts = told.facts();
         segments.extend(facts.words.iter().chain(&facts.more).cloned());
         segments.extend(self.changes_of(&told));
         let answer = self
+            .cx
             .announcer
             .aside(Class::Response, Kind::Reply, segments, now);
-        self.emit(answer, now);
+        self.cx.emit(answer, now);
     }
 
     /// Copies what is meant: the part of a turn being read, or the action of the shown question, or else the newer of
@@ -70,13 +72,13 @@ impl App {
         }
         let asked = self.shown().filter(|_| self.review.at().is_none());
         if let Some(QuestionBody::Confirmation(asked)) = asked.map(|(_, question)| &question.body) {
-            let copied = self.announcer.copied_exactly(&asked.action);
+            let copied = self.cx.announcer.copied_exactly(&asked.action);
             self.give(&copied, now);
             return;
         }
         let found = self.with_facts(|facts| facts.address.is_some());
         let newest = match self.review.at() {
-            None => self.announcer.turn(None),
+            None => self.cx.announcer.turn(None),
             Some(_) => None,
         };
         let is_newer = |found: &Arc<Announcement>| {
@@ -91,57 +93,58 @@ impl App {
         match (found.filter(is_newer), answer()) {
             (Some(found), _) => self.copy_address(&found, now),
             (None, Some(copied)) => self.give(&copied, now),
-            (None, None) => self.respond("copy.nothing", &[], now),
+            (None, None) => self.cx.respond("copy.nothing", &[], now),
         }
     }
 
     fn copy_address(&mut self, found: &Announcement, now: Now) {
         let Some(address) = found.facts().address.clone() else {
-            self.respond("copy.nothing", &[], now);
+            self.cx.respond("copy.nothing", &[], now);
             return;
         };
-        if !self.face.copies() {
-            self.respond("copy.nowhere", &[], now);
+        if !self.cx.face.copies() {
+            self.cx.respond("copy.nowhere", &[], now);
         } else if address.len() > LONGEST_ADDRESS {
-            self.respond("copy.too_long", &[], now);
+            self.cx.respond("copy.too_long", &[], now);
         } else {
             let args = [("address", Arg::Agent(address.clone(), None))];
-            self.respond("copy.done", &args, now);
-            self.effects.push(Effect::Copy(address));
+            self.cx.respond("copy.done", &args, now);
+            self.cx.effects.push(Effect::Copy(address));
         }
     }
 
     /// Copies everything that an agent wrote in the turn under review, or in the last one.
     pub(in crate::app) fn copy_answer(&mut self, now: Now) {
-        let turn = self.announcer.turn(self.review.at());
+        let turn = self.cx.announcer.turn(self.review.at());
         match turn.and_then(|turn| turn.copied.first().cloned()) {
             Some(copied) => self.give(&copied, now),
-            None => self.respond("turn.none", &[], now),
+            None => self.cx.respond("turn.none", &[], now),
         }
     }
 
     /// Copies the last block of code in that turn.
     pub(in crate::app) fn copy_code(&mut self, now: Now) {
-        let turn = self.announcer.turn(self.review.at());
+        let turn = self.cx.announcer.turn(self.review.at());
         let code = turn.and_then(|turn| turn.copied.get(1..)?.last().cloned());
         match code {
             Some(copied) => self.give(&copied, now),
-            None => self.respond("copy.no_code", &[], now),
+            None => self.cx.respond("copy.no_code", &[], now),
         }
     }
 
     /// Copies a text to the terminal's clipboard.
     fn give(&mut self, copied: &Copied, now: Now) {
-        if !self.face.copies() {
-            self.respond("copy.nowhere", &[], now);
+        if !self.cx.face.copies() {
+            self.cx.respond("copy.nowhere", &[], now);
         } else if copied.text.len() > LONGEST_COPY {
-            self.respond("copy.text_too_long", &[], now);
+            self.cx.respond("copy.text_too_long", &[], now);
         } else {
             let told =
-                self.announcer
+                self.cx
+                    .announcer
                     .aside(Class::Response, Kind::Reply, copied.words.clone(), now);
-            self.emit(told, now);
-            self.effects.push(Effect::Copy(copied.text.to_string()));
+            self.cx.emit(told, now);
+            self.cx.effects.push(Effect::Copy(copied.text.to_string()));
         }
     }
 }

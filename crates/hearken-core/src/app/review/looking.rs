@@ -41,7 +41,7 @@ pub(in crate::app) enum Direction {
 impl App {
     /// Passes over several announcements of the history; in the help, over as many rows.
     pub(in crate::app) fn leap(&mut self, leap: Leap, now: Now) {
-        if let Doing::Helping { scroll } = &mut self.doing {
+        if let Doing::Helping { scroll } = &mut self.cx.doing {
             *scroll = match leap {
                 Leap::Back => scroll.saturating_sub(LEAP),
                 Leap::Forward => (*scroll + LEAP).min(keys::BINDINGS.len() * 2),
@@ -59,7 +59,7 @@ impl App {
         }
         self.reading.close();
         let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
-        let history = self.announcer.history();
+        let history = self.cx.announcer.history();
         let review = self.review.at();
         let found = match leap {
             Leap::Back => history
@@ -86,12 +86,12 @@ impl App {
             }
             (None, Leap::Forward) => {
                 self.review.leave();
-                self.respond("history.end", &[], now);
+                self.cx.respond("history.end", &[], now);
             }
             (None, Leap::Back | Leap::First) if history.is_empty() => {
-                self.respond("history.empty", &[], now);
+                self.cx.respond("history.empty", &[], now);
             }
-            (None, Leap::Back | Leap::First) => self.respond("history.start", &[], now),
+            (None, Leap::Back | Leap::First) => self.cx.respond("history.start", &[], now),
         }
     }
 
@@ -100,8 +100,8 @@ impl App {
         if self.read_part(by > 0, now) {
             return;
         }
-        if self.face.manner() != Manner::Keys {
-            self.respond("reading.none", &[], now);
+        if self.cx.face.manner() != Manner::Keys {
+            self.cx.respond("reading.none", &[], now);
             return;
         }
         match self.review.at() {
@@ -111,7 +111,7 @@ impl App {
                     self.review.look_at(told.id);
                     self.say_again(&told, now);
                 }
-                None => self.respond("history.empty", &[], now),
+                None => self.cx.respond("history.empty", &[], now),
             },
         }
     }
@@ -121,20 +121,21 @@ impl App {
         let at = self
             .review
             .at()
-            .and_then(|id| self.announcer.history().get(id))
+            .and_then(|id| self.cx.announcer.history().get(id))
             .or_else(|| self.last_told())
             .cloned();
         // The whole announcement is under review again, no single word.
         self.review.spelling_mut().choose(None);
         match at {
             Some(told) => self.say_again(&told, now),
-            None => self.respond("history.empty", &[], now),
+            None => self.cx.respond("history.empty", &[], now),
         }
     }
 
     /// Returns the last announcement; answers to keys do not count, because they are not news.
     pub(in crate::app) fn last_told(&self) -> Option<&Arc<Announcement>> {
-        self.announcer
+        self.cx
+            .announcer
             .history()
             .iter()
             .rev()
@@ -143,7 +144,7 @@ impl App {
 
     /// Moves one step in the history; in the help, one row.
     pub(in crate::app) fn step(&mut self, step: Direction, now: Now) {
-        if let Doing::Helping { scroll } = &mut self.doing {
+        if let Doing::Helping { scroll } = &mut self.cx.doing {
             *scroll = match step {
                 Direction::Back => scroll.saturating_sub(1),
                 Direction::Forward => (*scroll + 1).min(keys::BINDINGS.len() * 2),
@@ -152,7 +153,7 @@ impl App {
             return;
         }
         let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
-        let history = self.announcer.history();
+        let history = self.cx.announcer.history();
         let found = match (step, self.review.at()) {
             (Direction::Back, None) => self.last_told().cloned(),
             (Direction::Back, Some(id)) => history
@@ -182,8 +183,8 @@ impl App {
             }
             None => {
                 let key = match step {
-                    Direction::Back if self.announcer.history().is_empty() => "history.empty",
-                    Direction::Back if self.announcer.history().left() > 0 => {
+                    Direction::Back if self.cx.announcer.history().is_empty() => "history.empty",
+                    Direction::Back if self.cx.announcer.history().left() > 0 => {
                         "history.start.bounded"
                     }
                     Direction::Back => "history.start",
@@ -192,25 +193,26 @@ impl App {
                         "history.end"
                     }
                 };
-                let left = self.announcer.history().left();
-                self.respond(key, &[("n", Arg::own(left))], now);
+                let left = self.cx.announcer.history().left();
+                self.cx.respond(key, &[("n", Arg::own(left))], now);
             }
         }
     }
 
     /// Repeats an earlier announcement: aloud, and in line faces as a line, but not in the history.
     pub(in crate::app) fn say_again(&mut self, told: &Announcement, now: Now) {
-        if self.face.manner() != Manner::Keys {
+        if self.cx.face.manner() != Manner::Keys {
             // Without words of ours an old line would look like a new one.
-            self.respond("history.again", &[], now);
+            self.cx.respond("history.again", &[], now);
         }
-        let again = self.announcer.repeat(told);
-        self.emit(again, now);
+        let again = self.cx.announcer.repeat(told);
+        self.cx.emit(again, now);
     }
 
     /// Writes the last announcements again.
     pub(in crate::app) fn history_lines(&mut self, now: Now) {
         let last: Vec<Arc<Announcement>> = self
+            .cx
             .announcer
             .history()
             .iter()
@@ -220,31 +222,33 @@ impl App {
             .cloned()
             .collect();
         if last.is_empty() {
-            self.respond("history.empty", &[], now);
+            self.cx.respond("history.empty", &[], now);
         }
         if !last.is_empty() {
-            self.respond("history.from", &[("n", Arg::own(last.len()))], now);
+            self.cx
+                .respond("history.from", &[("n", Arg::own(last.len()))], now);
         }
         for told in last.iter().rev() {
-            let again = self.announcer.repeat(told);
-            self.put(again);
+            let again = self.cx.announcer.repeat(told);
+            self.cx.put(again);
         }
-        self.respond("history.end", &[], now);
+        self.cx.respond("history.end", &[], now);
     }
 
     /// Reads everything that the agent wrote in the turn under review, or in the last one, and opens it for reading in
     /// parts.
     pub(in crate::app) fn whole_turn(&mut self, now: Now) {
-        match self.announcer.turn(self.review.at()) {
+        match self.cx.announcer.turn(self.review.at()) {
             Some(mut turn) => {
                 let words = std::mem::take(&mut turn.words);
                 self.reading.open_turn(turn);
                 let told = self
+                    .cx
                     .announcer
                     .aside(Class::Response, Kind::Output, words, now);
-                self.emit(told, now);
+                self.cx.emit(told, now);
             }
-            None => self.respond("turn.none", &[], now),
+            None => self.cx.respond("turn.none", &[], now),
         }
     }
 
@@ -252,16 +256,18 @@ impl App {
     pub(in crate::app) fn away(&mut self, now: Now) {
         let since = self.review.away_since();
         let words = self
+            .cx
             .announcer
-            .away((since, now), self.waiting(), &self.sessions);
-        self.respond("fault.other", &[("reason", Arg::Own(words))], now);
+            .away((since, now), self.waiting(), &self.cx.sessions);
+        self.cx
+            .respond("fault.other", &[("reason", Arg::Own(words))], now);
     }
 
     /// Returns the announcement under review, or the last one.
     pub(in crate::app) fn looked_at(&self) -> Option<Arc<Announcement>> {
         self.review
             .at()
-            .and_then(|id| self.announcer.history().get(id))
+            .and_then(|id| self.cx.announcer.history().get(id))
             .or_else(|| self.last_told())
             .filter(|told| told.aloud != Aloud::Heard)
             .cloned()

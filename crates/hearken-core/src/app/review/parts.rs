@@ -17,14 +17,18 @@ impl App {
     pub(in crate::app) fn offer_changes(&mut self, question: &Question, now: Now) {
         if self.open_changes(question) {
             let key = self
+                .cx
                 .face
                 .pick("reading.changes.keys", "reading.changes.lines");
-            self.respond(key, &[], now);
+            self.cx.respond(key, &[], now);
         }
     }
 
     fn open_changes(&mut self, question: &Question) -> bool {
-        let parts = self.announcer.parts_of(&question.attached, Reads::Changes);
+        let parts = self
+            .cx
+            .announcer
+            .parts_of(&question.attached, Reads::Changes);
         let some = !parts.is_empty();
         if some {
             self.reading.open(Of::Question(question.id), parts);
@@ -42,7 +46,7 @@ impl App {
         };
         if !open {
             // The changes of the shown question can be read without opening them first.
-            let question = shown.and_then(|id| self.sessions.question(id)).cloned();
+            let question = shown.and_then(|id| self.cx.sessions.question(id)).cloned();
             let question = question.filter(|_| self.review.at().is_none());
             if !question.is_some_and(|question| self.open_changes(&question)) {
                 return false;
@@ -63,7 +67,7 @@ impl App {
                 true => "turn.no_more",
                 false => "turn.no_before",
             };
-            self.respond(key, &[], now);
+            self.cx.respond(key, &[], now);
             return true;
         }
         self.tell_step(stepped, now)
@@ -72,7 +76,7 @@ impl App {
     /// Leaps in the same way by a line, or announces that nothing is being read.
     pub(in crate::app) fn leap_line(&mut self, on: bool, now: Now) {
         if !self.leap_part(on, now) {
-            self.respond("reading.none", &[], now);
+            self.cx.respond("reading.none", &[], now);
         }
     }
 
@@ -84,14 +88,15 @@ impl App {
                     let (class, about) = (Class::Response, About::Tells(id));
                     let words = (words, Aloud::Yes);
                     let told = self
+                        .cx
                         .announcer
                         .say_about(class, Kind::Reply, about, words, now);
-                    self.emit(told, now);
+                    self.cx.emit(told, now);
                 }
                 Some(Of::Told | Of::Turn) | None => self.answer_with_words(words, now),
             },
-            Some(Stepped::AtEnd) => self.respond("reading.end", &[], now),
-            Some(Stepped::AtStart) => self.respond("reading.start", &[], now),
+            Some(Stepped::AtEnd) => self.cx.respond("reading.end", &[], now),
+            Some(Stepped::AtStart) => self.cx.respond("reading.start", &[], now),
             None => return false,
         }
         true
@@ -105,7 +110,7 @@ impl App {
     /// Reads the output of the call under review; from any other place, of the last call before it; else of the last one.
     pub(in crate::app) fn read_output(&mut self, now: Now) {
         let has_output = |told: &&Arc<Announcement>| told.facts().attached().output.is_some();
-        let history = self.announcer.history();
+        let history = self.cx.announcer.history();
         let place = self.review.at().and_then(|id| history.get(id));
         let of_call = place.and_then(|place| {
             let topic = place.topic.as_ref()?;
@@ -124,34 +129,39 @@ impl App {
                 let words = self.begin(told.facts().attached(), Reads::Output);
                 self.answer_with_words(words, now);
             }
-            None => self.respond("reading.no_output", &[], now),
+            None => self.cx.respond("reading.no_output", &[], now),
         }
     }
 
     /// Reads the plan of the agent under review, or of the active one that spoke last.
     pub(in crate::app) fn read_plan(&mut self, now: Now) {
         let looked_at = self.review.at();
-        let looked_at = looked_at.and_then(|id| self.announcer.history().get(id)?.key.clone());
+        let looked_at = looked_at.and_then(|id| self.cx.announcer.history().get(id)?.key.clone());
         let looked_at = looked_at.or_else(|| self.chosen_session());
         let planned = |session: &&Session| !session.plan.is_empty();
-        let of_it = looked_at.and_then(|key| self.sessions.get(&key).filter(planned));
+        let of_it = looked_at.and_then(|key| self.cx.sessions.get(&key).filter(planned));
         let last = || {
-            let all = self.sessions.iter().filter(planned);
+            let all = self.cx.sessions.iter().filter(planned);
             all.max_by_key(|session| (!session.is_ended(), session.last_event))
         };
         let Some(session) = of_it.or_else(last) else {
-            self.respond("reading.no_plan", &[], now);
+            self.cx.respond("reading.no_plan", &[], now);
             return;
         };
         let attached = Arc::clone(&session.plan);
         let mut words = Vec::new();
-        if self.sessions.several() {
-            let name = self
-                .announcer
-                .agent_name(&session.key, &session.agent, &self.sessions);
+        if self.cx.sessions.several() {
+            let name =
+                self.cx
+                    .announcer
+                    .agent_name(&session.key, &session.agent, &self.cx.sessions);
             let args = [("agent", Arg::Name(name.to_string()))];
-            let level = self.announcer.verbosity();
-            words = self.announcer.phrases().say("fact.of_agent", level, &args);
+            let level = self.cx.announcer.verbosity();
+            words = self
+                .cx
+                .announcer
+                .phrases()
+                .say("fact.of_agent", level, &args);
         }
         words.extend(self.begin(&attached, Reads::Plan));
         self.answer_with_words(words, now);
@@ -159,8 +169,8 @@ impl App {
 
     /// Opens something for reading, and returns its announcement: what it is, and all of it if it is a single part.
     fn begin(&mut self, attached: &Attached, reads: Reads) -> Vec<Segment> {
-        let mut words = self.announcer.summary_of(attached, reads);
-        let mut parts = self.announcer.parts_of(attached, reads);
+        let mut words = self.cx.announcer.summary_of(attached, reads);
+        let mut parts = self.cx.announcer.parts_of(attached, reads);
         if parts.len() == 1 {
             self.reading.close();
             words.append(&mut parts.remove(0));
@@ -170,16 +180,17 @@ impl App {
             return words;
         }
         self.reading.open(Of::Told, parts);
-        let key = self.face.pick("reading.keys", "reading.lines");
-        let level = self.announcer.verbosity();
-        words.extend(self.announcer.phrases().say(key, level, &[]));
+        let key = self.cx.face.pick("reading.keys", "reading.lines");
+        let level = self.cx.announcer.verbosity();
+        words.extend(self.cx.announcer.phrases().say(key, level, &[]));
         words
     }
 
     fn answer_with_words(&mut self, words: Vec<Segment>, now: Now) {
         let told = self
+            .cx
             .announcer
             .aside(Class::Response, Kind::Reply, words, now);
-        self.emit(told, now);
+        self.cx.emit(told, now);
     }
 }

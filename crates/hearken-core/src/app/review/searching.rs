@@ -18,28 +18,28 @@ impl App {
         match text {
             Some(text) => self.find(&text, now),
             None => {
-                self.doing = Doing::searching();
-                self.respond("search.editing", &[], now);
+                self.cx.doing = Doing::searching();
+                self.cx.respond("search.editing", &[], now);
             }
         }
     }
 
     /// Searches for the typed text; without any, repeats the last search.
     pub(in crate::app) fn submit_search(&mut self, typed: String, now: Now) {
-        self.doing = Doing::Watching;
+        self.cx.doing = Doing::Watching;
         let last = self.review.searched();
         match Some(typed).filter(|text| !text.is_empty()).or(last) {
             Some(text) => self.find(&text, now),
-            None => self.respond("search.left", &[], now),
+            None => self.cx.respond("search.left", &[], now),
         }
     }
 
     fn find(&mut self, text: &str, now: Now) {
         // The same search goes on from its last hit; a new one starts at the end.
         let from = self.review.found(text);
-        match self.announcer.find(text, from) {
+        match self.cx.announcer.find(text, from) {
             Some(told) => {
-                let (place, count) = self.announcer.place_among(text, told.id);
+                let (place, count) = self.cx.announcer.place_among(text, told.id);
                 let hit = Hit { place, count };
                 self.review.find(text, told.id, hit);
                 self.say_found(&told, hit, now);
@@ -51,7 +51,8 @@ impl App {
                     "search.none"
                 };
                 self.review.leave_search();
-                self.respond(key, &[("text", Arg::Name(text.to_owned()))], now);
+                self.cx
+                    .respond(key, &[("text", Arg::Name(text.to_owned()))], now);
             }
         }
     }
@@ -62,17 +63,17 @@ impl App {
             ("place", Arg::own(hit.place)),
             ("count", Arg::own(hit.count)),
         ];
-        let again = match self.face.manner() {
+        let again = match self.cx.face.manner() {
             Manner::Lines | Manner::Program => {
-                self.respond("search.hit", &args, now);
-                self.announcer.repeat(told)
+                self.cx.respond("search.hit", &args, now);
+                self.cx.announcer.repeat(told)
             }
             Manner::Keys => {
-                let level = self.announcer.verbosity();
-                let words = self.announcer.phrases().say("search.hit", level, &args);
-                self.announcer.repeat_after(words, told)
+                let level = self.cx.announcer.verbosity();
+                let words = self.cx.announcer.phrases().say("search.hit", level, &args);
+                self.cx.announcer.repeat_after(words, told)
             }
         };
-        self.emit(again, now);
+        self.cx.emit(again, now);
     }
 }

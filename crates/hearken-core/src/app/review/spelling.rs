@@ -29,7 +29,7 @@ impl App {
     /// Chooses the previous or the next word of the announcement under review, and reads it.
     pub(in crate::app) fn step_word(&mut self, way: WordStep, now: Now) {
         let Some(told) = self.looked_at() else {
-            self.respond("history.empty", &[], now);
+            self.cx.respond("history.empty", &[], now);
             return;
         };
         let text = told.text();
@@ -44,7 +44,7 @@ impl App {
             Some((at, word)) => {
                 self.choose_word(&told, at);
                 let mut segments = vec![self.words_of_text(&told, word)];
-                if self.announcer.verbosity() == Verbosity::Detailed {
+                if self.cx.announcer.verbosity() == Verbosity::Detailed {
                     let args = [("n", Arg::own(at + 1)), ("all", Arg::own(words.len()))];
                     let place = self.phrases().text("spell.place", &args);
                     segments.push(Segment::own(place));
@@ -57,7 +57,7 @@ impl App {
                     WordStep::Back => "spell.first_word",
                     WordStep::Forward => "spell.last_word",
                 };
-                self.respond(key, &[], now);
+                self.cx.respond(key, &[], now);
             }
         }
     }
@@ -66,14 +66,14 @@ impl App {
     /// choice is a word's number, or else a part of it.
     pub(in crate::app) fn spell(&mut self, choice: Option<&str>, now: Now) {
         let Some(told) = self.looked_at() else {
-            self.respond("history.empty", &[], now);
+            self.cx.respond("history.empty", &[], now);
             return;
         };
         let text = told.text();
         if let Some(choice) = choice {
             let Some(at) = find(&text, choice) else {
                 let args = [("text", Arg::Name(one_line(choice)))];
-                self.respond("spell.not_there", &args, now);
+                self.cx.respond("spell.not_there", &args, now);
                 return;
             };
             self.choose_word(&told, at);
@@ -112,9 +112,10 @@ impl App {
     /// Answers a key with something that is not news and does not enter the history.
     fn answer_aside(&mut self, segments: Vec<Segment>, now: Now) {
         let told = self
+            .cx
             .announcer
             .aside(Class::Response, Kind::Reply, segments, now);
-        self.emit(told, now);
+        self.cx.emit(told, now);
     }
 }
 

@@ -6,12 +6,12 @@ use crate::app::App;
 impl App {
     /// Returns the counts of what happened to everything that was queued to be spoken.
     pub fn ledger(&self) -> &Ledger {
-        self.queue.ledger()
+        self.cx.queue.ledger()
     }
 
     /// Returns these counts in words: in total, and for urgent speech. Empty as long as no voice has spoken.
     pub(in crate::app) fn account_words(&self) -> Vec<String> {
-        let ledger = self.queue.ledger();
+        let ledger = self.cx.queue.ledger();
         let said = Lane::ALL
             .iter()
             .any(|lane| ledger.of(*lane, UtteranceFate::Said) > 0);
@@ -25,7 +25,7 @@ impl App {
 
     /// Returns the counts of some lanes in words; `None` if nothing was queued there.
     fn account(&self, what: &str, lanes: &[Lane]) -> Option<String> {
-        let ledger = self.queue.ledger();
+        let ledger = self.cx.queue.ledger();
         let sum = |count: &dyn Fn(Lane) -> u64| lanes.iter().map(|lane| count(*lane)).sum::<u64>();
         let taken = sum(&|lane| ledger.taken(lane));
         if taken == 0 {
@@ -33,7 +33,7 @@ impl App {
         }
         let phrases = self.phrases();
         let what = phrases.text(what, &[("n", Arg::own(taken))]);
-        let waiting = sum(&|lane| self.queue.waiting(lane));
+        let waiting = sum(&|lane| self.cx.queue.waiting(lane));
         let of = |fate: UtteranceFate| sum(&|lane| ledger.of(lane, fate));
         let name = |fate| match fate {
             UtteranceFate::Said => "said",

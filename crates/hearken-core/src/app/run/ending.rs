@@ -28,16 +28,16 @@ impl App {
         if self.run.end() {
             // After leaving, the person can no longer answer what these call for.
             for about in self.questions.stop_calling() {
-                self.effects.push(Effect::Withdraw(about));
+                self.cx.effects.push(Effect::Withdraw(about));
             }
-            self.release_all(now);
-            self.effects.push(Effect::Quit(exit));
+            self.cx.release_all(now);
+            self.cx.effects.push(Effect::Quit(exit));
         }
     }
 
     /// Returns whether nothing waits to be read, spoken or sent.
     fn is_silent(&self) -> bool {
-        !self.is_reading() && self.queue.is_idle() && self.questions.is_all_sent()
+        !self.is_reading() && self.cx.queue.is_idle() && self.questions.is_all_sent()
     }
 
     /// Returns when the run ends by itself, or stops waiting for the last answers.
@@ -73,14 +73,17 @@ impl App {
     pub(in crate::app) fn cut_short(&mut self, link: LinkId) -> String {
         let mut cut = 0_usize;
         let mut agents = BTreeSet::new();
-        for session in self.sessions.iter() {
+        for session in self.cx.sessions.iter() {
             if session.key.link == link && !session.is_ended() {
                 cut += 1;
                 // Beyond the number that is named, the names are not needed.
                 if agents.len() <= MOST_NAMED {
-                    let name =
-                        (self.announcer).agent_name(&session.key, &session.agent, &self.sessions);
-                    agents.insert(self.announcer.phrases().name_of(&name).into_owned());
+                    let name = (self.cx.announcer).agent_name(
+                        &session.key,
+                        &session.agent,
+                        &self.cx.sessions,
+                    );
+                    agents.insert(self.cx.announcer.phrases().name_of(&name).into_owned());
                 }
             }
         }
@@ -95,14 +98,14 @@ impl App {
         };
         let agents: Vec<String> = agents.into_iter().collect();
         let args = [("n", Arg::own(n)), ("agents", Arg::Own(agents.join(", ")))];
-        self.announcer.phrases().text(key, &args)
+        self.cx.announcer.phrases().text(key, &args)
     }
 
     fn scene(&self) -> Scene {
         Scene {
             over: self.links.are_over(),
             failed: self.links.has_failed(),
-            ended: !self.sessions.is_holding() && !self.sessions.any_goes_on(),
+            ended: !self.cx.sessions.is_holding() && !self.cx.sessions.any_goes_on(),
         }
     }
 }

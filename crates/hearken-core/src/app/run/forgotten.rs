@@ -42,24 +42,27 @@ impl App {
             sessions,
             unasked,
             tools,
-        } = self.run.forget(self.sessions.dropped());
+        } = self.run.forget(self.cx.sessions.dropped());
         if let Some(count) = sessions {
             let args = [("count", Arg::own(count))];
-            self.say(Class::Outcome, Kind::Hint, "forgotten.sessions", &args, now);
+            self.cx
+                .say(Class::Outcome, Kind::Hint, "forgotten.sessions", &args, now);
         }
         if let Some(count) = unasked {
             let args = [("count", Arg::own(count))];
-            self.say(Class::Alert, Kind::Hint, "forgotten.questions", &args, now);
+            self.cx
+                .say(Class::Alert, Kind::Hint, "forgotten.questions", &args, now);
         }
         if let Some(count) = tools {
             let args = [("count", Arg::own(count))];
-            self.say(Class::Outcome, Kind::Hint, "forgotten.tools", &args, now);
+            self.cx
+                .say(Class::Outcome, Kind::Hint, "forgotten.tools", &args, now);
         }
     }
 
     /// Returns the counts in words for the status; `None` if nothing was forgotten.
     pub(in crate::app) fn forgotten_words(&self) -> Option<String> {
-        let dropped = self.sessions.dropped();
+        let dropped = self.cx.sessions.dropped();
         let count = |count: u64| {
             if count == 0 {
                 Arg::own("")

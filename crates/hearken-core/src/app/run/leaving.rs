@@ -12,9 +12,9 @@ impl App {
     /// Leaves the source of the chosen conversation, or of the shown question, or of the last agent that said
     /// something.
     pub(in crate::app) fn leave(&mut self, now: Now) {
-        let link = match self.doing {
+        let link = match self.cx.doing {
             Doing::Leaving(link) => {
-                self.doing = Doing::Watching;
+                self.cx.doing = Doing::Watching;
                 self.leave_now(link, now);
                 return;
             }
@@ -28,6 +28,7 @@ impl App {
             | Doing::Helping { .. } => {
                 let of_shown = self.shown().map(|(_, question)| question.key.link);
                 let of_last = self
+                    .cx
                     .announcer
                     .history()
                     .iter()
@@ -53,10 +54,11 @@ impl App {
             }
         };
         let Some(link) = link else {
-            self.respond("leave.nothing", &[], now);
+            self.cx.respond("leave.nothing", &[], now);
             return;
         };
         let open: Vec<Question> = self
+            .cx
             .sessions
             .open_questions()
             .filter(|question| question.key.link == link && question.answer().is_none())
@@ -68,13 +70,13 @@ impl App {
             self.leave_now(link, now);
             return;
         }
-        self.doing = Doing::Leaving(link);
+        self.cx.doing = Doing::Leaving(link);
         let source = self
             .links
             .get(link)
             .map(|view| view.name.clone())
             .unwrap_or_default();
-        let phrases = self.announcer.phrases();
+        let phrases = self.cx.announcer.phrases();
         let mut reasons = Vec::new();
         if !open.is_empty() {
             let args = [
@@ -96,13 +98,14 @@ impl App {
             reasons.push(program);
         }
         let args = [("reasons", Arg::Own(reasons.join(" ")))];
-        let key = self.face.pick("leave.ask", "leave.ask_lines");
-        self.respond(key, &args, now);
+        let key = self.cx.face.pick("leave.ask", "leave.ask_lines");
+        self.cx.respond(key, &args, now);
     }
 
     /// Returns the tools of a source that are working on something that can't be undone.
     fn irreversible_at_work(&self, link: LinkId) -> Vec<String> {
-        self.sessions
+        self.cx
+            .sessions
             .iter()
             .filter(|session| session.key.link == link && !session.is_ended())
             .flat_map(|session| session.tools.iter())
@@ -118,16 +121,17 @@ impl App {
         };
         view.left();
         let name = view.name.clone();
-        self.effects.push(Effect::Close(link));
-        self.respond("link.left", &[("source", Arg::Own(name))], now);
-        let over = self.sessions.link_left(link, now);
+        self.cx.effects.push(Effect::Close(link));
+        self.cx
+            .respond("link.left", &[("source", Arg::Own(name))], now);
+        let over = self.cx.sessions.link_left(link, now);
         if !over.is_empty() {
             // An answer meant for a question that is gone must not reach another one.
             self.questions.note_change(now.monotonic);
         }
         for id in over {
-            let wishes = self.queue.withdraw(id, now.monotonic);
-            self.wish(wishes);
+            let wishes = self.cx.queue.withdraw(id, now.monotonic);
+            self.cx.wish(wishes);
         }
         self.settle_over(link, now);
     }

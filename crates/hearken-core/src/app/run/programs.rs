@@ -30,12 +30,12 @@ impl App {
             .map(|view| (view.name.clone(), view.remarks().clone()))
             .collect();
         if programs.is_empty() {
-            self.respond("remarks.no_program", &[], now);
+            self.cx.respond("remarks.no_program", &[], now);
         }
         for (name, remarks) in programs {
             let source = ("source", Arg::Own(name));
             if remarks.is_empty() {
-                self.respond("remarks.none", &[source], now);
+                self.cx.respond("remarks.none", &[source], now);
                 continue;
             }
             let count = ("count", Arg::own(remarks.count()));
@@ -43,7 +43,7 @@ impl App {
             // The program's own words, inside a sentence of ours: none of its lines begins an output line.
             let lines = ("lines", Arg::Agent(last.join("\n"), None));
             let args = [source, count, lines];
-            self.respond("remarks.some", &args, now);
+            self.cx.respond("remarks.some", &args, now);
         }
     }
 
@@ -52,7 +52,7 @@ impl App {
         match self.links.get(link) {
             Some(view) if view.program => {
                 let source = ("source", Arg::Own(view.name.clone()));
-                self.announcer.phrases().text("leave.program", &[source])
+                self.cx.announcer.phrases().text("leave.program", &[source])
             }
             Some(_) | None => String::new(),
         }
@@ -62,9 +62,9 @@ impl App {
     pub(in crate::app) fn has_remarked(&self, link: LinkId) -> String {
         match self.links.get(link) {
             Some(view) if view.remarks().count() > 0 => {
-                let key = self.face.pick("remarks.hint", "remarks.hint_lines");
+                let key = self.cx.face.pick("remarks.hint", "remarks.hint_lines");
                 let count = ("count", Arg::own(view.remarks().count()));
-                self.announcer.phrases().text(key, &[count])
+                self.cx.announcer.phrases().text(key, &[count])
             }
             Some(_) | None => String::new(),
         }

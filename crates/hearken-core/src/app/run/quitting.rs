@@ -23,10 +23,10 @@ impl App {
             .map(|question| {
                 let n = ("n", Arg::own(question.id.0));
                 if question.standing != Standing::Live {
-                    return self.announcer.phrases().text("reply.perhaps", &[n]);
+                    return self.cx.announcer.phrases().text("reply.perhaps", &[n]);
                 }
                 if question.reply.run() == QuestionRun::TimedOut {
-                    return self.announcer.phrases().text("quit.default.over", &[n]);
+                    return self.cx.announcer.phrases().text("quit.default.over", &[n]);
                 }
                 let left = match self.when_left(question) {
                     WhenLeft::Default => None,
@@ -35,7 +35,7 @@ impl App {
                     WhenLeft::Kept => Some("quit.default.kept"),
                 };
                 if let Some(key) = left {
-                    return self.announcer.phrases().text(key, &[n]);
+                    return self.cx.announcer.phrases().text(key, &[n]);
                 }
                 match &question.body {
                     QuestionBody::Confirmation(asked) => {
@@ -46,18 +46,20 @@ impl App {
                             // Only a translated question may leave it out (`protocol::translated`).
                             None => "quit.default.not_stated",
                         };
-                        self.announcer.phrases().text(key, &[n])
+                        self.cx.announcer.phrases().text(key, &[n])
                     }
                     QuestionBody::Clarification(asked) => match &asked.default_response {
                         Some(response) => {
                             let response = self
+                                .cx
                                 .announcer
                                 .exact(question, crate::announce::label_of(asked, response));
-                            self.announcer
+                            self.cx
+                                .announcer
                                 .phrases()
                                 .text("quit.default.response", &[n, ("response", response)])
                         }
-                        None => self.announcer.phrases().text("quit.default.other", &[n]),
+                        None => self.cx.announcer.phrases().text("quit.default.other", &[n]),
                     },
                 }
             })
@@ -73,7 +75,8 @@ impl App {
 
     /// Returns the open questions without an answer from here.
     fn undecided(&self) -> Vec<Question> {
-        self.sessions
+        self.cx
+            .sessions
             .open_questions()
             .filter(|question| {
                 question.answer().is_none() && question.standing != Standing::NotAnswerable
@@ -90,27 +93,27 @@ impl App {
 
     pub(in crate::app) fn ask_to_quit(&mut self, exit: Exit, now: Now) {
         let open = self.undecided();
-        let asked = matches!(self.doing, Doing::Quitting) || self.run.is_parting();
+        let asked = matches!(self.cx.doing, Doing::Quitting) || self.run.is_parting();
         let decided = asked || open.is_empty();
         // An answer that was given must arrive; leaving waits for it, but not for ever, and not if the person asks
         // again.
         if decided && !self.questions.is_all_sent() && !self.run.is_parting() {
-            if matches!(self.doing, Doing::Quitting) {
-                self.doing = Doing::Watching;
+            if matches!(self.cx.doing, Doing::Quitting) {
+                self.cx.doing = Doing::Watching;
             }
             self.run.part(exit, now.monotonic + LAST_ANSWER);
-            self.respond("quit.sending", &[], now);
+            self.cx.respond("quit.sending", &[], now);
         } else if decided {
             self.leave_defaults();
             self.quit(exit, now);
         } else {
-            self.doing = Doing::Quitting;
+            self.cx.doing = Doing::Quitting;
             let args = [
                 ("n", Arg::own(open.len())),
                 ("defaults", Arg::Own(self.defaults(&open))),
             ];
-            let key = self.face.pick("quit.ask", "quit.ask_lines");
-            self.respond(key, &args, now);
+            let key = self.cx.face.pick("quit.ask", "quit.ask_lines");
+            self.cx.respond(key, &args, now);
         }
     }
 
@@ -140,14 +143,15 @@ impl App {
         if !open.is_empty() {
             let defaults = self.defaults(&open);
             self.leave_word(defaults.clone());
-            self.respond("fault.other", &[("reason", Arg::Own(defaults))], now);
+            self.cx
+                .respond("fault.other", &[("reason", Arg::Own(defaults))], now);
         }
     }
 
     /// Stores words to be read after the full face is gone; in line faces the lines stay anyway.
     pub(in crate::app) fn leave_word(&mut self, words: String) {
-        match self.face.manner() {
-            Manner::Keys => self.effects.push(Effect::Farewell(words)),
+        match self.cx.face.manner() {
+            Manner::Keys => self.cx.effects.push(Effect::Farewell(words)),
             Manner::Lines | Manner::Program => {}
         }
     }

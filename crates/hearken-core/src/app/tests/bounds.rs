@@ -166,7 +166,7 @@ fn the_sentences_of_hundreds_of_runs_come_whole_and_their_pauses_make_each_due()
 #[test]
 fn where_texts_have_no_room_the_one_that_was_silent_longest_is_said_as_far_as_it_came() {
     let mut stage = Stage::new(PIPE);
-    stage.app.announcer.narrow(64 * 1024);
+    stage.app.cx.announcer.narrow(64 * 1024);
     for n in 0..200 {
         stage.event(
             "output.streaming",

@@ -486,7 +486,7 @@ fn no_rule_answers_what_is_perhaps_decided() {
     let mut stage = resumed_with_a_question(Config::default());
     // A rule that exists from now on would decide the question when it is raised again.
     let rule = "[[policy]]\nname = \"mine\"\ndecision = \"reject\"\n";
-    stage.app.config.policy = Config::from_toml(rule).unwrap().policy;
+    stage.app.cx.config.policy = Config::from_toml(rule).unwrap().policy;
     stage.link(
         0,
         LinkEvent::Lost {

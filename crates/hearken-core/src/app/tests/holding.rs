@@ -231,7 +231,7 @@ fn a_question_that_is_over_before_the_line_is_not_asked_after_it() {
 #[test]
 fn json_lines_are_never_held() {
     let mut stage = Stage::new(EDITOR);
-    stage.app.face = Face::new(
+    stage.app.cx.face = Face::new(
         Manner::Program,
         Some(LineSource::Editor),
         ("start.face.json", "start.why.asked"),

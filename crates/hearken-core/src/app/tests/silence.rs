@@ -53,14 +53,10 @@ fn where_a_tick_is_heard_it_comes_every_five_seconds_and_a_word_ever_more_rarely
     }
     let mut config = crate::config::Config::default();
     config.voice.cues.tick = false;
-    let mut tuning = super::tuning::Tuning::new(
-        VoiceState::Checking,
-        config.voice.delivery(),
-        Arc::clone(english().tongue()),
-    );
-    tuning.cues_heard(true);
+    let mut signals = Signals::new(VoiceState::Checking);
+    signals.cues_heard(true);
     assert_eq!(
-        tuning.beat(&config.voice.cues),
+        signals.beat(&config.voice.cues),
         Beat::Word,
         "an off switch leaves the word"
     );

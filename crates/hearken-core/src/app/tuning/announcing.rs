@@ -30,12 +30,12 @@ const LONGEST_TAG: usize = 35;
 impl App {
     /// Changes to the next verbosity.
     pub(in crate::app) fn change_verbosity(&mut self, now: Now) {
-        let next = match self.announcer.verbosity() {
+        let next = match self.cx.announcer.verbosity() {
             Verbosity::Terse => Verbosity::Normal,
             Verbosity::Normal => Verbosity::Detailed,
             Verbosity::Detailed => Verbosity::Terse,
         };
-        self.announcer.set_verbosity(next);
+        self.cx.announcer.set_verbosity(next);
         self.change_terms(now);
         let level = |announcer: &Announcer, level| {
             let key = match level {
@@ -47,20 +47,20 @@ impl App {
         };
         let kept = self.kept(|announcer, own| Some(level(announcer, own.verbosity?)));
         let args = [
-            ("level", Arg::Own(level(&self.announcer, next))),
+            ("level", Arg::Own(level(&self.cx.announcer, next))),
             ("kept", Arg::Own(kept)),
         ];
-        self.respond("verbosity", &args, now);
+        self.cx.respond("verbosity", &args, now);
     }
 
     /// Changes to a load, or to the next one. Streamed text that the old load held back is announced.
     pub(in crate::app) fn change_load(&mut self, to: Option<Load>, now: Now) {
-        let next = to.unwrap_or(match self.announcer.settings().load {
+        let next = to.unwrap_or(match self.cx.announcer.settings().load {
             Load::Low => Load::Medium,
             Load::Medium => Load::High,
             Load::High => Load::Low,
         });
-        let freed = self.announcer.set_load(next, now, &self.sessions);
+        let freed = self.cx.announcer.set_load(next, now, &self.cx.sessions);
         self.change_terms(now);
         let key = match next {
             Load::Low => "load.to_low",
@@ -76,20 +76,22 @@ impl App {
             Some(announcer.phrases().text(key, &[]))
         });
         let args = [("kept", Arg::Own(kept)), self.left_out()];
-        self.respond(key, &args, now);
+        self.cx.respond(key, &args, now);
         for announcement in freed {
-            self.emit(announcement, now);
+            self.cx.emit(announcement, now);
         }
     }
 
     /// Changes to a language, or to the person's next one.
     pub(in crate::app) fn change_language(&mut self, to: Option<&str>, now: Now) {
-        let mut languages = self.announcer.settings().languages.clone();
+        let mut languages = self.cx.announcer.settings().languages.clone();
         match to.map(tag) {
             Some(None) => {
                 let input = crate::announce::speakable::one_line(to.unwrap_or_default());
                 let input: String = input.chars().take(LONGEST_TAG).collect();
-                return self.respond("language.unknown", &[("input", Arg::Own(input))], now);
+                return self
+                    .cx
+                    .respond("language.unknown", &[("input", Arg::Own(input))], now);
             }
             Some(Some(tag)) => {
                 languages.retain(|known| !known.eq_ignore_ascii_case(&tag));
@@ -97,19 +99,22 @@ impl App {
                 languages.truncate(MOST_LANGUAGES);
             }
             None if languages.len() < 2 => {
-                let key = self.face.pick("language.alone", "language.alone_lines");
-                let language = names(self.announcer.phrases(), &languages);
-                return self.respond(key, &[("language", Arg::Own(language))], now);
+                let key = self.cx.face.pick("language.alone", "language.alone_lines");
+                let language = names(self.cx.announcer.phrases(), &languages);
+                return self
+                    .cx
+                    .respond(key, &[("language", Arg::Own(language))], now);
             }
             None => languages.rotate_left(1),
         }
         // The files are built in, and tests ensure that they can be read.
         let phrases = match self.phrases_for(&languages) {
             Some(phrases) => Arc::new(phrases),
-            None => Arc::clone(self.announcer.phrases()),
+            None => Arc::clone(self.cx.announcer.phrases()),
         };
-        self.queue.set_phrases(Arc::clone(&phrases));
-        self.announcer
+        self.cx.queue.set_phrases(Arc::clone(&phrases));
+        self.cx
+            .announcer
             .set_languages(languages.clone(), Arc::clone(&phrases));
         // The title contains words.
         self.questions.retitle();
@@ -130,14 +135,14 @@ impl App {
             ("words", Arg::Own(words)),
             ("kept", Arg::Own(kept)),
         ];
-        self.respond("language.to", &args, now);
+        self.cx.respond("language.to", &args, now);
     }
 
     /// Reads hearken's own words again, with the person's dictionary and keys.
     fn phrases_for(&self, languages: &[String]) -> Option<Phrases> {
         let phrases = Phrases::for_languages(languages).ok()?;
         let phrases = phrases
-            .pronouncing(Pronunciation::new(&self.config.pronunciation))
+            .pronouncing(Pronunciation::new(&self.cx.config.pronunciation))
             .keyed(&self.hands.keymap().names());
         // If the run began in another language, the engine's default may speak that one.
         let foreign = self.tuning.tongue().voice.is_some() && phrases.voice_language().is_none();
@@ -155,12 +160,12 @@ impl App {
         let kept = self.links.iter().filter(|view| !view.phase.is_over());
         let words: Vec<String> = kept
             .filter_map(|view| {
-                let value = own(&self.announcer, self.announcer.source(view.id)?)?;
+                let value = own(&self.cx.announcer, self.cx.announcer.source(view.id)?)?;
                 let args = [
                     ("source", Arg::Own(view.name.clone())),
                     ("value", Arg::Own(value)),
                 ];
-                Some(self.announcer.phrases().text("own.keeps", &args))
+                Some(self.cx.announcer.phrases().text("own.keeps", &args))
             })
             .collect();
         words.join(" ")

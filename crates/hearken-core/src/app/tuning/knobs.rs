@@ -11,7 +11,7 @@ use crate::config::{Delivery, Knob, Punctuation, SCALE, is_voice_name};
 use crate::keys::VoiceChange;
 use crate::protocol::Now;
 
-use super::voice::VoiceState;
+use crate::app::signals::VoiceState;
 use crate::app::{App, Effect};
 
 /// How far one key changes a number.
@@ -50,19 +50,19 @@ impl App {
         let knob = knob.unwrap_or_else(|| self.tuning.knob());
         self.tuning.go_to(knob);
         let what = self.words(name_of(knob));
-        match self.tuning.voice() {
+        match self.cx.signals.voice() {
             VoiceState::Off | VoiceState::LeftToReader | VoiceState::None => {
-                return self.respond("tune.no_voice", &[], now);
+                return self.cx.respond("tune.no_voice", &[], now);
             }
             VoiceState::Checking | VoiceState::Ready { .. } | VoiceState::Lost => {}
         }
         if self.tuning.is_fixed(knob) {
-            return self.respond("tune.fixed", &[("what", what)], now);
+            return self.cx.respond("tune.fixed", &[("what", what)], now);
         }
         let mut args = vec![("what", what)];
         match self.turned(knob, turn) {
             Turned::To(delivery) => {
-                self.queue.deliveries_mut().set_usual(delivery);
+                self.cx.queue.deliveries_mut().set_usual(delivery);
                 // Producers fit their text to the pace, unless the person fixed it.
                 if knob == Knob::Rate {
                     self.change_terms(now);
@@ -71,40 +71,42 @@ impl App {
             Turned::End => args.push(("end", self.words("tune.end"))),
             Turned::Unknown => {
                 args.push(("wanted", self.words(wanted_by(knob))));
-                return self.respond("tune.unknown", &args, now);
+                return self.cx.respond("tune.unknown", &args, now);
             }
         }
         args.push(("value", self.value(knob)));
-        self.respond("tune.said", &args, now);
+        self.cx.respond("tune.said", &args, now);
     }
 
     /// Saves the present settings for later runs.
     pub(in crate::app) fn remember(&mut self, now: Now) {
-        let usual = self.queue.deliveries().usual().clone();
+        let usual = self.cx.queue.deliveries().usual().clone();
         if usual == *self.tuning.kept() {
-            self.respond("tune.nothing_new", &[], now);
+            self.cx.respond("tune.nothing_new", &[], now);
             return;
         }
-        self.effects.push(Effect::Remember(usual));
+        self.cx.effects.push(Effect::Remember(usual));
     }
 
     /// Announces whether they were saved, and where.
     pub(in crate::app) fn remembered(&mut self, outcome: Result<String, Reason>, now: Now) {
         match outcome {
             Ok(place) => {
-                let usual = self.queue.deliveries().usual().clone();
+                let usual = self.cx.queue.deliveries().usual().clone();
                 self.tuning.keep(usual);
-                self.respond("tune.remembered", &[("place", Arg::Own(place))], now);
+                self.cx
+                    .respond("tune.remembered", &[("place", Arg::Own(place))], now);
             }
             Err(reason) => {
-                let reason = self.because(&reason);
-                self.respond("tune.not_remembered", &[("reason", reason)], now);
+                let reason = self.cx.because(&reason);
+                self.cx
+                    .respond("tune.not_remembered", &[("reason", reason)], now);
             }
         }
     }
 
     fn turned(&self, knob: Knob, turn: VoiceChange) -> Turned {
-        let mut new = self.queue.deliveries().usual().clone();
+        let mut new = self.cx.queue.deliveries().usual().clone();
         let (start, own) = (self.tuning.start(), self.tuning.own());
         match knob {
             Knob::Rate => number(&mut new.rate, start.rate, own.rate.unwrap_or(0), turn),
@@ -124,13 +126,13 @@ impl App {
 
     /// Returns the value of a setting in words.
     fn value(&self, knob: Knob) -> Arg {
-        let delivery = self.queue.deliveries().usual();
+        let delivery = self.cx.queue.deliveries().usual();
         let own = self.tuning.own();
         let number = |set: Option<i32>, own: Option<i32>| match (set, own) {
             (Some(n), _) => Arg::Own(self.number_words(n)),
             (None, Some(n)) => {
                 let args = [("n", Arg::Own(self.number_words(n)))];
-                Arg::Own(self.announcer.phrases().text("tune.own_is", &args))
+                Arg::Own(self.cx.announcer.phrases().text("tune.own_is", &args))
             }
             (None, None) => self.words("tune.own"),
         };
@@ -161,14 +163,14 @@ impl App {
     fn number_words(&self, n: i32) -> String {
         if n < 0 {
             let args = [("n", Arg::own(-i64::from(n)))];
-            self.announcer.phrases().text("tune.minus", &args)
+            self.cx.announcer.phrases().text("tune.minus", &args)
         } else {
             n.to_string()
         }
     }
 
     fn words(&self, key: &str) -> Arg {
-        Arg::Own(self.announcer.phrases().text(key, &[]))
+        Arg::Own(self.cx.announcer.phrases().text(key, &[]))
     }
 }
 

@@ -19,7 +19,7 @@ impl App {
                         false => "mute.several",
                     };
                     let name = Arg::Own(crate::announce::speakable::one_line(name));
-                    self.respond(key, &[("agent", name)], now);
+                    self.cx.respond(key, &[("agent", name)], now);
                 }
             }
             return;
@@ -27,14 +27,14 @@ impl App {
         let of_review = self
             .review
             .at()
-            .and_then(|id| self.announcer.history().get(id))
+            .and_then(|id| self.cx.announcer.history().get(id))
             .and_then(|told| told.key.clone());
         let of_last = || {
-            let mut recent = self.announcer.history().iter().rev();
+            let mut recent = self.cx.announcer.history().iter().rev();
             recent.find_map(|told| told.key.clone())
         };
         let Some(key) = of_review.or_else(|| self.chosen_session()).or_else(of_last) else {
-            self.respond("mute.nobody", &[], now);
+            self.cx.respond("mute.nobody", &[], now);
             return;
         };
         self.mute_agent(key, now);
@@ -46,7 +46,7 @@ impl App {
         let is = |called: &str| called.to_lowercase() == name.to_lowercase();
         let one_each = |wanted: &dyn Fn(&Session) -> bool| {
             let mut found: Vec<SessionKey> = Vec::new();
-            for session in self.sessions.iter().filter(|session| wanted(session)) {
+            for session in self.cx.sessions.iter().filter(|session| wanted(session)) {
                 let key = &session.key;
                 let known = |other: &SessionKey| other.link == key.link && other.agent == key.agent;
                 if !found.iter().any(known) {
@@ -57,8 +57,8 @@ impl App {
         };
         let whole = one_each(&|session| {
             let key = &session.key;
-            let run = (self.announcer).agent_name(key, &session.agent, &self.sessions);
-            is(&self.announcer.phrases().name_of(&run)) || is(&self.name_of(key))
+            let run = (self.cx.announcer).agent_name(key, &session.agent, &self.cx.sessions);
+            is(&self.cx.announcer.phrases().name_of(&run)) || is(&self.name_of(key))
         });
         match whole.is_empty() {
             true => one_each(&|session| is(&session.agent)),
@@ -68,10 +68,10 @@ impl App {
 
     fn mute_agent(&mut self, key: SessionKey, now: Now) {
         let name = self.name_of(&key);
-        let muted = !self.announcer.is_muted(&key, &name);
-        self.announcer.set_muted(&key, muted);
+        let muted = !self.cx.announcer.is_muted(&key, &name);
+        self.cx.announcer.set_muted(&key, muted);
         if muted {
-            let wishes = self.queue.drop_unwanted(
+            let wishes = self.cx.queue.drop_unwanted(
                 |told| {
                     told.key
                         .as_ref()
@@ -79,20 +79,20 @@ impl App {
                 },
                 now.monotonic,
             );
-            self.wish(wishes);
+            self.cx.wish(wishes);
         }
         let name = ("agent", Arg::Name(name));
         if muted {
-            self.respond("mute.on", &[name], now);
+            self.cx.respond("mute.on", &[name], now);
         } else {
             let args = [name, self.left_out()];
-            self.respond("mute.off", &args, now);
+            self.cx.respond("mute.off", &args, now);
         }
     }
 
     /// Returns how much was left out while the person wanted less, as an argument; empty for nothing.
     pub(in crate::app) fn left_out(&mut self) -> (&'static str, Arg) {
-        match self.announcer.take_left_out() {
+        match self.cx.announcer.take_left_out() {
             0 => ("n", Arg::own("")),
             n => ("n", Arg::own(n)),
         }
@@ -100,38 +100,42 @@ impl App {
 
     fn name_of(&self, key: &SessionKey) -> String {
         let agent = self
+            .cx
             .sessions
             .get(key)
             .map_or(key.agent.as_str(), |session| &*session.agent);
-        let name = self.announcer.name_of_agent(key, agent, &self.sessions);
-        self.announcer.phrases().name_of(&name).into_owned()
+        let name = self
+            .cx
+            .announcer
+            .name_of_agent(key, agent, &self.cx.sessions);
+        self.cx.announcer.phrases().name_of(&name).into_owned()
     }
 
     /// Speaks only urgent announcements and answers to keys from now on, or everything again.
     pub(in crate::app) fn keep_quiet(&mut self, now: Now) {
-        let quiet = !self.announcer.settings().quiet;
-        self.announcer.set_quiet(quiet);
+        let quiet = !self.cx.announcer.settings().quiet;
+        self.cx.announcer.set_quiet(quiet);
         if quiet {
-            let wishes = self.queue.drop_unwanted(|_| true, now.monotonic);
-            self.wish(wishes);
+            let wishes = self.cx.queue.drop_unwanted(|_| true, now.monotonic);
+            self.cx.wish(wishes);
         }
         if quiet {
-            self.respond("quiet.on", &[], now);
+            self.cx.respond("quiet.on", &[], now);
         } else {
             let args = [self.left_out()];
-            self.respond("quiet.off", &args, now);
+            self.cx.respond("quiet.off", &args, now);
         }
     }
 
     /// Makes all speech finish from now on, or allows interruptions again.
     pub(in crate::app) fn do_not_interrupt(&mut self, now: Now) {
-        let polite = !self.queue.is_polite();
-        self.queue.set_polite(polite);
+        let polite = !self.cx.queue.is_polite();
+        self.cx.queue.set_polite(polite);
         let key = if polite {
             "interrupt.off"
         } else {
             "interrupt.on"
         };
-        self.respond(key, &[], now);
+        self.cx.respond(key, &[], now);
     }
 }

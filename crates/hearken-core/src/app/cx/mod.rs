@@ -1,17 +1,51 @@
-//! Announcements in the program's own name, and handing announcements to the faces and the voice.
+//! What every part of the app may use: the settings, the sessions, the words, the queue, and the way out to the person.
 //!
-//! Responsibilities: the only way by which anything is announced. Not here: the words (`announce`), what waits for a
-//! line (`holding`).
+//! Responsibilities: lending these to a part for one fact; the only way by which anything is announced. Not here: the
+//! words (`announce`), what a part knows by itself.
+//!
+//! The folder: `writing` (announcements that wait for a line).
+
+mod writing;
 
 use std::sync::Arc;
 
-use crate::announce::{About, Aloud, Announcement, Arg, Args, Class, Kind, Reason, Segment, Wish};
+use crate::announce::{
+    About, Aloud, Announcement, Announcer, Arg, Args, Class, Kind, Reason, Segment, SpeechQueue,
+    Wish,
+};
+use crate::config::Config;
 use crate::protocol::Now;
-use crate::session::{Question, QuestionBody};
+use crate::session::{Question, QuestionBody, Sessions};
 
-use super::{App, Effect};
+use super::activity::Doing;
+use super::answers::KeyResponses;
+use super::effect::Effect;
+use super::face::Face;
+use super::holding::Holding;
+use super::signals::Signals;
 
-impl App {
+/// What every part may use while it handles a fact.
+#[derive(Debug)]
+pub(super) struct AppCx {
+    pub(super) config: Config,
+    pub(super) face: Face,
+    pub(super) sessions: Sessions,
+    pub(super) announcer: Announcer,
+    pub(super) queue: SpeechQueue,
+    /// What the person is in the middle of.
+    pub(super) doing: Doing,
+    /// The answers to the last key.
+    pub(super) answers: KeyResponses,
+    /// What waits to be written or spoken.
+    pub(super) holding: Holding,
+    pub(super) signals: Signals,
+    /// Whether a recording is made.
+    pub(super) keeps: bool,
+    /// What is asked of the outside world, in order.
+    pub(super) effects: Vec<Effect>,
+}
+
+impl AppCx {
     /// Announces something in the program's own name.
     pub(super) fn say(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>, now: Now) {
         let announcement = self.announcer.say(class, kind, key, args, now);
@@ -45,11 +79,12 @@ impl App {
     /// Shows an announcement and hands it to the voice.
     pub(super) fn emit(&mut self, announcement: Arc<Announcement>, now: Now) {
         if announcement.kind != Kind::Heartbeat {
-            self.tuning.rest();
+            self.signals.rest();
         }
-        let asks = self.questions.shown().is_some();
-        self.answers.take(&announcement, asks);
-        self.ring_for(&announcement, now);
+        self.answers.take(&announcement);
+        if (self.signals).rings_for(&announcement, &self.config, now.monotonic) {
+            self.effects.push(Effect::Bell);
+        }
         if let Some(About::Asks(id)) = announcement.about
             && self.waits_for_decision(&announcement)
         {
@@ -69,7 +104,6 @@ impl App {
             Aloud::Shown | Aloud::Seen | Aloud::Echo => self.put(announcement),
             Aloud::Kept => {}
         }
-        self.note_said(now);
     }
 
     pub(super) fn wish(&mut self, wishes: Vec<Wish>) {

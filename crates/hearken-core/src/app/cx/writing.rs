@@ -7,14 +7,15 @@ use crate::announce::{About, Announcement, Arg, Class, Kind, Manner};
 use crate::protocol::Now;
 use crate::session::{Question, QuestionId};
 
-use super::{App, Effect};
+use super::AppCx;
+use crate::app::effect::Effect;
 
 /// A question with less time left than this is asked whatever else is being decided.
 const SHORT: Duration = Duration::from_secs(60);
 
-impl App {
+impl AppCx {
     /// Shows an announcement, now or when lines may be written again.
-    pub(super) fn put(&mut self, told: Arc<Announcement>) {
+    pub(in crate::app) fn put(&mut self, told: Arc<Announcement>) {
         let lines = self.face.manner() == Manner::Lines;
         if self.holding.waits(&told) || (lines && self.waits_for_decision(&told)) {
             self.holding.keep(told);
@@ -27,7 +28,7 @@ impl App {
     }
 
     /// Hands an announcement to the voice, now or when the line that is being typed is done.
-    pub(super) fn utter(&mut self, told: Arc<Announcement>, now: Now) {
+    pub(in crate::app) fn utter(&mut self, told: Arc<Announcement>, now: Now) {
         if self.waits_for_line(&told) {
             self.holding.hush(told, now.monotonic);
             return;
@@ -51,7 +52,7 @@ impl App {
 
     /// Returns whether an announcement asks a question, or is about one that is not asked yet, while another one is
     /// being decided. A question with little time left waits for nothing.
-    pub(super) fn waits_for_decision(&self, told: &Announcement) -> bool {
+    pub(in crate::app) fn waits_for_decision(&self, told: &Announcement) -> bool {
         let Some(deciding) = self.holding.deciding() else {
             return false;
         };
@@ -60,8 +61,8 @@ impl App {
                 let left = self
                     .sessions
                     .question(id)
-                    .and_then(|question| self.time_left(question, told.at.monotonic));
-                left.is_none_or(|left| left > SHORT)
+                    .and_then(|question| self.sessions.expires(question));
+                left.is_none_or(|at| at.saturating_sub(told.at.monotonic) > SHORT)
             }
             Some(About::Tells(id)) if told.class == Class::Alert => {
                 self.holding.is_unsaid(id) || self.holding.is_unwritten(id)
@@ -78,7 +79,7 @@ impl App {
     }
 
     /// Announces that something urgent waits for the line, or speaks what waited once the line is done.
-    pub(super) fn tick_line(&mut self, now: Now) {
+    pub(in crate::app) fn tick_line(&mut self, now: Now) {
         let step = self.doing.second_step();
         let step = step.map(|step| (step.question(), step.since()));
         let step = step.filter(|_| self.face.manner() != Manner::Program);
@@ -129,21 +130,15 @@ impl App {
         }))
     }
 
-    /// Handles the beginning of a line: nothing is written until it is done or abandoned.
-    pub(super) fn line_begun(&mut self, now: Now) {
-        self.review.note_hand(now.monotonic);
-        self.holding.begin_line();
-    }
-
     /// Handles the end of a line, done or abandoned.
-    pub(super) fn line_over(&mut self, now: Now) {
+    pub(in crate::app) fn line_over(&mut self, now: Now) {
         if self.holding.end_line() {
             self.write_waiting(now);
         }
     }
 
     /// Delays new lines, or releases them.
-    pub(super) fn hold(&mut self, now: Now) {
+    pub(in crate::app) fn hold(&mut self, now: Now) {
         if self.face.is_json() {
             self.respond("hold.never", &[], now);
         } else if self.holding.is_held() {
@@ -172,7 +167,7 @@ impl App {
     }
 
     /// Writes everything that waits, because the program ends.
-    pub(super) fn release_all(&mut self, now: Now) {
+    pub(in crate::app) fn release_all(&mut self, now: Now) {
         self.holding.end_line();
         self.holding.let_go();
         self.holding.decide(None, now.monotonic);
@@ -180,7 +175,7 @@ impl App {
     }
 
     /// Returns whether a question is announced but not written yet.
-    pub(super) fn is_unwritten(&self, question: &Question) -> bool {
+    pub(in crate::app) fn is_unwritten(&self, question: &Question) -> bool {
         self.holding.is_unwritten(question.id)
     }
 }
