@@ -31,7 +31,6 @@ mod offering;
 mod prompting;
 mod prompts;
 mod questions;
-mod reading;
 mod review;
 mod run;
 mod setup;
@@ -48,7 +47,7 @@ mod wording;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{Announcer, Arg, Class, Deliveries, Kind, Manner, SpeechQueue};
+use crate::announce::{Announcer, Arg, Class, Deliveries, Kind, Manner, SpeechQueue, VoiceEvent};
 use crate::keys::{Command, Filter};
 use crate::link::LinkId;
 use crate::protocol::{Now, fit};
@@ -75,7 +74,6 @@ use holding::Holding;
 use links::Links;
 use prompts::Prompts;
 use questions::Questions;
-use reading::Reading;
 use review::Review;
 use run::Run;
 use signals::Signals;
@@ -96,7 +94,6 @@ pub struct App {
     questions: Questions,
     /// The number of the last request, of whatever kind.
     next_request: u64,
-    reading: Reading,
     conversations: Conversations,
     prompts: Prompts,
     stopping: Stopping,
@@ -171,7 +168,6 @@ impl App {
             run: Run::new(setup.until),
             questions: Questions::default(),
             next_request: 0,
-            reading: Reading::default(),
             conversations: Conversations::default(),
             prompts: Prompts::default(),
             stopping: Stopping::default(),
@@ -197,7 +193,7 @@ impl App {
             }
             Input::Stroke(stroke) => self.stroke(stroke, now),
             Input::Line { text, read } => {
-                self.end_second_step(read, now);
+                self.cx.end_second_step(read, now);
                 self.cx.line_over(now);
                 self.line(&text, read, now);
             }
@@ -206,12 +202,22 @@ impl App {
                 self.cx.holding.begin_line();
             }
             Input::LineLeft => self.cx.line_over(now),
-            Input::Voice(event) => self.voice(event, now),
+            Input::Voice(event) => {
+                let came = matches!(
+                    event,
+                    VoiceEvent::Ready { .. } | VoiceEvent::Recovered { .. }
+                );
+                self.tuning.voice(event, &mut self.cx, now);
+                if came {
+                    self.ask_again_after_voice(now);
+                }
+                self.note_said(now);
+            }
             Input::Drawn { showing, at } => self.drawn(showing, at, now),
             Input::Written { told, at } => self.written(&told, at),
             Input::Deadline => {}
             Input::Terminate => self.terminate(now),
-            Input::Remembered(outcome) => self.remembered(outcome, now),
+            Input::Remembered(outcome) => self.tuning.remembered(outcome, &mut self.cx, now),
             Input::Edited(outcome) => self.edited(outcome, now),
             Input::Interrupt => {
                 self.cx.line_over(now);
@@ -260,7 +266,7 @@ impl App {
             // A program chose this face itself.
             Manner::Program => self.cx.say_in_detail(class, kind, key, &args, now),
         }
-        let known = self.cx.announcer.phrases().language().to_owned();
+        let known = self.cx.phrases().language().to_owned();
         let wanted = &self.cx.config.announce.languages;
         if !wanted.iter().any(|tag| fit(tag, &known).is_some()) {
             // Otherwise the person would wonder whether the setting was understood.

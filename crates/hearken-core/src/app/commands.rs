@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind, Manner};
-use crate::config::Verbosity;
-use crate::keys::{self, Command, Mode, Press};
+use crate::config::{Knob, Load, Verbosity};
+use crate::keys::{self, Command, Mode, Press, VoiceChange};
 use crate::protocol::Now;
 use crate::session::{Question, QuestionId};
 
 use super::activity::Doing;
+use super::helping;
 use super::questions::gate::By;
 use super::review::looking::{Direction, Leap};
 use super::review::spelling::WordStep;
@@ -50,7 +51,7 @@ impl App {
             self.stopping.forget();
         }
         if command.leaves_reading() {
-            self.reading.close();
+            self.review.close_reading();
         }
         match command {
             Command::Accept(number) => self.accept(number, by, now),
@@ -76,40 +77,57 @@ impl App {
             Command::Stop => self.stop(now),
             Command::Escape => self.escape(now),
             Command::Status => self.status(now),
-            Command::Copy => self.copy(now),
-            Command::CopyAnswer => self.copy_answer(now),
-            Command::CopyCode => self.copy_code(now),
-            Command::Repeat => self.repeat(now),
-            Command::Previous => self.step(Direction::Back, now),
-            Command::Next => self.step(Direction::Forward, now),
-            Command::Latest => self.step(Direction::End, now),
-            Command::PageBack => self.leap(Leap::Back, now),
-            Command::PageForward => self.leap(Leap::Forward, now),
-            Command::First => self.leap(Leap::First, now),
-            Command::ReadOn => self.turn_page(1, now),
-            Command::ReadBack => self.turn_page(-1, now),
-            Command::Leap(on) => self.leap_line(on, now),
-            Command::History => self.history_lines(now),
-            Command::WholeTurn => self.whole_turn(now),
-            Command::Search(text) => self.search(text, now),
-            Command::Spell(choice) => self.spell(choice.as_deref(), now),
-            Command::PreviousWord => self.step_word(WordStep::Back, now),
-            Command::NextWord => self.step_word(WordStep::Forward, now),
-            Command::Away => self.away(now),
-            Command::Mute(name) => self.mute(name.as_deref(), now),
-            Command::Quiet => self.keep_quiet(now),
-            Command::DoNotInterrupt => self.do_not_interrupt(now),
+            Command::Copy => self
+                .review
+                .copy(self.questions.shown_id(), &mut self.cx, now),
+            Command::CopyAnswer => self.review.copy_answer(&mut self.cx, now),
+            Command::CopyCode => self.review.copy_code(&mut self.cx, now),
+            Command::Repeat => self.review.repeat(&mut self.cx, now),
+            Command::Previous => self.review.step(Direction::Back, &mut self.cx, now),
+            Command::Next => self.review.step(Direction::Forward, &mut self.cx, now),
+            Command::Latest => self.review.step(Direction::End, &mut self.cx, now),
+            Command::PageBack => self.review.leap(Leap::Back, &mut self.cx, now),
+            Command::PageForward => self.review.leap(Leap::Forward, &mut self.cx, now),
+            Command::First => self.review.leap(Leap::First, &mut self.cx, now),
+            Command::ReadOn => {
+                self.review
+                    .turn_page(1, self.questions.shown_id(), &mut self.cx, now)
+            }
+            Command::ReadBack => {
+                self.review
+                    .turn_page(-1, self.questions.shown_id(), &mut self.cx, now)
+            }
+            Command::Leap(on) => self.review.leap_line(on, &mut self.cx, now),
+            Command::History => self.review.history_lines(&mut self.cx, now),
+            Command::WholeTurn => self.review.whole_turn(&mut self.cx, now),
+            Command::Search(text) => self.review.search(text, &mut self.cx, now),
+            Command::Spell(choice) => self.review.spell(choice.as_deref(), &mut self.cx, now),
+            Command::PreviousWord => self.review.step_word(WordStep::Back, &mut self.cx, now),
+            Command::NextWord => self.review.step_word(WordStep::Forward, &mut self.cx, now),
+            Command::Away => self.review.away(self.waiting(), &mut self.cx, now),
+            Command::Mute(name) => {
+                let (looked_at, chosen) = (self.review.at(), self.chosen_session());
+                self.tuning
+                    .mute(name.as_deref(), looked_at, chosen, &mut self.cx, now)
+            }
+            Command::Quiet => self.tuning.keep_quiet(&mut self.cx, now),
+            Command::DoNotInterrupt => self.tuning.do_not_interrupt(&mut self.cx, now),
             Command::Hold => self.cx.hold(now),
             Command::Verbosity => self.change_verbosity(now),
             Command::Load(load) => self.change_load(load, now),
             Command::Language(tag) => self.change_language(tag.as_deref(), now),
             Command::Remarks => self.read_remarks(now),
-            Command::Output => self.read_output(now),
-            Command::Plan => self.read_plan(now),
-            Command::NextKnob => self.next_knob(now),
+            Command::Output => self.review.read_output(&mut self.cx, now),
+            Command::Plan => self
+                .review
+                .read_plan(self.chosen_session(), &mut self.cx, now),
+            Command::NextKnob => {
+                self.tuning.next_knob();
+                self.tune(None, VoiceChange::Say, now);
+            }
             Command::Tune(knob, turn) => self.tune(knob, turn, now),
-            Command::Remember => self.remember(now),
-            Command::Help => self.help(now),
+            Command::Remember => self.tuning.remember(&mut self.cx, now),
+            Command::Help => helping::help(self.hands.keymap(), &mut self.cx, now),
             Command::Quit => self.ask_to_quit(Exit::Clean, now),
             Command::Interrupt => self.ask_to_quit(Exit::Interrupted, now),
             Command::Back => self.back(now),
@@ -157,7 +175,7 @@ impl App {
                     // Repeating the first step is not a change of mind.
                     self.cx.doing = Doing::Watching;
                 } else {
-                    self.stay_open(now);
+                    self.cx.stay_open(now);
                 }
                 is_line
                     || matches!(
@@ -193,7 +211,7 @@ impl App {
                 };
                 self.cx.respond(key, &[], now);
             }
-            Mode::Choosing(..) | Mode::Confirming(_) => self.stay_open(now),
+            Mode::Choosing(..) | Mode::Confirming(_) => self.cx.stay_open(now),
             Mode::Searching => {
                 self.cx.doing = Doing::Watching;
                 self.cx.respond("search.left", &[], now);
@@ -239,11 +257,10 @@ impl App {
     fn answer_unsaid(&mut self, key: &str, now: Now) {
         match self.cx.face.manner() {
             Manner::Keys => {
-                let words =
-                    self.cx
-                        .announcer
-                        .phrases()
-                        .say(key, self.cx.announcer.verbosity(), &[]);
+                let words = self
+                    .cx
+                    .phrases()
+                    .say(key, self.cx.announcer.verbosity(), &[]);
                 let told = self
                     .cx
                     .announcer
@@ -273,13 +290,13 @@ impl App {
                 self.questions.turn_page(question.id);
                 let segments = self.next_part(&question, now);
                 self.tell_part(question.id, segments, now);
-                self.offer_changes(&question, now);
+                self.review.offer_changes(&question, &mut self.cx, now);
             }
             (None, Some(number)) => {
                 self.cx
                     .respond("reply.no_such", &[("n", Arg::own(number))], now)
             }
-            (None, None) => self.tell_facts(now),
+            (None, None) => self.review.tell_facts(&mut self.cx, now),
         }
     }
 
@@ -306,7 +323,7 @@ impl App {
     }
 
     fn status(&mut self, now: Now) {
-        let phrases = Arc::clone(self.cx.announcer.phrases());
+        let phrases = Arc::clone(self.cx.phrases());
         let mut words = Vec::new();
         let open = self.waiting();
         if open > 0 {
@@ -318,7 +335,7 @@ impl App {
             .iter()
             .filter(|session| !session.is_ended())
         {
-            words.push(self.session_words(session, now.monotonic));
+            words.push(self.cx.session_words(session, now.monotonic));
             words.push(self.cx.announcer.session_facts(session));
         }
         for view in self
@@ -349,9 +366,9 @@ impl App {
         if words.is_empty() {
             words.push(phrases.text("status.nothing", &[]));
         }
-        words.extend(self.forgotten_words());
+        words.extend(self.cx.forgotten_words());
         if self.cx.announcer.settings().verbosity == Verbosity::Detailed {
-            words.extend(self.account_words());
+            words.extend(self.cx.account_words());
         }
         let there =
             |view: &&LinkView| matches!(view.phase, LinkPhase::Connected | LinkPhase::Streaming);
@@ -368,5 +385,39 @@ impl App {
         words.push(phrases.text("status.face", &face));
         self.cx
             .respond("fault.other", &[("reason", Arg::Own(words.join(" ")))], now);
+    }
+
+    fn change_verbosity(&mut self, now: Now) {
+        self.tuning.next_verbosity(&mut self.cx);
+        self.change_terms(now);
+        self.tuning.tell_verbosity(&self.links, &mut self.cx, now);
+    }
+
+    fn change_load(&mut self, to: Option<Load>, now: Now) {
+        let freed = self.tuning.set_load(to, &mut self.cx, now);
+        self.change_terms(now);
+        self.tuning.tell_load(freed, &self.links, &mut self.cx, now);
+    }
+
+    fn change_language(&mut self, to: Option<&str>, now: Now) {
+        if self
+            .tuning
+            .set_language(to, self.hands.keymap(), &mut self.cx, now)
+        {
+            // The title contains words.
+            self.questions.retitle();
+            self.change_terms(now);
+            self.tuning.tell_language(&self.links, &mut self.cx, now);
+        }
+    }
+
+    fn tune(&mut self, knob: Option<Knob>, turn: VoiceChange, now: Now) {
+        if let Some(knob) = self.tuning.turn_knob(knob, turn, &mut self.cx, now) {
+            // Producers fit their text to the pace, unless the person fixed it.
+            if knob == Knob::Rate {
+                self.change_terms(now);
+            }
+            self.tuning.tell_knob(knob, None, &mut self.cx, now);
+        }
     }
 }

@@ -122,10 +122,10 @@ impl App {
         let Some(conversation) = self.conversations.get(number) else {
             return String::new();
         };
-        let phrases = self.phrases();
+        let phrases = self.cx.phrases();
         let session = self.session_of(conversation);
         let words = match session {
-            Some(session) => self.session_words(session, now.monotonic),
+            Some(session) => self.cx.session_words(session, now.monotonic),
             None => {
                 let name = self.links.name(conversation.link);
                 phrases.text("conversation.idle", &[("agent", Arg::Name(name))])

@@ -123,7 +123,7 @@ impl App {
             ("says", unclosed(&command.says)),
             ("takes", unclosed(&command.takes)),
         ];
-        self.phrases().text("commands.one", &args)
+        self.cx.phrases().text("commands.one", &args)
     }
 
     /// Replaces the typed text.

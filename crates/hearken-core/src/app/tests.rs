@@ -9,7 +9,6 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::announce::VoiceEvent;
 use crate::announce::{Aloud, Announcement, Beat, Manner, Phrases, Sound, UtteranceId};
 use crate::config::{Config, Delivery};
 use crate::keys::{Mode, Stroke, Struck};

@@ -6,9 +6,10 @@
 use std::time::Duration;
 
 use crate::protocol::Now;
+use crate::session::SessionKey;
 
 use super::timers::{Fired, Timer, TimerTurn};
-use super::{App, Effect};
+use super::{App, Effect, LinkView};
 
 impl App {
     /// Returns the monotonic time at which [`super::Input::Deadline`] is due.
@@ -24,7 +25,7 @@ impl App {
             Timer::Sessions => self.cx.sessions.deadline(),
             Timer::Stream => self.cx.announcer.deadline(),
             Timer::Retry => self.questions.retry_due(),
-            Timer::SecondStep => self.second_step_ends(),
+            Timer::SecondStep => self.cx.second_step_ends(),
             Timer::Scan => self.scan_due(),
             Timer::Line => {
                 let both = [self.cx.holding.deadline(), self.cx.holding.decided_by()];
@@ -70,7 +71,7 @@ impl App {
                 }
             }
             Timer::Retry => self.retry(now),
-            Timer::SecondStep => self.end_second_step(now.monotonic, now),
+            Timer::SecondStep => self.cx.end_second_step(now.monotonic, now),
             Timer::Scan => self.scan_on(now),
             Timer::Line => self.cx.tick_line(now),
             Timer::Alarm => self.alarm(now),
@@ -82,7 +83,16 @@ impl App {
                 self.questions.flushed();
                 self.cx.effects.push(Effect::FlushInput);
             }
-            Timer::Beat => self.beat(now),
+            Timer::Beat => {
+                let (links, stuck) = (&self.links, &self.stuck);
+                let is_heard = |key: &SessionKey, in_words: bool| {
+                    let is_up = |link: &LinkView| !link.is_down() && !link.is_over();
+                    links.get(key.link).is_some_and(is_up)
+                        // What is known of it was said: that nothing is.
+                        && !(in_words && stuck.is_told(key.link, &key.agent))
+                };
+                self.tuning.beat(is_heard, &mut self.cx, now);
+            }
             Timer::Speech => {
                 // Last: everything that this fact caused is put in order before any speech begins.
                 let wishes = self.cx.queue.tick(now.monotonic);

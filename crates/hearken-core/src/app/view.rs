@@ -4,22 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{
-    Aloud, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Phrases,
+    Aloud, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Ledger, Phrases,
 };
 use crate::config::{Config, Load, Verbosity};
 use crate::keys::{Keymap, Mode};
-use crate::session::{
-    Ending, Phase, Question, QuestionBody, QuestionId, Session, Sessions, ToolCall,
-};
+use crate::session::{Question, QuestionBody, QuestionId, Session, Sessions};
 
 use super::App;
 use super::activity::Doing;
 use super::links::LinkView;
 use super::questions::shown::Shown;
+use super::review::Hit;
 use super::signals::VoiceState;
-
-/// The longest name of a running call in a status, in characters; the whole of it was said when it began.
-const LONGEST_CALL: usize = 60;
 
 impl App {
     /// Returns the sources.
@@ -162,6 +158,11 @@ impl App {
         self.review.at()
     }
 
+    /// Returns the hit under review; `None` if something else is.
+    pub fn hit(&self) -> Option<Hit> {
+        self.review.hit()
+    }
+
     /// Returns the part on display of a long announcement; the pane starts again after the last.
     pub fn review_page(&self) -> isize {
         self.review.page()
@@ -179,7 +180,7 @@ impl App {
 
     /// Returns whether there is a voice that can be stopped.
     pub fn speaks(&self) -> bool {
-        self.has_voice()
+        self.cx.has_voice()
     }
 
     /// Returns how much is announced.
@@ -271,128 +272,19 @@ impl App {
         }
     }
 
-    /// Returns a state in words for the status: in plain words if the protocol defines it.
-    fn state_words(&self, state: &str) -> Arg {
-        let key = match state {
-            "idle" => "status.state.idle",
-            "thinking" => "status.state.thinking",
-            "calling_tool" => "status.state.calling_tool",
-            "writing_output" => "status.state.writing_output",
-            "awaiting_input" => "status.state.awaiting_input",
-            "deciding" => "status.state.deciding",
-            "handing_off" => "status.state.handing_off",
-            other => return Arg::Tool(other.to_owned()),
-        };
-        Arg::Own(self.phrases().text(key, &[]))
-    }
-
-    /// Returns whether a question was answered from here, so that the person is no longer waited for.
-    fn is_answered(&self, id: QuestionId) -> bool {
-        self.cx
-            .sessions
-            .question(id)
-            .is_some_and(|question| question.answer().is_some())
-    }
-
     /// Returns one session as a line: agent, phase, state, tools with their time, progress.
     pub fn session_words(&self, session: &Session, now: Duration) -> String {
-        let phrases = self.phrases();
-        let (waiting, running): (Vec<&ToolCall>, Vec<&ToolCall>) = session
-            .tools
-            .iter()
-            .partition(|call| self.cx.sessions.waits_for_person(session, call));
-        let running: Vec<String> = running
-            .into_iter()
-            .map(|call| {
-                // It may have ended since.
-                if session.is_unheard() {
-                    return phrases.text("status.tool.lost", &[("tool", self.named(call))]);
-                }
-                let since = self.cx.announcer.time(now.saturating_sub(call.since));
-                let args = [("tool", self.named(call)), ("since", Arg::Own(since))];
-                phrases.text("status.tool", &args)
-            })
-            .collect();
-        let mut tools = Vec::new();
-        if !running.is_empty() {
-            let running = [("tools", Arg::Own(running.join(", ")))];
-            tools.push(phrases.text("status.tools", &running));
-        }
-        tools.extend(
-            waiting
-                .into_iter()
-                .map(|call| phrases.text("status.tool.waits", &[("tool", self.named(call))])),
-        );
-        let tools = tools.join(", ");
-        let percent = session
-            .progress
-            .as_ref()
-            .and_then(|progress| progress.percent)
-            .map(|percent| format!("{percent:.0}"));
-        self.words_of_session(session, tools, percent.unwrap_or_default())
-    }
-
-    /// Names a running call by what its translator calls it, or at least by the start of that, else by its tool.
-    fn named(&self, call: &ToolCall) -> Arg {
-        let Some(title) = &call.title else {
-            return Arg::Tool(call.tool.clone());
-        };
-        if title.chars().nth(LONGEST_CALL).is_none() {
-            return Arg::Inline(title.to_string());
-        }
-        let start = title.chars().take(LONGEST_CALL).collect();
-        let args = [("tool", Arg::Inline(start))];
-        let start = self.phrases().text("status.tool.lost", &args);
-        Arg::Own(format!("{start}…"))
+        self.cx.session_words(session, now)
     }
 
     /// Returns one session without what changes every second: agent, phase and state.
     pub fn session_head(&self, session: &Session) -> String {
-        self.words_of_session(session, String::new(), String::new())
+        self.cx.session_head(session)
     }
 
-    fn words_of_session(&self, session: &Session, tools: String, percent: String) -> String {
-        let phrases = self.phrases();
-        // A waiting agent does not work; on a narrow row the wait would be cut off.
-        let waits = session.state.as_deref() == Some("awaiting_input");
-        let phase = match session.phase {
-            Phase::Running if waits => "status.state.awaiting_input",
-            Phase::Running => "status.phase.running",
-            Phase::Waiting(id) if self.is_answered(id) => "status.phase.answered",
-            Phase::Waiting(_) => "status.phase.waiting",
-            Phase::Ended(Ending::Completed) => "status.phase.completed",
-            Phase::Ended(Ending::Errored) => "status.phase.errored",
-            Phase::Ended(Ending::Cancelled) => "status.phase.cancelled",
-        };
-        let state = session
-            .state
-            .as_deref()
-            .filter(|_| session.phase == Phase::Running && !waits);
-        let key = if session.is_unheard() {
-            "status.session.lost"
-        } else if session.is_aside {
-            "status.session.aside"
-        } else {
-            "status.session"
-        };
-        let name = (self.cx.announcer).agent_name(&session.key, &session.agent, &self.cx.sessions);
-        phrases.text(
-            key,
-            &[
-                ("agent", Arg::Name(name.to_string())),
-                (
-                    "parent",
-                    self.cx.announcer.parent_of(session, &self.cx.sessions),
-                ),
-                ("phase", Arg::Own(phrases.text(phase, &[]))),
-                (
-                    "state",
-                    state.map_or_else(|| Arg::own(""), |state| self.state_words(state)),
-                ),
-                ("tools", Arg::Own(tools)),
-                ("percent", Arg::Own(percent)),
-            ],
-        )
+    /// Returns the counts of what happened to everything that was queued to be spoken.
+    pub fn ledger(&self) -> &Ledger {
+        self.cx.queue.ledger()
     }
 }
 

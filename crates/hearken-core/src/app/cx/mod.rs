@@ -3,15 +3,19 @@
 //! Responsibilities: lending these to a part for one fact; the only way by which anything is announced. Not here: the
 //! words (`announce`), what a part knows by itself.
 //!
-//! The folder: `writing` (announcements that wait for a line).
+//! The folder: `writing` (announcements that wait for a line), `steps` (a second step that is not taken), `status` and
+//! `accounts` (sessions and counts in words).
 
+mod accounts;
+mod status;
+mod steps;
 mod writing;
 
 use std::sync::Arc;
 
 use crate::announce::{
-    About, Aloud, Announcement, Announcer, Arg, Args, Class, Kind, Reason, Segment, SpeechQueue,
-    Wish,
+    About, Aloud, Announcement, Announcer, Arg, Args, Class, Kind, Phrases, Reason, Segment,
+    SpeechQueue, Wish,
 };
 use crate::config::Config;
 use crate::protocol::Now;
@@ -46,6 +50,11 @@ pub(super) struct AppCx {
 }
 
 impl AppCx {
+    /// Returns the program's own words.
+    pub(super) fn phrases(&self) -> &Arc<Phrases> {
+        self.announcer.phrases()
+    }
+
     /// Announces something in the program's own name.
     pub(super) fn say(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>, now: Now) {
         let announcement = self.announcer.say(class, kind, key, args, now);
@@ -69,6 +78,19 @@ impl AppCx {
     /// Answers a key or a line.
     pub(super) fn respond(&mut self, key: &str, args: &Args<'_>, now: Now) {
         self.say(Class::Response, Kind::Reply, key, args, now);
+    }
+
+    /// Answers a key or a line with words that are not news and do not enter the history.
+    pub(super) fn answer_aside(&mut self, words: Vec<Segment>, now: Now) {
+        let told = self
+            .announcer
+            .aside(Class::Response, Kind::Reply, words, now);
+        self.emit(told, now);
+    }
+
+    /// Returns whether there is a voice, or one is still being looked for.
+    pub(super) fn has_voice(&self) -> bool {
+        self.signals.voice().is_hoped_for()
     }
 
     /// Returns the words for a reason from another room.

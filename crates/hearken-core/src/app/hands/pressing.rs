@@ -20,7 +20,7 @@ impl App {
     pub(in crate::app) fn stroke(&mut self, stroke: Stroke, now: Now) {
         let read = stroke.read.min(now.monotonic);
         // A second step that had lapsed when this was read is not open for it.
-        self.end_second_step(read, now);
+        self.cx.end_second_step(read, now);
         match stroke.what {
             Struck::Key(key) => self.key(key, read, now),
             Struck::Paste(text) => {
@@ -73,7 +73,7 @@ impl App {
     fn hand(&mut self, read: Duration, now: Now) {
         self.hands.note(read);
         if self.cx.doing.second_step().is_some() {
-            self.stay_open(now);
+            self.cx.stay_open(now);
         }
     }
 }

@@ -106,7 +106,7 @@ impl App {
         let Some(item) = self.scan_items().get(at).cloned() else {
             return;
         };
-        let phrases = self.cx.announcer.phrases();
+        let phrases = self.cx.phrases();
         let words = match &item {
             ScanItem::Named(name) => {
                 let does = BINDINGS
@@ -153,11 +153,7 @@ impl App {
 
     /// Returns a name for a character that a voice pronounces.
     fn scan_letter(&self, c: char) -> String {
-        self.cx
-            .announcer
-            .phrases()
-            .lexicon()
-            .spell(&c.to_string(), false)
+        self.cx.phrases().lexicon().spell(&c.to_string(), false)
     }
 
     fn scan_do(&mut self, item: ScanItem, press: Press, now: Now) {

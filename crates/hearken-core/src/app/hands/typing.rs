@@ -162,7 +162,7 @@ impl App {
             EchoChoice::Characters | EchoChoice::None => "",
         };
         let args = [("word", Arg::own(words))];
-        let said = self.cx.announcer.phrases().text("editor.new_line", &args);
+        let said = self.cx.phrases().text("editor.new_line", &args);
         self.echo(&said, "editor.empty", now);
     }
 
@@ -249,7 +249,7 @@ impl App {
 
     /// Reads out a part of the line: a single character by its name, an empty part with the phrase `nothing`.
     fn echo(&mut self, text: &str, nothing: &str, now: Now) {
-        let phrases = self.cx.announcer.phrases();
+        let phrases = self.cx.phrases();
         let mut clusters = text.graphemes(true);
         let spoken = match (clusters.next(), clusters.next()) {
             (None, _) => phrases.text(nothing, &[]),

@@ -43,7 +43,7 @@ impl App {
             (_, _) => key,
         };
         let source = ("source", Arg::Own(view.name.clone()));
-        let what = self.cx.announcer.phrases().text(what.phrase(), &[]);
+        let what = self.cx.phrases().text(what.phrase(), &[]);
         if let Some(key) = key {
             let args = [source.clone(), ("what", Arg::Own(what))];
             self.cx

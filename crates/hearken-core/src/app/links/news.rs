@@ -168,7 +168,7 @@ impl App {
             return;
         }
         let how = match (view.answerable, view.connection().how) {
-            (true, Some(how)) => self.cx.announcer.phrases().text(how, &[]),
+            (true, Some(how)) => self.cx.phrases().text(how, &[]),
             (false, _) | (true, None) => String::new(),
         };
         let made = view.recording.as_ref().map(|recording| recording.made);
@@ -330,7 +330,7 @@ impl App {
         } else {
             String::new()
         };
-        let remedy = remedy(fault).map(|key| self.cx.announcer.phrases().text(key, &[]));
+        let remedy = remedy(fault).map(|key| self.cx.phrases().text(key, &[]));
         let more = [remedy.unwrap_or_default(), cut, self.has_remarked(id)];
         let more: Vec<String> = more.into_iter().filter(|it| !it.is_empty()).collect();
         let args = [
@@ -444,7 +444,7 @@ impl App {
             how, terms, known, ..
         } = view.connection();
         let how = how.filter(|_| view.answerable)?;
-        let phrases = self.cx.announcer.phrases();
+        let phrases = self.cx.phrases();
         let args = [
             ("source", Arg::Own(view.name.clone())),
             ("how", Arg::Own(phrases.text(how, &[]))),

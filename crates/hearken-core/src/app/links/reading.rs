@@ -193,7 +193,7 @@ impl App {
             return;
         };
         view.garbage += 1;
-        let reason = self.cx.announcer.phrases().unread(error);
+        let reason = self.cx.phrases().unread(error);
         if view.garbage == 1 {
             let args = [
                 ("source", Arg::Own(view.name.clone())),

@@ -14,7 +14,7 @@ impl App {
         phrase: &Phrase,
     ) -> Vec<(&'static str, Arg)> {
         let mut args = vec![("source", Arg::Own(self.links.name(id)))];
-        args.extend(args_of(self.cx.announcer.phrases(), phrase));
+        args.extend(args_of(self.cx.phrases(), phrase));
         args
     }
 
@@ -30,11 +30,11 @@ impl App {
 
     /// Returns several phrases of a dialect as one text.
     pub(super) fn all_words(&self, phrases: &[Phrase]) -> String {
-        all_told(self.cx.announcer.phrases(), phrases)
+        all_told(self.cx.phrases(), phrases)
     }
 
     /// Returns a fault in words.
     pub(in crate::app) fn fault_words(&self, fault: &Fault) -> String {
-        fault_told(self.cx.announcer.phrases(), fault)
+        fault_told(self.cx.phrases(), fault)
     }
 }

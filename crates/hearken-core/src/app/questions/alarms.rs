@@ -48,7 +48,7 @@ impl App {
         if self.questions.calls.is_focused() {
             return;
         }
-        let phrases = self.cx.announcer.phrases();
+        let phrases = self.cx.phrases();
         let waited = now.monotonic.saturating_sub(question.raised);
         let again = waited >= ALARMS[0];
         let mut args = vec![("n", Arg::own(question.id.0))];
@@ -111,7 +111,7 @@ impl App {
         self.questions.calls.notify(about);
         self.cx.effects.push(Effect::Notify(Notice {
             about,
-            text: self.cx.announcer.phrases().text(key, &[]),
+            text: self.cx.phrases().text(key, &[]),
             urgent: matches!(ended, Ended::Errored(_)),
         }));
     }
@@ -124,8 +124,7 @@ impl App {
         let open = self.waiting();
         if self.questions.calls.title(open) {
             let args = [("n", Arg::own(open))];
-            let title =
-                (open > 0).then(|| self.cx.announcer.phrases().text("title.questions", &args));
+            let title = (open > 0).then(|| self.cx.phrases().text("title.questions", &args));
             self.cx.effects.push(Effect::Title(title));
         }
     }

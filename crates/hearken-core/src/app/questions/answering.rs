@@ -192,7 +192,7 @@ impl App {
             }
             Doing::Searching(line) => {
                 let typed = line.value().trim().to_owned();
-                self.submit_search(typed, now);
+                self.review.submit_search(typed, &mut self.cx, now);
             }
             Doing::Prompting { whom, line } => {
                 let (whom, typed) = (whom.clone(), line.value().trim().to_owned());
@@ -295,24 +295,6 @@ impl App {
         } else {
             self.send(question, answer, now);
         }
-    }
-
-    /// Leaves a second step or a choice without a decision, and announces that.
-    pub(in crate::app) fn stay_open(&mut self, now: Now) {
-        let id = match &self.cx.doing {
-            Doing::Confirming(step) => step.question(),
-            Doing::Choosing(choices) => choices.question(),
-            Doing::Watching
-            | Doing::Answering { .. }
-            | Doing::Searching(_)
-            | Doing::Prompting { .. }
-            | Doing::Helping { .. }
-            | Doing::Quitting
-            | Doing::Leaving(_) => return,
-        };
-        self.cx.doing = Doing::Watching;
-        self.cx
-            .respond("reply.still_open", &[("n", Arg::own(id.0))], now);
     }
 }
 

@@ -144,7 +144,7 @@ impl App {
         }
         self.note_said(now);
         // A question that was heard in full, or is written above, is repeated by its risk and action.
-        let known = self.questions.known.heard(id).is_some() || !self.has_voice();
+        let known = self.questions.known.heard(id).is_some() || !self.cx.has_voice();
         let segments = match known && class == Class::Alert {
             true => self.cx.announcer.remind(&question, &self.cx.sessions, now),
             false => self

@@ -42,7 +42,7 @@ impl App {
                 .iter()
                 .map(|choice| {
                     let label = crate::announce::speakable::one_line(&choice.label);
-                    let lexicon = self.cx.announcer.phrases().lexicon();
+                    let lexicon = self.cx.phrases().lexicon();
                     lexicon.name_directions(&label).into_owned()
                 })
                 .collect(),
@@ -136,7 +136,7 @@ impl App {
             ("count", Arg::own(labels.len())),
             ("label", self.cx.announcer.exact(question, label)),
         ];
-        let phrases = self.cx.announcer.phrases();
+        let phrases = self.cx.phrases();
         let segments = phrases.say(key, self.cx.announcer.verbosity(), &args);
         let told = self
             .cx

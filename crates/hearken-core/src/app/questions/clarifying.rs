@@ -15,7 +15,7 @@ const MOST_DIGITS: usize = 15;
 impl App {
     /// Announces which kinds of answer a question takes.
     pub(in crate::app) fn wants(&mut self, question: &Question, now: Now) {
-        let phrases = self.cx.announcer.phrases();
+        let phrases = self.cx.phrases();
         let what = match &question.body {
             QuestionBody::Confirmation(asked) => {
                 let mut kinds: Vec<String> = [Decision::Accept, Decision::Reject]
@@ -95,7 +95,7 @@ impl App {
     /// Reads words in the person's language as yes or no.
     fn yes_or_no_in(&self, text: &str) -> Option<bool> {
         let is = |key| {
-            let word = self.cx.announcer.phrases().text(key, &[]);
+            let word = self.cx.phrases().text(key, &[]);
             word.eq_ignore_ascii_case(text)
         };
         match (is("answer.yes"), is("answer.no")) {

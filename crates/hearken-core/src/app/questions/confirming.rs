@@ -1,7 +1,5 @@
 //! The second step of an answer: waiting for it, handling it, and giving it up.
 
-use std::time::Duration;
-
 use crate::announce::{Aloud, Arg, Class, Manner, Segment};
 use crate::protocol::{Answer, Decision, Now};
 use crate::session::{Question, Standing};
@@ -52,13 +50,13 @@ impl App {
                 .tell_about(Class::Response, question, "reply.perhaps", &args, now);
         }
         let level = self.cx.announcer.verbosity();
-        let mut words = self.cx.announcer.phrases().say(key, level, &args);
+        let mut words = self.cx.phrases().say(key, level, &args);
         // What a program writes for it is announced with the question; it need not be spoken here.
         if accepts
             && self.cx.face.manner() == Manner::Program
             && let Some(how) = words.first_mut()
         {
-            let spoken = self.phrases().text("reply.second_step.program", &[]);
+            let spoken = self.cx.phrases().text("reply.second_step.program", &[]);
             *how = Segment::new(how.mark, how.text(), &spoken);
         }
         self.cx
@@ -79,36 +77,12 @@ impl App {
         let (waiting, answer) = (step.question().0, step.answer().clone());
         let early = matches!(by, By::Key(press) if step.is_too_soon(press.read));
         if early || number.is_some_and(|number| number != waiting) {
-            self.stay_open(now);
+            self.cx.stay_open(now);
             return;
         }
         let question = self.still_there(waiting, Meant::Confirm, now);
         self.cx.doing = Doing::Watching;
         let Some(question) = question else { return };
         self.send(&question, answer, now);
-    }
-
-    /// Returns when the second step lapses.
-    pub(in crate::app) fn second_step_ends(&self) -> Option<Duration> {
-        let step = self.cx.doing.second_step()?;
-        Some(step.ends(self.patience()))
-    }
-
-    /// Gives up on a second step that had not come by `at`, and announces that.
-    pub(in crate::app) fn end_second_step(&mut self, at: Duration, now: Now) {
-        let patience = self.patience();
-        let over = |step: &&SecondStep| step.was_over(at, now, patience);
-        let Some(step) = self.cx.doing.second_step().filter(over) else {
-            return;
-        };
-        let n = Arg::own(step.question().0);
-        self.cx.doing = Doing::Watching;
-        let time = Arg::Own(self.cx.announcer.time(patience));
-        self.cx
-            .respond("reply.step_over", &[("n", n), ("time", time)], now);
-    }
-
-    fn patience(&self) -> Duration {
-        Duration::from_secs(self.cx.config.questions.confirm_seconds)
     }
 }

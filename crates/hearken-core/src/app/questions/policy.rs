@@ -188,7 +188,7 @@ impl App {
         if self.cx.config.policy.is_empty() {
             return;
         }
-        let phrases = self.cx.announcer.phrases();
+        let phrases = self.cx.phrases();
         let rules: Vec<String> = self
             .cx
             .config

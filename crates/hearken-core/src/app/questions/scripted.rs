@@ -130,7 +130,7 @@ impl App {
             return;
         }
         let args = [("rule", Arg::Own(rule)), ("n", Arg::own(question.id.0))];
-        let segments = (self.cx.announcer.phrases()).say(key, self.cx.announcer.verbosity(), &args);
+        let segments = (self.cx.phrases()).say(key, self.cx.announcer.verbosity(), &args);
         let about = About::Tells(question.id);
         let told = (self.cx.announcer).say_about(
             Class::Outcome,
@@ -147,7 +147,7 @@ impl App {
         if self.cx.config.answers.is_empty() {
             return;
         }
-        let phrases = self.cx.announcer.phrases();
+        let phrases = self.cx.phrases();
         let rules: Vec<String> = self
             .cx
             .config

@@ -390,7 +390,7 @@ impl App {
             };
             let answer = self.cx.announcer.answer_words(question, &answer);
             let args = [("n", Arg::own(id.0)), ("answer", Arg::Own(answer))];
-            let words = self.cx.announcer.phrases().text(key, &args);
+            let words = self.cx.phrases().text(key, &args);
             self.leave_word(words.clone());
             self.cx
                 .respond("fault.other", &[("reason", Arg::Own(words))], now);

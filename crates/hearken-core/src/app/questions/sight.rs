@@ -29,7 +29,7 @@ impl App {
                     shown.unsee();
                 }
                 if self.cx.doing.second_step().is_some() {
-                    self.stay_open(now);
+                    self.cx.stay_open(now);
                 }
             }
             (Showing::Page(drawn), Some(shown)) if shown.question == drawn.question => {
@@ -74,16 +74,11 @@ impl App {
         }
     }
 
-    /// Returns whether there is a voice, or one is still being looked for.
-    pub(in crate::app) fn has_voice(&self) -> bool {
-        self.cx.signals.voice().is_hoped_for()
-    }
-
     /// Returns how the person answers and hears.
     pub(super) fn senses(&self) -> Senses {
         let face = &self.cx.face;
         let times = &self.cx.config.questions;
-        Senses::new(face.manner(), face.lines(), self.has_voice(), times)
+        Senses::new(face.manner(), face.lines(), self.cx.has_voice(), times)
     }
 
     /// Returns whether all of a question was spoken or shown, and announces what to do if not: a part of a question
@@ -123,11 +118,11 @@ impl App {
         if heard.is_some() {
             return true;
         }
-        if self.has_voice() {
+        if self.cx.has_voice() {
             // The reason cuts off the part that is being spoken, so that part is spoken again.
             let n = [("n", Arg::own(question.id.0))];
-            let why = self.phrases().text("reply.not_yet.said", &n);
-            let mut words = self.phrases().say(
+            let why = self.cx.phrases().text("reply.not_yet.said", &n);
+            let mut words = self.cx.phrases().say(
                 "reply.not_yet",
                 self.cx.announcer.verbosity(),
                 &[("why", Arg::Own(why))],

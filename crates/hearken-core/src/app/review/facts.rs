@@ -8,9 +8,11 @@ use std::sync::Arc;
 use crate::announce::{Announcement, Arg, Class, Copied, Facts, Kind};
 use crate::config::Verbosity;
 use crate::protocol::Now;
-use crate::session::QuestionBody;
+use crate::session::{QuestionBody, QuestionId};
 
-use crate::app::{App, Effect};
+use super::Review;
+use crate::app::Effect;
+use crate::app::cx::AppCx;
 
 /// The longest address that is copied, in bytes: browsers accept no longer ones, and terminals drop long sequences.
 const LONGEST_ADDRESS: usize = 2048;
@@ -19,14 +21,15 @@ const LONGEST_ADDRESS: usize = 2048;
 /// quarters.
 const LONGEST_COPY: usize = 74_994;
 
-impl App {
+impl Review {
     /// Returns the announcement under review, or else the newest one, that has the wanted facts.
     pub(in crate::app) fn with_facts(
         &self,
         wanted: impl Fn(&Facts) -> bool,
+        cx: &AppCx,
     ) -> Option<Arc<Announcement>> {
-        let history = self.cx.announcer.history();
-        match self.review.at() {
+        let history = cx.announcer.history();
+        match self.at() {
             Some(id) => history.get(id).filter(|told| wanted(told.facts())).cloned(),
             None => history
                 .iter()
@@ -37,48 +40,44 @@ impl App {
     }
 
     /// Reads out further facts, if no question is there to be read in full.
-    pub(in crate::app) fn tell_facts(&mut self, now: Now) {
+    pub(in crate::app) fn tell_facts(&mut self, cx: &mut AppCx, now: Now) {
         let known = |facts: &Facts| {
             let says = !facts.words.is_empty() || !facts.more.is_empty();
             says || !facts.attached().changes.is_empty()
         };
-        let Some(told) = self.with_facts(known) else {
-            self.cx.respond("reply.no_question", &[], now);
+        let Some(told) = self.with_facts(known, cx) else {
+            cx.respond("reply.no_question", &[], now);
             return;
         };
         let agent = told.agent.as_deref().unwrap_or_default();
         let args = [("agent", Arg::Name(agent.to_owned()))];
-        let mut segments =
-            self.cx
-                .announcer
-                .phrases()
-                .say("fact.of_agent", Verbosity::Normal, &args);
+        let mut segments = cx.phrases().say("fact.of_agent", Verbosity::Normal, &args);
         let facts = told.facts();
         segments.extend(facts.words.iter().chain(&facts.more).cloned());
-        segments.extend(self.changes_of(&told));
-        let answer = self
-            .cx
+        segments.extend(self.changes_of(&told, cx));
+        let answer = cx
             .announcer
             .aside(Class::Response, Kind::Reply, segments, now);
-        self.cx.emit(answer, now);
+        cx.emit(answer, now);
     }
 
     /// Copies what is meant: the part of a turn being read, or the action of the shown question, or else the newer of
     /// the address under review and the last answer.
-    pub(in crate::app) fn copy(&mut self, now: Now) {
+    pub(in crate::app) fn copy(&mut self, shown: Option<QuestionId>, cx: &mut AppCx, now: Now) {
         if let Some(copied) = self.reading.copy() {
-            self.give(&copied, now);
+            self.give(&copied, cx, now);
             return;
         }
-        let asked = self.shown().filter(|_| self.review.at().is_none());
-        if let Some(QuestionBody::Confirmation(asked)) = asked.map(|(_, question)| &question.body) {
-            let copied = self.cx.announcer.copied_exactly(&asked.action);
-            self.give(&copied, now);
+        let asked = shown.filter(|_| self.at().is_none());
+        let asked = asked.and_then(|id| cx.sessions.question(id));
+        if let Some(QuestionBody::Confirmation(asked)) = asked.map(|question| &question.body) {
+            let copied = cx.announcer.copied_exactly(&asked.action);
+            self.give(&copied, cx, now);
             return;
         }
-        let found = self.with_facts(|facts| facts.address.is_some());
-        let newest = match self.review.at() {
-            None => self.cx.announcer.turn(None),
+        let found = self.with_facts(|facts| facts.address.is_some(), cx);
+        let newest = match self.at() {
+            None => cx.announcer.turn(None),
             Some(_) => None,
         };
         let is_newer = |found: &Arc<Announcement>| {
@@ -91,60 +90,59 @@ impl App {
                 .and_then(|turn| turn.copied.first().cloned())
         };
         match (found.filter(is_newer), answer()) {
-            (Some(found), _) => self.copy_address(&found, now),
-            (None, Some(copied)) => self.give(&copied, now),
-            (None, None) => self.cx.respond("copy.nothing", &[], now),
+            (Some(found), _) => self.copy_address(&found, cx, now),
+            (None, Some(copied)) => self.give(&copied, cx, now),
+            (None, None) => cx.respond("copy.nothing", &[], now),
         }
     }
 
-    fn copy_address(&mut self, found: &Announcement, now: Now) {
+    fn copy_address(&mut self, found: &Announcement, cx: &mut AppCx, now: Now) {
         let Some(address) = found.facts().address.clone() else {
-            self.cx.respond("copy.nothing", &[], now);
+            cx.respond("copy.nothing", &[], now);
             return;
         };
-        if !self.cx.face.copies() {
-            self.cx.respond("copy.nowhere", &[], now);
+        if !cx.face.copies() {
+            cx.respond("copy.nowhere", &[], now);
         } else if address.len() > LONGEST_ADDRESS {
-            self.cx.respond("copy.too_long", &[], now);
+            cx.respond("copy.too_long", &[], now);
         } else {
             let args = [("address", Arg::Agent(address.clone(), None))];
-            self.cx.respond("copy.done", &args, now);
-            self.cx.effects.push(Effect::Copy(address));
+            cx.respond("copy.done", &args, now);
+            cx.effects.push(Effect::Copy(address));
         }
     }
 
     /// Copies everything that an agent wrote in the turn under review, or in the last one.
-    pub(in crate::app) fn copy_answer(&mut self, now: Now) {
-        let turn = self.cx.announcer.turn(self.review.at());
+    pub(in crate::app) fn copy_answer(&mut self, cx: &mut AppCx, now: Now) {
+        let turn = cx.announcer.turn(self.at());
         match turn.and_then(|turn| turn.copied.first().cloned()) {
-            Some(copied) => self.give(&copied, now),
-            None => self.cx.respond("turn.none", &[], now),
+            Some(copied) => self.give(&copied, cx, now),
+            None => cx.respond("turn.none", &[], now),
         }
     }
 
     /// Copies the last block of code in that turn.
-    pub(in crate::app) fn copy_code(&mut self, now: Now) {
-        let turn = self.cx.announcer.turn(self.review.at());
+    pub(in crate::app) fn copy_code(&mut self, cx: &mut AppCx, now: Now) {
+        let turn = cx.announcer.turn(self.at());
         let code = turn.and_then(|turn| turn.copied.get(1..)?.last().cloned());
         match code {
-            Some(copied) => self.give(&copied, now),
-            None => self.cx.respond("copy.no_code", &[], now),
+            Some(copied) => self.give(&copied, cx, now),
+            None => cx.respond("copy.no_code", &[], now),
         }
     }
 
     /// Copies a text to the terminal's clipboard.
-    fn give(&mut self, copied: &Copied, now: Now) {
-        if !self.cx.face.copies() {
-            self.cx.respond("copy.nowhere", &[], now);
+    fn give(&mut self, copied: &Copied, cx: &mut AppCx, now: Now) {
+        if !cx.face.copies() {
+            cx.respond("copy.nowhere", &[], now);
         } else if copied.text.len() > LONGEST_COPY {
-            self.cx.respond("copy.text_too_long", &[], now);
+            cx.respond("copy.text_too_long", &[], now);
         } else {
-            let told =
-                self.cx
-                    .announcer
-                    .aside(Class::Response, Kind::Reply, copied.words.clone(), now);
-            self.cx.emit(told, now);
-            self.cx.effects.push(Effect::Copy(copied.text.to_string()));
+            let told = cx
+                .announcer
+                .aside(Class::Response, Kind::Reply, copied.words.clone(), now);
+            cx.emit(told, now);
+            cx.effects.push(Effect::Copy(copied.text.to_string()));
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Aloud, Announcement, Class, Kind, Manner};
+use crate::announce::{Aloud, Announcement, Arg, Class, History, Kind, Manner};
 use crate::keys;
 use crate::protocol::Now;
+use crate::session::QuestionId;
 
-use crate::announce::Arg;
-use crate::app::App;
+use super::Review;
 use crate::app::activity::Doing;
+use crate::app::cx::AppCx;
 
 /// How many announcements the line `h` repeats.
 const HISTORY_LINES: usize = 10;
@@ -38,10 +39,10 @@ pub(in crate::app) enum Direction {
     End,
 }
 
-impl App {
+impl Review {
     /// Passes over several announcements of the history; in the help, over as many rows.
-    pub(in crate::app) fn leap(&mut self, leap: Leap, now: Now) {
-        if let Doing::Helping { scroll } = &mut self.cx.doing {
+    pub(in crate::app) fn leap(&mut self, leap: Leap, cx: &mut AppCx, now: Now) {
+        if let Doing::Helping { scroll } = &mut cx.doing {
             *scroll = match leap {
                 Leap::Back => scroll.saturating_sub(LEAP),
                 Leap::Forward => (*scroll + LEAP).min(keys::BINDINGS.len() * 2),
@@ -50,8 +51,8 @@ impl App {
             return;
         }
         let in_turn = match leap {
-            Leap::Back => self.leap_part(false, now),
-            Leap::Forward => self.leap_part(true, now),
+            Leap::Back => self.leap_part(false, cx, now),
+            Leap::Forward => self.leap_part(true, cx, now),
             Leap::First => false,
         };
         if in_turn {
@@ -59,8 +60,8 @@ impl App {
         }
         self.reading.close();
         let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
-        let history = self.cx.announcer.history();
-        let review = self.review.at();
+        let history = cx.announcer.history();
+        let review = self.at();
         let found = match leap {
             Leap::Back => history
                 .iter()
@@ -81,70 +82,65 @@ impl App {
         };
         match (found, leap) {
             (Some(told), _) => {
-                self.review.look_at(told.id);
-                self.say_again(&told, now);
+                self.look_at(told.id);
+                self.say_again(&told, cx, now);
             }
             (None, Leap::Forward) => {
-                self.review.leave();
-                self.cx.respond("history.end", &[], now);
+                self.leave();
+                cx.respond("history.end", &[], now);
             }
             (None, Leap::Back | Leap::First) if history.is_empty() => {
-                self.cx.respond("history.empty", &[], now);
+                cx.respond("history.empty", &[], now);
             }
-            (None, Leap::Back | Leap::First) => self.cx.respond("history.start", &[], now),
+            (None, Leap::Back | Leap::First) => cx.respond("history.start", &[], now),
         }
     }
 
     /// Shows another part of the long announcement under review; without one, reviews the last announcement.
-    pub(in crate::app) fn turn_page(&mut self, by: isize, now: Now) {
-        if self.read_part(by > 0, now) {
+    pub(in crate::app) fn turn_page(
+        &mut self,
+        by: isize,
+        shown: Option<QuestionId>,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        if self.read_part(by > 0, shown, cx, now) {
             return;
         }
-        if self.cx.face.manner() != Manner::Keys {
-            self.cx.respond("reading.none", &[], now);
+        if cx.face.manner() != Manner::Keys {
+            cx.respond("reading.none", &[], now);
             return;
         }
-        match self.review.at() {
-            Some(_) => self.review.turn_page(by),
-            None => match self.last_told().cloned() {
+        match self.at() {
+            Some(_) => self.show_page(by),
+            None => match last_told(cx.announcer.history()).cloned() {
                 Some(told) => {
-                    self.review.look_at(told.id);
-                    self.say_again(&told, now);
+                    self.look_at(told.id);
+                    self.say_again(&told, cx, now);
                 }
-                None => self.cx.respond("history.empty", &[], now),
+                None => cx.respond("history.empty", &[], now),
             },
         }
     }
 
     /// Repeats the announcement under review, or else the last one.
-    pub(in crate::app) fn repeat(&mut self, now: Now) {
+    pub(in crate::app) fn repeat(&mut self, cx: &mut AppCx, now: Now) {
         let at = self
-            .review
             .at()
-            .and_then(|id| self.cx.announcer.history().get(id))
-            .or_else(|| self.last_told())
+            .and_then(|id| cx.announcer.history().get(id))
+            .or_else(|| last_told(cx.announcer.history()))
             .cloned();
         // The whole announcement is under review again, no single word.
-        self.review.spelling_mut().choose(None);
+        self.spelling_mut().choose(None);
         match at {
-            Some(told) => self.say_again(&told, now),
-            None => self.cx.respond("history.empty", &[], now),
+            Some(told) => self.say_again(&told, cx, now),
+            None => cx.respond("history.empty", &[], now),
         }
     }
 
-    /// Returns the last announcement; answers to keys do not count, because they are not news.
-    pub(in crate::app) fn last_told(&self) -> Option<&Arc<Announcement>> {
-        self.cx
-            .announcer
-            .history()
-            .iter()
-            .rev()
-            .find(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
-    }
-
     /// Moves one step in the history; in the help, one row.
-    pub(in crate::app) fn step(&mut self, step: Direction, now: Now) {
-        if let Doing::Helping { scroll } = &mut self.cx.doing {
+    pub(in crate::app) fn step(&mut self, step: Direction, cx: &mut AppCx, now: Now) {
+        if let Doing::Helping { scroll } = &mut cx.doing {
             *scroll = match step {
                 Direction::Back => scroll.saturating_sub(1),
                 Direction::Forward => (*scroll + 1).min(keys::BINDINGS.len() * 2),
@@ -153,9 +149,9 @@ impl App {
             return;
         }
         let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
-        let history = self.cx.announcer.history();
-        let found = match (step, self.review.at()) {
-            (Direction::Back, None) => self.last_told().cloned(),
+        let history = cx.announcer.history();
+        let found = match (step, self.at()) {
+            (Direction::Back, None) => last_told(cx.announcer.history()).cloned(),
             (Direction::Back, Some(id)) => history
                 .iter()
                 .rev()
@@ -169,50 +165,47 @@ impl App {
                 .cloned(),
             (Direction::Forward | Direction::End, None) => None,
             (Direction::End, Some(_)) => {
-                self.review.leave();
-                self.review.leave_search();
-                self.last_told().cloned()
+                self.leave();
+                self.leave_search();
+                last_told(cx.announcer.history()).cloned()
             }
         };
         match found {
             Some(told) => {
                 if step != Direction::End {
-                    self.review.look_at(told.id);
+                    self.look_at(told.id);
                 }
-                self.say_again(&told, now);
+                self.say_again(&told, cx, now);
             }
             None => {
                 let key = match step {
-                    Direction::Back if self.cx.announcer.history().is_empty() => "history.empty",
-                    Direction::Back if self.cx.announcer.history().left() > 0 => {
-                        "history.start.bounded"
-                    }
+                    Direction::Back if cx.announcer.history().is_empty() => "history.empty",
+                    Direction::Back if cx.announcer.history().left() > 0 => "history.start.bounded",
                     Direction::Back => "history.start",
                     Direction::Forward | Direction::End => {
-                        self.review.leave();
+                        self.leave();
                         "history.end"
                     }
                 };
-                let left = self.cx.announcer.history().left();
-                self.cx.respond(key, &[("n", Arg::own(left))], now);
+                let left = cx.announcer.history().left();
+                cx.respond(key, &[("n", Arg::own(left))], now);
             }
         }
     }
 
     /// Repeats an earlier announcement: aloud, and in line faces as a line, but not in the history.
-    pub(in crate::app) fn say_again(&mut self, told: &Announcement, now: Now) {
-        if self.cx.face.manner() != Manner::Keys {
+    pub(in crate::app) fn say_again(&mut self, told: &Announcement, cx: &mut AppCx, now: Now) {
+        if cx.face.manner() != Manner::Keys {
             // Without words of ours an old line would look like a new one.
-            self.cx.respond("history.again", &[], now);
+            cx.respond("history.again", &[], now);
         }
-        let again = self.cx.announcer.repeat(told);
-        self.cx.emit(again, now);
+        let again = cx.announcer.repeat(told);
+        cx.emit(again, now);
     }
 
     /// Writes the last announcements again.
-    pub(in crate::app) fn history_lines(&mut self, now: Now) {
-        let last: Vec<Arc<Announcement>> = self
-            .cx
+    pub(in crate::app) fn history_lines(&mut self, cx: &mut AppCx, now: Now) {
+        let last: Vec<Arc<Announcement>> = cx
             .announcer
             .history()
             .iter()
@@ -222,54 +215,53 @@ impl App {
             .cloned()
             .collect();
         if last.is_empty() {
-            self.cx.respond("history.empty", &[], now);
+            cx.respond("history.empty", &[], now);
         }
         if !last.is_empty() {
-            self.cx
-                .respond("history.from", &[("n", Arg::own(last.len()))], now);
+            cx.respond("history.from", &[("n", Arg::own(last.len()))], now);
         }
         for told in last.iter().rev() {
-            let again = self.cx.announcer.repeat(told);
-            self.cx.put(again);
+            let again = cx.announcer.repeat(told);
+            cx.put(again);
         }
-        self.cx.respond("history.end", &[], now);
+        cx.respond("history.end", &[], now);
     }
 
     /// Reads everything that the agent wrote in the turn under review, or in the last one, and opens it for reading in
     /// parts.
-    pub(in crate::app) fn whole_turn(&mut self, now: Now) {
-        match self.cx.announcer.turn(self.review.at()) {
+    pub(in crate::app) fn whole_turn(&mut self, cx: &mut AppCx, now: Now) {
+        match cx.announcer.turn(self.at()) {
             Some(mut turn) => {
                 let words = std::mem::take(&mut turn.words);
                 self.reading.open_turn(turn);
-                let told = self
-                    .cx
+                let told = cx
                     .announcer
                     .aside(Class::Response, Kind::Output, words, now);
-                self.cx.emit(told, now);
+                cx.emit(told, now);
             }
-            None => self.cx.respond("turn.none", &[], now),
+            None => cx.respond("turn.none", &[], now),
         }
     }
 
     /// Announces in three sentences what happened while the person was away.
-    pub(in crate::app) fn away(&mut self, now: Now) {
-        let since = self.review.away_since();
-        let words = self
-            .cx
-            .announcer
-            .away((since, now), self.waiting(), &self.cx.sessions);
-        self.cx
-            .respond("fault.other", &[("reason", Arg::Own(words))], now);
+    pub(in crate::app) fn away(&mut self, waiting: usize, cx: &mut AppCx, now: Now) {
+        let since = self.away_since();
+        let words = cx.announcer.away((since, now), waiting, &cx.sessions);
+        cx.respond("fault.other", &[("reason", Arg::Own(words))], now);
     }
 
     /// Returns the announcement under review, or the last one.
-    pub(in crate::app) fn looked_at(&self) -> Option<Arc<Announcement>> {
-        self.review
-            .at()
-            .and_then(|id| self.cx.announcer.history().get(id))
-            .or_else(|| self.last_told())
+    pub(in crate::app) fn looked_at(&self, cx: &AppCx) -> Option<Arc<Announcement>> {
+        self.at()
+            .and_then(|id| cx.announcer.history().get(id))
+            .or_else(|| last_told(cx.announcer.history()))
             .filter(|told| told.aloud != Aloud::Heard)
             .cloned()
     }
+}
+
+/// Returns the last announcement; answers to keys do not count, because they are not news.
+fn last_told(history: &History) -> Option<&Arc<Announcement>> {
+    let mut told = history.iter().rev();
+    told.find(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
 }

@@ -6,6 +6,7 @@
 mod facts;
 pub(super) mod looking;
 mod parts;
+mod reading;
 mod searching;
 mod spelled;
 pub(super) mod spelling;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use crate::announce::AnnouncementId;
 
+use reading::Reading;
 use spelled::Spelling;
 
 /// The person counts as absent if no key or line came for this long.
@@ -34,6 +36,8 @@ pub(super) struct Review {
     last: Option<Duration>,
     /// The last sign of the person before the present visit; `None` for never.
     away_since: Option<Duration>,
+    /// What is read part by part.
+    reading: Reading,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +79,7 @@ impl Review {
     }
 
     /// Shows another part of the announcement under review.
-    pub(super) fn turn_page(&mut self, by: isize) {
+    fn show_page(&mut self, by: isize) {
         let page = self.page() + by;
         self.page = self.at.map(|id| (id, page));
     }
@@ -91,7 +95,7 @@ impl Review {
     }
 
     /// Notes where a text was found, and reviews that announcement.
-    fn find(&mut self, text: &str, found: AnnouncementId, hit: Hit) {
+    fn note_found(&mut self, text: &str, found: AnnouncementId, hit: Hit) {
         self.look_at(found);
         let text = text.to_owned();
         self.searched = Some(Searched { text, found, hit });
@@ -109,7 +113,7 @@ impl Review {
     }
 
     /// Returns the hit under review.
-    fn hit(&self) -> Option<Hit> {
+    pub(super) fn hit(&self) -> Option<Hit> {
         let searched = self.searched.as_ref()?;
         (Some(searched.found) == self.at).then_some(searched.hit)
     }
@@ -117,6 +121,11 @@ impl Review {
     /// Ends the search, so that the next one starts again.
     pub(super) fn leave_search(&mut self) {
         self.searched = None;
+    }
+
+    /// Ends reading in parts.
+    pub(super) fn close_reading(&mut self) {
+        self.reading.close();
     }
 
     /// Notes the time of a key or a line.

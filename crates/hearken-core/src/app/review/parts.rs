@@ -7,28 +7,25 @@ use std::sync::Arc;
 
 use crate::announce::{About, Aloud, Announcement, Arg, Class, Kind, Reads, Segment};
 use crate::protocol::{Attached, Now};
-use crate::session::{Question, Session};
+use crate::session::{Question, QuestionId, Session, SessionKey};
 
-use crate::app::App;
-use crate::app::reading::{Of, Stepped};
+use super::Review;
+use super::reading::{Of, Stepped};
+use crate::app::cx::AppCx;
 
-impl App {
+impl Review {
     /// Opens the changes that belong to a question, and announces how to read them.
-    pub(in crate::app) fn offer_changes(&mut self, question: &Question, now: Now) {
-        if self.open_changes(question) {
-            let key = self
-                .cx
+    pub(in crate::app) fn offer_changes(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
+        if self.open_changes(question, cx) {
+            let key = cx
                 .face
                 .pick("reading.changes.keys", "reading.changes.lines");
-            self.cx.respond(key, &[], now);
+            cx.respond(key, &[], now);
         }
     }
 
-    fn open_changes(&mut self, question: &Question) -> bool {
-        let parts = self
-            .cx
-            .announcer
-            .parts_of(&question.attached, Reads::Changes);
+    fn open_changes(&mut self, question: &Question, cx: &mut AppCx) -> bool {
+        let parts = cx.announcer.parts_of(&question.attached, Reads::Changes);
         let some = !parts.is_empty();
         if some {
             self.reading.open(Of::Question(question.id), parts);
@@ -37,8 +34,13 @@ impl App {
     }
 
     /// Moves one part forward or back in what is being read; returns `false` if nothing is.
-    pub(in crate::app) fn read_part(&mut self, on: bool, now: Now) -> bool {
-        let shown = self.questions.shown_id();
+    pub(in crate::app) fn read_part(
+        &mut self,
+        on: bool,
+        shown: Option<QuestionId>,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> bool {
         let open = match self.reading.of() {
             Some(Of::Question(id)) => Some(id) == shown,
             Some(Of::Told | Of::Turn) => true,
@@ -46,18 +48,18 @@ impl App {
         };
         if !open {
             // The changes of the shown question can be read without opening them first.
-            let question = shown.and_then(|id| self.cx.sessions.question(id)).cloned();
-            let question = question.filter(|_| self.review.at().is_none());
-            if !question.is_some_and(|question| self.open_changes(&question)) {
+            let question = shown.and_then(|id| cx.sessions.question(id)).cloned();
+            let question = question.filter(|_| self.at().is_none());
+            if !question.is_some_and(|question| self.open_changes(&question, cx)) {
                 return false;
             }
         }
         let stepped = self.reading.step(on);
-        self.tell_step(stepped, now)
+        self.tell_step(stepped, cx, now)
     }
 
     /// Leaps to a landmark in a turn; returns `false` if no turn is being read.
-    pub(in crate::app) fn leap_part(&mut self, on: bool, now: Now) -> bool {
+    pub(in crate::app) fn leap_part(&mut self, on: bool, cx: &mut AppCx, now: Now) -> bool {
         if self.reading.of() != Some(Of::Turn) {
             return false;
         }
@@ -67,51 +69,54 @@ impl App {
                 true => "turn.no_more",
                 false => "turn.no_before",
             };
-            self.cx.respond(key, &[], now);
+            cx.respond(key, &[], now);
             return true;
         }
-        self.tell_step(stepped, now)
+        self.tell_step(stepped, cx, now)
     }
 
     /// Leaps in the same way by a line, or announces that nothing is being read.
-    pub(in crate::app) fn leap_line(&mut self, on: bool, now: Now) {
-        if !self.leap_part(on, now) {
-            self.cx.respond("reading.none", &[], now);
+    pub(in crate::app) fn leap_line(&mut self, on: bool, cx: &mut AppCx, now: Now) {
+        if !self.leap_part(on, cx, now) {
+            cx.respond("reading.none", &[], now);
         }
     }
 
-    fn tell_step(&mut self, stepped: Option<Stepped>, now: Now) -> bool {
+    fn tell_step(&mut self, stepped: Option<Stepped>, cx: &mut AppCx, now: Now) -> bool {
         match stepped {
             Some(Stepped::To(words)) => match self.reading.of() {
                 // Next to a question each speaker has separate lines: a line of a file is not one of hearken's.
                 Some(Of::Question(id)) => {
                     let (class, about) = (Class::Response, About::Tells(id));
                     let words = (words, Aloud::Yes);
-                    let told = self
-                        .cx
+                    let told = cx
                         .announcer
                         .say_about(class, Kind::Reply, about, words, now);
-                    self.cx.emit(told, now);
+                    cx.emit(told, now);
                 }
-                Some(Of::Told | Of::Turn) | None => self.answer_with_words(words, now),
+                Some(Of::Told | Of::Turn) | None => cx.answer_aside(words, now),
             },
-            Some(Stepped::AtEnd) => self.cx.respond("reading.end", &[], now),
-            Some(Stepped::AtStart) => self.cx.respond("reading.start", &[], now),
+            Some(Stepped::AtEnd) => cx.respond("reading.end", &[], now),
+            Some(Stepped::AtStart) => cx.respond("reading.start", &[], now),
             None => return false,
         }
         true
     }
 
     /// Opens the changes that an announcement is about; returns the words on how to read them.
-    pub(in crate::app) fn changes_of(&mut self, told: &Announcement) -> Vec<Segment> {
-        self.begin(told.facts().attached(), Reads::Changes)
+    pub(in crate::app) fn changes_of(
+        &mut self,
+        told: &Announcement,
+        cx: &mut AppCx,
+    ) -> Vec<Segment> {
+        self.begin(told.facts().attached(), Reads::Changes, cx)
     }
 
     /// Reads the output of the call under review; from any other place, of the last call before it; else of the last one.
-    pub(in crate::app) fn read_output(&mut self, now: Now) {
+    pub(in crate::app) fn read_output(&mut self, cx: &mut AppCx, now: Now) {
         let has_output = |told: &&Arc<Announcement>| told.facts().attached().output.is_some();
-        let history = self.cx.announcer.history();
-        let place = self.review.at().and_then(|id| history.get(id));
+        let history = cx.announcer.history();
+        let place = self.at().and_then(|id| history.get(id));
         let of_call = place.and_then(|place| {
             let topic = place.topic.as_ref()?;
             let same = |told: &&Arc<Announcement>| told.topic.as_ref() == Some(topic);
@@ -126,51 +131,51 @@ impl App {
         let last = || history.iter().rev().find(has_output);
         match of_call.or_else(before).or_else(last).cloned() {
             Some(told) => {
-                let words = self.begin(told.facts().attached(), Reads::Output);
-                self.answer_with_words(words, now);
+                let words = self.begin(told.facts().attached(), Reads::Output, cx);
+                cx.answer_aside(words, now);
             }
-            None => self.cx.respond("reading.no_output", &[], now),
+            None => cx.respond("reading.no_output", &[], now),
         }
     }
 
     /// Reads the plan of the agent under review, or of the active one that spoke last.
-    pub(in crate::app) fn read_plan(&mut self, now: Now) {
-        let looked_at = self.review.at();
-        let looked_at = looked_at.and_then(|id| self.cx.announcer.history().get(id)?.key.clone());
-        let looked_at = looked_at.or_else(|| self.chosen_session());
+    pub(in crate::app) fn read_plan(
+        &mut self,
+        chosen: Option<SessionKey>,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        let looked_at = self.at();
+        let looked_at = looked_at.and_then(|id| cx.announcer.history().get(id)?.key.clone());
+        let looked_at = looked_at.or(chosen);
         let planned = |session: &&Session| !session.plan.is_empty();
-        let of_it = looked_at.and_then(|key| self.cx.sessions.get(&key).filter(planned));
+        let of_it = looked_at.and_then(|key| cx.sessions.get(&key).filter(planned));
         let last = || {
-            let all = self.cx.sessions.iter().filter(planned);
+            let all = cx.sessions.iter().filter(planned);
             all.max_by_key(|session| (!session.is_ended(), session.last_event))
         };
         let Some(session) = of_it.or_else(last) else {
-            self.cx.respond("reading.no_plan", &[], now);
+            cx.respond("reading.no_plan", &[], now);
             return;
         };
         let attached = Arc::clone(&session.plan);
         let mut words = Vec::new();
-        if self.cx.sessions.several() {
-            let name =
-                self.cx
-                    .announcer
-                    .agent_name(&session.key, &session.agent, &self.cx.sessions);
-            let args = [("agent", Arg::Name(name.to_string()))];
-            let level = self.cx.announcer.verbosity();
-            words = self
-                .cx
+        if cx.sessions.several() {
+            let name = cx
                 .announcer
-                .phrases()
-                .say("fact.of_agent", level, &args);
+                .agent_name(&session.key, &session.agent, &cx.sessions);
+            let args = [("agent", Arg::Name(name.to_string()))];
+            let level = cx.announcer.verbosity();
+            words = cx.announcer.phrases().say("fact.of_agent", level, &args);
         }
-        words.extend(self.begin(&attached, Reads::Plan));
-        self.answer_with_words(words, now);
+        words.extend(self.begin(&attached, Reads::Plan, cx));
+        cx.answer_aside(words, now);
     }
 
     /// Opens something for reading, and returns its announcement: what it is, and all of it if it is a single part.
-    fn begin(&mut self, attached: &Attached, reads: Reads) -> Vec<Segment> {
-        let mut words = self.cx.announcer.summary_of(attached, reads);
-        let mut parts = self.cx.announcer.parts_of(attached, reads);
+    fn begin(&mut self, attached: &Attached, reads: Reads, cx: &mut AppCx) -> Vec<Segment> {
+        let mut words = cx.announcer.summary_of(attached, reads);
+        let mut parts = cx.announcer.parts_of(attached, reads);
         if parts.len() == 1 {
             self.reading.close();
             words.append(&mut parts.remove(0));
@@ -180,17 +185,9 @@ impl App {
             return words;
         }
         self.reading.open(Of::Told, parts);
-        let key = self.cx.face.pick("reading.keys", "reading.lines");
-        let level = self.cx.announcer.verbosity();
-        words.extend(self.cx.announcer.phrases().say(key, level, &[]));
+        let key = cx.face.pick("reading.keys", "reading.lines");
+        let level = cx.announcer.verbosity();
+        words.extend(cx.phrases().say(key, level, &[]));
         words
-    }
-
-    fn answer_with_words(&mut self, words: Vec<Segment>, now: Now) {
-        let told = self
-            .cx
-            .announcer
-            .aside(Class::Response, Kind::Reply, words, now);
-        self.cx.emit(told, now);
     }
 }

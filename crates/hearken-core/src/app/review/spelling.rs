@@ -9,12 +9,13 @@
 use std::sync::Arc;
 
 use crate::announce::speakable::{Lexicon, Profile, one_line};
-use crate::announce::{Announcement, Arg, Class, Kind, Mark, Segment};
+use crate::announce::{Announcement, Arg, Mark, Segment};
 use crate::config::Verbosity;
 use crate::protocol::Now;
 
+use super::Review;
 use super::spelled::Alphabet;
-use crate::app::App;
+use crate::app::cx::AppCx;
 
 /// The direction from word to word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,16 +26,16 @@ pub(in crate::app) enum WordStep {
     Forward,
 }
 
-impl App {
+impl Review {
     /// Chooses the previous or the next word of the announcement under review, and reads it.
-    pub(in crate::app) fn step_word(&mut self, way: WordStep, now: Now) {
-        let Some(told) = self.looked_at() else {
-            self.cx.respond("history.empty", &[], now);
+    pub(in crate::app) fn step_word(&mut self, way: WordStep, cx: &mut AppCx, now: Now) {
+        let Some(told) = self.looked_at(cx) else {
+            cx.respond("history.empty", &[], now);
             return;
         };
         let text = told.text();
         let words: Vec<&str> = Lexicon::spellable(&text).collect();
-        let next = match (way, self.review.spelling().word_of(&told)) {
+        let next = match (way, self.spelling().word_of(&told)) {
             (WordStep::Forward, None) => Some(0),
             (WordStep::Forward, Some(at)) => Some(at + 1),
             (WordStep::Back, None) => words.len().checked_sub(1),
@@ -43,13 +44,13 @@ impl App {
         match next.and_then(|at| Some((at, *words.get(at)?))) {
             Some((at, word)) => {
                 self.choose_word(&told, at);
-                let mut segments = vec![self.words_of_text(&told, word)];
-                if self.cx.announcer.verbosity() == Verbosity::Detailed {
+                let mut segments = vec![self.words_of_text(&told, word, cx)];
+                if cx.announcer.verbosity() == Verbosity::Detailed {
                     let args = [("n", Arg::own(at + 1)), ("all", Arg::own(words.len()))];
-                    let place = self.phrases().text("spell.place", &args);
+                    let place = cx.phrases().text("spell.place", &args);
                     segments.push(Segment::own(place));
                 }
-                self.answer_aside(segments, now);
+                cx.answer_aside(segments, now);
             }
             None => {
                 let key = match way {
@@ -57,65 +58,56 @@ impl App {
                     WordStep::Back => "spell.first_word",
                     WordStep::Forward => "spell.last_word",
                 };
-                self.cx.respond(key, &[], now);
+                cx.respond(key, &[], now);
             }
         }
     }
 
     /// Spells the chosen word, or the whole announcement under review; the second time with the spelling alphabet. A
     /// choice is a word's number, or else a part of it.
-    pub(in crate::app) fn spell(&mut self, choice: Option<&str>, now: Now) {
-        let Some(told) = self.looked_at() else {
-            self.cx.respond("history.empty", &[], now);
+    pub(in crate::app) fn spell(&mut self, choice: Option<&str>, cx: &mut AppCx, now: Now) {
+        let Some(told) = self.looked_at(cx) else {
+            cx.respond("history.empty", &[], now);
             return;
         };
         let text = told.text();
         if let Some(choice) = choice {
             let Some(at) = find(&text, choice) else {
                 let args = [("text", Arg::Name(one_line(choice)))];
-                self.cx.respond("spell.not_there", &args, now);
+                cx.respond("spell.not_there", &args, now);
                 return;
             };
             self.choose_word(&told, at);
         }
-        let word = self.review.spelling().word_of(&told);
+        let word = self.spelling().word_of(&told);
         let meant = word
             .and_then(|at| Lexicon::spellable(&text).nth(at))
             .unwrap_or(&text);
-        let phonetic = self.review.spelling_mut().turn(told.id, word) == Alphabet::Phonetic;
-        let spoken = self.phrases().lexicon().spell(meant, phonetic);
+        let phonetic = self.spelling_mut().turn(told.id, word) == Alphabet::Phonetic;
+        let spoken = cx.phrases().lexicon().spell(meant, phonetic);
         let segment = Segment::own(spoken).language(told.language().map(Arc::from));
-        self.answer_aside(vec![segment], now);
+        cx.answer_aside(vec![segment], now);
     }
 
     /// Chooses a word. Its announcement is under review from now on, so that incoming news doesn't replace it.
     fn choose_word(&mut self, told: &Announcement, at: usize) {
-        self.review.look_at(told.id);
-        self.review.spelling_mut().choose(Some((told.id, at)));
+        self.look_at(told.id);
+        self.spelling_mut().choose(Some((told.id, at)));
     }
 
     /// Returns a part of an announcement for speech: every character of it is named, in its language.
-    fn words_of_text(&self, told: &Announcement, word: &str) -> Segment {
+    fn words_of_text(&self, told: &Announcement, word: &str, cx: &AppCx) -> Segment {
         let own = told
             .segments
             .iter()
             .all(|segment| segment.mark == Mark::Own);
-        let spoken = self.phrases().lexicon().speak(word, Profile::Exact, None);
+        let spoken = cx.phrases().lexicon().speak(word, Profile::Exact, None);
         Segment::new(
             if own { Mark::Own } else { Mark::Agent },
             one_line(word),
             &spoken,
         )
         .language(told.language().map(Arc::from))
-    }
-
-    /// Answers a key with something that is not news and does not enter the history.
-    fn answer_aside(&mut self, segments: Vec<Segment>, now: Now) {
-        let told = self
-            .cx
-            .announcer
-            .aside(Class::Response, Kind::Reply, segments, now);
-        self.cx.emit(told, now);
     }
 }
 

@@ -83,7 +83,7 @@ impl App {
                         &session.agent,
                         &self.cx.sessions,
                     );
-                    agents.insert(self.cx.announcer.phrases().name_of(&name).into_owned());
+                    agents.insert(self.cx.phrases().name_of(&name).into_owned());
                 }
             }
         }
@@ -98,7 +98,7 @@ impl App {
         };
         let agents: Vec<String> = agents.into_iter().collect();
         let args = [("n", Arg::own(n)), ("agents", Arg::Own(agents.join(", ")))];
-        self.cx.announcer.phrases().text(key, &args)
+        self.cx.phrases().text(key, &args)
     }
 
     fn scene(&self) -> Scene {

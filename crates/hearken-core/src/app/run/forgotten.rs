@@ -59,37 +59,4 @@ impl App {
                 .say(Class::Outcome, Kind::Hint, "forgotten.tools", &args, now);
         }
     }
-
-    /// Returns the counts in words for the status; `None` if nothing was forgotten.
-    pub(in crate::app) fn forgotten_words(&self) -> Option<String> {
-        let dropped = self.cx.sessions.dropped();
-        let count = |count: u64| {
-            if count == 0 {
-                Arg::own("")
-            } else {
-                Arg::own(count)
-            }
-        };
-        let Dropped {
-            sessions,
-            running_sessions,
-            duplicates,
-            tools,
-            outputs,
-            questions,
-            unasked,
-        } = dropped;
-        (dropped != Dropped::default()).then(|| {
-            let args = [
-                ("sessions", count(sessions)),
-                ("running", count(running_sessions)),
-                ("tools", count(tools)),
-                ("outputs", count(outputs)),
-                ("questions", count(questions)),
-                ("unasked", count(unasked)),
-                ("duplicates", count(duplicates)),
-            ];
-            self.phrases().text("status.forgotten", &args)
-        })
-    }
 }

@@ -76,7 +76,7 @@ impl App {
             .get(link)
             .map(|view| view.name.clone())
             .unwrap_or_default();
-        let phrases = self.cx.announcer.phrases();
+        let phrases = self.cx.phrases();
         let mut reasons = Vec::new();
         if !open.is_empty() {
             let args = [

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: whether it goes on, waits for the last answers or is over; when it ends by itself; what the limits
 //! of the session room made hearken forget. The rest of the folder asks and announces: `ending` (by itself), `quitting`
-//! (by wish), `leaving` (one source), `programs` and `remarks` (what they wrote), `accounts`, `forgotten`. Not here:
+//! (by wish), `leaving` (one source), `programs` and `remarks` (what they wrote), `forgotten`. Not here:
 //! closing links (`transport`).
 
 use std::time::Duration;
@@ -12,7 +12,6 @@ use crate::session::Dropped;
 use super::effect::Exit;
 use super::setup::Until;
 
-mod accounts;
 mod ending;
 mod forgotten;
 mod leaving;

@@ -52,7 +52,7 @@ impl App {
         match self.links.get(link) {
             Some(view) if view.program => {
                 let source = ("source", Arg::Own(view.name.clone()));
-                self.cx.announcer.phrases().text("leave.program", &[source])
+                self.cx.phrases().text("leave.program", &[source])
             }
             Some(_) | None => String::new(),
         }
@@ -64,7 +64,7 @@ impl App {
             Some(view) if view.remarks().count() > 0 => {
                 let key = self.cx.face.pick("remarks.hint", "remarks.hint_lines");
                 let count = ("count", Arg::own(view.remarks().count()));
-                self.cx.announcer.phrases().text(key, &[count])
+                self.cx.phrases().text(key, &[count])
             }
             Some(_) | None => String::new(),
         }

@@ -23,10 +23,10 @@ impl App {
             .map(|question| {
                 let n = ("n", Arg::own(question.id.0));
                 if question.standing != Standing::Live {
-                    return self.cx.announcer.phrases().text("reply.perhaps", &[n]);
+                    return self.cx.phrases().text("reply.perhaps", &[n]);
                 }
                 if question.reply.run() == QuestionRun::TimedOut {
-                    return self.cx.announcer.phrases().text("quit.default.over", &[n]);
+                    return self.cx.phrases().text("quit.default.over", &[n]);
                 }
                 let left = match self.when_left(question) {
                     WhenLeft::Default => None,
@@ -35,7 +35,7 @@ impl App {
                     WhenLeft::Kept => Some("quit.default.kept"),
                 };
                 if let Some(key) = left {
-                    return self.cx.announcer.phrases().text(key, &[n]);
+                    return self.cx.phrases().text(key, &[n]);
                 }
                 match &question.body {
                     QuestionBody::Confirmation(asked) => {
@@ -46,7 +46,7 @@ impl App {
                             // Only a translated question may leave it out (`protocol::translated`).
                             None => "quit.default.not_stated",
                         };
-                        self.cx.announcer.phrases().text(key, &[n])
+                        self.cx.phrases().text(key, &[n])
                     }
                     QuestionBody::Clarification(asked) => match &asked.default_response {
                         Some(response) => {
@@ -55,11 +55,10 @@ impl App {
                                 .announcer
                                 .exact(question, crate::announce::label_of(asked, response));
                             self.cx
-                                .announcer
                                 .phrases()
                                 .text("quit.default.response", &[n, ("response", response)])
                         }
-                        None => self.cx.announcer.phrases().text("quit.default.other", &[n]),
+                        None => self.cx.phrases().text("quit.default.other", &[n]),
                     },
                 }
             })

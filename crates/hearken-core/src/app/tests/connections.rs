@@ -375,7 +375,7 @@ fn what_a_bound_makes_us_forget_is_told_and_counted() {
     let told = stage.lines.iter();
     let told = told.filter(|line| line.contains("Too many sessions run at once"));
     assert_eq!(told.count(), 1);
-    let words = stage.app.forgotten_words().unwrap();
+    let words = stage.app.cx.forgotten_words().unwrap();
     let counted = format!("Counted and not kept: running sessions: {forgotten}.");
     assert_eq!(words, counted);
 }

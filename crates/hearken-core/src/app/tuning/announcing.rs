@@ -16,27 +16,33 @@
 use std::sync::Arc;
 
 use crate::announce::normalise::Pronunciation;
-use crate::announce::{Announcer, Arg, Phrases};
+use crate::announce::{Announcement, Announcer, Arg, Phrases};
 use crate::config::{Load, SourceAnnounce, Verbosity};
+use crate::keys::Keymap;
 use crate::protocol::{Now, fit};
 
-use crate::app::App;
+use super::Tuning;
+use crate::app::cx::AppCx;
+use crate::app::links::Links;
 
 /// How many languages the person's list may grow to by typed additions: more than anyone listens to.
 const MOST_LANGUAGES: usize = 16;
 /// The longest language tag that is accepted (RFC 5646, 4.4.1).
 const LONGEST_TAG: usize = 35;
 
-impl App {
+impl Tuning {
     /// Changes to the next verbosity.
-    pub(in crate::app) fn change_verbosity(&mut self, now: Now) {
-        let next = match self.cx.announcer.verbosity() {
+    pub(in crate::app) fn next_verbosity(&mut self, cx: &mut AppCx) {
+        let next = match cx.announcer.verbosity() {
             Verbosity::Terse => Verbosity::Normal,
             Verbosity::Normal => Verbosity::Detailed,
             Verbosity::Detailed => Verbosity::Terse,
         };
-        self.cx.announcer.set_verbosity(next);
-        self.change_terms(now);
+        cx.announcer.set_verbosity(next);
+    }
+
+    /// Announces the verbosity, and which sources keep their own.
+    pub(in crate::app) fn tell_verbosity(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
         let level = |announcer: &Announcer, level| {
             let key = match level {
                 Verbosity::Terse => "verbosity.terse",
@@ -45,53 +51,84 @@ impl App {
             };
             announcer.phrases().text(key, &[])
         };
-        let kept = self.kept(|announcer, own| Some(level(announcer, own.verbosity?)));
+        let kept = kept_in(
+            links,
+            |announcer, own| Some(level(announcer, own.verbosity?)),
+            cx,
+        );
         let args = [
-            ("level", Arg::Own(level(&self.cx.announcer, next))),
+            (
+                "level",
+                Arg::Own(level(&cx.announcer, cx.announcer.verbosity())),
+            ),
             ("kept", Arg::Own(kept)),
         ];
-        self.cx.respond("verbosity", &args, now);
+        cx.respond("verbosity", &args, now);
     }
 
-    /// Changes to a load, or to the next one. Streamed text that the old load held back is announced.
-    pub(in crate::app) fn change_load(&mut self, to: Option<Load>, now: Now) {
-        let next = to.unwrap_or(match self.cx.announcer.settings().load {
+    /// Changes to a load, or to the next one, and returns the streamed text that the old load held back.
+    pub(in crate::app) fn set_load(
+        &mut self,
+        to: Option<Load>,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<Arc<Announcement>> {
+        let next = to.unwrap_or(match cx.announcer.settings().load {
             Load::Low => Load::Medium,
             Load::Medium => Load::High,
             Load::High => Load::Low,
         });
-        let freed = self.cx.announcer.set_load(next, now, &self.cx.sessions);
-        self.change_terms(now);
-        let key = match next {
+        let sessions = &cx.sessions;
+        cx.announcer.set_load(next, now, sessions).into_vec()
+    }
+
+    /// Announces the load, which sources keep their own, and what the old load held back.
+    pub(in crate::app) fn tell_load(
+        &mut self,
+        freed: Vec<Arc<Announcement>>,
+        links: &Links,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        let key = match cx.announcer.settings().load {
             Load::Low => "load.to_low",
             Load::Medium => "load.to_medium",
             Load::High => "load.to_high",
         };
-        let kept = self.kept(|announcer, own| {
-            let key = match own.load? {
-                Load::Low => "load.low",
-                Load::Medium => "load.medium",
-                Load::High => "load.high",
-            };
-            Some(announcer.phrases().text(key, &[]))
-        });
-        let args = [("kept", Arg::Own(kept)), self.left_out()];
-        self.cx.respond(key, &args, now);
+        let kept = kept_in(
+            links,
+            |announcer, own| {
+                let key = match own.load? {
+                    Load::Low => "load.low",
+                    Load::Medium => "load.medium",
+                    Load::High => "load.high",
+                };
+                Some(announcer.phrases().text(key, &[]))
+            },
+            cx,
+        );
+        let args = [("kept", Arg::Own(kept)), self.left_out(cx)];
+        cx.respond(key, &args, now);
         for announcement in freed {
-            self.cx.emit(announcement, now);
+            cx.emit(announcement, now);
         }
     }
 
-    /// Changes to a language, or to the person's next one.
-    pub(in crate::app) fn change_language(&mut self, to: Option<&str>, now: Now) {
-        let mut languages = self.cx.announcer.settings().languages.clone();
+    /// Changes to a language, or to the person's next one; returns whether there is one.
+    pub(in crate::app) fn set_language(
+        &mut self,
+        to: Option<&str>,
+        keymap: &Keymap,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> bool {
+        let mut languages = cx.announcer.settings().languages.clone();
         match to.map(tag) {
             Some(None) => {
                 let input = crate::announce::speakable::one_line(to.unwrap_or_default());
                 let input: String = input.chars().take(LONGEST_TAG).collect();
-                return self
-                    .cx
-                    .respond("language.unknown", &[("input", Arg::Own(input))], now);
+                cx.respond("language.unknown", &[("input", Arg::Own(input))], now);
+                return false;
             }
             Some(Some(tag)) => {
                 languages.retain(|known| !known.eq_ignore_ascii_case(&tag));
@@ -99,53 +136,58 @@ impl App {
                 languages.truncate(MOST_LANGUAGES);
             }
             None if languages.len() < 2 => {
-                let key = self.cx.face.pick("language.alone", "language.alone_lines");
-                let language = names(self.cx.announcer.phrases(), &languages);
-                return self
-                    .cx
-                    .respond(key, &[("language", Arg::Own(language))], now);
+                let key = cx.face.pick("language.alone", "language.alone_lines");
+                let language = names(cx.phrases(), &languages);
+                cx.respond(key, &[("language", Arg::Own(language))], now);
+                return false;
             }
             None => languages.rotate_left(1),
         }
         // The files are built in, and tests ensure that they can be read.
-        let phrases = match self.phrases_for(&languages) {
+        let phrases = match self.phrases_for(&languages, keymap, cx) {
             Some(phrases) => Arc::new(phrases),
-            None => Arc::clone(self.cx.announcer.phrases()),
+            None => Arc::clone(cx.phrases()),
         };
-        self.cx.queue.set_phrases(Arc::clone(&phrases));
-        self.cx
-            .announcer
+        cx.queue.set_phrases(Arc::clone(&phrases));
+        cx.announcer
             .set_languages(languages.clone(), Arc::clone(&phrases));
-        // The title contains words.
-        self.questions.retitle();
-        self.change_terms(now);
+        true
+    }
+
+    /// Announces the languages, and which sources keep their own.
+    pub(in crate::app) fn tell_language(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
+        let languages = &cx.announcer.settings().languages;
+        let phrases = cx.phrases();
         let (first, rest) = languages.split_at(1);
         let own = phrases.language();
         let others = !first.iter().any(|first| fit(first, own).is_some());
         let words = if others {
-            names(&phrases, &[own.to_owned()])
+            names(phrases, &[own.to_owned()])
         } else {
             String::new()
         };
-        let kept =
-            self.kept(|announcer, own| Some(names(announcer.phrases(), own.languages.as_deref()?)));
+        let kept = kept_in(
+            links,
+            |announcer, own| Some(names(announcer.phrases(), own.languages.as_deref()?)),
+            cx,
+        );
         let args = [
-            ("language", Arg::Own(names(&phrases, first))),
-            ("rest", Arg::Own(names(&phrases, rest))),
+            ("language", Arg::Own(names(phrases, first))),
+            ("rest", Arg::Own(names(phrases, rest))),
             ("words", Arg::Own(words)),
             ("kept", Arg::Own(kept)),
         ];
-        self.cx.respond("language.to", &args, now);
+        cx.respond("language.to", &args, now);
     }
 
     /// Reads hearken's own words again, with the person's dictionary and keys.
-    fn phrases_for(&self, languages: &[String]) -> Option<Phrases> {
+    fn phrases_for(&self, languages: &[String], keymap: &Keymap, cx: &AppCx) -> Option<Phrases> {
         let phrases = Phrases::for_languages(languages).ok()?;
         let phrases = phrases
-            .pronouncing(Pronunciation::new(&self.cx.config.pronunciation))
-            .keyed(&self.hands.keymap().names());
+            .pronouncing(Pronunciation::new(&cx.config.pronunciation))
+            .keyed(&keymap.names());
         // If the run began in another language, the engine's default may speak that one.
-        let foreign = self.tuning.tongue().voice.is_some() && phrases.voice_language().is_none();
+        let foreign = self.tongue().voice.is_some() && phrases.voice_language().is_none();
         let tag = languages
             .iter()
             .find(|tag| fit(tag, phrases.language()).is_some());
@@ -154,22 +196,26 @@ impl App {
             Some(_) | None => phrases,
         })
     }
+}
 
-    /// Returns the sources that keep a value of their own, each with the value; empty if there are none.
-    fn kept(&self, own: impl Fn(&Announcer, &SourceAnnounce) -> Option<String>) -> String {
-        let kept = self.links.iter().filter(|view| !view.phase.is_over());
-        let words: Vec<String> = kept
-            .filter_map(|view| {
-                let value = own(&self.cx.announcer, self.cx.announcer.source(view.id)?)?;
-                let args = [
-                    ("source", Arg::Own(view.name.clone())),
-                    ("value", Arg::Own(value)),
-                ];
-                Some(self.cx.announcer.phrases().text("own.keeps", &args))
-            })
-            .collect();
-        words.join(" ")
-    }
+/// Returns the sources that keep a value of their own, each with the value; empty if there are none.
+fn kept_in(
+    links: &Links,
+    own: impl Fn(&Announcer, &SourceAnnounce) -> Option<String>,
+    cx: &AppCx,
+) -> String {
+    let kept = links.iter().filter(|view| !view.phase.is_over());
+    let words: Vec<String> = kept
+        .filter_map(|view| {
+            let value = own(&cx.announcer, cx.announcer.source(view.id)?)?;
+            let args = [
+                ("source", Arg::Own(view.name.clone())),
+                ("value", Arg::Own(value)),
+            ];
+            Some(cx.phrases().text("own.keeps", &args))
+        })
+        .collect();
+    words.join(" ")
 }
 
 /// Parses a language tag (RFC 5646): a language of two or three letters, then parts of up to eight letters or digits.

@@ -11,8 +11,10 @@ use crate::config::{Delivery, Knob, Punctuation, SCALE, is_voice_name};
 use crate::keys::VoiceChange;
 use crate::protocol::Now;
 
+use super::Tuning;
+use crate::app::Effect;
+use crate::app::cx::AppCx;
 use crate::app::signals::VoiceState;
-use crate::app::{App, Effect};
 
 /// How far one key changes a number.
 const STEP: i32 = 10;
@@ -38,76 +40,92 @@ enum Turned {
     Unknown,
 }
 
-impl App {
-    /// Selects the next setting, or after the last one the first, and announces it.
-    pub(in crate::app) fn next_knob(&mut self, now: Now) {
-        self.tuning.next_knob();
-        self.tune(None, VoiceChange::Say, now);
-    }
-
-    /// Changes a setting, or the current one, and announces the result.
-    pub(in crate::app) fn tune(&mut self, knob: Option<Knob>, turn: VoiceChange, now: Now) {
-        let knob = knob.unwrap_or_else(|| self.tuning.knob());
-        self.tuning.go_to(knob);
-        let what = self.words(name_of(knob));
-        match self.cx.signals.voice() {
+impl Tuning {
+    /// Changes a setting, or the current one. Returns it if its new value is to be announced; otherwise the answer is
+    /// given.
+    pub(in crate::app) fn turn_knob(
+        &mut self,
+        knob: Option<Knob>,
+        turn: VoiceChange,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Option<Knob> {
+        let knob = knob.unwrap_or_else(|| self.knob());
+        self.go_to(knob);
+        let what = word(cx, name_of(knob));
+        match cx.signals.voice() {
             VoiceState::Off | VoiceState::LeftToReader | VoiceState::None => {
-                return self.cx.respond("tune.no_voice", &[], now);
+                cx.respond("tune.no_voice", &[], now);
+                return None;
             }
             VoiceState::Checking | VoiceState::Ready { .. } | VoiceState::Lost => {}
         }
-        if self.tuning.is_fixed(knob) {
-            return self.cx.respond("tune.fixed", &[("what", what)], now);
+        if self.is_fixed(knob) {
+            cx.respond("tune.fixed", &[("what", what)], now);
+            return None;
         }
-        let mut args = vec![("what", what)];
-        match self.turned(knob, turn) {
+        match self.turned(knob, turn, cx) {
             Turned::To(delivery) => {
-                self.cx.queue.deliveries_mut().set_usual(delivery);
-                // Producers fit their text to the pace, unless the person fixed it.
-                if knob == Knob::Rate {
-                    self.change_terms(now);
-                }
+                cx.queue.deliveries_mut().set_usual(delivery);
+                return Some(knob);
             }
-            Turned::End => args.push(("end", self.words("tune.end"))),
+            Turned::End => self.tell_knob(knob, Some("tune.end"), cx, now),
             Turned::Unknown => {
-                args.push(("wanted", self.words(wanted_by(knob))));
-                return self.cx.respond("tune.unknown", &args, now);
+                let wanted = word(cx, wanted_by(knob));
+                let args = [("what", what), ("wanted", wanted)];
+                cx.respond("tune.unknown", &args, now);
             }
         }
-        args.push(("value", self.value(knob)));
-        self.cx.respond("tune.said", &args, now);
+        None
+    }
+
+    /// Announces the value of a setting, and perhaps that it is at its end.
+    pub(in crate::app) fn tell_knob(
+        &mut self,
+        knob: Knob,
+        end: Option<&str>,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        let mut args = vec![("what", word(cx, name_of(knob)))];
+        args.extend(end.map(|end| ("end", word(cx, end))));
+        args.push(("value", self.value(knob, cx)));
+        cx.respond("tune.said", &args, now);
     }
 
     /// Saves the present settings for later runs.
-    pub(in crate::app) fn remember(&mut self, now: Now) {
-        let usual = self.cx.queue.deliveries().usual().clone();
-        if usual == *self.tuning.kept() {
-            self.cx.respond("tune.nothing_new", &[], now);
+    pub(in crate::app) fn remember(&mut self, cx: &mut AppCx, now: Now) {
+        let usual = cx.queue.deliveries().usual().clone();
+        if usual == *self.kept() {
+            cx.respond("tune.nothing_new", &[], now);
             return;
         }
-        self.cx.effects.push(Effect::Remember(usual));
+        cx.effects.push(Effect::Remember(usual));
     }
 
     /// Announces whether they were saved, and where.
-    pub(in crate::app) fn remembered(&mut self, outcome: Result<String, Reason>, now: Now) {
+    pub(in crate::app) fn remembered(
+        &mut self,
+        outcome: Result<String, Reason>,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
         match outcome {
             Ok(place) => {
-                let usual = self.cx.queue.deliveries().usual().clone();
-                self.tuning.keep(usual);
-                self.cx
-                    .respond("tune.remembered", &[("place", Arg::Own(place))], now);
+                let usual = cx.queue.deliveries().usual().clone();
+                self.keep(usual);
+                cx.respond("tune.remembered", &[("place", Arg::Own(place))], now);
             }
             Err(reason) => {
-                let reason = self.cx.because(&reason);
-                self.cx
-                    .respond("tune.not_remembered", &[("reason", reason)], now);
+                let reason = cx.because(&reason);
+                cx.respond("tune.not_remembered", &[("reason", reason)], now);
             }
         }
     }
 
-    fn turned(&self, knob: Knob, turn: VoiceChange) -> Turned {
-        let mut new = self.cx.queue.deliveries().usual().clone();
-        let (start, own) = (self.tuning.start(), self.tuning.own());
+    fn turned(&self, knob: Knob, turn: VoiceChange, cx: &AppCx) -> Turned {
+        let mut new = cx.queue.deliveries().usual().clone();
+        let (start, own) = (self.start(), self.own());
         match knob {
             Knob::Rate => number(&mut new.rate, start.rate, own.rate.unwrap_or(0), turn),
             Knob::Pitch => number(&mut new.pitch, start.pitch, own.pitch.unwrap_or(0), turn),
@@ -125,53 +143,56 @@ impl App {
     }
 
     /// Returns the value of a setting in words.
-    fn value(&self, knob: Knob) -> Arg {
-        let delivery = self.cx.queue.deliveries().usual();
-        let own = self.tuning.own();
+    fn value(&self, knob: Knob, cx: &AppCx) -> Arg {
+        let delivery = cx.queue.deliveries().usual();
+        let own = self.own();
         let number = |set: Option<i32>, own: Option<i32>| match (set, own) {
-            (Some(n), _) => Arg::Own(self.number_words(n)),
+            (Some(n), _) => Arg::Own(number_words(cx, n)),
             (None, Some(n)) => {
-                let args = [("n", Arg::Own(self.number_words(n)))];
-                Arg::Own(self.cx.announcer.phrases().text("tune.own_is", &args))
+                let args = [("n", Arg::Own(number_words(cx, n)))];
+                Arg::Own(cx.phrases().text("tune.own_is", &args))
             }
-            (None, None) => self.words("tune.own"),
+            (None, None) => word(cx, "tune.own"),
         };
         match knob {
             Knob::Rate => number(delivery.rate, own.rate),
             Knob::Pitch => number(delivery.pitch, own.pitch),
             Knob::Volume => number(delivery.volume, own.volume),
             Knob::Voice => match delivery.voice.as_deref() {
-                None => self.words("tune.own"),
+                None => word(cx, "tune.own"),
                 Some(name) => match voice_words(name) {
-                    Some(key) => self.words(key),
+                    Some(key) => word(cx, key),
                     None => Arg::Own(name.to_owned()),
                 },
             },
             Knob::Punctuation => match delivery.punctuation {
-                None => self.words("tune.own"),
-                Some(level) => self.words(match level {
-                    Punctuation::None => "tune.punctuation.none",
-                    Punctuation::Some => "tune.punctuation.some",
-                    Punctuation::Most => "tune.punctuation.most",
-                    Punctuation::All => "tune.punctuation.all",
-                }),
+                None => word(cx, "tune.own"),
+                Some(level) => word(
+                    cx,
+                    match level {
+                        Punctuation::None => "tune.punctuation.none",
+                        Punctuation::Some => "tune.punctuation.some",
+                        Punctuation::Most => "tune.punctuation.most",
+                        Punctuation::All => "tune.punctuation.all",
+                    },
+                ),
             },
         }
     }
+}
 
-    /// Returns a number as it should be spoken: many voices do not speak a minus sign.
-    fn number_words(&self, n: i32) -> String {
-        if n < 0 {
-            let args = [("n", Arg::own(-i64::from(n)))];
-            self.cx.announcer.phrases().text("tune.minus", &args)
-        } else {
-            n.to_string()
-        }
+/// Returns a number as it should be spoken: many voices do not speak a minus sign.
+fn number_words(cx: &AppCx, n: i32) -> String {
+    if n < 0 {
+        let args = [("n", Arg::own(-i64::from(n)))];
+        cx.phrases().text("tune.minus", &args)
+    } else {
+        n.to_string()
     }
+}
 
-    fn words(&self, key: &str) -> Arg {
-        Arg::Own(self.cx.announcer.phrases().text(key, &[]))
-    }
+fn word(cx: &AppCx, key: &str) -> Arg {
+    Arg::Own(cx.phrases().text(key, &[]))
 }
 
 fn name_of(knob: Knob) -> &'static str {

@@ -70,7 +70,8 @@ impl Tuning {
         &self.own
     }
 
-    fn next_knob(&mut self) {
+    /// Goes to the next setting, or after the last one to the first.
+    pub(super) fn next_knob(&mut self) {
         self.at = (self.at + 1) % Knob::ALL.len();
     }
 

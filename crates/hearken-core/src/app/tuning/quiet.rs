@@ -1,52 +1,58 @@
 //! How much is spoken: muting an agent, only urgent speech, everything to its end.
 
-use crate::announce::Arg;
+use crate::announce::{AnnouncementId, Arg};
 use crate::protocol::Now;
 use crate::session::{Session, SessionKey};
 
-use crate::app::App;
+use super::Tuning;
+use crate::app::cx::AppCx;
 
-impl App {
+impl Tuning {
     /// Mutes the named agent, or else the one under review, the chosen one, or the last one that said something;
     /// unmutes it if it was muted.
-    pub(in crate::app) fn mute(&mut self, name: Option<&str>, now: Now) {
+    pub(in crate::app) fn mute(
+        &mut self,
+        name: Option<&str>,
+        looked_at: Option<AnnouncementId>,
+        chosen: Option<SessionKey>,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
         if let Some(name) = name {
-            match self.agents_called(name).as_slice() {
-                [key] => self.mute_agent(key.clone(), now),
+            match self.agents_called(name, cx).as_slice() {
+                [key] => self.mute_agent(key.clone(), cx, now),
                 found => {
                     let key = match found.is_empty() {
                         true => "mute.unknown",
                         false => "mute.several",
                     };
                     let name = Arg::Own(crate::announce::speakable::one_line(name));
-                    self.cx.respond(key, &[("agent", name)], now);
+                    cx.respond(key, &[("agent", name)], now);
                 }
             }
             return;
         }
-        let of_review = self
-            .review
-            .at()
-            .and_then(|id| self.cx.announcer.history().get(id))
+        let of_review = looked_at
+            .and_then(|id| cx.announcer.history().get(id))
             .and_then(|told| told.key.clone());
         let of_last = || {
-            let mut recent = self.cx.announcer.history().iter().rev();
+            let mut recent = cx.announcer.history().iter().rev();
             recent.find_map(|told| told.key.clone())
         };
-        let Some(key) = of_review.or_else(|| self.chosen_session()).or_else(of_last) else {
-            self.cx.respond("mute.nobody", &[], now);
+        let Some(key) = of_review.or(chosen).or_else(of_last) else {
+            cx.respond("mute.nobody", &[], now);
             return;
         };
-        self.mute_agent(key, now);
+        self.mute_agent(key, cx, now);
     }
 
     /// Returns the agents that a person may mean by a name: those with this full name, or else those with this name
     /// alone.
-    fn agents_called(&self, name: &str) -> Vec<SessionKey> {
+    fn agents_called(&self, name: &str, cx: &AppCx) -> Vec<SessionKey> {
         let is = |called: &str| called.to_lowercase() == name.to_lowercase();
         let one_each = |wanted: &dyn Fn(&Session) -> bool| {
             let mut found: Vec<SessionKey> = Vec::new();
-            for session in self.cx.sessions.iter().filter(|session| wanted(session)) {
+            for session in cx.sessions.iter().filter(|session| wanted(session)) {
                 let key = &session.key;
                 let known = |other: &SessionKey| other.link == key.link && other.agent == key.agent;
                 if !found.iter().any(known) {
@@ -57,8 +63,8 @@ impl App {
         };
         let whole = one_each(&|session| {
             let key = &session.key;
-            let run = (self.cx.announcer).agent_name(key, &session.agent, &self.cx.sessions);
-            is(&self.cx.announcer.phrases().name_of(&run)) || is(&self.name_of(key))
+            let run = (cx.announcer).agent_name(key, &session.agent, &cx.sessions);
+            is(&cx.phrases().name_of(&run)) || is(&self.name_of(key, cx))
         });
         match whole.is_empty() {
             true => one_each(&|session| is(&session.agent)),
@@ -66,12 +72,12 @@ impl App {
         }
     }
 
-    fn mute_agent(&mut self, key: SessionKey, now: Now) {
-        let name = self.name_of(&key);
-        let muted = !self.cx.announcer.is_muted(&key, &name);
-        self.cx.announcer.set_muted(&key, muted);
+    fn mute_agent(&mut self, key: SessionKey, cx: &mut AppCx, now: Now) {
+        let name = self.name_of(&key, cx);
+        let muted = !cx.announcer.is_muted(&key, &name);
+        cx.announcer.set_muted(&key, muted);
         if muted {
-            let wishes = self.cx.queue.drop_unwanted(
+            let wishes = cx.queue.drop_unwanted(
                 |told| {
                     told.key
                         .as_ref()
@@ -79,63 +85,59 @@ impl App {
                 },
                 now.monotonic,
             );
-            self.cx.wish(wishes);
+            cx.wish(wishes);
         }
         let name = ("agent", Arg::Name(name));
         if muted {
-            self.cx.respond("mute.on", &[name], now);
+            cx.respond("mute.on", &[name], now);
         } else {
-            let args = [name, self.left_out()];
-            self.cx.respond("mute.off", &args, now);
+            let args = [name, self.left_out(cx)];
+            cx.respond("mute.off", &args, now);
         }
     }
 
     /// Returns how much was left out while the person wanted less, as an argument; empty for nothing.
-    pub(in crate::app) fn left_out(&mut self) -> (&'static str, Arg) {
-        match self.cx.announcer.take_left_out() {
+    pub(in crate::app) fn left_out(&mut self, cx: &mut AppCx) -> (&'static str, Arg) {
+        match cx.announcer.take_left_out() {
             0 => ("n", Arg::own("")),
             n => ("n", Arg::own(n)),
         }
     }
 
-    fn name_of(&self, key: &SessionKey) -> String {
-        let agent = self
-            .cx
+    fn name_of(&self, key: &SessionKey, cx: &AppCx) -> String {
+        let agent = cx
             .sessions
             .get(key)
             .map_or(key.agent.as_str(), |session| &*session.agent);
-        let name = self
-            .cx
-            .announcer
-            .name_of_agent(key, agent, &self.cx.sessions);
-        self.cx.announcer.phrases().name_of(&name).into_owned()
+        let name = cx.announcer.name_of_agent(key, agent, &cx.sessions);
+        cx.phrases().name_of(&name).into_owned()
     }
 
     /// Speaks only urgent announcements and answers to keys from now on, or everything again.
-    pub(in crate::app) fn keep_quiet(&mut self, now: Now) {
-        let quiet = !self.cx.announcer.settings().quiet;
-        self.cx.announcer.set_quiet(quiet);
+    pub(in crate::app) fn keep_quiet(&mut self, cx: &mut AppCx, now: Now) {
+        let quiet = !cx.announcer.settings().quiet;
+        cx.announcer.set_quiet(quiet);
         if quiet {
-            let wishes = self.cx.queue.drop_unwanted(|_| true, now.monotonic);
-            self.cx.wish(wishes);
+            let wishes = cx.queue.drop_unwanted(|_| true, now.monotonic);
+            cx.wish(wishes);
         }
         if quiet {
-            self.cx.respond("quiet.on", &[], now);
+            cx.respond("quiet.on", &[], now);
         } else {
-            let args = [self.left_out()];
-            self.cx.respond("quiet.off", &args, now);
+            let args = [self.left_out(cx)];
+            cx.respond("quiet.off", &args, now);
         }
     }
 
     /// Makes all speech finish from now on, or allows interruptions again.
-    pub(in crate::app) fn do_not_interrupt(&mut self, now: Now) {
-        let polite = !self.cx.queue.is_polite();
-        self.cx.queue.set_polite(polite);
+    pub(in crate::app) fn do_not_interrupt(&mut self, cx: &mut AppCx, now: Now) {
+        let polite = !cx.queue.is_polite();
+        cx.queue.set_polite(polite);
         let key = if polite {
             "interrupt.off"
         } else {
             "interrupt.on"
         };
-        self.cx.respond(key, &[], now);
+        cx.respond(key, &[], now);
     }
 }

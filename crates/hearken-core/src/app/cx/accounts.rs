@@ -1,17 +1,14 @@
-//! The fate of everything that was to be spoken, in words for the status.
+//! Counts in words for the status: the fate of everything that was to be spoken, and what was forgotten.
 
-use crate::announce::{Arg, Lane, Ledger, UtteranceFate};
-use crate::app::App;
+use crate::announce::{Arg, Lane, UtteranceFate};
 
-impl App {
-    /// Returns the counts of what happened to everything that was queued to be spoken.
-    pub fn ledger(&self) -> &Ledger {
-        self.cx.queue.ledger()
-    }
+use super::AppCx;
+use crate::session::Dropped;
 
-    /// Returns these counts in words: in total, and for urgent speech. Empty as long as no voice has spoken.
+impl AppCx {
+    /// Returns what happened to everything that was queued to be spoken, in words: in total, and for urgent speech. Empty as long as no voice has spoken.
     pub(in crate::app) fn account_words(&self) -> Vec<String> {
-        let ledger = self.cx.queue.ledger();
+        let ledger = self.queue.ledger();
         let said = Lane::ALL
             .iter()
             .any(|lane| ledger.of(*lane, UtteranceFate::Said) > 0);
@@ -25,7 +22,7 @@ impl App {
 
     /// Returns the counts of some lanes in words; `None` if nothing was queued there.
     fn account(&self, what: &str, lanes: &[Lane]) -> Option<String> {
-        let ledger = self.cx.queue.ledger();
+        let ledger = self.queue.ledger();
         let sum = |count: &dyn Fn(Lane) -> u64| lanes.iter().map(|lane| count(*lane)).sum::<u64>();
         let taken = sum(&|lane| ledger.taken(lane));
         if taken == 0 {
@@ -33,7 +30,7 @@ impl App {
         }
         let phrases = self.phrases();
         let what = phrases.text(what, &[("n", Arg::own(taken))]);
-        let waiting = sum(&|lane| self.cx.queue.waiting(lane));
+        let waiting = sum(&|lane| self.queue.waiting(lane));
         let of = |fate: UtteranceFate| sum(&|lane| ledger.of(lane, fate));
         let name = |fate| match fate {
             UtteranceFate::Said => "said",
@@ -55,5 +52,38 @@ impl App {
             .chain(counts)
             .collect();
         Some(phrases.text("status.spoken", &args))
+    }
+
+    /// Returns the counts of what the limits of the session room dropped; `None` if nothing was forgotten.
+    pub(in crate::app) fn forgotten_words(&self) -> Option<String> {
+        let dropped = self.sessions.dropped();
+        let count = |count: u64| {
+            if count == 0 {
+                Arg::own("")
+            } else {
+                Arg::own(count)
+            }
+        };
+        let Dropped {
+            sessions,
+            running_sessions,
+            duplicates,
+            tools,
+            outputs,
+            questions,
+            unasked,
+        } = dropped;
+        (dropped != Dropped::default()).then(|| {
+            let args = [
+                ("sessions", count(sessions)),
+                ("running", count(running_sessions)),
+                ("tools", count(tools)),
+                ("outputs", count(outputs)),
+                ("questions", count(questions)),
+                ("unasked", count(unasked)),
+                ("duplicates", count(duplicates)),
+            ];
+            self.phrases().text("status.forgotten", &args)
+        })
     }
 }
