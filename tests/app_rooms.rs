@@ -12,10 +12,10 @@ const PARTS: &[&str] = &[
     "cx",
     "hands",
     "links",
+    "prompts",
     "questions",
     "review",
     "run",
-    "stopping",
     "tuning",
 ];
 

@@ -15,32 +15,29 @@
 
 mod activity;
 mod answers;
+mod by;
 mod commands;
 mod conversations;
-mod conversing;
 mod cx;
 mod effect;
 mod face;
+mod fact;
 mod fault_words;
 mod hands;
 mod helping;
 mod holding;
 mod input;
 mod links;
-mod offering;
-mod prompting;
 mod prompts;
 mod questions;
 mod review;
 mod run;
 mod setup;
 mod signals;
-mod stopping;
-mod stuck;
-mod stuck_actions;
 mod timer_actions;
 mod timers;
 mod tuning;
+mod update;
 mod view;
 mod wording;
 
@@ -48,7 +45,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{Announcer, Arg, Class, Deliveries, Kind, Manner, SpeechQueue, VoiceEvent};
-use crate::keys::{Command, Filter};
+use crate::keys::{Command, Filter, Struck};
 use crate::link::LinkId;
 use crate::protocol::{Now, fit};
 use crate::session::{Change, Ended, Sessions, What};
@@ -65,7 +62,6 @@ pub use wording::EveryLanguage;
 
 use activity::Doing;
 use answers::KeyResponses;
-use conversations::Conversations;
 use cx::AppCx;
 use face::Face;
 use hands::Hands;
@@ -77,8 +73,6 @@ use questions::Questions;
 use review::Review;
 use run::Run;
 use signals::Signals;
-use stopping::Stopping;
-use stuck::Stuck;
 use timers::TimerTurn;
 use tuning::Tuning;
 
@@ -94,10 +88,7 @@ pub struct App {
     questions: Questions,
     /// The number of the last request, of whatever kind.
     next_request: u64,
-    conversations: Conversations,
     prompts: Prompts,
-    stopping: Stopping,
-    stuck: Stuck,
 }
 
 impl App {
@@ -168,10 +159,7 @@ impl App {
             run: Run::new(setup.until),
             questions: Questions::default(),
             next_request: 0,
-            conversations: Conversations::default(),
             prompts: Prompts::default(),
-            stopping: Stopping::default(),
-            stuck: Stuck::default(),
         }
     }
 
@@ -191,7 +179,16 @@ impl App {
                 self.read_to_its_end(now);
                 self.link(link, event, now);
             }
-            Input::Stroke(stroke) => self.stroke(stroke, now),
+            Input::Stroke(stroke) => {
+                match stroke.what {
+                    Struck::Key(_) => self.review.note_hand(now.monotonic),
+                    Struck::Focus(on) => self.questions.focus(on),
+                    Struck::Paste(_) | Struck::Stalled | Struck::Place(..) | Struck::Noise => {}
+                }
+                let scene = self.scan_scene();
+                let facts = self.hands.stroke(stroke, scene, &mut self.cx, now);
+                self.pass(facts, now);
+            }
             Input::Line { text, read } => {
                 self.cx.end_second_step(read, now);
                 self.cx.line_over(now);
@@ -218,7 +215,11 @@ impl App {
             Input::Deadline => {}
             Input::Terminate => self.terminate(now),
             Input::Remembered(outcome) => self.tuning.remembered(outcome, &mut self.cx, now),
-            Input::Edited(outcome) => self.edited(outcome, now),
+            Input::Edited(outcome) => {
+                if let Some(late) = hands::typing::edited(outcome, &mut self.cx, now) {
+                    self.prompts.keep(&late);
+                }
+            }
             Input::Interrupt => {
                 self.cx.line_over(now);
                 self.command(Command::Interrupt, now);

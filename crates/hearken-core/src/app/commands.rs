@@ -10,18 +10,13 @@ use crate::protocol::Now;
 use crate::session::{Question, QuestionId};
 
 use super::activity::Doing;
+use super::by::By;
 use super::helping;
-use super::questions::gate::By;
 use super::review::looking::{Direction, Leap};
 use super::review::spelling::WordStep;
 use super::{App, Exit, LinkPhase, LinkView};
 
 impl App {
-    /// Runs the command of a key; `None` for an unbound key.
-    pub(super) fn pressed(&mut self, command: Option<Command>, press: Press, now: Now) {
-        self.run(command, By::Key(press), now);
-    }
-
     /// Runs the command of a line.
     pub(super) fn line(&mut self, text: &str, read: Duration, now: Now) {
         let command = keys::line(text);
@@ -41,14 +36,14 @@ impl App {
         self.run(Some(command), By::Key(press), now);
     }
 
-    fn run(&mut self, command: Option<Command>, by: By, now: Now) {
+    pub(super) fn run(&mut self, command: Option<Command>, by: By, now: Now) {
         if !self.goes_on(command.as_ref(), by, now) {
             return;
         }
         let Some(command) = command else { return };
         self.cx.answers.clear();
         if !matches!(command, Command::StopTurn | Command::StopConversation(_)) {
-            self.stopping.forget();
+            self.prompts.forget_stop();
         }
         if command.leaves_reading() {
             self.review.close_reading();
@@ -65,14 +60,50 @@ impl App {
             Command::Choice(to) => self.move_choice(to, now),
             Command::Details(number) => self.details(number, now),
             Command::NextQuestion => self.next_question(now),
-            Command::Prompt(text) => self.tell_agent(text, now),
-            Command::StopTurn => self.stop_turn(None, by, now),
-            Command::StopConversation(number) => self.stop_turn(Some(number), by, now),
-            Command::Conversations => self.read_conversations(now),
-            Command::GoTo(number) => self.go_to_conversation(number, now),
-            Command::NextConversation => self.next_conversation(now),
-            Command::Set(what) => self.change_setting(what, now),
-            Command::Commands(text) => self.read_commands(text.as_deref(), now),
+            Command::Prompt(text) => {
+                let facts = self
+                    .prompts
+                    .tell_agent(text, &self.links, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Command::StopTurn => {
+                let facts = self
+                    .prompts
+                    .stop_turn(None, by, &self.links, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Command::StopConversation(number) => {
+                let facts =
+                    self.prompts
+                        .stop_turn(Some(number), by, &self.links, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Command::Conversations => {
+                self.prompts
+                    .read_conversations(&self.links, &mut self.cx, now)
+            }
+            Command::GoTo(number) => {
+                let facts = self
+                    .prompts
+                    .go_to_conversation(number, &self.links, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Command::NextConversation => {
+                let facts = self
+                    .prompts
+                    .next_conversation(&self.links, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Command::Set(what) => {
+                let facts = self
+                    .prompts
+                    .change_setting(what, &self.links, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Command::Commands(text) => {
+                self.prompts
+                    .read_commands(text.as_deref(), &self.links, &mut self.cx, now)
+            }
             Command::Leave => self.leave(now),
             Command::Stop => self.stop(now),
             Command::Escape => self.escape(now),
@@ -106,7 +137,7 @@ impl App {
             Command::NextWord => self.review.step_word(WordStep::Forward, &mut self.cx, now),
             Command::Away => self.review.away(self.waiting(), &mut self.cx, now),
             Command::Mute(name) => {
-                let (looked_at, chosen) = (self.review.at(), self.chosen_session());
+                let (looked_at, chosen) = (self.review.at(), self.prompts.chosen_session(&self.cx));
                 self.tuning
                     .mute(name.as_deref(), looked_at, chosen, &mut self.cx, now)
             }
@@ -118,9 +149,10 @@ impl App {
             Command::Language(tag) => self.change_language(tag.as_deref(), now),
             Command::Remarks => self.read_remarks(now),
             Command::Output => self.review.read_output(&mut self.cx, now),
-            Command::Plan => self
-                .review
-                .read_plan(self.chosen_session(), &mut self.cx, now),
+            Command::Plan => {
+                self.review
+                    .read_plan(self.prompts.chosen_session(&self.cx), &mut self.cx, now)
+            }
             Command::NextKnob => {
                 self.tuning.next_knob();
                 self.tune(None, VoiceChange::Say, now);

@@ -1,7 +1,7 @@
 //! The conversations that the person can have, each under a number that stays, and the one that they are in.
 //!
 //! Responsibilities: the numbers and the choice. Not here: describing a conversation, and what is sent to it
-//! (`conversing`).
+//! (`prompts`).
 //!
 //! Mental model: an agent that takes prompts from here is one conversation, whatever it does in it. On a source that is
 //! only listened to, or that has several agents that take prompts, each agent is one. A number is assigned when it is
@@ -9,6 +9,7 @@
 
 use crate::link::LinkId;
 use crate::protocol::AgentId;
+use crate::session::SessionKey;
 
 /// The highest number of conversations: the same as the number of sessions that are followed at a time.
 const MOST: usize = 256;
@@ -20,6 +21,14 @@ pub(super) struct Conversation {
     pub(super) link: LinkId,
     /// The agent on that source; `None` if the source is a single agent that takes prompts.
     pub(super) agent: Option<AgentId>,
+}
+
+impl Conversation {
+    /// Returns whether a session belongs to it.
+    pub(super) fn includes(&self, key: &SessionKey) -> bool {
+        let agent = self.agent.as_ref();
+        self.link == key.link && agent.is_none_or(|agent| *agent == key.agent)
+    }
 }
 
 /// All numbered conversations, and the chosen one.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::announce::{Aloud, Announcement, Beat, Manner, Phrases, Sound, UtteranceId};
 use crate::config::{Config, Delivery};
-use crate::keys::{Mode, Stroke, Struck};
+use crate::keys::{Mode, Stroke};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::Answer;
 use crate::protocol::{Decision, KeyRing};

@@ -26,7 +26,10 @@ impl App {
             Timer::Stream => self.cx.announcer.deadline(),
             Timer::Retry => self.questions.retry_due(),
             Timer::SecondStep => self.cx.second_step_ends(),
-            Timer::Scan => self.scan_due(),
+            Timer::Scan if self.hands.is_automatic() => {
+                self.hands.scan_due(self.scan_scene(), &self.cx)
+            }
+            Timer::Scan => None,
             Timer::Line => {
                 let both = [self.cx.holding.deadline(), self.cx.holding.decided_by()];
                 both.into_iter().flatten().min()
@@ -35,7 +38,7 @@ impl App {
             Timer::Steady => self.links.steady_due(),
             Timer::Start => self.links.start_due(),
             Timer::Dialect => self.links.dialects_due(),
-            Timer::Stuck => self.stuck.due(),
+            Timer::Stuck => self.prompts.stuck_due(),
             Timer::Flush => self.questions.flush_due(),
             Timer::Beat => self.cx.signals.beat_due(),
             Timer::Speech => self.cx.queue.deadline(),
@@ -72,24 +75,24 @@ impl App {
             }
             Timer::Retry => self.retry(now),
             Timer::SecondStep => self.cx.end_second_step(now.monotonic, now),
-            Timer::Scan => self.scan_on(now),
+            Timer::Scan => self.hands.scan_on(self.scan_scene(), &mut self.cx, now),
             Timer::Line => self.cx.tick_line(now),
             Timer::Alarm => self.alarm(now),
             Timer::Steady => self.tick_links(now),
             Timer::Start => self.tick_waiting(now),
             Timer::Dialect => self.tick_dialects(now),
-            Timer::Stuck => self.tick_stuck(now),
+            Timer::Stuck => self.prompts.tick_stuck(&self.links, &mut self.cx, now),
             Timer::Flush => {
                 self.questions.flushed();
                 self.cx.effects.push(Effect::FlushInput);
             }
             Timer::Beat => {
-                let (links, stuck) = (&self.links, &self.stuck);
+                let (links, prompts) = (&self.links, &self.prompts);
                 let is_heard = |key: &SessionKey, in_words: bool| {
                     let is_up = |link: &LinkView| !link.is_down() && !link.is_over();
                     links.get(key.link).is_some_and(is_up)
                         // What is known of it was said: that nothing is.
-                        && !(in_words && stuck.is_told(key.link, &key.agent))
+                        && !(in_words && prompts.is_silence_told(key))
                 };
                 self.tuning.beat(is_heard, &mut self.cx, now);
             }

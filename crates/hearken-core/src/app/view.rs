@@ -104,8 +104,7 @@ impl App {
 
     /// Returns the text that is being typed, and the position of its cursor in characters.
     pub fn editor(&self) -> (&str, usize) {
-        let line = self.cx.doing.line();
-        line.map_or(("", 0), |line| (line.value(), line.cursor()))
+        self.cx.editor()
     }
 
     /// Returns the phrase that describes what is being typed.
@@ -181,6 +180,11 @@ impl App {
     /// Returns whether there is a voice that can be stopped.
     pub fn speaks(&self) -> bool {
         self.cx.has_voice()
+    }
+
+    /// Returns whether any agent takes prompts.
+    pub fn takes_prompts(&self) -> bool {
+        self.prompts.takes_prompts(&self.links)
     }
 
     /// Returns how much is announced.

@@ -93,6 +93,12 @@ impl AppCx {
         self.signals.voice().is_hoped_for()
     }
 
+    /// Returns the text that is being typed, and the position of its cursor in characters.
+    pub(super) fn editor(&self) -> (&str, usize) {
+        let line = self.doing.line();
+        line.map_or(("", 0), |line| (line.value(), line.cursor()))
+    }
+
     /// Returns the words for a reason from another room.
     pub(super) fn because(&self, reason: &Reason) -> Arg {
         Arg::Own(self.announcer.phrases().because(reason))

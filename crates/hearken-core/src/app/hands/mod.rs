@@ -5,8 +5,8 @@
 
 mod pressing;
 pub(super) mod scan;
-mod scanning;
-mod typing;
+pub(super) mod scanning;
+pub(super) mod typing;
 
 use std::time::Duration;
 

@@ -13,41 +13,60 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 use crate::keys::{self, Command, Stroke, Struck};
 use crate::protocol::Now;
 
-use crate::app::App;
+use super::Hands;
+use super::scanning::ScanScene;
+use super::typing::paste_into_line;
+use crate::app::by::By;
+use crate::app::cx::AppCx;
+use crate::app::fact::AppFact;
 
-impl App {
+impl Hands {
     /// Handles keyboard input.
-    pub(in crate::app) fn stroke(&mut self, stroke: Stroke, now: Now) {
+    pub(in crate::app) fn stroke(
+        &mut self,
+        stroke: Stroke,
+        scene: ScanScene,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
         let read = stroke.read.min(now.monotonic);
         // A second step that had lapsed when this was read is not open for it.
-        self.cx.end_second_step(read, now);
+        cx.end_second_step(read, now);
         match stroke.what {
-            Struck::Key(key) => self.key(key, read, now),
+            Struck::Key(key) => return self.key(key, read, scene, cx, now),
             Struck::Paste(text) => {
-                self.hand(read, now);
-                if self.cx.doing.is_typing() {
-                    self.paste_into_line(&text, now);
+                self.hand(read, cx, now);
+                if cx.doing.is_typing() {
+                    paste_into_line(&text, cx, now);
                 }
             }
             Struck::Stalled => {
-                self.hand(read, now);
-                self.cx.respond("reply.paste_stalled", &[], now);
+                self.hand(read, cx, now);
+                cx.respond("reply.paste_stalled", &[], now);
             }
             Struck::Focus(on) => {
-                self.questions.focus(on);
                 if on {
-                    self.hand(read, now);
+                    self.hand(read, cx, now);
                 }
             }
             // A position report that was not requested counts as unknown input.
-            Struck::Place(..) | Struck::Noise => self.hand(read, now),
+            Struck::Place(..) | Struck::Noise => self.hand(read, cx, now),
         }
+        Vec::new()
     }
 
-    fn key(&mut self, key: KeyEvent, read: Duration, now: Now) {
-        let press = self.hands.take(key, self.cx.doing.is_typing(), read);
-        self.review.note_hand(now.monotonic);
-        let Some(press) = press else { return };
+    fn key(
+        &mut self,
+        key: KeyEvent,
+        read: Duration,
+        scene: ScanScene,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let press = self.take(key, cx.doing.is_typing(), read);
+        let Some(press) = press else {
+            return Vec::new();
+        };
         // With slow keys, the repeat is what counts.
         let key = match key.kind {
             KeyEventKind::Repeat if !press.again => KeyEvent {
@@ -56,24 +75,23 @@ impl App {
             },
             KeyEventKind::Press | KeyEventKind::Repeat | KeyEventKind::Release => key,
         };
-        if let Some(scanned) = self.hands.scanning().key(key) {
-            self.scan(scanned, press, now);
-            return;
+        if let Some(scanned) = self.scanning().key(key) {
+            return self.scan(scanned, press, scene, cx, now);
         }
-        let command = keys::command(key, self.cx.doing.mode(), self.hands.keymap());
-        let waits_for_a_step = self.cx.doing.second_step().is_some();
+        let command = keys::command(key, cx.doing.mode(), self.keymap());
+        let waits_for_a_step = cx.doing.second_step().is_some();
         if press.again && waits_for_a_step && command != Some(Command::Interrupt) {
-            return;
+            return Vec::new();
         }
-        self.cx.answers.clear();
-        self.pressed(command, press, now);
+        cx.answers.clear();
+        vec![AppFact::Command(command, By::Key(press))]
     }
 
     /// Handles hand activity without a valid key.
-    fn hand(&mut self, read: Duration, now: Now) {
-        self.hands.note(read);
-        if self.cx.doing.second_step().is_some() {
-            self.cx.stay_open(now);
+    fn hand(&mut self, read: Duration, cx: &mut AppCx, now: Now) {
+        self.note(read);
+        if cx.doing.second_step().is_some() {
+            cx.stay_open(now);
         }
     }
 }

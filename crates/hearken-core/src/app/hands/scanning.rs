@@ -20,8 +20,11 @@ use crate::keys::{BINDINGS, Binding, Command, Edit, Mode, Press, ScanKey};
 use crate::protocol::{Decision, Now, ResponseKind};
 use crate::session::{Question, QuestionBody, QuestionId};
 
+use super::Hands;
 use super::scan::Focus;
-use crate::app::App;
+use crate::app::by::By;
+use crate::app::cx::AppCx;
+use crate::app::fact::AppFact;
 
 /// The characters that can be typed, in groups: the group is selected first, then the character.
 const GROUPS: [&str; 7] = [
@@ -47,66 +50,94 @@ enum ScanItem {
     Back,
 }
 
-impl App {
+/// What scanning has to know of the questions.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::app) struct ScanScene {
+    /// The question that keys are meant for.
+    shown: Option<QuestionId>,
+    /// How many questions an answer without a number could be meant for.
+    meant: usize,
+}
+
+impl ScanScene {
+    pub(in crate::app) fn new(shown: Option<QuestionId>, meant: usize) -> Self {
+        Self { shown, meant }
+    }
+}
+
+impl Hands {
+    /// Returns whether it steps by itself.
+    pub(in crate::app) fn is_automatic(&self) -> bool {
+        self.scanning.auto().is_some()
+    }
+
     /// Handles a scanning key.
-    pub(in crate::app) fn scan(&mut self, key: ScanKey, press: Press, now: Now) {
-        let automatic = self.hands.scanning().auto();
-        match (key, self.scan_focus()) {
-            (ScanKey::Step, _) => self.scan_step(0, now),
+    pub(in crate::app) fn scan(
+        &mut self,
+        key: ScanKey,
+        press: Press,
+        scene: ScanScene,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let automatic = self.scanning().auto();
+        match (key, self.scan_focus(scene, cx)) {
+            (ScanKey::Step, _) => self.scan_step(0, scene, cx, now),
             // With one switch, the first press begins.
-            (ScanKey::Select, None) if automatic.is_some() => self.scan_step(0, now),
-            (ScanKey::Select, None) => self.cx.respond("scan.nothing", &[], now),
+            (ScanKey::Select, None) if automatic.is_some() => self.scan_step(0, scene, cx, now),
+            (ScanKey::Select, None) => cx.respond("scan.nothing", &[], now),
             (ScanKey::Select, Some(focus)) if press.again || focus.is_too_soon(press.read) => {
-                self.cx.respond("scan.too_soon", &[], now);
-                self.scan_say(focus.at(), now);
+                cx.respond("scan.too_soon", &[], now);
+                self.scan_say(focus.at(), scene, cx, now);
             }
             (ScanKey::Select, Some(focus)) => {
-                self.hands.scanning_mut().leave();
-                let item = self.scan_items().get(focus.at()).cloned();
+                self.scanning_mut().leave();
+                let item = self.scan_items(scene, cx).get(focus.at()).cloned();
                 if let Some(item) = item {
-                    self.scan_do(item, press, now);
+                    return self.scan_do(item, press, scene, cx, now);
                 }
             }
         }
+        Vec::new()
     }
 
     /// Returns when the next automatic step is due.
-    pub(in crate::app) fn scan_due(&self) -> Option<Duration> {
-        let auto = self.hands.scanning().auto()?;
-        let focus = self.scan_focus()?;
-        focus.next_step(auto, self.scan_items().len())
+    pub(in crate::app) fn scan_due(&self, scene: ScanScene, cx: &AppCx) -> Option<Duration> {
+        let auto = self.scanning().auto()?;
+        let focus = self.scan_focus(scene, cx)?;
+        focus.next_step(auto, self.scan_items(scene, cx).len())
     }
 
     /// Performs an automatic step.
-    pub(in crate::app) fn scan_on(&mut self, now: Now) {
-        if let Some(focus) = self.scan_focus() {
-            self.scan_step(focus.by_itself() + 1, now);
+    pub(in crate::app) fn scan_on(&mut self, scene: ScanScene, cx: &mut AppCx, now: Now) {
+        if let Some(focus) = self.scan_focus(scene, cx) {
+            self.scan_step(focus.by_itself() + 1, scene, cx, now);
         }
     }
 
     /// Returns what is in focus, as long as it belongs to the current mode and question.
-    fn scan_focus(&self) -> Option<Focus> {
-        let (mode, shown) = (self.cx.doing.mode(), self.questions.shown_id());
-        self.hands.scanning().focus(mode, shown)
+    fn scan_focus(&self, scene: ScanScene, cx: &AppCx) -> Option<Focus> {
+        let (mode, shown) = (cx.doing.mode(), scene.shown);
+        self.scanning().focus(mode, shown)
     }
 
-    fn scan_step(&mut self, by_itself: usize, now: Now) {
-        let count = self.scan_items().len();
+    fn scan_step(&mut self, by_itself: usize, scene: ScanScene, cx: &mut AppCx, now: Now) {
+        let count = self.scan_items(scene, cx).len();
         let at = self
-            .scan_focus()
+            .scan_focus(scene, cx)
             .map_or(0, |focus| (focus.at() + 1) % count.max(1));
-        let (mode, shown) = (self.cx.doing.mode(), self.questions.shown_id());
+        let (mode, shown) = (cx.doing.mode(), scene.shown);
         let focus = Focus::new(mode, shown, at, now.monotonic, by_itself);
-        self.hands.scanning_mut().go_to(focus);
-        self.scan_say(at, now);
+        self.scanning_mut().go_to(focus);
+        self.scan_say(at, scene, cx, now);
     }
 
     /// Announces what is in focus.
-    fn scan_say(&mut self, at: usize, now: Now) {
-        let Some(item) = self.scan_items().get(at).cloned() else {
+    fn scan_say(&mut self, at: usize, scene: ScanScene, cx: &mut AppCx, now: Now) {
+        let Some(item) = self.scan_items(scene, cx).get(at).cloned() else {
             return;
         };
-        let phrases = self.cx.phrases();
+        let phrases = cx.phrases();
         let words = match &item {
             ScanItem::Named(name) => {
                 let does = BINDINGS
@@ -116,47 +147,54 @@ impl App {
                 phrases.help(does).to_owned()
             }
             ScanItem::Option(id, at) => {
-                let Some(question) = self.cx.sessions.question(*id).cloned() else {
+                let Some(question) = cx.sessions.question(*id).cloned() else {
                     return;
                 };
                 let label = match &question.body {
                     QuestionBody::Clarification(asked) => asked
                         .choices
                         .get(*at)
-                        .map(|choice| self.cx.announcer.exact(&question, &choice.label)),
+                        .map(|choice| cx.announcer.exact(&question, &choice.label)),
                     QuestionBody::Confirmation(asked) => asked
                         .others()
                         .nth(*at)
-                        .map(|other| Arg::Own(self.cx.announcer.decision_words(other))),
+                        .map(|other| Arg::Own(cx.announcer.decision_words(other))),
                 };
                 let args = [
                     ("n", Arg::own(at + 1)),
                     ("label", label.unwrap_or_else(|| Arg::own(""))),
                 ];
-                self.cx
-                    .tell_about(Class::Response, &question, "scan.choice", &args, now);
+                cx.tell_about(Class::Response, &question, "scan.choice", &args, now);
                 return;
             }
             ScanItem::Group(at) => {
-                let letters: Vec<String> =
-                    GROUPS[*at].chars().map(|c| self.scan_letter(c)).collect();
+                let letters: Vec<String> = GROUPS[*at]
+                    .chars()
+                    .map(|c| self.scan_letter(c, cx))
+                    .collect();
                 letters.join(" ")
             }
-            ScanItem::Letter(c) => self.scan_letter(*c),
+            ScanItem::Letter(c) => self.scan_letter(*c, cx),
             ScanItem::Delete => phrases.text("scan.delete", &[]),
             ScanItem::Send => phrases.text("scan.send", &[]),
             ScanItem::Back => phrases.text("scan.back", &[]),
         };
-        self.cx
-            .respond("scan.item", &[("item", Arg::Own(words))], now);
+        cx.respond("scan.item", &[("item", Arg::Own(words))], now);
     }
 
     /// Returns a name for a character that a voice pronounces.
-    fn scan_letter(&self, c: char) -> String {
-        self.cx.phrases().lexicon().spell(&c.to_string(), false)
+    fn scan_letter(&self, c: char, cx: &AppCx) -> String {
+        cx.phrases().lexicon().spell(&c.to_string(), false)
     }
 
-    fn scan_do(&mut self, item: ScanItem, press: Press, now: Now) {
+    fn scan_do(
+        &mut self,
+        item: ScanItem,
+        press: Press,
+        scene: ScanScene,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
         let command = match item {
             ScanItem::Named(name) => BINDINGS
                 .iter()
@@ -164,41 +202,47 @@ impl App {
                 .map(Binding::command),
             ScanItem::Option(id, at) => Some(Command::Choose(Some(id.0), Some(at + 1))),
             ScanItem::Group(at) => {
-                self.hands.scanning_mut().open_group(at);
-                self.scan_step(0, now);
-                return;
+                self.scanning_mut().open_group(at);
+                self.scan_step(0, scene, cx, now);
+                return Vec::new();
             }
             ScanItem::Letter(c) => {
-                self.hands.scanning_mut().close_group();
+                self.scanning_mut().close_group();
                 Some(Command::Edit(Edit::Insert(c)))
             }
             ScanItem::Delete => Some(Command::Edit(Edit::Backspace)),
             ScanItem::Send => Some(Command::Edit(Edit::Submit)),
-            ScanItem::Back if self.hands.scanning_mut().close_group() => {
-                self.scan_step(0, now);
-                return;
+            ScanItem::Back if self.scanning_mut().close_group() => {
+                self.scan_step(0, scene, cx, now);
+                return Vec::new();
             }
             ScanItem::Back => Some(Command::Back),
         };
         let typed = matches!(item, ScanItem::Letter(_) | ScanItem::Delete);
-        self.pressed(command, press, now);
+        let mut facts = vec![AppFact::Command(command, By::Key(press))];
         if typed {
-            let typed = self.cx.doing.line().map_or("", tui_input::Input::value);
-            let text = Arg::Own(crate::announce::speakable::one_line(typed));
-            self.cx.respond("scan.typed", &[("text", text)], now);
+            facts.push(AppFact::Typed);
         }
+        facts
+    }
+
+    /// Announces what is typed so far.
+    pub(in crate::app) fn tell_typed(&mut self, cx: &mut AppCx, now: Now) {
+        let typed = cx.editor().0;
+        let text = Arg::Own(crate::announce::speakable::one_line(typed));
+        cx.respond("scan.typed", &[("text", text)], now);
     }
 
     /// Returns everything that can be done at the moment.
-    fn scan_items(&self) -> Vec<ScanItem> {
-        match self.cx.doing.mode() {
+    fn scan_items(&self, scene: ScanScene, cx: &AppCx) -> Vec<ScanItem> {
+        match cx.doing.mode() {
             Mode::Watching => {
-                let shown = self.shown().map(|(_, question)| question);
+                let shown = scene.shown.and_then(|id| cx.sessions.question(id));
                 let mut items = shown.map(question_items).unwrap_or_default();
                 if shown.is_some_and(|question| !question.attached.changes.is_empty()) {
                     items.extend(["read_on", "read_back"].map(ScanItem::Named));
                 }
-                if self.meant() > 1 {
+                if scene.meant > 1 {
                     items.push(ScanItem::Named("next_question"));
                 }
                 items.extend(
@@ -216,8 +260,7 @@ impl App {
             ],
             Mode::Choosing(id, _) => {
                 let id = QuestionId(id);
-                let count = self
-                    .cx
+                let count = cx
                     .sessions
                     .question(id)
                     .map_or(0, |question| question.body.choices());
@@ -225,7 +268,7 @@ impl App {
                 options.chain([ScanItem::Back]).collect()
             }
             Mode::Editing(_) | Mode::Searching | Mode::Prompting(_) => {
-                match self.hands.scanning().group() {
+                match self.scanning().group() {
                     Some(group) => GROUPS[group]
                         .chars()
                         .map(ScanItem::Letter)

@@ -135,7 +135,7 @@ impl App {
     }
 
     fn event(&mut self, id: LinkId, mut decoded: Box<Decoded>, asks: Answerability, now: Now) {
-        self.stuck
+        self.prompts
             .heard(id, &decoded.envelope.producer.agent_id, now);
         self.cx.announcer.put_into_language(id, &mut decoded);
         let Some(view) = self.links.get_mut(id) else {

@@ -77,7 +77,7 @@ impl App {
                 self.cx.effects.push(Effect::Close(id));
             }
             Out::Settled { request, outcome } => {
-                self.stuck.stir(id, now);
+                self.prompts.stir(id, now);
                 self.replied(request, outcome, now);
             }
             Out::Standing(standing) => self.stand(id, standing, now),
@@ -101,7 +101,7 @@ impl App {
             }
             Out::Proven(agent) => self.cx.announcer.trust_mut().prove(id, agent),
             Out::Tell(phrase) => {
-                self.stuck.stir(id, now);
+                self.prompts.stir(id, now);
                 let args = self.told_args(id, &phrase);
                 let key = self.told_key(phrase.key);
                 self.cx

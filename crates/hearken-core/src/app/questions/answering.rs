@@ -5,9 +5,11 @@ use crate::keys::Edit;
 use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Now, Response};
 use crate::session::{Question, QuestionBody, QuestionId, TokenUse};
 
-use super::gate::{By, Meant};
+use super::gate::Meant;
 use crate::app::App;
 use crate::app::activity::Doing;
+use crate::app::by::By;
+use crate::app::hands;
 
 impl App {
     /// Accepts, or says yes.
@@ -181,9 +183,13 @@ impl App {
 
     /// Changes or sends what is being typed.
     pub(in crate::app) fn edit(&mut self, edit: Edit, now: Now) {
-        if edit != Edit::Submit {
-            self.change_line(edit, now);
-            return;
+        match edit {
+            Edit::Submit => {}
+            Edit::Older | Edit::Newer => {
+                return self.prompts.take_up(edit == Edit::Older, &mut self.cx, now);
+            }
+            Edit::Complete => return self.prompts.complete(&self.links, &mut self.cx, now),
+            edit => return hands::typing::change_line(edit, &mut self.cx, now),
         }
         match &mut self.cx.doing {
             Doing::Choosing(choices) => {
@@ -196,7 +202,10 @@ impl App {
             }
             Doing::Prompting { whom, line } => {
                 let (whom, typed) = (whom.clone(), line.value().trim().to_owned());
-                self.submit_prompt(&whom, &typed, now);
+                let facts =
+                    self.prompts
+                        .submit_prompt(&whom, &typed, &self.links, &mut self.cx, now);
+                self.pass(facts, now);
             }
             Doing::Answering { question, line } => {
                 let (id, text) = (*question, line.value().trim().to_owned());

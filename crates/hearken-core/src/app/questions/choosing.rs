@@ -13,10 +13,11 @@ use crate::keys::ChoiceMove;
 use crate::protocol::{Answer, Now, Response};
 use crate::session::{Question, QuestionBody, QuestionId};
 
-use super::gate::{By, Meant};
+use super::gate::Meant;
 use crate::app::App;
 use crate::app::activity::Doing;
 use crate::app::activity::choices::{Choices, Taken};
+use crate::app::by::By;
 
 /// The separator between several picked values: the protocol carries a single text (6.6.1).
 const BETWEEN: &str = ", ";

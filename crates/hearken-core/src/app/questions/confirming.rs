@@ -5,10 +5,11 @@ use crate::protocol::{Answer, Decision, Now};
 use crate::session::{Question, Standing};
 
 use super::answering::contrary;
-use super::gate::{By, Meant};
+use super::gate::Meant;
 use crate::app::App;
 use crate::app::activity::Doing;
 use crate::app::activity::second_step::SecondStep;
+use crate::app::by::By;
 
 impl App {
     /// Asks for the second step.

@@ -1,28 +1,12 @@
 //! The check of which question an answer is meant for, and whether it may be answered now.
 
-use std::time::Duration;
-
 use crate::announce::{Arg, Class};
-use crate::keys::Press;
 use crate::protocol::Now;
 use crate::session::{Question, QuestionId, Standing};
 
 use super::arming::NotYet;
 use crate::app::App;
-
-/// The origin of an answer, which decides how it is checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::app) enum By {
-    /// A key press.
-    Key(Press),
-    /// A line.
-    Line {
-        /// When it was read.
-        read: Duration,
-    },
-    /// The end of an answer whose beginning passed the check: only the question must still be open.
-    Begun,
-}
+use crate::app::by::By;
 
 /// The kind of answer meant: a line that must name its question gets an example with the same decision, so that a
 /// person who meant no is never given a yes to copy.

@@ -45,7 +45,7 @@ impl App {
                     .iter()
                     .find(|view| !view.phase.is_over())
                     .map(|view| view.id);
-                let chosen = self.chosen_link();
+                let chosen = self.prompts.chosen_link();
                 chosen
                     .filter(still)
                     .or(of_shown.filter(still))

@@ -46,7 +46,9 @@ impl Stage {
     }
 
     pub(super) fn type_prompt(&mut self, text: &str) {
-        self.app.tell_agent(Some(text.to_owned()), self.now);
+        let (app, text) = (&mut self.app, Some(text.to_owned()));
+        let facts = (app.prompts).tell_agent(text, &app.links, &mut app.cx, self.now);
+        app.pass(facts, self.now);
         self.wait(10);
         self.input(Input::Deadline);
     }

@@ -4,88 +4,99 @@
 //! person has chosen a conversation. Not here: the numbers (`conversations`), what a prompt or a stop does
 //! (`prompting`).
 
-use crate::announce::{Arg, Class};
+use crate::announce::Arg;
 use crate::link::LinkId;
 use crate::protocol::Now;
-use crate::session::{QuestionId, Session, SessionKey};
+use crate::session::{Session, SessionKey, Sessions};
 
-use super::App;
-use super::conversations::Conversation;
+use super::Prompts;
+use crate::app::LinkView;
+use crate::app::conversations::Conversation;
+use crate::app::cx::AppCx;
+use crate::app::fact::AppFact;
+use crate::app::links::Links;
 
-impl App {
+impl Prompts {
     /// Reads the conversations that can go on, with their numbers and states.
-    pub(super) fn read_conversations(&mut self, now: Now) {
-        let all = self.conversations_there();
+    pub(in crate::app) fn read_conversations(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
+        let all = self.conversations_there(links, cx);
         let words: Vec<String> = all
             .iter()
-            .map(|number| self.conversation_words(*number, now))
+            .map(|number| self.conversation_words(*number, links, cx, now))
             .collect();
         if words.is_empty() {
-            self.cx.respond("conversation.none", &[], now);
+            cx.respond("conversation.none", &[], now);
             return;
         }
         let reason = [("reason", Arg::Own(words.join(" ")))];
-        self.cx.respond("fault.other", &reason, now);
+        cx.respond("fault.other", &reason, now);
     }
 
     /// Switches to the conversation with a number; without one, leaves the current one.
-    pub(super) fn go_to_conversation(&mut self, number: Option<usize>, now: Now) {
-        let all = self.conversations_there();
+    pub(in crate::app) fn go_to_conversation(
+        &mut self,
+        number: Option<usize>,
+        links: &Links,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let all = self.conversations_there(links, cx);
         match number {
             None => {
                 self.conversations.go_to(None);
-                self.cx.respond("conversation.nobody", &[], now);
+                cx.respond("conversation.nobody", &[], now);
+                Vec::new()
             }
-            Some(number) if all.contains(&number) => self.be_with(number, now),
-            Some(number) => self.no_such_conversation(number, now),
+            Some(number) if all.contains(&number) => self.be_with(number, links, cx, now),
+            Some(number) => {
+                self.no_such_conversation(number, cx, now);
+                Vec::new()
+            }
         }
     }
 
     /// Switches to the next conversation.
-    pub(super) fn next_conversation(&mut self, now: Now) {
-        let all = self.conversations_there();
+    pub(in crate::app) fn next_conversation(
+        &mut self,
+        links: &Links,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let all = self.conversations_there(links, cx);
         match self.conversations.next(&all) {
-            Some(number) => self.be_with(number, now),
-            None => self.cx.respond("conversation.none", &[], now),
+            Some(number) => self.be_with(number, links, cx, now),
+            None => {
+                cx.respond("conversation.none", &[], now);
+                Vec::new()
+            }
         }
     }
 
     /// Switches to a conversation: announces its state, and shows its question.
-    fn be_with(&mut self, number: usize, now: Now) {
+    fn be_with(&mut self, number: usize, links: &Links, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
         self.conversations.go_to(Some(number));
-        let words = self.conversation_words(number, now);
-        self.cx
-            .respond("fault.other", &[("reason", Arg::Own(words))], now);
-        let Some(conversation) = self.conversations.get(number).cloned() else {
-            return;
-        };
-        let asks = self.questions().into_iter().find(|question| {
-            question.is_answerable() && is_of(&conversation, question.key.link, &question.key)
-        });
-        let asks: Option<QuestionId> = asks.map(|question| question.id);
-        if let Some(id) = asks.filter(|id| self.questions.shown_id() != Some(*id)) {
-            self.show(Some(id), false, now);
-            self.questions.note_change(now.monotonic);
-            self.ask(id, Class::Response, now);
-        }
+        let words = self.conversation_words(number, links, cx, now);
+        cx.respond("fault.other", &[("reason", Arg::Own(words))], now);
+        let conversation = self.conversations.get(number).cloned();
+        conversation.map(AppFact::Joined).into_iter().collect()
     }
 
-    pub(super) fn no_such_conversation(&mut self, number: usize, now: Now) {
+    pub(in crate::app) fn no_such_conversation(&mut self, number: usize, cx: &mut AppCx, now: Now) {
         let args = [("n", Arg::own(number))];
-        self.cx.respond("conversation.no_such", &args, now);
+        cx.respond("conversation.no_such", &args, now);
     }
 
     /// Returns the numbers of the conversations that can go on.
-    fn conversations_there(&mut self) -> Vec<usize> {
-        let prompted = self.links.iter().filter(|view| !view.is_over());
+    fn conversations_there(&mut self, links: &Links, cx: &mut AppCx) -> Vec<usize> {
+        let prompted = links.iter().filter(|view| !view.is_over());
         let prompted = prompted.filter(|view| view.connection().takes_prompts);
         let (several, prompted): (Vec<_>, Vec<_>) =
             prompted.partition(|view| view.connection().converses);
-        let links = |views: Vec<&super::LinkView>| -> Vec<LinkId> {
+        let links = |views: Vec<&LinkView>| -> Vec<LinkId> {
             views.into_iter().map(|view| view.id).collect()
         };
         let (several, prompted) = (links(several), links(prompted));
-        let heard_on = |link: &LinkId| self.cx.sessions.iter().any(|it| it.key.link == *link);
+        let heard_on = |link: &LinkId| cx.sessions.iter().any(|it| it.key.link == *link);
         // As long as no agent has been heard there, the first prompt goes to whichever agent takes it.
         let unheard = several.iter().filter(|link| !heard_on(link));
         let mut all: Vec<Conversation> = prompted
@@ -99,7 +110,7 @@ impl App {
         // A conversation that takes prompts outlives the end of its work.
         let goes_on =
             |session: &&Session| !session.is_ended() || several.contains(&session.key.link);
-        let heard = self.cx.sessions.iter().filter(goes_on);
+        let heard = cx.sessions.iter().filter(goes_on);
         for session in heard.filter(|session| !prompted.contains(&session.key.link)) {
             let conversation = Conversation {
                 link: session.key.link,
@@ -118,21 +129,21 @@ impl App {
     }
 
     /// Returns the number and the state of a conversation, in words.
-    fn conversation_words(&self, number: usize, now: Now) -> String {
+    fn conversation_words(&self, number: usize, links: &Links, cx: &AppCx, now: Now) -> String {
         let Some(conversation) = self.conversations.get(number) else {
             return String::new();
         };
-        let phrases = self.cx.phrases();
-        let session = self.session_of(conversation);
+        let phrases = cx.phrases();
+        let session = session_of(conversation, &cx.sessions);
         let words = match session {
-            Some(session) => self.cx.session_words(session, now.monotonic),
+            Some(session) => cx.session_words(session, now.monotonic),
             None => {
-                let name = self.links.name(conversation.link);
+                let name = links.name(conversation.link);
                 phrases.text("conversation.idle", &[("agent", Arg::Name(name))])
             }
         };
         let muted = session
-            .is_some_and(|session| self.cx.announcer.is_muted(&session.key, &session.agent))
+            .is_some_and(|session| cx.announcer.is_muted(&session.key, &session.agent))
             .then(|| phrases.text("conversation.muted", &[]));
         let here = (self.conversations.chosen() == Some(conversation))
             .then(|| phrases.text("conversation.here", &[]));
@@ -145,29 +156,26 @@ impl App {
         phrases.text("conversation", &args)
     }
 
-    /// Returns the current or last session of a conversation.
-    fn session_of(&self, conversation: &Conversation) -> Option<&Session> {
-        let all = self.cx.sessions.iter();
-        let of_it = all.filter(|session| is_of(conversation, session.key.link, &session.key));
-        of_it.max_by_key(|session| (!session.is_ended(), session.last_event))
-    }
-
     /// Returns the source of the conversation that the person is in.
-    pub(super) fn chosen_link(&self) -> Option<LinkId> {
+    pub(in crate::app) fn chosen_link(&self) -> Option<LinkId> {
         self.conversations.chosen().map(|chosen| chosen.link)
     }
 
     /// Returns the conversation with a number, if it can go on.
-    pub(super) fn conversation_with(&mut self, number: usize) -> Option<Conversation> {
-        let there = self.conversations_there().contains(&number);
+    pub(in crate::app) fn conversation_with(
+        &mut self,
+        number: usize,
+        links: &Links,
+        cx: &mut AppCx,
+    ) -> Option<Conversation> {
+        let there = self.conversations_there(links, cx).contains(&number);
         self.conversations.get(number).filter(|_| there).cloned()
     }
 
     /// Returns the conversation that a prompt to a source is meant for: the chosen one, or else the one heard last, if
     /// the source has several.
-    pub(super) fn meant_on(&self, link: LinkId) -> Conversation {
-        let several = self
-            .links
+    pub(in crate::app) fn meant_on(&self, link: LinkId, links: &Links, cx: &AppCx) -> Conversation {
+        let several = links
             .get(link)
             .is_some_and(|view| view.connection().converses);
         if !several {
@@ -176,7 +184,7 @@ impl App {
         let chosen = self.conversations.chosen();
         let chosen = chosen.filter(|chosen| chosen.link == link);
         let heard = || {
-            let mut told = self.cx.announcer.history().iter().rev();
+            let mut told = cx.announcer.history().iter().rev();
             told.find_map(|told| told.key.as_ref().filter(|key| key.link == link))
         };
         let agent = chosen.and_then(|chosen| chosen.agent.clone());
@@ -187,34 +195,40 @@ impl App {
     }
 
     /// Returns the session that the person is in.
-    pub(super) fn chosen_session(&self) -> Option<SessionKey> {
+    pub(in crate::app) fn chosen_session(&self, cx: &AppCx) -> Option<SessionKey> {
         let chosen = self.conversations.chosen()?;
-        self.session_of(chosen).map(|session| session.key.clone())
+        session_of(chosen, &cx.sessions).map(|session| session.key.clone())
     }
 
     /// Returns the name of the agent that a prompt goes to; `None` if only one is possible.
-    pub(super) fn name_of_prompted(&self, conversation: &Conversation) -> Option<String> {
-        let can = |view: &&super::LinkView| !view.is_over() && view.connection().takes_prompts;
+    pub(in crate::app) fn name_of_prompted(
+        &self,
+        conversation: &Conversation,
+        links: &Links,
+        cx: &AppCx,
+    ) -> Option<String> {
+        let can = |view: &&LinkView| !view.is_over() && view.connection().takes_prompts;
         let link = conversation.link;
         let others = conversation.agent.as_ref().is_some_and(|agent| {
-            let mut heard = self.cx.sessions.iter();
+            let mut heard = cx.sessions.iter();
             heard.any(|it| it.key.link == link && it.key.agent != *agent)
         });
-        if self.links.iter().filter(can).count() < 2 && !others {
+        if links.iter().filter(can).count() < 2 && !others {
             return None;
         }
-        let session = self.session_of(conversation);
+        let session = session_of(conversation, &cx.sessions);
         Some(match session {
             Some(session) => {
                 let (key, agent) = (&session.key, &session.agent);
-                (self.cx.announcer.agent_name(key, agent, &self.cx.sessions)).to_string()
+                (cx.announcer.agent_name(key, agent, &cx.sessions)).to_string()
             }
-            None => self.links.name(link),
+            None => links.name(link),
         })
     }
 }
 
-fn is_of(conversation: &Conversation, link: LinkId, key: &SessionKey) -> bool {
-    let agent = conversation.agent.as_ref();
-    conversation.link == link && agent.is_none_or(|agent| *agent == key.agent)
+/// Returns the current or last session of a conversation.
+fn session_of<'a>(conversation: &Conversation, sessions: &'a Sessions) -> Option<&'a Session> {
+    let of_it = sessions.iter().filter(|it| conversation.includes(&it.key));
+    of_it.max_by_key(|session| (!session.is_ended(), session.last_event))
 }

@@ -20,7 +20,7 @@ use std::time::Duration;
 use crate::link::LinkId;
 use crate::protocol::{AgentId, Now};
 
-use super::conversations::Conversation;
+use crate::app::conversations::Conversation;
 
 /// The silence after which it is announced for the first time; each further one after three times as long.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -29,14 +29,14 @@ const TRIPLINGS: u32 = 5;
 /// How many agents of a source are watched: a person prompts a few.
 const MOST_AGENTS: usize = 64;
 /// How long a stop may take until it counts as without effect.
-pub(super) const EFFECT: Duration = Duration::from_secs(5);
+const EFFECT: Duration = Duration::from_secs(5);
 
 /// How long nothing new has come.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quiet {
-    pub(super) since: Duration,
+    since: Duration,
     /// How often it was announced.
-    pub(super) told: u32,
+    told: u32,
 }
 
 impl Quiet {
@@ -47,6 +47,17 @@ impl Quiet {
         }
     }
 
+    /// Returns since when nothing new has come.
+    pub(super) fn since(self) -> Duration {
+        self.since
+    }
+
+    /// Notes one more announcement of it.
+    pub(super) fn told_again(self) -> Self {
+        let told = self.told + 1;
+        Self { told, ..self }
+    }
+
     fn due(self) -> Duration {
         self.since + SILENCE * 3_u32.pow(self.told.min(TRIPLINGS))
     }
@@ -55,12 +66,39 @@ impl Quiet {
 /// A stop that was sent.
 #[derive(Debug, Clone)]
 pub(super) struct Stop {
-    pub(super) whom: Conversation,
+    whom: Conversation,
     /// The number that the person used, if any.
-    pub(super) number: Option<usize>,
-    pub(super) since: Duration,
+    number: Option<usize>,
+    since: Duration,
     /// Whether it was announced that it has no effect.
-    pub(super) told: bool,
+    told: bool,
+}
+
+impl Stop {
+    pub(super) fn new(whom: Conversation, number: Option<usize>, since: Duration) -> Self {
+        let told = false;
+        Self {
+            whom,
+            number,
+            since,
+            told,
+        }
+    }
+
+    /// Returns the conversation that is to stop.
+    pub(super) fn whom(&self) -> &Conversation {
+        &self.whom
+    }
+
+    /// Returns the number that the person used, if any.
+    pub(super) fn number(&self) -> Option<usize> {
+        self.number
+    }
+
+    /// Returns whether it was announced that it has no effect.
+    pub(super) fn is_told(&self) -> bool {
+        self.told
+    }
 }
 
 /// How long nothing new has come from a source.
@@ -77,7 +115,7 @@ struct SourceQuiet {
 pub(super) struct Stuck {
     /// By source.
     quiet: Vec<SourceQuiet>,
-    pub(super) stop: Option<Stop>,
+    stop: Option<Stop>,
 }
 
 impl Stuck {
@@ -115,6 +153,24 @@ impl Stuck {
         let source = self.quiet.get(link.0);
         let quiet = source.and_then(|source| source.agents.get(agent));
         quiet.is_some_and(|quiet| quiet.told > 0)
+    }
+
+    /// Replaces the stop that was sent last.
+    pub(super) fn set_stop(&mut self, stop: Option<Stop>) {
+        self.stop = stop;
+    }
+
+    /// Returns the stop that was sent to a conversation, if it was the last one.
+    pub(super) fn stop_of(&self, whom: &Conversation) -> Option<&Stop> {
+        self.stop.as_ref().filter(|stop| stop.whom == *whom)
+    }
+
+    /// Returns, once, the stop that has had no effect for long.
+    pub(super) fn take_due_stop(&mut self, now: Now) -> Option<Stop> {
+        let due = |stop: &&mut Stop| !stop.told && now.monotonic >= stop.since + EFFECT;
+        let stop = self.stop.as_mut().filter(due)?;
+        stop.told = true;
+        Some(stop.clone())
     }
 
     /// Returns when something is due.

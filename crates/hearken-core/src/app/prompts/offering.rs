@@ -9,80 +9,98 @@ use crate::dialect::{Offered, Wish};
 use crate::link::LinkId;
 use crate::protocol::Now;
 
-use super::App;
-use super::activity::Doing;
+use super::Prompts;
+use crate::app::activity::Doing;
+use crate::app::cx::AppCx;
+use crate::app::fact::AppFact;
+use crate::app::links::Links;
 
 /// Up to this number of commands, each is read with a description; beyond it, only the names.
 const FEW: usize = 8;
 /// The number of names read out when a command is completed.
 const MOST_NAMES: usize = 8;
 
-impl App {
+impl Prompts {
     /// Reads the commands of an agent; with a text, only those that begin with it.
-    pub(super) fn read_commands(&mut self, text: Option<&str>, now: Now) {
-        let Some(link) = self.prompted_link(false) else {
-            self.cx.respond("prompt.nobody", &[], now);
+    pub(in crate::app) fn read_commands(
+        &mut self,
+        text: Option<&str>,
+        links: &Links,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        let Some(link) = self.prompted_link(false, links, cx) else {
+            cx.respond("prompt.nobody", &[], now);
             return;
         };
-        let all = self.commands_of(link);
+        let all = self.commands_of(link, links);
         let text = text.unwrap_or_default().trim_start_matches('/');
         let found: Vec<&Offered> = all.iter().filter(|it| it.name.starts_with(text)).collect();
         if all.is_empty() {
-            self.cx.respond("commands.none", &[], now);
+            cx.respond("commands.none", &[], now);
         } else if found.is_empty() {
             let text = Arg::Name(format!("/{text}"));
-            self.cx.respond("commands.no_such", &[("text", text)], now);
+            cx.respond("commands.no_such", &[("text", text)], now);
         } else if found.len() > FEW {
             let names: Vec<String> = found.iter().map(|it| format!("/{}", it.name)).collect();
-            let key = self.cx.face.pick("commands.names.keys", "commands.names");
+            let key = cx.face.pick("commands.names.keys", "commands.names");
             let args = [("n", Arg::own(found.len())), ("all", named(&names))];
-            self.cx.respond(key, &args, now);
+            cx.respond(key, &args, now);
         } else {
-            let each: Vec<String> = found.iter().map(|it| self.command_words(it)).collect();
+            let each: Vec<String> = found.iter().map(|it| self.command_words(it, cx)).collect();
             let args = [
                 ("n", Arg::own(found.len())),
                 ("all", Arg::Own(each.join(" "))),
             ];
-            self.cx.respond("commands.all", &args, now);
+            cx.respond("commands.all", &args, now);
         }
     }
 
     /// Asks an agent to change a setting.
-    pub(super) fn change_setting(&mut self, what: Option<String>, now: Now) {
-        match self.prompted_link(false) {
-            Some(link) => self.want(link, &Wish::Set(what), now),
-            None => self.cx.respond("prompt.nobody", &[], now),
+    pub(in crate::app) fn change_setting(
+        &mut self,
+        what: Option<String>,
+        links: &Links,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        match self.prompted_link(false, links, cx) {
+            Some(link) => vec![AppFact::Wanted(link, Wish::Set(what))],
+            None => {
+                cx.respond("prompt.nobody", &[], now);
+                Vec::new()
+            }
         }
     }
 
     /// Completes the typed command, and reads its description.
-    pub(super) fn complete(&mut self, now: Now) {
-        let Doing::Prompting { whom, line } = &self.cx.doing else {
+    pub(in crate::app) fn complete(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
+        let Doing::Prompting { whom, line } = &cx.doing else {
             return;
         };
         let (link, typed) = (whom.link, line.value().to_owned());
         let begun = typed.strip_prefix('/');
         let Some(begun) = begun.filter(|it| !it.contains(char::is_whitespace)) else {
-            self.cx.respond("commands.complete", &[], now);
+            cx.respond("commands.complete", &[], now);
             return;
         };
-        let all = self.commands_of(link);
+        let all = self.commands_of(link, links);
         let found: Vec<&Offered> = all.iter().filter(|it| it.name.starts_with(begun)).collect();
         match found.as_slice() {
-            [] if all.is_empty() => self.cx.respond("commands.none", &[], now),
+            [] if all.is_empty() => cx.respond("commands.none", &[], now),
             [] => {
                 let text = Arg::Name(typed);
-                self.cx.respond("commands.no_such", &[("text", text)], now);
+                cx.respond("commands.no_such", &[("text", text)], now);
             }
             [one] => {
-                self.write(format!("/{} ", one.name));
-                let words = Arg::Own(self.command_words(one));
-                self.cx.respond("fault.other", &[("reason", words)], now);
+                self.write(format!("/{} ", one.name), cx);
+                let words = Arg::Own(self.command_words(one, cx));
+                cx.respond("fault.other", &[("reason", words)], now);
             }
             several => {
                 let common = common(several);
                 if common.len() > begun.len() {
-                    self.write(format!("/{common}"));
+                    self.write(format!("/{common}"), cx);
                 }
                 let names = several.iter().take(MOST_NAMES);
                 let mut names: Vec<String> = names.map(|it| format!("/{}", it.name)).collect();
@@ -90,13 +108,20 @@ impl App {
                     names.push("…".to_owned());
                 }
                 let args = [("n", Arg::own(several.len())), ("all", named(&names))];
-                self.cx.respond("commands.all", &args, now);
+                cx.respond("commands.all", &args, now);
             }
         }
     }
 
     /// Warns the person if a prompt is a command that its agent does not offer.
-    pub(super) fn check_command(&mut self, link: LinkId, text: &str, now: Now) {
+    pub(in crate::app) fn check_command(
+        &mut self,
+        link: LinkId,
+        text: &str,
+        links: &Links,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
         let called = text.strip_prefix('/').map(|rest| {
             let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
             rest.get(..end).unwrap_or_default()
@@ -105,30 +130,30 @@ impl App {
         let Some(called) = called.filter(|it| !it.is_empty() && !it.contains('/')) else {
             return;
         };
-        let all = self.commands_of(link);
+        let all = self.commands_of(link, links);
         if !all.is_empty() && !all.iter().any(|it| it.name == called) {
             let name = Arg::Name(called.to_owned());
-            self.cx.respond("commands.unknown", &[("name", name)], now);
+            cx.respond("commands.unknown", &[("name", name)], now);
         }
     }
 
-    fn commands_of(&self, link: LinkId) -> Vec<Offered> {
-        let view = self.links.get(link);
+    fn commands_of(&self, link: LinkId, links: &Links) -> Vec<Offered> {
+        let view = links.get(link);
         view.map(|view| view.offers().to_vec()).unwrap_or_default()
     }
 
-    fn command_words(&self, command: &Offered) -> String {
+    fn command_words(&self, command: &Offered, cx: &AppCx) -> String {
         let args = [
             ("name", Arg::Name(command.name.clone())),
             ("says", unclosed(&command.says)),
             ("takes", unclosed(&command.takes)),
         ];
-        self.cx.phrases().text("commands.one", &args)
+        cx.phrases().text("commands.one", &args)
     }
 
     /// Replaces the typed text.
-    fn write(&mut self, text: String) {
-        if let Some(line) = self.cx.doing.line_mut() {
+    fn write(&mut self, text: String, cx: &mut AppCx) {
+        if let Some(line) = cx.doing.line_mut() {
             *line = tui_input::Input::new(text);
         }
     }

@@ -1,0 +1,19 @@
+//! The origin of an answer or a command.
+
+use std::time::Duration;
+
+use crate::keys::Press;
+
+/// The origin of an answer, which decides how it is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// A key press.
+    Key(Press),
+    /// A line.
+    Line {
+        /// When it was read.
+        read: Duration,
+    },
+    /// The end of an answer whose beginning passed the check: only the question must still be open.
+    Begun,
+}

@@ -1,0 +1,135 @@
+//! What follows from work that is stuck: announcing it, and going on without it.
+//!
+//! Responsibilities: whether an agent is at work as far as is known, the announcements, another stop of work that does
+//! not stop. Not here: what is due when (`stuck`), what going on means to an agent (its dialect).
+
+use std::time::Duration;
+
+use crate::announce::{Arg, Class, Kind};
+use crate::dialect::Wish;
+use crate::link::LinkId;
+use crate::protocol::{AgentId, Now};
+use crate::session::SessionKey;
+
+use super::Prompts;
+use super::stuck::Stop;
+use crate::app::conversations::Conversation;
+use crate::app::cx::AppCx;
+use crate::app::fact::AppFact;
+use crate::app::links::Links;
+
+impl Prompts {
+    /// Announces what is stuck.
+    pub(in crate::app) fn tick_stuck(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
+        self.tell_silences(links, cx, now);
+        self.tell_stop(links, cx, now);
+    }
+
+    fn tell_silences(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
+        for (link, agent, quiet) in self.stuck.due_silences(now) {
+            let next = self
+                .is_at_work(link, agent.as_ref(), links, cx)
+                .then(|| quiet.told_again());
+            self.stuck.set(link, agent.as_ref(), next);
+            if next.is_none() {
+                continue;
+            }
+            let whom = match agent {
+                Some(_) => Conversation { link, agent },
+                None => self.meant_on(link, links, cx),
+            };
+            let agent = self.name_of_prompted(&whom, links, cx);
+            let time = now.monotonic.saturating_sub(quiet.since());
+            // Above a minute the seconds do not matter.
+            let time = Duration::from_secs(time.as_secs() / 60 * 60);
+            let args = [
+                ("time", Arg::Own(cx.announcer.time(time))),
+                ("agent", Arg::Name(agent.unwrap_or_default())),
+            ];
+            let (class, kind) = (Class::Outcome, Kind::Connection);
+            cx.say(class, kind, "stuck.nothing", &args, now);
+        }
+    }
+
+    /// Returns whether a prompted agent works, as far as is known, and does not wait for the person; without an agent,
+    /// whether there is work of which no session is known yet.
+    fn is_at_work(&self, link: LinkId, agent: Option<&AgentId>, links: &Links, cx: &AppCx) -> bool {
+        let view = links.get(link);
+        let Some(view) = view.filter(|view| !view.is_down() && !view.is_over()) else {
+            return false;
+        };
+        let is_meant =
+            |key: &SessionKey| key.link == link && agent.is_none_or(|agent| key.agent == *agent);
+        let connection = view.connection();
+        let mut sessions = cx.sessions.iter();
+        let runs = sessions.any(|session| is_meant(&session.key) && !session.is_ended());
+        let works = match agent {
+            Some(_) => runs,
+            None => connection.in_turn && !runs,
+        };
+        let mut questions = cx.sessions.answerable_questions();
+        connection.takes_prompts && works && !questions.any(|question| is_meant(&question.key))
+    }
+
+    /// Notes that a stop was sent, if there is something that has to stop.
+    pub(in crate::app) fn stop_sent(
+        &mut self,
+        whom: Conversation,
+        number: Option<usize>,
+        links: &Links,
+        now: Now,
+    ) {
+        let stops = self.is_stopping(&whom, links);
+        let stop = stops.then(|| Stop::new(whom, number, now.monotonic));
+        self.stuck.set_stop(stop);
+    }
+
+    /// Returns whether work there was asked to stop, and has not stopped.
+    fn is_stopping(&self, whom: &Conversation, links: &Links) -> bool {
+        let view = links.get(whom.link);
+        view.is_some_and(|view| !view.is_over() && view.connection().is_stopping)
+    }
+
+    fn tell_stop(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
+        let Some(stop) = self.stuck.take_due_stop(now) else {
+            return;
+        };
+        if !self.is_stopping(stop.whom(), links) {
+            self.stuck.set_stop(None);
+            return;
+        }
+        let key = cx
+            .face
+            .pick("stop_turn.no_effect.keys", "stop_turn.no_effect.lines");
+        let agent = self
+            .name_of_prompted(stop.whom(), links, cx)
+            .unwrap_or_default();
+        let number = stop.number().map(|number| number.to_string());
+        let args = [
+            ("agent", Arg::Name(agent)),
+            ("n", Arg::Own(number.unwrap_or_default())),
+        ];
+        cx.say(Class::Outcome, Kind::Connection, key, &args, now);
+    }
+
+    /// Handles another stop of work that was asked to stop before; returns `None` if there is no such work.
+    pub(in crate::app) fn stop_again(
+        &mut self,
+        whom: &Conversation,
+        links: &Links,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Option<Vec<AppFact>> {
+        let told = self.stuck.stop_of(whom)?.is_told();
+        if !self.is_stopping(whom, links) {
+            self.stuck.set_stop(None);
+            return None;
+        }
+        if told {
+            self.stuck.set_stop(None);
+            return Some(self.want_of(whom, Wish::Abandon, now));
+        }
+        cx.respond("stop_turn.stopping", &[], now);
+        Some(Vec::new())
+    }
+}
