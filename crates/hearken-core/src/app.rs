@@ -86,8 +86,6 @@ pub struct App {
     hands: Hands,
     run: Run,
     questions: Questions,
-    /// The number of the last request, of whatever kind.
-    next_request: u64,
     prompts: Prompts,
 }
 
@@ -158,7 +156,6 @@ impl App {
             },
             run: Run::new(setup.until),
             questions: Questions::default(),
-            next_request: 0,
             prompts: Prompts::default(),
         }
     }
@@ -206,12 +203,12 @@ impl App {
                 );
                 self.tuning.voice(event, &mut self.cx, now);
                 if came {
-                    self.ask_again_after_voice(now);
+                    self.questions.ask_again_after_voice(&mut self.cx, now);
                 }
-                self.note_said(now);
+                self.questions.note_said(&mut self.cx, now);
             }
-            Input::Drawn { showing, at } => self.drawn(showing, at, now),
-            Input::Written { told, at } => self.written(&told, at),
+            Input::Drawn { showing, at } => self.questions.drawn(showing, at, &mut self.cx, now),
+            Input::Written { told, at } => self.questions.written(&told, at),
             Input::Deadline => {}
             Input::Terminate => self.terminate(now),
             Input::Remembered(outcome) => self.tuning.remembered(outcome, &mut self.cx, now),
@@ -239,9 +236,9 @@ impl App {
     /// Fires due timers and updates the shown question after every fact, so that no stream of facts starves a timer.
     fn settle(&mut self, alone: bool, now: Now) {
         self.fire(TimerTurn::First, alone, now);
-        self.refresh_shown(now);
-        self.refresh_title();
-        self.withdraw_notices();
+        self.questions.refresh_shown(&mut self.cx, now);
+        self.questions.refresh_title(&mut self.cx);
+        self.questions.withdraw_notices(&mut self.cx);
         self.fire(TimerTurn::Last, alone, now);
     }
 
@@ -276,7 +273,7 @@ impl App {
             self.cx
                 .say(Class::Outcome, Kind::Hint, "start.language", &args, now);
         }
-        self.tell_policy(now);
+        self.questions.tell_policy(&mut self.cx, now);
     }
 
     /// Turns changes of sessions into announcements, with everything that depends on them.
@@ -303,14 +300,19 @@ impl App {
             | What::QuestionFreed(question)
             | What::QuestionUnheard(question) = &change.what
             {
-                self.ease(*question);
-                if self.by_policy(*question, now) {
+                self.questions.ease(*question, &mut self.cx);
+                if let Some(facts) = self.questions.by_policy(*question, &mut self.cx, now) {
+                    self.pass(facts, now);
                     continue;
                 }
-                self.question_opened(*question, now);
+                self.questions.question_opened(*question, &mut self.cx, now);
             }
             if let What::SessionEnded(ended) = &change.what {
-                self.turn_ended(change.key.link, ended);
+                let link = change.key.link;
+                let prompted = |view: &LinkView| view.connection().takes_prompts;
+                if self.links.get(link).is_some_and(prompted) {
+                    self.questions.turn_ended(link, ended, &mut self.cx);
+                }
             }
             if let What::QuestionWarning { question, .. } = &change.what
                 && self.questions.is_left_alone(*question)
@@ -324,7 +326,7 @@ impl App {
                 && self.questions.shown_id() == Some(*id)
             {
                 // A person who was about to answer it did not know that.
-                self.show(Some(*id), false, now);
+                self.questions.show(Some(*id), false, &mut self.cx, now);
             }
         }
     }

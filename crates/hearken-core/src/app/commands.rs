@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind, Manner};
 use crate::config::{Knob, Load, Verbosity};
-use crate::keys::{self, Command, Mode, Press, VoiceChange};
+use crate::keys::{self, Command, Edit, Mode, Press, VoiceChange};
 use crate::protocol::Now;
 use crate::session::{Question, QuestionId};
 
 use super::activity::Doing;
 use super::by::By;
+use super::hands;
 use super::helping;
 use super::review::looking::{Direction, Leap};
 use super::review::spelling::WordStep;
@@ -49,17 +50,38 @@ impl App {
             self.review.close_reading();
         }
         match command {
-            Command::Accept(number) => self.accept(number, by, now),
-            Command::Confirm(number) => self.confirm(number, by, now),
-            Command::Reject(number, reason) => self.reject(number, reason, by, now),
-            Command::RejectBecause(number) => self.explain_rejection(number, by, now),
-            Command::Answer(number, text) => self.answer(number, text, by, now),
-            Command::Choose(number, choice) => self.choose(number, choice, by, now),
-            Command::Digit(digit) => self.digit(digit, now),
+            Command::Accept(number) => {
+                let facts = self.questions.accept(number, by, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Command::Confirm(number) => {
+                let facts = self.questions.confirm(number, by, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Command::Reject(number, reason) => {
+                let facts = self.questions.reject(number, reason, by, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Command::RejectBecause(number) => {
+                self.questions
+                    .explain_rejection(number, by, &mut self.cx, now)
+            }
+            Command::Answer(number, text) => {
+                let facts = self.questions.answer(number, text, by, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Command::Choose(number, choice) => {
+                let facts = self.questions.choose(number, choice, by, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Command::Digit(digit) => {
+                let facts = self.questions.digit(digit, &mut self.cx, now);
+                self.pass(facts, now);
+            }
             Command::Edit(edit) => self.edit(edit, now),
-            Command::Choice(to) => self.move_choice(to, now),
+            Command::Choice(to) => self.questions.move_choice(to, &mut self.cx, now),
             Command::Details(number) => self.details(number, now),
-            Command::NextQuestion => self.next_question(now),
+            Command::NextQuestion => self.questions.next_question(&mut self.cx, now),
             Command::Prompt(text) => {
                 let facts = self
                     .prompts
@@ -135,7 +157,9 @@ impl App {
             Command::Spell(choice) => self.review.spell(choice.as_deref(), &mut self.cx, now),
             Command::PreviousWord => self.review.step_word(WordStep::Back, &mut self.cx, now),
             Command::NextWord => self.review.step_word(WordStep::Forward, &mut self.cx, now),
-            Command::Away => self.review.away(self.waiting(), &mut self.cx, now),
+            Command::Away => self
+                .review
+                .away(self.questions.waiting(&self.cx), &mut self.cx, now),
             Command::Mute(name) => {
                 let (looked_at, chosen) = (self.review.at(), self.prompts.chosen_session(&self.cx));
                 self.tuning
@@ -263,11 +287,11 @@ impl App {
 
     pub(super) fn stop(&mut self, now: Now) {
         // What was spoken to its end by now counts as heard; what the key cuts off does not.
-        self.note_said(now);
+        self.questions.note_said(&mut self.cx, now);
         let spoke = !self.cx.queue.is_idle();
         let wishes = self.cx.queue.stop(now.monotonic);
         self.cx.wish(wishes);
-        self.note_stopped();
+        self.questions.note_stopped(&mut self.cx);
         // Without an answer, the key or line would seem to be lost. The answer is not spoken: the person asked for
         // silence.
         let key = if spoke { "stop.done" } else { "stop.nothing" };
@@ -311,7 +335,11 @@ impl App {
 
     fn details(&mut self, number: Option<u64>, now: Now) {
         let shown = self.questions.shown_id();
-        let first = self.questions().first().map(|question| question.id);
+        let first = self
+            .questions
+            .questions(&self.cx)
+            .first()
+            .map(|question| question.id);
         let wanted = number.map(QuestionId).or(shown).or(first);
         let question = wanted
             .and_then(|id| self.cx.sessions.raised(id))
@@ -320,8 +348,9 @@ impl App {
         match (question, number) {
             (Some(question), _) => {
                 self.questions.turn_page(question.id);
-                let segments = self.next_part(&question, now);
-                self.tell_part(question.id, segments, now);
+                let segments = self.questions.next_part(&question, &mut self.cx, now);
+                self.questions
+                    .tell_part(question.id, segments, &mut self.cx, now);
                 self.review.offer_changes(&question, &mut self.cx, now);
             }
             (None, Some(number)) => {
@@ -332,32 +361,10 @@ impl App {
         }
     }
 
-    fn next_question(&mut self, now: Now) {
-        let open: Vec<QuestionId> = self
-            .questions()
-            .iter()
-            .filter(|question| question.is_answerable())
-            .map(|question| question.id)
-            .collect();
-        let Some(current) = self.questions.shown_id() else {
-            self.cx.respond("reply.no_question", &[], now);
-            return;
-        };
-        let at = open
-            .iter()
-            .position(|id| *id == current)
-            .map_or(0, |at| (at + 1) % open.len());
-        if let Some(next) = open.get(at).copied() {
-            self.show(Some(next), false, now);
-            self.questions.note_change(now.monotonic);
-            self.ask(next, Class::Response, now);
-        }
-    }
-
     fn status(&mut self, now: Now) {
         let phrases = Arc::clone(self.cx.phrases());
         let mut words = Vec::new();
-        let open = self.waiting();
+        let open = self.questions.waiting(&self.cx);
         if open > 0 {
             words.push(phrases.text("status.questions", &[("n", Arg::own(open))]));
         }
@@ -450,6 +457,46 @@ impl App {
                 self.change_terms(now);
             }
             self.tuning.tell_knob(knob, None, &mut self.cx, now);
+        }
+    }
+
+    /// Changes or sends what is being typed.
+    fn edit(&mut self, edit: Edit, now: Now) {
+        match edit {
+            Edit::Submit => {}
+            Edit::Older | Edit::Newer => {
+                return self.prompts.take_up(edit == Edit::Older, &mut self.cx, now);
+            }
+            Edit::Complete => return self.prompts.complete(&self.links, &mut self.cx, now),
+            edit => return hands::typing::change_line(edit, &mut self.cx, now),
+        }
+        match &mut self.cx.doing {
+            Doing::Choosing(choices) => {
+                let (id, taken) = (choices.question(), choices.taken());
+                let facts = self.questions.take_choice(id, taken, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Doing::Searching(line) => {
+                let typed = line.value().trim().to_owned();
+                self.review.submit_search(typed, &mut self.cx, now);
+            }
+            Doing::Prompting { whom, line } => {
+                let (whom, typed) = (whom.clone(), line.value().trim().to_owned());
+                let facts =
+                    self.prompts
+                        .submit_prompt(&whom, &typed, &self.links, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Doing::Answering { question, line } => {
+                let (id, text) = (*question, line.value().trim().to_owned());
+                let facts = self.questions.submit(id, text, &mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Doing::Watching
+            | Doing::Confirming(_)
+            | Doing::Helping { .. }
+            | Doing::Quitting
+            | Doing::Leaving(_) => {}
         }
     }
 }

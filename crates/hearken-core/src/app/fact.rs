@@ -6,6 +6,8 @@
 use crate::dialect::Wish;
 use crate::keys::Command;
 use crate::link::LinkId;
+use crate::protocol::Reply;
+use crate::session::{Change, QuestionId};
 
 use super::by::By;
 use super::conversations::Conversation;
@@ -25,4 +27,10 @@ pub(super) enum AppFact {
     Wanted(LinkId, Wish),
     /// A stop was sent to a conversation, by the number that the person used, if any.
     StopSent(Conversation, Option<usize>),
+    /// An answer is to be sent under a number.
+    Answered(LinkId, u64, Reply),
+    /// An answer to a question was sent from the editor.
+    Submitted(QuestionId),
+    /// Sessions have changed.
+    Changed(Vec<Change>),
 }

@@ -77,7 +77,7 @@ impl App {
             Timer::SecondStep => self.cx.end_second_step(now.monotonic, now),
             Timer::Scan => self.hands.scan_on(self.scan_scene(), &mut self.cx, now),
             Timer::Line => self.cx.tick_line(now),
-            Timer::Alarm => self.alarm(now),
+            Timer::Alarm => self.questions.alarm(&mut self.cx, now),
             Timer::Steady => self.tick_links(now),
             Timer::Start => self.tick_waiting(now),
             Timer::Dialect => self.tick_dialects(now),
@@ -100,7 +100,7 @@ impl App {
                 // Last: everything that this fact caused is put in order before any speech begins.
                 let wishes = self.cx.queue.tick(now.monotonic);
                 self.cx.wish(wishes);
-                self.note_said(now);
+                self.questions.note_said(&mut self.cx, now);
             }
             Timer::End => self.check_end(now),
         }

@@ -133,6 +133,41 @@ impl App {
         Some((shown, self.cx.sessions.question(shown.question)?))
     }
 
+    /// Returns the questions that a key can be meant for, in a stable order: answerable ones first.
+    pub fn questions(&self) -> Vec<&Question> {
+        self.questions.questions(&self.cx)
+    }
+
+    /// Returns how many questions wait for the person.
+    pub fn waiting(&self) -> usize {
+        self.questions.waiting(&self.cx)
+    }
+
+    /// Returns the questions that wait for the person: those that can be answered and that no rule leaves alone.
+    pub fn waiting_questions(&self) -> Vec<&Question> {
+        self.questions.waiting_questions(&self.cx)
+    }
+
+    /// Returns the choice in focus, from 0.
+    pub fn choice_in_focus(&self) -> Option<usize> {
+        self.questions.choice_in_focus(&self.cx)
+    }
+
+    /// Returns whether a choice is picked; `None` if only one can be chosen.
+    pub fn is_picked(&self, at: usize) -> Option<bool> {
+        self.questions.is_picked(at, &self.cx)
+    }
+
+    /// Returns the label of each choice of a question, as the person knows it.
+    pub fn choice_labels(&self, question: &Question) -> Vec<String> {
+        self.questions.choice_labels(question, &self.cx)
+    }
+
+    /// Returns whether no face has reported yet that the shown question is in sight.
+    pub fn wants_sight(&self) -> bool {
+        self.questions.wants_sight()
+    }
+
     /// Returns one question.
     pub fn question(&self, id: QuestionId) -> Option<&Question> {
         self.cx.sessions.question(id)

@@ -14,10 +14,11 @@ mod writing;
 use std::sync::Arc;
 
 use crate::announce::{
-    About, Aloud, Announcement, Announcer, Arg, Args, Class, Kind, Phrases, Reason, Segment,
-    SpeechQueue, Wish,
+    About, Aloud, Announcement, Announcer, Arg, Args, Class, Kind, Manner, Phrases, Reason,
+    Segment, SpeechQueue, Wish,
 };
 use crate::config::Config;
+use crate::link::Fault;
 use crate::protocol::Now;
 use crate::session::{Question, QuestionBody, Sessions};
 
@@ -25,6 +26,7 @@ use super::activity::Doing;
 use super::answers::KeyResponses;
 use super::effect::Effect;
 use super::face::Face;
+use super::fault_words::fault_told;
 use super::holding::Holding;
 use super::signals::Signals;
 
@@ -97,6 +99,19 @@ impl AppCx {
     pub(super) fn editor(&self) -> (&str, usize) {
         let line = self.doing.line();
         line.map_or(("", 0), |line| (line.value(), line.cursor()))
+    }
+
+    /// Returns a fault in words.
+    pub(super) fn fault_words(&self, fault: &Fault) -> String {
+        fault_told(self.phrases(), fault)
+    }
+
+    /// Stores words to be read after the full face is gone; in line faces the lines stay anyway.
+    pub(super) fn leave_word(&mut self, words: String) {
+        match self.face.manner() {
+            Manner::Keys => self.effects.push(Effect::Farewell(words)),
+            Manner::Lines | Manner::Program => {}
+        }
     }
 
     /// Returns the words for a reason from another room.

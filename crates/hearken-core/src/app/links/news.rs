@@ -140,12 +140,12 @@ impl App {
         let settles =
             |wish: &Out| matches!(wish, Out::Settled { request: of, .. } if of == request);
         if !out.iter().any(settles) {
-            self.has_left(*request);
+            self.questions.has_left(*request);
         }
     }
 
     fn dropped(&mut self, id: LinkId, fault: &Fault, count: u64, now: Now) {
-        let reason = self.fault_words(fault);
+        let reason = self.cx.fault_words(fault);
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
@@ -306,7 +306,7 @@ impl App {
         if let Some(key) = view.lost().filter(|_| !rests) {
             let args = [
                 ("source", Arg::Own(view.name.clone())),
-                ("reason", Arg::Own(self.fault_words(fault))),
+                ("reason", Arg::Own(self.cx.fault_words(fault))),
             ];
             self.cx
                 .say(Class::Outcome, Kind::Connection, key, &args, now);
@@ -335,7 +335,7 @@ impl App {
         let more: Vec<String> = more.into_iter().filter(|it| !it.is_empty()).collect();
         let args = [
             ("source", Arg::Own(name)),
-            ("reason", Arg::Own(self.fault_words(fault))),
+            ("reason", Arg::Own(self.cx.fault_words(fault))),
             ("more", Arg::Own(more.join(" "))),
         ];
         self.cx

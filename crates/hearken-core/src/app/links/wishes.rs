@@ -78,7 +78,8 @@ impl App {
             }
             Out::Settled { request, outcome } => {
                 self.prompts.stir(id, now);
-                self.replied(request, outcome, now);
+                let facts = self.questions.replied(request, outcome, &mut self.cx, now);
+                self.pass(facts, now);
             }
             Out::Standing(standing) => self.stand(id, standing, now),
             Out::Decided { token, to } => {

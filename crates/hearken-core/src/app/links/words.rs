@@ -1,10 +1,10 @@
 //! Faults of links and phrases of dialects, in words.
 
 use crate::announce::{Arg, Manner};
-use crate::link::{Fault, LinkId, Phrase};
+use crate::link::{LinkId, Phrase};
 
 use crate::app::App;
-use crate::app::fault_words::{all_told, args_of, fault_told};
+use crate::app::fault_words::{all_told, args_of};
 
 impl App {
     /// Returns the arguments of a dialect's phrase: its own, and the name of its source.
@@ -31,10 +31,5 @@ impl App {
     /// Returns several phrases of a dialect as one text.
     pub(super) fn all_words(&self, phrases: &[Phrase]) -> String {
         all_told(self.cx.phrases(), phrases)
-    }
-
-    /// Returns a fault in words.
-    pub(in crate::app) fn fault_words(&self, fault: &Fault) -> String {
-        fault_told(self.cx.phrases(), fault)
     }
 }

@@ -13,42 +13,43 @@ use crate::announce::Arg;
 use crate::protocol::{Now, RiskLevel};
 use crate::session::{Ended, LinkId, Question, QuestionBody, QuestionId, Standing};
 
+use super::Questions;
 use super::shown::ALARMS;
-use crate::app::effect::{Notice, Noticed};
-use crate::app::{App, Effect, LinkView};
+use crate::app::cx::AppCx;
+use crate::app::effect::{Effect, Notice, Noticed};
 
-impl App {
+impl Questions {
     /// Rings for a newly raised question.
-    pub(in crate::app) fn ring(&mut self, id: QuestionId, now: Now) {
-        let Some(question) = self.cx.sessions.question(id).cloned() else {
+    pub(in crate::app) fn ring(&mut self, id: QuestionId, cx: &mut AppCx, now: Now) {
+        let Some(question) = cx.sessions.question(id).cloned() else {
             return;
         };
         if question.is_answerable() {
-            self.call(&question, now);
-        } else if question.standing == Standing::LinkLost && self.cx.config.screen.bell {
+            self.call(&question, cx, now);
+        } else if question.standing == Standing::LinkLost && cx.config.screen.bell {
             // It came over a connection that is gone again: it can't be answered now, and its time runs.
-            self.cx.effects.push(Effect::Bell);
+            cx.effects.push(Effect::Bell);
         }
     }
 
     /// Rings again for an unanswered question.
-    pub(in crate::app) fn alarm(&mut self, now: Now) {
-        let Some(shown) = self.questions.shown.as_mut() else {
+    pub(in crate::app) fn alarm(&mut self, cx: &mut AppCx, now: Now) {
+        let Some(shown) = self.shown.as_mut() else {
             return;
         };
         shown.ring_again();
         let id = shown.question;
-        self.ring(id, now);
+        self.ring(id, cx, now);
     }
 
-    fn call(&mut self, question: &Question, now: Now) {
-        if self.cx.config.screen.bell {
-            self.cx.effects.push(Effect::Bell);
+    fn call(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
+        if cx.config.screen.bell {
+            cx.effects.push(Effect::Bell);
         }
-        if self.questions.calls.is_focused() {
+        if self.calls.is_focused() {
             return;
         }
-        let phrases = self.cx.phrases();
+        let phrases = cx.phrases();
         let waited = now.monotonic.saturating_sub(question.raised);
         let again = waited >= ALARMS[0];
         let mut args = vec![("n", Arg::own(question.id.0))];
@@ -62,7 +63,7 @@ impl App {
             QuestionBody::Clarification(_) => false,
         };
         if again {
-            args.push(("time", Arg::Own(self.cx.announcer.time(waited))));
+            args.push(("time", Arg::Own(cx.announcer.time(waited))));
         }
         let key = if again {
             "notice.again"
@@ -71,8 +72,8 @@ impl App {
         };
         let text = phrases.text(key, &args);
         let about = Noticed::Question(question.id);
-        self.questions.calls.notify(about);
-        self.cx.effects.push(Effect::Notify(Notice {
+        self.calls.notify(about);
+        cx.effects.push(Effect::Notify(Notice {
             about,
             text,
             urgent: again || high,
@@ -80,10 +81,10 @@ impl App {
     }
 
     /// Withdraws the notifications for questions that no longer need an answer.
-    pub(in crate::app) fn withdraw_notices(&mut self) {
-        let (sessions, rules) = (&self.cx.sessions, &self.questions.rules);
-        let seen = !self.questions.calls.is_elsewhere();
-        let over = self.questions.calls.withdraw(|about| match about {
+    pub(in crate::app) fn withdraw_notices(&mut self, cx: &mut AppCx) {
+        let (sessions, rules) = (&cx.sessions, &self.rules);
+        let seen = !self.calls.is_elsewhere();
+        let over = self.calls.withdraw(|about| match about {
             Noticed::Question(id) => {
                 let question = sessions.question(id);
                 !question.is_some_and(Question::is_answerable) || rules.leave(id)
@@ -91,15 +92,13 @@ impl App {
             Noticed::Turn(_) => seen,
         });
         for about in over {
-            self.cx.effects.push(Effect::Withdraw(about));
+            cx.effects.push(Effect::Withdraw(about));
         }
     }
 
-    /// Notifies a person who is certainly looking elsewhere that their agent has finished its work.
-    pub(in crate::app) fn turn_ended(&mut self, link: LinkId, ended: &Ended) {
-        let prompted = |view: &LinkView| view.connection().takes_prompts;
-        let waits = self.links.get(link).is_some_and(prompted);
-        if !waits || !self.questions.calls.is_elsewhere() {
+    /// Notifies a person who is certainly looking elsewhere that an agent that they prompted has finished its work.
+    pub(in crate::app) fn turn_ended(&mut self, link: LinkId, ended: &Ended, cx: &mut AppCx) {
+        if !self.calls.is_elsewhere() {
             return;
         }
         let key = match ended {
@@ -108,24 +107,24 @@ impl App {
             Ended::Cancelled(_) => "notice.turn.stopped",
         };
         let about = Noticed::Turn(link);
-        self.questions.calls.notify(about);
-        self.cx.effects.push(Effect::Notify(Notice {
+        self.calls.notify(about);
+        cx.effects.push(Effect::Notify(Notice {
             about,
-            text: self.cx.phrases().text(key, &[]),
+            text: cx.phrases().text(key, &[]),
             urgent: matches!(ended, Ended::Errored(_)),
         }));
     }
 
     /// Updates the terminal's title if the number of open questions has changed.
-    pub(in crate::app) fn refresh_title(&mut self) {
-        if !self.cx.config.screen.title {
+    pub(in crate::app) fn refresh_title(&mut self, cx: &mut AppCx) {
+        if !cx.config.screen.title {
             return;
         }
-        let open = self.waiting();
-        if self.questions.calls.title(open) {
+        let open = self.waiting(cx);
+        if self.calls.title(open) {
             let args = [("n", Arg::own(open))];
-            let title = (open > 0).then(|| self.cx.phrases().text("title.questions", &args));
-            self.cx.effects.push(Effect::Title(title));
+            let title = (open > 0).then(|| cx.phrases().text("title.questions", &args));
+            cx.effects.push(Effect::Title(title));
         }
     }
 }

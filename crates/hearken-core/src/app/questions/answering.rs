@@ -1,34 +1,43 @@
 //! The person's decisions: from the command to the answer that is sent.
 
 use crate::announce::{Arg, Class, takes_two_steps};
-use crate::keys::Edit;
 use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Now, Response};
 use crate::session::{Question, QuestionBody, QuestionId, TokenUse};
 
+use super::Questions;
 use super::gate::Meant;
-use crate::app::App;
 use crate::app::activity::Doing;
 use crate::app::by::By;
-use crate::app::hands;
+use crate::app::cx::AppCx;
+use crate::app::fact::AppFact;
 
-impl App {
+impl Questions {
     /// Accepts, or says yes.
-    pub(in crate::app) fn accept(&mut self, number: Option<u64>, by: By, now: Now) {
-        if self.take_back(number, false, now) {
-            return;
+    pub(in crate::app) fn accept(
+        &mut self,
+        number: Option<u64>,
+        by: By,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        if self.take_back(number, false, cx, now) {
+            return Vec::new();
         }
-        let Some(question) = self.ready(number, Meant::Accept, by, now) else {
-            return;
+        let Some(question) = self.ready(number, Meant::Accept, by, cx, now) else {
+            return Vec::new();
         };
-        if !self.is_told_whole(&question, now) {
-            return;
+        if !self.is_told_whole(&question, cx, now) {
+            return Vec::new();
         }
         match &question.body {
             QuestionBody::Confirmation(asked) if !asked.takes(&Decision::Accept) => {
-                self.wants(&question, now);
+                self.wants(&question, cx, now);
+                Vec::new()
             }
-            QuestionBody::Confirmation(_) => self.decide(&question, Decision::Accept, None, now),
-            QuestionBody::Clarification(asked) => self.yes_or_no(&question, asked, true, now),
+            QuestionBody::Confirmation(_) => {
+                self.decide(&question, Decision::Accept, None, cx, now)
+            }
+            QuestionBody::Clarification(asked) => self.yes_or_no(&question, asked, true, cx, now),
         }
     }
 
@@ -38,50 +47,57 @@ impl App {
         number: Option<u64>,
         rationale: Option<String>,
         by: By,
+        cx: &mut AppCx,
         now: Now,
-    ) {
-        self.cx.doing = Doing::Watching;
+    ) -> Vec<AppFact> {
+        cx.doing = Doing::Watching;
         let because = Meant::RejectBecause;
-        let addressed = self.addressed(number, rationale, because, by, now);
+        let addressed = self.addressed(number, rationale, because, by, cx, now);
         let Some((number, rationale)) = addressed else {
-            return;
+            return Vec::new();
         };
-        if self.take_back(number, true, now) {
-            return;
+        if self.take_back(number, true, cx, now) {
+            return Vec::new();
         }
         let meant = if rationale.is_some() {
             Meant::RejectBecause
         } else {
             Meant::Reject
         };
-        let Some(question) = self.ready(number, meant, by, now) else {
-            return;
+        let Some(question) = self.ready(number, meant, by, cx, now) else {
+            return Vec::new();
         };
         match &question.body {
             QuestionBody::Confirmation(_) => {
-                self.decide(&question, Decision::Reject, rationale, now)
+                self.decide(&question, Decision::Reject, rationale, cx, now)
             }
             QuestionBody::Clarification(asked) => {
-                if self.is_told_whole(&question, now) {
-                    self.yes_or_no(&question, asked, false, now);
+                if !self.is_told_whole(&question, cx, now) {
+                    return Vec::new();
                 }
+                self.yes_or_no(&question, asked, false, cx, now)
             }
         }
     }
 
     /// Opens the editor for the reason of a rejection; only a rejection can be sent from it.
-    pub(in crate::app) fn explain_rejection(&mut self, number: Option<u64>, by: By, now: Now) {
-        let Some(question) = self.ready(number, Meant::RejectBecause, by, now) else {
+    pub(in crate::app) fn explain_rejection(
+        &mut self,
+        number: Option<u64>,
+        by: By,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        let Some(question) = self.ready(number, Meant::RejectBecause, by, cx, now) else {
             return;
         };
         match &question.body {
             QuestionBody::Confirmation(asked) if asked.takes(&Decision::Reject) => {
-                self.cx.doing = Doing::answering(question.id);
-                self.cx
-                    .tell_about(Class::Response, &question, "reply.reason", &[], now);
+                cx.doing = Doing::answering(question.id);
+                cx.tell_about(Class::Response, &question, "reply.reason", &[], now);
             }
             QuestionBody::Confirmation(_) | QuestionBody::Clarification(_) => {
-                self.wants(&question, now)
+                self.wants(&question, cx, now)
             }
         }
     }
@@ -92,32 +108,33 @@ impl App {
         number: Option<u64>,
         text: Option<String>,
         by: By,
+        cx: &mut AppCx,
         now: Now,
-    ) {
-        let Some((number, text)) = self.addressed(number, text, Meant::Text, by, now) else {
-            return;
+    ) -> Vec<AppFact> {
+        let Some((number, text)) = self.addressed(number, text, Meant::Text, by, cx, now) else {
+            return Vec::new();
         };
-        let Some(question) = self.ready(number, Meant::Text, by, now) else {
-            return;
+        let Some(question) = self.ready(number, Meant::Text, by, cx, now) else {
+            return Vec::new();
         };
         let QuestionBody::Clarification(asked) = &question.body else {
-            self.wants(&question, now);
-            return;
+            self.wants(&question, cx, now);
+            return Vec::new();
         };
-        if !self.is_told_whole(&question, now) {
-            return;
+        if !self.is_told_whole(&question, cx, now) {
+            return Vec::new();
         }
         match text {
             Some(text) => match behind_number(&text, &question).filter(|_| number.is_none()) {
                 Some(rest) if matches!(by, By::Line { .. }) => {
-                    self.answer_perhaps_numbered(&question, asked, &text, rest, now);
+                    self.answer_perhaps_numbered(&question, asked, &text, rest, cx, now)
                 }
-                Some(_) | None => self.answer_with(&question, asked, &text, now),
+                Some(_) | None => self.answer_with(&question, asked, &text, cx, now),
             },
             None => {
-                self.cx.doing = Doing::answering(question.id);
-                self.cx
-                    .tell_about(Class::Response, &question, "reply.editing", &[], now);
+                cx.doing = Doing::answering(question.id);
+                cx.tell_about(Class::Response, &question, "reply.editing", &[], now);
+                Vec::new()
             }
         }
     }
@@ -128,120 +145,95 @@ impl App {
         number: Option<u64>,
         choice: Option<usize>,
         by: By,
+        cx: &mut AppCx,
         now: Now,
-    ) {
-        let Some(question) = self.ready(number, Meant::Choice(choice), by, now) else {
-            return;
+    ) -> Vec<AppFact> {
+        let Some(question) = self.ready(number, Meant::Choice(choice), by, cx, now) else {
+            return Vec::new();
         };
         if question.body.choices() == 0 {
-            self.wants(&question, now);
-            return;
+            self.wants(&question, cx, now);
+            return Vec::new();
         }
-        if !self.is_told_whole(&question, now) {
-            return;
+        if !self.is_told_whole(&question, cx, now) {
+            return Vec::new();
         }
         let Some(choice) = choice else {
-            self.open_choices(&question, now);
-            return;
+            self.open_choices(&question, cx, now);
+            return Vec::new();
         };
-        self.cx.doing = Doing::Watching;
+        cx.doing = Doing::Watching;
         let Some(at) = choice.checked_sub(1) else {
-            self.wants(&question, now);
-            return;
+            self.wants(&question, cx, now);
+            return Vec::new();
         };
         match &question.body {
             QuestionBody::Clarification(asked) => match asked.choices.get(at) {
                 Some(choice) => {
                     let answer = Answer::Response(Response::Text(choice.value.clone()));
-                    self.propose(&question, answer, now);
+                    return self.propose(&question, answer, cx, now);
                 }
-                None => self.wants(&question, now),
+                None => self.wants(&question, cx, now),
             },
             QuestionBody::Confirmation(asked) => match asked.others().nth(at).cloned() {
-                Some(decision) => self.decide(&question, decision, None, now),
-                None => self.wants(&question, now),
+                Some(decision) => return self.decide(&question, decision, None, cx, now),
+                None => self.wants(&question, cx, now),
             },
         }
+        Vec::new()
     }
 
     /// Adds a digit of a choice, which is sent as soon as no longer number is possible.
-    pub(in crate::app) fn digit(&mut self, digit: usize, now: Now) {
-        let Doing::Choosing(choices) = &mut self.cx.doing else {
-            return;
+    pub(in crate::app) fn digit(&mut self, digit: usize, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+        let Doing::Choosing(choices) = &mut cx.doing else {
+            return Vec::new();
         };
         let id = choices.question();
-        let count = self
-            .cx
+        let count = cx
             .sessions
             .question(id)
             .map_or(0, |question| question.body.choices());
         if let Some(choice) = choices.digit(digit, count) {
             // The keys for a choice were armed when it was begun.
-            self.choose(Some(id.0), Some(choice), By::Begun, now);
+            return self.choose(Some(id.0), Some(choice), By::Begun, cx, now);
         }
+        Vec::new()
     }
 
-    /// Changes or sends what is being typed.
-    pub(in crate::app) fn edit(&mut self, edit: Edit, now: Now) {
-        match edit {
-            Edit::Submit => {}
-            Edit::Older | Edit::Newer => {
-                return self.prompts.take_up(edit == Edit::Older, &mut self.cx, now);
-            }
-            Edit::Complete => return self.prompts.complete(&self.links, &mut self.cx, now),
-            edit => return hands::typing::change_line(edit, &mut self.cx, now),
-        }
-        match &mut self.cx.doing {
-            Doing::Choosing(choices) => {
-                let (id, taken) = (choices.question(), choices.taken());
-                self.take_choice(id, taken, now);
-            }
-            Doing::Searching(line) => {
-                let typed = line.value().trim().to_owned();
-                self.review.submit_search(typed, &mut self.cx, now);
-            }
-            Doing::Prompting { whom, line } => {
-                let (whom, typed) = (whom.clone(), line.value().trim().to_owned());
-                let facts =
-                    self.prompts
-                        .submit_prompt(&whom, &typed, &self.links, &mut self.cx, now);
-                self.pass(facts, now);
-            }
-            Doing::Answering { question, line } => {
-                let (id, text) = (*question, line.value().trim().to_owned());
-                self.submit(id, text, now);
-            }
-            Doing::Watching
-            | Doing::Confirming(_)
-            | Doing::Helping { .. }
-            | Doing::Quitting
-            | Doing::Leaving(_) => {}
-        }
-    }
-
-    fn submit(&mut self, id: QuestionId, text: String, now: Now) {
+    /// Sends the answer, or the reason, that was typed.
+    pub(in crate::app) fn submit(
+        &mut self,
+        id: QuestionId,
+        text: String,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
         if text.is_empty() {
-            self.cx.respond("reply.empty", &[], now);
-            return;
+            cx.respond("reply.empty", &[], now);
+            return Vec::new();
         }
         // Typing an answer and pressing Enter is a decision; only the question must still be open.
-        let Some(question) = self.still_there(id.0, Meant::Text, now) else {
-            self.cx.doing = Doing::Watching;
-            return;
+        let Some(question) = self.still_there(id.0, Meant::Text, cx, now) else {
+            cx.doing = Doing::Watching;
+            return Vec::new();
         };
-        match &question.body {
-            QuestionBody::Clarification(asked) => self.answer_with(&question, asked, &text, now),
-            QuestionBody::Confirmation(_) => {
-                self.decide(&question, Decision::Reject, Some(text), now)
+        let mut facts = match &question.body {
+            QuestionBody::Clarification(asked) => {
+                self.answer_with(&question, asked, &text, cx, now)
             }
-        }
-        if self
-            .cx
-            .sessions
-            .question(question.id)
-            .is_some_and(|question| !question.is_answerable())
-        {
-            self.cx.doing = Doing::Watching;
+            QuestionBody::Confirmation(_) => {
+                self.decide(&question, Decision::Reject, Some(text), cx, now)
+            }
+        };
+        facts.push(AppFact::Submitted(question.id));
+        facts
+    }
+
+    /// Closes the editor after an answer to a question was sent from it.
+    pub(in crate::app) fn submitted(&mut self, id: QuestionId, cx: &mut AppCx) {
+        let question = cx.sessions.question(id);
+        if question.is_some_and(|question| !question.is_answerable()) {
+            cx.doing = Doing::Watching;
         }
     }
 
@@ -250,24 +242,23 @@ impl App {
         question: &Question,
         decision: Decision,
         rationale: Option<String>,
+        cx: &mut AppCx,
         now: Now,
-    ) {
+    ) -> Vec<AppFact> {
         let QuestionBody::Confirmation(asked) = &question.body else {
-            return;
+            return Vec::new();
         };
         if !asked.takes(&decision) {
-            let answer = self.cx.announcer.decision_words(&decision);
+            let answer = cx.announcer.decision_words(&decision);
             let args = [("answer", Arg::Own(answer))];
-            self.cx
-                .tell_about(Class::Response, question, "reply.not_allowed", &args, now);
-            return;
+            cx.tell_about(Class::Response, question, "reply.not_allowed", &args, now);
+            return Vec::new();
         }
         let long = rationale.as_deref().unwrap_or_default().chars().count();
         if long > LONGEST_RATIONALE {
             let args = [("n", Arg::own(long)), ("most", Arg::own(LONGEST_RATIONALE))];
-            self.cx
-                .tell_about(Class::Response, question, "reply.reason_long", &args, now);
-            return;
+            cx.tell_about(Class::Response, question, "reply.reason_long", &args, now);
+            return Vec::new();
         }
         self.propose(
             question,
@@ -275,12 +266,19 @@ impl App {
                 decision,
                 rationale,
             },
+            cx,
             now,
-        );
+        )
     }
 
     /// Sends an answer, or asks for the second step if one is needed.
-    pub(in crate::app) fn propose(&mut self, question: &Question, answer: Answer, now: Now) {
+    pub(in crate::app) fn propose(
+        &mut self,
+        question: &Question,
+        answer: Answer,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
         let stated = match &answer {
             Answer::Decision {
                 decision: Decision::Accept,
@@ -300,9 +298,10 @@ impl App {
             }
         };
         if stated || contrary(question, &answer).is_some() {
-            self.ask_to_confirm(question, answer, now);
+            self.ask_to_confirm(question, answer, cx, now);
+            Vec::new()
         } else {
-            self.send(question, answer, now);
+            self.send(question, answer, cx, now)
         }
     }
 }

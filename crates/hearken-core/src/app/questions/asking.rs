@@ -12,183 +12,235 @@ use crate::protocol::Now;
 use crate::session::{Question, QuestionId};
 
 use super::Asking;
+use super::Questions;
 use crate::app::activity::Doing;
+use crate::app::conversations::Conversation;
+use crate::app::cx::AppCx;
 use crate::app::cx::kind_of;
-use crate::app::{App, Effect};
+use crate::app::effect::Effect;
 
-impl App {
+impl Questions {
     /// Returns the questions that a key can be meant for, in a stable order: answerable ones first.
-    pub fn questions(&self) -> Vec<&Question> {
-        let mut open: Vec<&Question> = self.cx.sessions.open_questions().collect();
+    pub(in crate::app) fn questions<'a>(&self, cx: &'a AppCx) -> Vec<&'a Question> {
+        let mut open: Vec<&Question> = cx.sessions.open_questions().collect();
         open.sort_by_key(|question| {
             let last = !question.is_answerable();
-            (last, self.questions.is_left_alone(question.id), question.id)
+            (last, self.is_left_alone(question.id), question.id)
         });
         open
     }
 
     /// Returns how many questions an answer without a number could be meant for.
-    pub(in crate::app) fn meant(&self) -> usize {
-        let shown = self.questions.shown_id();
-        let looked_at = shown.is_some_and(|id| self.questions.is_left_alone(id));
-        self.waiting() + usize::from(looked_at)
+    pub(in crate::app) fn meant(&self, cx: &AppCx) -> usize {
+        let shown = self.shown_id();
+        let looked_at = shown.is_some_and(|id| self.is_left_alone(id));
+        self.waiting(cx) + usize::from(looked_at)
     }
 
     /// Returns how many questions wait for the person.
-    pub fn waiting(&self) -> usize {
-        let asking = self.asked();
-        if let Some((of, waiting)) = self.questions.waiting.get()
+    pub(in crate::app) fn waiting(&self, cx: &AppCx) -> usize {
+        let asking = self.asked(cx);
+        if let Some((of, waiting)) = self.waiting.get()
             && of == asking
         {
-            debug_assert_eq!(waiting, self.count_waiting());
+            debug_assert_eq!(waiting, self.count_waiting(cx));
             return waiting;
         }
-        let waiting = self.count_waiting();
-        self.questions.waiting.set(Some((asking, waiting)));
+        let waiting = self.count_waiting(cx);
+        self.waiting.set(Some((asking, waiting)));
         waiting
     }
 
-    fn count_waiting(&self) -> usize {
-        let left_alone = self.questions.rules.left_alone();
-        self.cx.sessions.answerable_without(left_alone)
+    fn count_waiting(&self, cx: &AppCx) -> usize {
+        let left_alone = self.rules.left_alone();
+        cx.sessions.answerable_without(left_alone)
     }
 
     /// Returns the question to show: the current one as long as it can be answered, or else the next.
-    fn next_shown(&self, current: Option<QuestionId>) -> Option<QuestionId> {
-        let shown = current.and_then(|id| self.cx.sessions.question(id));
+    fn next_shown(&self, current: Option<QuestionId>, cx: &AppCx) -> Option<QuestionId> {
+        let shown = current.and_then(|id| cx.sessions.question(id));
         if shown.is_some_and(Question::is_answerable) {
             return current;
         }
         let waits = |question: &&Question| self.waits(question);
-        let mut answerable = self.cx.sessions.answerable_questions();
+        let mut answerable = cx.sessions.answerable_questions();
         answerable.find(waits).map(|it| it.id)
     }
 
     /// Returns the state that results about questions depend on.
-    fn asked(&self) -> Asking {
-        (self.cx.sessions.asking(), self.questions.rules.leaving())
+    fn asked(&self, cx: &AppCx) -> Asking {
+        (cx.sessions.asking(), self.rules.leaving())
     }
 
     /// Returns whether a question can be answered, and no rule leaves it alone.
     fn waits(&self, question: &Question) -> bool {
-        question.is_answerable() && !self.questions.is_left_alone(question.id)
+        question.is_answerable() && !self.is_left_alone(question.id)
     }
 
     /// Returns the questions that wait for the person: those that can be answered and that no rule leaves alone.
-    pub fn waiting_questions(&self) -> Vec<&Question> {
-        let mut open = self.questions();
+    pub(in crate::app) fn waiting_questions<'a>(&self, cx: &'a AppCx) -> Vec<&'a Question> {
+        let mut open = self.questions(cx);
         open.retain(|question| self.waits(question));
         open
     }
 
     /// Updates the shown question: it stays as long as it wants an answer.
-    pub(in crate::app) fn refresh_shown(&mut self, now: Now) {
-        self.refresh_after(None, now);
+    pub(in crate::app) fn refresh_shown(&mut self, cx: &mut AppCx, now: Now) {
+        self.refresh_after(None, cx, now);
     }
 
     /// Does the same right after a question was asked for the first time: that one is not asked again.
-    fn refresh_after(&mut self, asked: Option<QuestionId>, now: Now) {
-        let current = self.questions.shown_id();
+    fn refresh_after(&mut self, asked: Option<QuestionId>, cx: &mut AppCx, now: Now) {
+        let current = self.shown_id();
         // As long as none of them changes, the shown one stays right.
-        if self.questions.right == Some((self.asked(), current)) {
-            debug_assert_eq!(current, self.next_shown(current));
+        if self.right == Some((self.asked(cx), current)) {
+            debug_assert_eq!(current, self.next_shown(current, cx));
             return;
         }
-        let next = self.next_shown(current);
+        let next = self.next_shown(current, cx);
         if next != current {
-            self.show(next, current.is_some() && next != asked, now);
+            self.show(next, current.is_some() && next != asked, cx, now);
         }
-        self.questions.right = Some((self.asked(), self.questions.shown_id()));
+        self.right = Some((self.asked(cx), self.shown_id()));
     }
 
     /// Sets the shown question. With `ask_again`, because it follows another one, it is asked again, so that the person
     /// does not answer it in the belief that it is still the previous one.
-    pub(in crate::app) fn show(&mut self, question: Option<QuestionId>, ask_again: bool, now: Now) {
-        self.cx.doing.leave_question();
-        self.questions.show(question, now.monotonic);
-        self.cx.answers.note_question(question.is_some());
+    pub(in crate::app) fn show(
+        &mut self,
+        question: Option<QuestionId>,
+        ask_again: bool,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        cx.doing.leave_question();
+        self.set_shown(question, now.monotonic);
+        cx.answers.note_question(question.is_some());
         let Some(id) = question else { return };
-        if self.cx.face.can_flush() {
-            self.cx.effects.push(Effect::FlushInput);
-            self.questions.flush_at =
-                Some(now.monotonic + Duration::from_millis(self.cx.config.questions.arm_ms));
+        if cx.face.can_flush() {
+            cx.effects.push(Effect::FlushInput);
+            self.flush_at = Some(now.monotonic + Duration::from_millis(cx.config.questions.arm_ms));
         }
         if ask_again {
-            self.ask(id, Class::Alert, now);
+            self.ask(id, Class::Alert, cx, now);
+        }
+    }
+
+    /// Turns to a question by the person's wish, and asks it.
+    pub(in crate::app) fn turn_to(&mut self, id: QuestionId, cx: &mut AppCx, now: Now) {
+        self.show(Some(id), false, cx, now);
+        self.note_change(now.monotonic);
+        self.ask(id, Class::Response, cx, now);
+    }
+
+    /// Turns to the question of a conversation that the person went to, unless it is shown already.
+    pub(in crate::app) fn turn_to_one_of(
+        &mut self,
+        conversation: &Conversation,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        let mut questions = self.questions(cx).into_iter();
+        let asks = questions.find(|it| it.is_answerable() && conversation.includes(&it.key));
+        let asks = asks.map(|question| question.id);
+        if let Some(id) = asks.filter(|id| self.shown_id() != Some(*id)) {
+            self.turn_to(id, cx, now);
+        }
+    }
+
+    /// Turns to the next question that can be answered.
+    pub(in crate::app) fn next_question(&mut self, cx: &mut AppCx, now: Now) {
+        let open = self.questions(cx).into_iter();
+        let open: Vec<QuestionId> = open
+            .filter(|question| question.is_answerable())
+            .map(|question| question.id)
+            .collect();
+        let Some(current) = self.shown_id() else {
+            cx.respond("reply.no_question", &[], now);
+            return;
+        };
+        let at = open
+            .iter()
+            .position(|id| *id == current)
+            .map_or(0, |at| (at + 1) % open.len());
+        if let Some(next) = open.get(at).copied() {
+            self.turn_to(next, cx, now);
         }
     }
 
     /// Handles a question that was raised: rings, notifies, and shows it if none is shown.
-    pub(in crate::app) fn question_opened(&mut self, id: QuestionId, now: Now) {
-        let others = self.cx.sessions.answerable_without([id].into_iter());
+    pub(in crate::app) fn question_opened(&mut self, id: QuestionId, cx: &mut AppCx, now: Now) {
+        let others = cx.sessions.answerable_without([id].into_iter());
         if others > 0 {
-            self.questions.note_change(now.monotonic);
+            self.note_change(now.monotonic);
         }
-        if matches!(self.cx.doing, Doing::Quitting | Doing::Leaving(_)) {
+        if matches!(cx.doing, Doing::Quitting | Doing::Leaving(_)) {
             // There is something new to leave without an answer: leaving must be requested again.
-            self.cx.doing = Doing::Watching;
-            self.cx.respond("quit.stay", &[], now);
+            cx.doing = Doing::Watching;
+            cx.respond("quit.stay", &[], now);
         }
-        self.refresh_after(Some(id), now);
-        self.ring(id, now);
+        self.refresh_after(Some(id), cx, now);
+        self.ring(id, cx, now);
     }
 
     /// Asks a question again.
-    pub(in crate::app) fn ask(&mut self, id: QuestionId, class: Class, now: Now) {
-        let Some(question) = self.cx.sessions.question(id).cloned() else {
+    pub(in crate::app) fn ask(&mut self, id: QuestionId, class: Class, cx: &mut AppCx, now: Now) {
+        let Some(question) = cx.sessions.question(id).cloned() else {
             return;
         };
         // It waited for the previous one, and is asked just now.
-        if class == Class::Alert && self.cx.holding.is_asked_now(id, now.monotonic) {
+        if class == Class::Alert && cx.holding.is_asked_now(id, now.monotonic) {
             return;
         }
-        self.note_said(now);
+        self.note_said(cx, now);
         // A question that was heard in full, or is written above, is repeated by its risk and action.
-        let known = self.questions.known.heard(id).is_some() || !self.cx.has_voice();
+        let known = self.known.heard(id).is_some() || !cx.has_voice();
         let segments = match known && class == Class::Alert {
-            true => self.cx.announcer.remind(&question, &self.cx.sessions, now),
-            false => self
-                .cx
-                .announcer
-                .ask_again(&question, &self.cx.sessions, now),
+            true => cx.announcer.remind(&question, &cx.sessions, now),
+            false => cx.announcer.ask_again(&question, &cx.sessions, now),
         };
         let kind = kind_of(&question);
         let announcement =
-            self.cx
-                .announcer
+            cx.announcer
                 .say_about(class, kind, About::Asks(id), (segments, Aloud::Yes), now);
-        self.cx.emit(announcement, now);
+        cx.emit(announcement, now);
     }
 
     /// Asks the shown question aloud when the voice arrives after it.
-    pub(in crate::app) fn ask_again_after_voice(&mut self, now: Now) {
-        self.note_said(now);
-        if let Some(id) = self.questions.shown_id()
-            && self.questions.known.heard(id).is_none()
+    pub(in crate::app) fn ask_again_after_voice(&mut self, cx: &mut AppCx, now: Now) {
+        self.note_said(cx, now);
+        if let Some(id) = self.shown_id()
+            && self.known.heard(id).is_none()
         {
-            self.ask(id, Class::Alert, now);
+            self.ask(id, Class::Alert, cx, now);
         }
     }
 
     /// Announces a part of a question, or all of it, as the answer to a key.
-    pub(in crate::app) fn tell_part(&mut self, id: QuestionId, words: Vec<Segment>, now: Now) {
+    pub(in crate::app) fn tell_part(
+        &mut self,
+        id: QuestionId,
+        words: Vec<Segment>,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
         let (class, about) = (Class::Response, About::Asks(id));
-        let told = self
-            .cx
+        let told = cx
             .announcer
             .say_about(class, Kind::Reply, about, (words, Aloud::Yes), now);
-        self.cx.emit(told, now);
+        cx.emit(told, now);
     }
 
     /// Returns the next part of a question that is read in parts; after the last one, the first again.
-    pub(in crate::app) fn next_part(&mut self, question: &Question, now: Now) -> Vec<Segment> {
-        self.note_said(now);
-        let mut parts = self
-            .cx
-            .announcer
-            .whole(question, &self.cx.sessions, now)
-            .parts;
-        let known = &mut self.questions.known;
+    pub(in crate::app) fn next_part(
+        &mut self,
+        question: &Question,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<Segment> {
+        self.note_said(cx, now);
+        let mut parts = cx.announcer.whole(question, &cx.sessions, now).parts;
+        let known = &mut self.known;
         let at = known.parts(question.id) % parts.len().max(1);
         known.tell_part(question.id);
         if question.is_cut() {

@@ -13,72 +13,73 @@ use crate::keys::ChoiceMove;
 use crate::protocol::{Answer, Now, Response};
 use crate::session::{Question, QuestionBody, QuestionId};
 
+use super::Questions;
 use super::gate::Meant;
-use crate::app::App;
 use crate::app::activity::Doing;
 use crate::app::activity::choices::{Choices, Taken};
 use crate::app::by::By;
+use crate::app::cx::AppCx;
+use crate::app::fact::AppFact;
 
 /// The separator between several picked values: the protocol carries a single text (6.6.1).
 const BETWEEN: &str = ", ";
 
-impl App {
+impl Questions {
     /// Returns the choice in focus, from 0.
-    pub fn choice_in_focus(&self) -> Option<usize> {
-        self.cx.doing.choices()?.focus()
+    pub(in crate::app) fn choice_in_focus(&self, cx: &AppCx) -> Option<usize> {
+        cx.doing.choices()?.focus()
     }
 
     /// Returns whether a choice is picked; `None` if only one can be chosen.
-    pub fn is_picked(&self, at: usize) -> Option<bool> {
-        let (_, question) = self.shown()?;
+    pub(in crate::app) fn is_picked(&self, at: usize, cx: &AppCx) -> Option<bool> {
+        let question = cx.sessions.question(self.shown_id()?)?;
         let picked = |choices: &Choices| choices.is_picked(at);
-        takes_several(question).then(|| self.cx.doing.choices().is_some_and(picked))
+        takes_several(question).then(|| cx.doing.choices().is_some_and(picked))
     }
 
     /// Returns the label of each choice of a question, as the person knows it.
-    pub fn choice_labels(&self, question: &Question) -> Vec<String> {
+    pub(in crate::app) fn choice_labels(&self, question: &Question, cx: &AppCx) -> Vec<String> {
         match &question.body {
             QuestionBody::Clarification(asked) => asked
                 .choices
                 .iter()
                 .map(|choice| {
                     let label = crate::announce::speakable::one_line(&choice.label);
-                    let lexicon = self.cx.phrases().lexicon();
+                    let lexicon = cx.phrases().lexicon();
                     lexicon.name_directions(&label).into_owned()
                 })
                 .collect(),
             QuestionBody::Confirmation(asked) => asked
                 .others()
-                .map(|decision| self.cx.announcer.decision_words(decision))
+                .map(|decision| cx.announcer.decision_words(decision))
                 .collect(),
         }
     }
 
     /// Opens the choices of a question.
-    pub(in crate::app) fn open_choices(&mut self, question: &Question, now: Now) {
-        self.cx.doing = Doing::Choosing(Choices::new(question.id));
+    pub(in crate::app) fn open_choices(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
+        cx.doing = Doing::Choosing(Choices::new(question.id));
         let key = if takes_several(question) {
             "choice.open.several"
         } else {
             "choice.open"
         };
-        self.cx.respond(key, &[], now);
+        cx.respond(key, &[], now);
     }
 
     /// Moves the focus among the choices, or picks the one in focus.
-    pub(in crate::app) fn move_choice(&mut self, to: ChoiceMove, now: Now) {
-        let Some((id, focus)) = self
-            .cx
+    pub(in crate::app) fn move_choice(&mut self, to: ChoiceMove, cx: &mut AppCx, now: Now) {
+        let Some((id, focus)) = cx
             .doing
             .choices()
             .map(|choices| (choices.question(), choices.focus()))
         else {
             return;
         };
-        let Some(question) = self.cx.sessions.question(id).cloned() else {
+        let Some(question) = cx.sessions.question(id).cloned() else {
             return;
         };
-        let labels = self.choice_labels(&question);
+        let labels = self.choice_labels(&question, cx);
         let Some(last) = labels.len().checked_sub(1) else {
             return;
         };
@@ -98,36 +99,36 @@ impl App {
                     Some(at) => at,
                     None => {
                         let letter = ("letter", Arg::own(letter));
-                        self.cx.respond("choice.no_letter", &[letter], now);
+                        cx.respond("choice.no_letter", &[letter], now);
                         return;
                     }
                 }
             }
             ChoiceMove::Pick => {
                 let Some(at) = focus.filter(|_| takes_several(&question)) else {
-                    self.say_choice(&question, &labels, now);
+                    self.say_choice(&question, &labels, cx, now);
                     return;
                 };
-                if let Doing::Choosing(choices) = &mut self.cx.doing {
+                if let Doing::Choosing(choices) = &mut cx.doing {
                     choices.pick(at);
                 }
                 at
             }
         };
-        if let Doing::Choosing(choices) = &mut self.cx.doing {
+        if let Doing::Choosing(choices) = &mut cx.doing {
             choices.go_to(next);
         }
-        self.say_choice(&question, &labels, now);
+        self.say_choice(&question, &labels, cx, now);
     }
 
     /// Announces the choice in focus; it is not news and does not enter the history.
-    fn say_choice(&mut self, question: &Question, labels: &[String], now: Now) {
-        let Some(at) = self.choice_in_focus() else {
-            self.cx.respond("choice.open", &[], now);
+    fn say_choice(&mut self, question: &Question, labels: &[String], cx: &mut AppCx, now: Now) {
+        let Some(at) = self.choice_in_focus(cx) else {
+            cx.respond("choice.open", &[], now);
             return;
         };
         let Some(label) = labels.get(at) else { return };
-        let key = match self.is_picked(at) {
+        let key = match self.is_picked(at, cx) {
             Some(true) => "choice.picked",
             Some(false) => "choice.not_picked",
             None => "choice.focus",
@@ -135,42 +136,50 @@ impl App {
         let args = [
             ("n", Arg::own(at + 1)),
             ("count", Arg::own(labels.len())),
-            ("label", self.cx.announcer.exact(question, label)),
+            ("label", cx.announcer.exact(question, label)),
         ];
-        let phrases = self.cx.phrases();
-        let segments = phrases.say(key, self.cx.announcer.verbosity(), &args);
-        let told = self
-            .cx
+        let phrases = cx.phrases();
+        let segments = phrases.say(key, cx.announcer.verbosity(), &args);
+        let told = cx
             .announcer
             .aside(Class::Response, Kind::Reply, segments, now);
-        self.cx.emit(told, now);
+        cx.emit(told, now);
         // The row in focus shows it.
-        self.cx.answers.clear();
+        cx.answers.clear();
     }
 
     /// Answers with the choices that the person made.
-    pub(in crate::app) fn take_choice(&mut self, id: QuestionId, taken: Taken, now: Now) {
+    pub(in crate::app) fn take_choice(
+        &mut self,
+        id: QuestionId,
+        taken: Taken,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
         // The keys for a choice were armed when it was begun.
         let by = By::Begun;
         let picked = match taken {
-            Taken::Nothing => return self.cx.respond("choice.open", &[], now),
-            Taken::One(choice) => return self.choose(Some(id.0), Some(choice), by, now),
+            Taken::Nothing => {
+                cx.respond("choice.open", &[], now);
+                return Vec::new();
+            }
+            Taken::One(choice) => return self.choose(Some(id.0), Some(choice), by, cx, now),
             Taken::Picked(picked) => picked,
         };
-        let Some(question) = self.ready(Some(id.0), Meant::Choice(None), by, now) else {
-            return;
+        let Some(question) = self.ready(Some(id.0), Meant::Choice(None), by, cx, now) else {
+            return Vec::new();
         };
         let QuestionBody::Clarification(asked) = &question.body else {
-            return;
+            return Vec::new();
         };
         let values: Vec<&str> = picked
             .iter()
             .filter_map(|at| asked.choices.get(*at))
             .map(|choice| choice.value.as_str())
             .collect();
-        self.cx.doing = Doing::Watching;
+        cx.doing = Doing::Watching;
         let answer = Answer::Response(Response::Text(values.join(BETWEEN)));
-        self.propose(&question, answer, now);
+        self.propose(&question, answer, cx, now)
     }
 }
 

@@ -4,7 +4,9 @@ use crate::announce::{Arg, Class};
 use crate::protocol::{Answer, AwaitingClarification, Decision, Now, Response, ResponseKind};
 use crate::session::{Question, QuestionBody};
 
-use crate::app::App;
+use super::Questions;
+use crate::app::cx::AppCx;
+use crate::app::fact::AppFact;
 
 use super::gate::Meant;
 
@@ -12,16 +14,16 @@ use super::gate::Meant;
 /// number from the one that the person typed.
 const MOST_DIGITS: usize = 15;
 
-impl App {
+impl Questions {
     /// Announces which kinds of answer a question takes.
-    pub(in crate::app) fn wants(&mut self, question: &Question, now: Now) {
-        let phrases = self.cx.phrases();
+    pub(in crate::app) fn wants(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
+        let phrases = cx.phrases();
         let what = match &question.body {
             QuestionBody::Confirmation(asked) => {
                 let mut kinds: Vec<String> = [Decision::Accept, Decision::Reject]
                     .iter()
                     .filter(|decision| asked.takes(decision))
-                    .map(|decision| self.cx.announcer.decision_words(decision))
+                    .map(|decision| cx.announcer.decision_words(decision))
                     .collect();
                 if asked.others().next().is_some() {
                     let count = ("count", Arg::own(asked.others().count()));
@@ -47,7 +49,7 @@ impl App {
         };
         let or = phrases.text("reply.wants.or", &[]);
         let what = what.join(&format!(", {or} "));
-        self.cx.tell_about(
+        cx.tell_about(
             Class::Response,
             question,
             "reply.wants",
@@ -61,19 +63,26 @@ impl App {
         question: &Question,
         asked: &AwaitingClarification,
         yes: bool,
+        cx: &mut AppCx,
         now: Now,
-    ) {
+    ) -> Vec<AppFact> {
         if asked.accepted_response_kinds.contains(&ResponseKind::YesNo) {
-            self.propose(question, Answer::Response(Response::YesNo(yes)), now);
+            self.propose(question, Answer::Response(Response::YesNo(yes)), cx, now)
         } else {
-            self.wants(question, now);
+            self.wants(question, cx, now);
+            Vec::new()
         }
     }
 
     /// Reads words as one of the kinds that a question takes, the strictest first.
-    fn response_of(&self, asked: &AwaitingClarification, text: &str) -> Option<Response> {
+    fn response_of(
+        &self,
+        asked: &AwaitingClarification,
+        text: &str,
+        cx: &AppCx,
+    ) -> Option<Response> {
         let free = || takes_any(asked).then(|| Response::Text(text.to_owned()));
-        self.strict_response_of(asked, text).or_else(free)
+        self.strict_response_of(asked, text, cx).or_else(free)
     }
 
     /// Reads the words of a rule in a file in the same way. A file means the same on every computer, so `yes` and `no`
@@ -82,6 +91,7 @@ impl App {
         &self,
         asked: &AwaitingClarification,
         text: &str,
+        cx: &AppCx,
     ) -> Option<Response> {
         let fixed = [("yes", true), ("no", false)];
         let fixed = fixed
@@ -89,13 +99,18 @@ impl App {
             .find(|(word, _)| word.eq_ignore_ascii_case(text));
         let yes_or_no = fixed.map(|(_, yes)| *yes);
         let free = || takes_any(asked).then(|| Response::Text(text.to_owned()));
-        strictly(asked, text, yes_or_no.or_else(|| self.yes_or_no_in(text))).or_else(free)
+        strictly(
+            asked,
+            text,
+            yes_or_no.or_else(|| self.yes_or_no_in(text, cx)),
+        )
+        .or_else(free)
     }
 
     /// Reads words in the person's language as yes or no.
-    fn yes_or_no_in(&self, text: &str) -> Option<bool> {
+    fn yes_or_no_in(&self, text: &str, cx: &AppCx) -> Option<bool> {
         let is = |key| {
-            let word = self.cx.phrases().text(key, &[]);
+            let word = cx.phrases().text(key, &[]);
             word.eq_ignore_ascii_case(text)
         };
         match (is("answer.yes"), is("answer.no")) {
@@ -106,8 +121,13 @@ impl App {
     }
 
     /// Reads words as one of the kinds that not every text matches.
-    fn strict_response_of(&self, asked: &AwaitingClarification, text: &str) -> Option<Response> {
-        strictly(asked, text, self.yes_or_no_in(text))
+    fn strict_response_of(
+        &self,
+        asked: &AwaitingClarification,
+        text: &str,
+        cx: &AppCx,
+    ) -> Option<Response> {
+        strictly(asked, text, self.yes_or_no_in(text, cx))
     }
 
     /// Handles a text that begins with the number of the only open question: the number addresses it, unless the whole
@@ -118,22 +138,24 @@ impl App {
         asked: &AwaitingClarification,
         whole: &str,
         rest: &str,
+        cx: &mut AppCx,
         now: Now,
-    ) {
-        if self.strict_response_of(asked, whole).is_some() {
-            self.answer_with(question, asked, whole, now);
-        } else if takes_any(asked) && self.strict_response_of(asked, rest).is_none() {
+    ) -> Vec<AppFact> {
+        if self.strict_response_of(asked, whole, cx).is_some() {
+            self.answer_with(question, asked, whole, cx, now)
+        } else if takes_any(asked) && self.strict_response_of(asked, rest, cx).is_none() {
             let example = Arg::Own(Meant::Text.line(question.id));
             let args = [("n", Arg::own(question.id.0)), ("example", example)];
-            self.cx.tell_about(
+            cx.tell_about(
                 Class::Response,
                 question,
                 "reply.number_or_text",
                 &args,
                 now,
             );
+            Vec::new()
         } else {
-            self.answer_with(question, asked, rest, now);
+            self.answer_with(question, asked, rest, cx, now)
         }
     }
 
@@ -143,19 +165,20 @@ impl App {
         question: &Question,
         asked: &AwaitingClarification,
         text: &str,
+        cx: &mut AppCx,
         now: Now,
-    ) {
-        let response = self.response_of(asked, text);
+    ) -> Vec<AppFact> {
+        let response = self.response_of(asked, text, cx);
         let takes = |kind: &ResponseKind| asked.accepted_response_kinds.contains(kind);
         match response {
-            Some(response) => self.propose(question, Answer::Response(response), now),
+            Some(response) => return self.propose(question, Answer::Response(response), cx, now),
             None if takes(&ResponseKind::Numeric) && asked.accepted_response_kinds.len() == 1 => {
                 let key = match number_of(text) {
                     Err(NotANumber::TooLong) => "reply.number.long",
                     Ok(_) | Err(NotANumber::Malformed) => "reply.number",
                 };
                 let text = crate::announce::speakable::one_line(text);
-                self.cx.tell_about(
+                cx.tell_about(
                     Class::Response,
                     question,
                     key,
@@ -163,8 +186,9 @@ impl App {
                     now,
                 );
             }
-            None => self.wants(question, now),
+            None => self.wants(question, cx, now),
         }
+        Vec::new()
     }
 }
 

@@ -4,20 +4,28 @@ use crate::announce::{Aloud, Arg, Class, Manner, Segment};
 use crate::protocol::{Answer, Decision, Now};
 use crate::session::{Question, Standing};
 
+use super::Questions;
 use super::answering::contrary;
 use super::gate::Meant;
-use crate::app::App;
 use crate::app::activity::Doing;
 use crate::app::activity::second_step::SecondStep;
 use crate::app::by::By;
+use crate::app::cx::AppCx;
+use crate::app::fact::AppFact;
 
-impl App {
+impl Questions {
     /// Asks for the second step.
-    pub(in crate::app) fn ask_to_confirm(&mut self, question: &Question, answer: Answer, now: Now) {
-        let words = self.cx.announcer.answer_words(question, &answer);
+    pub(in crate::app) fn ask_to_confirm(
+        &mut self,
+        question: &Question,
+        answer: Answer,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        let words = cx.announcer.answer_words(question, &answer);
         let mut args = vec![
             ("n", Arg::own(question.id.0)),
-            ("subject", self.cx.announcer.subject(question)),
+            ("subject", cx.announcer.subject(question)),
             ("answer", Arg::Own(words)),
         ];
         let accepts = matches!(
@@ -28,62 +36,66 @@ impl App {
             }
         );
         let key = if let Some(earlier) = contrary(question, &answer) {
-            let earlier = self.cx.announcer.answer_words(question, earlier);
+            let earlier = cx.announcer.answer_words(question, earlier);
             args.push(("earlier", Arg::Own(earlier)));
-            self.cx.face.pick(
+            cx.face.pick(
                 "reply.second_step.contrary.keys",
                 "reply.second_step.contrary.lines",
             )
         } else if accepts {
-            self.cx
-                .face
+            cx.face
                 .pick("reply.second_step.keys", "reply.second_step.lines")
         } else {
-            self.cx.face.pick(
+            cx.face.pick(
                 "reply.second_step.other.keys",
                 "reply.second_step.other.lines",
             )
         };
-        self.cx.doing = Doing::Confirming(SecondStep::new(question.id, answer, now));
+        cx.doing = Doing::Confirming(SecondStep::new(question.id, answer, now));
         if question.standing == Standing::Resumed {
             let args = [("n", Arg::own(question.id.0))];
-            self.cx
-                .tell_about(Class::Response, question, "reply.perhaps", &args, now);
+            cx.tell_about(Class::Response, question, "reply.perhaps", &args, now);
         }
-        let level = self.cx.announcer.verbosity();
-        let mut words = self.cx.phrases().say(key, level, &args);
+        let level = cx.announcer.verbosity();
+        let mut words = cx.phrases().say(key, level, &args);
         // What a program writes for it is announced with the question; it need not be spoken here.
         if accepts
-            && self.cx.face.manner() == Manner::Program
+            && cx.face.manner() == Manner::Program
             && let Some(how) = words.first_mut()
         {
-            let spoken = self.cx.phrases().text("reply.second_step.program", &[]);
+            let spoken = cx.phrases().text("reply.second_step.program", &[]);
             *how = Segment::new(how.mark, how.text(), &spoken);
         }
-        self.cx
-            .tell_of(Class::Response, question, key, (words, Aloud::Yes), now);
+        cx.tell_of(Class::Response, question, key, (words, Aloud::Yes), now);
     }
 
     /// Handles the second step.
-    pub(in crate::app) fn confirm(&mut self, number: Option<u64>, by: By, now: Now) {
-        let Some(step) = self.cx.doing.second_step() else {
+    pub(in crate::app) fn confirm(
+        &mut self,
+        number: Option<u64>,
+        by: By,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let Some(step) = cx.doing.second_step() else {
             // Without a first step there is nothing to confirm; the question repeats what it wants.
-            if let Some(question) = self.ready(number, Meant::Confirm, by, now) {
-                let keys = self.cx.announcer.keys(&question);
-                self.cx
-                    .respond("fault.other", &[("reason", Arg::Own(keys))], now);
+            if let Some(question) = self.ready(number, Meant::Confirm, by, cx, now) {
+                let keys = cx.announcer.keys(&question);
+                cx.respond("fault.other", &[("reason", Arg::Own(keys))], now);
             }
-            return;
+            return Vec::new();
         };
         let (waiting, answer) = (step.question().0, step.answer().clone());
         let early = matches!(by, By::Key(press) if step.is_too_soon(press.read));
         if early || number.is_some_and(|number| number != waiting) {
-            self.cx.stay_open(now);
-            return;
+            cx.stay_open(now);
+            return Vec::new();
         }
-        let question = self.still_there(waiting, Meant::Confirm, now);
-        self.cx.doing = Doing::Watching;
-        let Some(question) = question else { return };
-        self.send(&question, answer, now);
+        let question = self.still_there(waiting, Meant::Confirm, cx, now);
+        cx.doing = Doing::Watching;
+        let Some(question) = question else {
+            return Vec::new();
+        };
+        self.send(&question, answer, cx, now)
     }
 }

@@ -4,9 +4,10 @@ use crate::announce::{Arg, Class};
 use crate::protocol::Now;
 use crate::session::{Question, QuestionId, Standing};
 
+use super::Questions;
 use super::arming::NotYet;
-use crate::app::App;
 use crate::app::by::By;
+use crate::app::cx::AppCx;
 
 /// The kind of answer meant: a line that must name its question gets an example with the same decision, so that a
 /// person who meant no is never given a yes to copy.
@@ -42,7 +43,7 @@ impl Meant {
     }
 }
 
-impl App {
+impl Questions {
     /// Splits off the number of the question that a text is for. With several questions open, a text may begin with it;
     /// with one, all of it is the text, unless the number carries a sign: `#2` is always an address. A reason names the
     /// open question, too. A number that may mean another question than the open one sends nothing: then the result is
@@ -53,6 +54,7 @@ impl App {
         text: Option<String>,
         meant: Meant,
         by: By,
+        cx: &mut AppCx,
         now: Now,
     ) -> Option<(Option<u64>, Option<String>)> {
         let (None, Some(whole), By::Line { .. }) = (number, &text, by) else {
@@ -68,9 +70,9 @@ impl App {
         if first.starts_with('#') {
             return Some((Some(id), rest));
         }
-        let several = self.meant() > 1;
-        let known = self.cx.sessions.raised(QuestionId(id)).cloned();
-        let shown = self.questions.shown_id();
+        let several = self.meant(cx) > 1;
+        let known = cx.sessions.raised(QuestionId(id)).cloned();
+        let shown = self.shown_id();
         match (known, shown) {
             (Some(known), _) if several && known.is_answerable() => Some((Some(id), rest)),
             // Few reasons begin with a number, and the agent would puzzle over it.
@@ -81,8 +83,8 @@ impl App {
             (Some(known), Some(shown)) if !several => {
                 let example = Arg::Own(meant.line(shown));
                 let args = [("n", Arg::own(shown.0)), ("example", example)];
-                self.respond_over(&known, now);
-                self.cx.respond("reply.over.other", &args, now);
+                self.respond_over(&known, cx, now);
+                cx.respond("reply.over.other", &args, now);
                 None
             }
             (Some(_), _) => Some((Some(id), rest)),
@@ -90,7 +92,7 @@ impl App {
             (None, Some(shown)) if !several && meant == Meant::RejectBecause => {
                 let example = Arg::Own(meant.line(shown));
                 let args = [("n", Arg::own(id)), ("example", example)];
-                self.cx.respond("reply.number_or_text", &args, now);
+                cx.respond("reply.number_or_text", &args, now);
                 None
             }
             (None, _) => Some((None, text)),
@@ -98,18 +100,17 @@ impl App {
     }
 
     /// Announces that an answer comes too late for a question, or that no such question is open.
-    fn respond_over(&mut self, question: &Question, now: Now) {
+    fn respond_over(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
         if question.is_open() {
-            self.explain(question, now);
+            self.explain(question, cx, now);
             return;
         }
         let key = match question.reply.given() {
             Some(_) => "reply.over.answered",
             None => "reply.over",
         };
-        let args = [("fate", Arg::Own(self.cx.announcer.over(question)))];
-        self.cx
-            .tell_about(Class::Response, question, key, &args, now);
+        let args = [("fate", Arg::Own(cx.announcer.over(question)))];
+        cx.tell_about(Class::Response, question, key, &args, now);
     }
 
     /// Returns the question that an answer is meant for, if it may be answered now; otherwise announces why not.
@@ -118,38 +119,38 @@ impl App {
         number: Option<u64>,
         meant: Meant,
         by: By,
+        cx: &mut AppCx,
         now: Now,
     ) -> Option<Question> {
-        let answerable = self.meant();
-        let shown = self.questions.shown_id();
+        let answerable = self.meant(cx);
+        let shown = self.shown_id();
         let wanted = number.map(QuestionId).or(shown);
         let Some(id) = wanted else {
-            let open = self.questions().first().map(|question| question.id);
-            match open.and_then(|id| self.cx.sessions.question(id)).cloned() {
-                Some(question) => self.explain(&question, now),
-                None => self.respond_none(now),
+            let open = self.questions(cx).first().map(|question| question.id);
+            match open.and_then(|id| cx.sessions.question(id)).cloned() {
+                Some(question) => self.explain(&question, cx, now),
+                None => self.respond_none(cx, now),
             }
             return None;
         };
-        let Some(question) = self.cx.sessions.raised(id).cloned() else {
-            self.cx
-                .respond("reply.no_such", &[("n", Arg::own(id.0))], now);
+        let Some(question) = cx.sessions.raised(id).cloned() else {
+            cx.respond("reply.no_such", &[("n", Arg::own(id.0))], now);
             return None;
         };
         if !question.is_open() {
-            self.respond_over(&question, now);
+            self.respond_over(&question, cx, now);
             return None;
         }
         if !question.is_answerable() {
-            self.explain(&question, now);
+            self.explain(&question, cx, now);
             return None;
         }
         if let By::Line { read } = by
             && number.is_none()
         {
-            let changed = self.questions.had_changed(read);
+            let changed = self.had_changed(read);
             if answerable > 1 {
-                self.cx.respond(
+                cx.respond(
                     "reply.which",
                     &[
                         ("count", Arg::own(answerable)),
@@ -164,22 +165,16 @@ impl App {
                     ("n", Arg::own(question.id.0)),
                     ("example", Arg::Own(meant.line(question.id))),
                 ];
-                self.cx.respond("reply.changed", &args, now);
+                cx.respond("reply.changed", &args, now);
                 return None;
             }
         }
-        self.note_said(now);
-        let (senses, held, at) = (
-            self.senses(),
-            self.cx.is_unwritten(&question),
-            now.monotonic,
-        );
+        self.note_said(cx, now);
+        let (senses, held, at) = (self.senses(cx), cx.is_unwritten(&question), now.monotonic);
         let not_yet = match by {
-            By::Key(press) => self.questions.key_not_yet(&question, press, senses),
-            By::Line { read } => self
-                .questions
-                .line_not_yet(&question, read, held, senses, at),
-            By::Begun => self.questions.begun_not_yet(&question, held, senses, at),
+            By::Key(press) => self.key_not_yet(&question, press, senses),
+            By::Line { read } => self.line_not_yet(&question, read, held, senses, at),
+            By::Begun => self.begun_not_yet(&question, held, senses, at),
         };
         let Some(why) = not_yet else {
             return Some(question);
@@ -192,7 +187,7 @@ impl App {
             NotYet::Held => "reply.not_yet.held",
             NotYet::Unshown => "reply.not_yet.unshown",
         };
-        self.respond_not_yet(key, question.id, now);
+        self.respond_not_yet(key, question.id, cx, now);
         None
     }
 
@@ -201,37 +196,39 @@ impl App {
         &mut self,
         number: u64,
         meant: Meant,
+        cx: &mut AppCx,
         now: Now,
     ) -> Option<Question> {
-        self.ready(Some(number), meant, By::Begun, now)
+        self.ready(Some(number), meant, By::Begun, cx, now)
     }
 
-    pub(in crate::app) fn respond_not_yet(&mut self, why: &str, id: QuestionId, now: Now) {
-        let why = self
-            .cx
-            .announcer
-            .phrases()
-            .text(why, &[("n", Arg::own(id.0))]);
-        self.cx
-            .respond("reply.not_yet", &[("why", Arg::Own(why))], now);
+    pub(in crate::app) fn respond_not_yet(
+        &mut self,
+        why: &str,
+        id: QuestionId,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        let why = cx.announcer.phrases().text(why, &[("n", Arg::own(id.0))]);
+        cx.respond("reply.not_yet", &[("why", Arg::Own(why))], now);
     }
 
     /// Announces that no question is open, with what became of the one that was shown until just now.
-    fn respond_none(&mut self, now: Now) {
-        let last = self.questions.just_shown(now.monotonic);
-        match last.and_then(|id| self.cx.sessions.question(id)).cloned() {
-            Some(question) => self.respond_over(&question, now),
-            None => self.cx.respond("reply.no_question", &[], now),
+    fn respond_none(&mut self, cx: &mut AppCx, now: Now) {
+        let last = self.just_shown(now.monotonic);
+        match last.and_then(|id| cx.sessions.question(id)).cloned() {
+            Some(question) => self.respond_over(&question, cx, now),
+            None => cx.respond("reply.no_question", &[], now),
         }
     }
 
     /// Announces why an open question takes no answer.
-    fn explain(&mut self, question: &Question, now: Now) {
+    fn explain(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
         let n = ("n", Arg::own(question.id.0));
         match (question.answer(), question.standing) {
             (Some(answer), _) if question.reply.perhaps().is_none() => {
-                let answer = self.cx.announcer.answer_words(question, answer);
-                self.cx.tell_about(
+                let answer = cx.announcer.answer_words(question, answer);
+                cx.tell_about(
                     Class::Response,
                     question,
                     "reply.under_way",
@@ -240,12 +237,11 @@ impl App {
                 );
             }
             (_, Standing::LinkLost) => {
-                self.cx
-                    .tell_about(Class::Response, question, "reply.lost", &[n], now)
+                cx.tell_about(Class::Response, question, "reply.lost", &[n], now)
             }
             (_, Standing::NotAnswerable | Standing::Live | Standing::Resumed) => {
-                let keys = self.cx.announcer.keys(question);
-                self.cx.tell_about(
+                let keys = cx.announcer.keys(question);
+                cx.tell_about(
                     Class::Response,
                     question,
                     "fault.other",

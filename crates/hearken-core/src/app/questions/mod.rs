@@ -22,7 +22,7 @@ mod scripted;
 mod sending;
 pub(super) mod shown;
 mod sight;
-mod under_way;
+pub(super) mod under_way;
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -56,6 +56,8 @@ pub(super) struct Questions {
     known: ReceivedExtent,
     rules: Rules,
     under_way: UnderWay,
+    /// The number of the last request.
+    last_request: u64,
     calls: Calls,
     /// The last time that a question came, went or was replaced by another.
     changed: Option<Duration>,
@@ -92,7 +94,7 @@ impl Questions {
     }
 
     /// Sets the shown question, if any.
-    fn show(&mut self, question: Option<QuestionId>, now: Duration) {
+    fn set_shown(&mut self, question: Option<QuestionId>, now: Duration) {
         if let Some(left) = self.shown_id() {
             self.last_shown = Some((left, now));
         }

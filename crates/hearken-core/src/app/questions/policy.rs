@@ -20,7 +20,9 @@ use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, RiskLevel, Undoing};
 use crate::session::{Question, QuestionBody, QuestionId, Sessions, Standing, TokenUse};
 
-use crate::app::App;
+use super::Questions;
+use crate::app::cx::AppCx;
+use crate::app::fact::AppFact;
 
 /// The source of a decision, for `decided_by`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,95 +104,100 @@ pub(super) fn is_fit(
     }
 }
 
-impl App {
+impl Questions {
     /// Allows a question to be accepted in one step if the person wants that, and all of it was read without finding a
     /// problem.
-    pub(in crate::app) fn ease(&mut self, id: QuestionId) {
-        let question = self.cx.sessions.question(id);
-        if question.is_some_and(|question| self.cx.announcer.may_be_one_step(question)) {
-            self.cx.sessions.ease(id);
+    pub(in crate::app) fn ease(&mut self, id: QuestionId, cx: &mut AppCx) {
+        let question = cx.sessions.question(id);
+        if question.is_some_and(|question| cx.announcer.may_be_one_step(question)) {
+            cx.sessions.ease(id);
         }
     }
 
-    /// Decides a newly raised question if a rule is about it. Returns `false` if the person is asked.
-    pub(in crate::app) fn by_policy(&mut self, id: QuestionId, now: Now) -> bool {
-        if self.questions.is_left_alone(id) {
-            return true;
+    /// Decides a newly raised question if a rule is about it. Returns `None` if the person is asked.
+    pub(in crate::app) fn by_policy(
+        &mut self,
+        id: QuestionId,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Option<Vec<AppFact>> {
+        if self.is_left_alone(id) {
+            return Some(Vec::new());
         }
-        let Some(question) = self.cx.sessions.question(id).cloned() else {
-            return false;
-        };
+        let question = cx.sessions.question(id).cloned()?;
         // A question that may be decided already is for the person to judge.
         let doubtful = question.standing == Standing::Resumed
             || question.token_use != TokenUse::Own
             || question.reply.perhaps().is_some();
-        if doubtful || !question.is_answerable() || self.questions.rules.answered(id) {
+        if doubtful || !question.is_answerable() || self.rules.answered(id) {
             if doubtful {
-                self.no_answer("answers.none", &question, String::new(), now);
+                self.no_answer("answers.none", &question, String::new(), cx, now);
             }
-            return false;
+            return None;
         }
-        let trust = self.cx.announcer.trust();
-        let Some(rule) = rule_for(&self.cx.config.policy, &question, trust).cloned() else {
-            return self.by_answers(&question, now);
+        let trust = cx.announcer.trust();
+        let Some(rule) = rule_for(&cx.config.policy, &question, trust).cloned() else {
+            return self.by_answers(&question, cx, now);
         };
-        self.decide_by(rule, &question, now)
+        Some(self.decide_by(rule, &question, cx, now))
     }
 
     /// Carries out a rule on a question that it is about.
-    pub(super) fn decide_by(&mut self, rule: PolicyRule, question: &Question, now: Now) -> bool {
+    pub(super) fn decide_by(
+        &mut self,
+        rule: PolicyRule,
+        question: &Question,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
         let id = question.id;
-        let words = self
-            .cx
+        let words = cx
             .announcer
-            .policy_words(&rule, question, &self.cx.sessions, now);
-        let announcement = self.cx.announcer.say_about(
+            .policy_words(&rule, question, &cx.sessions, now);
+        let announcement = cx.announcer.say_about(
             Class::Outcome,
             Kind::Confirmation,
             crate::announce::About::Tells(id),
             (words, crate::announce::Aloud::Yes),
             now,
         );
-        self.cx.emit(announcement, now);
+        cx.emit(announcement, now);
         let decision = match rule.decision {
             PolicyDecision::Leave => {
-                self.questions.rules.note_left(id);
-                return true;
+                self.rules.note_left(id);
+                return Vec::new();
             }
             PolicyDecision::Reject => Decision::Reject,
             PolicyDecision::Accept => Decision::Accept,
         };
-        self.questions.rules.note_answered(id);
+        self.rules.note_answered(id);
         let answer = Answer::Decision {
             decision,
             rationale: None,
         };
-        self.dispatch(question, answer, Decider::Rule(rule.name), now);
-        true
+        self.dispatch(question, answer, Decider::Rule(rule.name), cx, now)
     }
 
     /// Asks the person after all, because the answer of a rule did not arrive.
-    pub(in crate::app) fn ask_instead_of_rule(&mut self, id: QuestionId, now: Now) {
-        let open = self
-            .cx
+    pub(in crate::app) fn ask_instead_of_rule(&mut self, id: QuestionId, cx: &mut AppCx, now: Now) {
+        let open = cx
             .sessions
             .question(id)
             .is_some_and(Question::is_answerable);
-        if open && self.questions.rules.answered(id) {
-            self.question_opened(id, now);
-            self.ask(id, Class::Alert, now);
+        if open && self.rules.answered(id) {
+            self.question_opened(id, cx, now);
+            self.ask(id, Class::Alert, cx, now);
         }
     }
 
     /// Announces at the start which questions will not be asked.
-    pub(in crate::app) fn tell_policy(&mut self, now: Now) {
-        self.tell_answers(now);
-        if self.cx.config.policy.is_empty() {
+    pub(in crate::app) fn tell_policy(&mut self, cx: &mut AppCx, now: Now) {
+        self.tell_answers(cx, now);
+        if cx.config.policy.is_empty() {
             return;
         }
-        let phrases = self.cx.phrases();
-        let rules: Vec<String> = self
-            .cx
+        let phrases = cx.phrases();
+        let rules: Vec<String> = cx
             .config
             .policy
             .iter()
@@ -207,7 +214,6 @@ impl App {
             ("n", Arg::own(rules.len())),
             ("rules", Arg::Own(rules.join("; "))),
         ];
-        self.cx
-            .say(Class::Outcome, Kind::Hint, "policy.start", &args, now);
+        cx.say(Class::Outcome, Kind::Hint, "policy.start", &args, now);
     }
 }

@@ -21,9 +21,11 @@ use crate::config::{AnswerKind, AnswerRule, AnswerWish, PolicyDecision, PolicyRi
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Response, Undoing};
 use crate::session::{Question, QuestionBody, Sessions};
 
+use super::Questions;
 use super::policy::{Decider, is_fit, is_of, named};
-use crate::app::App;
+use crate::app::cx::AppCx;
 use crate::app::cx::kind_of;
+use crate::app::fact::AppFact;
 
 /// Returns the first rule that is about a question.
 fn rule_for<'a>(
@@ -66,13 +68,18 @@ fn is_plain(question: &Question) -> bool {
     !hides_something(question) && !question.is_cut() && !question.turns_its_direction()
 }
 
-impl App {
-    /// Answers a question by the call's file, if a rule there may. Returns `false` if the person is asked.
-    pub(super) fn by_answers(&mut self, question: &Question, now: Now) -> bool {
-        let trust = self.cx.announcer.trust();
-        let Some(rule) = rule_for(&self.cx.config.answers, question, trust).cloned() else {
-            self.no_answer("answers.none", question, String::new(), now);
-            return false;
+impl Questions {
+    /// Answers a question by the call's file, if a rule there may. Returns `None` if the person is asked.
+    pub(super) fn by_answers(
+        &mut self,
+        question: &Question,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Option<Vec<AppFact>> {
+        let trust = cx.announcer.trust();
+        let Some(rule) = rule_for(&cx.config.answers, question, trust).cloned() else {
+            self.no_answer("answers.none", question, String::new(), cx, now);
+            return None;
         };
         let fit = match &question.body {
             QuestionBody::Confirmation(asked) => match rule.wish() {
@@ -85,17 +92,16 @@ impl App {
                 AnswerWish::Words(_) => None,
             },
             QuestionBody::Clarification(asked) => {
-                let response = self.response_of_rule(asked, &rule.answer);
+                let response = self.response_of_rule(asked, &rule.answer, cx);
                 if let Some(response) = response.filter(|_| is_plain(question)) {
-                    self.answer_by(&rule, question, response, now);
-                    return true;
+                    return Some(self.answer_by(&rule, question, response, cx, now));
                 }
                 None
             }
         };
         let Some(decision) = fit else {
-            self.no_answer("answers.unfit", question, rule.name, now);
-            return false;
+            self.no_answer("answers.unfit", question, rule.name, cx, now);
+            return None;
         };
         let rule = PolicyRule {
             name: rule.name,
@@ -105,51 +111,63 @@ impl App {
             risks: Vec::new(),
             silence: rule.silence,
         };
-        self.decide_by(rule, question, now)
+        Some(self.decide_by(rule, question, cx, now))
     }
 
     /// Answers a clarification by a rule, and announces it.
-    fn answer_by(&mut self, rule: &AnswerRule, question: &Question, response: Response, now: Now) {
+    fn answer_by(
+        &mut self,
+        rule: &AnswerRule,
+        question: &Question,
+        response: Response,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
         let answer = Answer::Response(response);
-        let words = self.cx.announcer.answer_words(question, &answer);
+        let words = cx.announcer.answer_words(question, &answer);
         let args = [
             ("rule", Arg::Own(rule.name.clone())),
             ("n", Arg::own(question.id.0)),
-            ("question", self.cx.announcer.subject(question)),
+            ("question", cx.announcer.subject(question)),
             ("answer", Arg::Own(words)),
         ];
-        self.cx
-            .tell_about(Class::Outcome, question, "answers.answers", &args, now);
-        self.questions.rules.note_answered(question.id);
-        self.dispatch(question, answer, Decider::Rule(rule.name.clone()), now);
+        cx.tell_about(Class::Outcome, question, "answers.answers", &args, now);
+        self.rules.note_answered(question.id);
+        self.dispatch(question, answer, Decider::Rule(rule.name.clone()), cx, now)
     }
 
     /// Announces, once per question, that none of the call's rules answers it, if there are any rules.
-    pub(super) fn no_answer(&mut self, key: &str, question: &Question, rule: String, now: Now) {
-        if self.cx.config.answers.is_empty() || !self.questions.rules.note_unanswered(question.id) {
+    pub(super) fn no_answer(
+        &mut self,
+        key: &str,
+        question: &Question,
+        rule: String,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        if cx.config.answers.is_empty() || !self.rules.note_unanswered(question.id) {
             return;
         }
         let args = [("rule", Arg::Own(rule)), ("n", Arg::own(question.id.0))];
-        let segments = (self.cx.phrases()).say(key, self.cx.announcer.verbosity(), &args);
+        let segments = (cx.phrases()).say(key, cx.announcer.verbosity(), &args);
         let about = About::Tells(question.id);
-        let told = (self.cx.announcer).say_about(
+        let told = (cx.announcer).say_about(
             Class::Outcome,
             kind_of(question),
             about,
             (segments, Aloud::Yes),
             now,
         );
-        self.cx.emit(told, now);
+        cx.emit(told, now);
     }
 
     /// Announces at the start which questions the call's rules answer.
-    pub(super) fn tell_answers(&mut self, now: Now) {
-        if self.cx.config.answers.is_empty() {
+    pub(super) fn tell_answers(&mut self, cx: &mut AppCx, now: Now) {
+        if cx.config.answers.is_empty() {
             return;
         }
-        let phrases = self.cx.phrases();
-        let rules: Vec<String> = self
-            .cx
+        let phrases = cx.phrases();
+        let rules: Vec<String> = cx
             .config
             .answers
             .iter()
@@ -188,7 +206,7 @@ impl App {
             ("n", Arg::own(rules.len())),
             ("rules", Arg::Own(rules.join("; "))),
         ];
-        self.cx.say(
+        cx.say(
             Class::Outcome,
             crate::announce::Kind::Hint,
             "answers.start",

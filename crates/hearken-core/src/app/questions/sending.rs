@@ -8,25 +8,33 @@ use crate::protocol::{Answer, Decision, Now, Reply, Response};
 use crate::session::{Question, QuestionId, QuestionRun, ReplyState, Standing};
 
 use super::CHANGED;
+use super::Questions;
 use super::policy::Decider;
 use super::under_way::Outgoing;
-use crate::app::{App, Effect, RecordedFact};
+use crate::app::cx::AppCx;
+use crate::app::effect::{Effect, RecordedFact};
+use crate::app::fact::AppFact;
 
-impl App {
+impl Questions {
     /// Reads the answer back and sends it.
-    pub(in crate::app) fn send(&mut self, question: &Question, answer: Answer, now: Now) {
+    pub(in crate::app) fn send(
+        &mut self,
+        question: &Question,
+        answer: Answer,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
         if question.body.token().is_none() {
-            return;
+            return Vec::new();
         }
         // Both depend on what was heard so far.
-        let was_named =
-            takes_two_steps(question) && !self.cx.queue.holds(About::Tells(question.id));
-        let is_plain = self.is_plain(question, now);
-        let wishes = self.cx.queue.withdraw(question.id, now.monotonic);
-        self.cx.wish(wishes);
+        let was_named = takes_two_steps(question) && !cx.queue.holds(About::Tells(question.id));
+        let is_plain = self.is_plain(question, cx, now);
+        let wishes = cx.queue.withdraw(question.id, now.monotonic);
+        cx.wish(wishes);
         let n = ("n", Arg::own(question.id.0));
-        let subject = ("subject", self.cx.announcer.subject(question));
-        let several = ("several", self.number_among_several(question));
+        let subject = ("subject", cx.announcer.subject(question));
+        let several = ("several", self.number_among_several(question, cx));
         let confirmed = matches!(
             answer,
             Answer::Decision {
@@ -37,8 +45,7 @@ impl App {
         // Taking the second step means having heard it there.
         if question.standing == Standing::Resumed && !confirmed {
             let args = std::slice::from_ref(&n);
-            self.cx
-                .tell_about(Class::Response, question, "reply.perhaps", args, now);
+            cx.tell_about(Class::Response, question, "reply.perhaps", args, now);
         }
         match &answer {
             Answer::Decision {
@@ -52,8 +59,7 @@ impl App {
                 };
                 let keys = ("reply.accepting", short);
                 let args = [n, subject, several];
-                self.cx
-                    .tell_about_in_short(Class::Response, question, keys, &args, now);
+                cx.tell_about_in_short(Class::Response, question, keys, &args, now);
             }
             Answer::Decision {
                 decision: Decision::Reject,
@@ -61,48 +67,43 @@ impl App {
             } => {
                 // The person's own words are read back, because they go to the agent; they are not the agent's.
                 let reason = rationale.as_deref().unwrap_or_default();
-                let reason = ("reason", Arg::Own(self.cx.announcer.persons_words(reason)));
+                let reason = ("reason", Arg::Own(cx.announcer.persons_words(reason)));
                 let short = match is_plain {
                     true => "reply.rejecting.plain",
                     false => "reply.rejecting.short",
                 };
                 let keys = ("reply.rejecting", short);
                 let args = [n, subject, reason, several];
-                self.cx
-                    .tell_about_in_short(Class::Response, question, keys, &args, now);
+                cx.tell_about_in_short(Class::Response, question, keys, &args, now);
             }
             Answer::Decision {
                 decision: Decision::Other(_),
                 ..
             }
             | Answer::Response(_) => {
-                let words = self.cx.announcer.answer_words(question, &answer);
+                let words = cx.announcer.answer_words(question, &answer);
                 let keys = ("reply.answering", "reply.answering.short");
                 let args = [n, ("answer", Arg::Own(words)), several];
-                self.cx
-                    .tell_about_in_short(Class::Response, question, keys, &args, now);
+                cx.tell_about_in_short(Class::Response, question, keys, &args, now);
             }
         }
-        self.dispatch(question, answer, Decider::Person, now);
+        self.dispatch(question, answer, Decider::Person, cx, now)
     }
 
     /// Returns whether it is obvious what an answer is for: no other question is open, this one has been shown for
     /// longer than the time in which a change may be overlooked, and nothing was announced since.
-    fn is_plain(&self, question: &Question, now: Now) -> bool {
-        let alone = self.number_among_several(question).is_empty();
-        let shown = self
-            .questions
-            .shown()
-            .filter(|shown| shown.question == question.id);
+    fn is_plain(&self, question: &Question, cx: &AppCx, now: Now) -> bool {
+        let alone = self.number_among_several(question, cx).is_empty();
+        let shown = self.shown().filter(|shown| shown.question == question.id);
         alone
             && question.standing == Standing::Live
-            && self.cx.announcer.is_in_mind(question.id, now)
+            && cx.announcer.is_in_mind(question.id, now)
             && shown.is_some_and(|shown| shown.since + CHANGED <= now.monotonic)
     }
 
     /// Returns the number of a question if others are open, too; otherwise an empty text.
-    fn number_among_several(&self, question: &Question) -> Arg {
-        let open = self.cx.sessions.open_questions();
+    fn number_among_several(&self, question: &Question, cx: &AppCx) -> Arg {
+        let open = cx.sessions.open_questions();
         let mut others = open.filter(|other| other.id != question.id);
         Arg::own(match others.next() {
             None => String::new(),
@@ -116,12 +117,13 @@ impl App {
         question: &Question,
         answer: Answer,
         by: Decider,
+        cx: &mut AppCx,
         now: Now,
-    ) {
+    ) -> Vec<AppFact> {
         let Some(token) = question.body.token() else {
-            return;
+            return Vec::new();
         };
-        let user = self.cx.config.questions.user.trim();
+        let user = cx.config.questions.user.trim();
         let reply = Reply {
             token: token.clone(),
             answer: answer.clone(),
@@ -132,29 +134,32 @@ impl App {
                 Decider::Person => format!("user:{user}"),
             },
         };
-        self.next_request += 1;
-        let request = self.next_request;
-        let attempt = self
-            .cx
+        let request = self.next_request();
+        let attempt = cx
             .sessions
             .reply_sending(question.id, answer, now.wall, now);
-        self.keep_reply(question.key.link, request, &reply);
-        let wishes = self.links.reply(question.key.link, request, &reply, now);
         let sent = Outgoing::new(question.id, question.key.link, reply, attempt);
-        self.questions.under_way.add(request, sent);
-        self.carry_out(question.key.link, wishes, now);
-        self.questions.note_change(now.monotonic);
+        self.note_change(now.monotonic);
+        self.go_out(request, sent, cx)
+    }
+
+    /// Adds an answer to those under way, and hands it to its link.
+    fn go_out(&mut self, request: u64, sent: Outgoing, cx: &mut AppCx) -> Vec<AppFact> {
+        let (link, reply) = (sent.link(), sent.reply().clone());
+        self.keep_reply(link, request, &reply, cx);
+        self.under_way.add(request, sent);
+        vec![AppFact::Answered(link, request, reply)]
     }
 
     /// Records a reply that is about to be sent.
-    fn keep_reply(&mut self, link: LinkId, request: u64, reply: &Reply) {
-        if !self.cx.keeps {
+    fn keep_reply(&mut self, link: LinkId, request: u64, reply: &Reply, cx: &mut AppCx) {
+        if !cx.keeps {
             return;
         }
         // The link's dialect decides which subscription it is sent on.
         let body = reply.to_json("");
         let kept = RecordedFact::Reply { request, body };
-        self.cx.effects.push(Effect::Keep { link, kept });
+        cx.effects.push(Effect::Keep { link, kept });
     }
 
     /// Handles the outcome of an attempt to send.
@@ -162,57 +167,46 @@ impl App {
         &mut self,
         request: u64,
         outcome: Result<Receipt, Undelivered>,
+        cx: &mut AppCx,
         now: Now,
-    ) {
-        let Some(sent) = self.questions.under_way.take(request) else {
-            return;
+    ) -> Vec<AppFact> {
+        let Some(sent) = self.under_way.take(request) else {
+            return Vec::new();
         };
-        let Some(question) = self.cx.sessions.question(sent.question()).cloned() else {
-            return;
+        let Some(question) = cx.sessions.question(sent.question()).cloned() else {
+            return Vec::new();
         };
         match outcome {
             Ok(receipt) => {
                 // If the agent's events came first, the outcome is already announced.
                 if question.is_open() && receipt != Receipt::Here {
                     let n = ("n", Arg::own(question.id.0));
-                    let several = ("several", self.number_among_several(&question));
+                    let several = ("several", self.number_among_several(&question, cx));
                     let keys = ("reply.sent", "reply.sent.short");
-                    self.cx.tell_about_in_short(
-                        Class::Outcome,
-                        &question,
-                        keys,
-                        &[n, several],
-                        now,
-                    );
+                    cx.tell_about_in_short(Class::Outcome, &question, keys, &[n, several], now);
                 }
                 let changes = match receipt {
-                    Receipt::Taken | Receipt::Here => {
-                        self.cx.sessions.reply_sent(sent.question(), now)
-                    }
-                    Receipt::Written => self.cx.sessions.reply_written(sent.question(), now),
+                    Receipt::Taken | Receipt::Here => cx.sessions.reply_sent(sent.question(), now),
+                    Receipt::Written => cx.sessions.reply_written(sent.question(), now),
                 };
-                self.tell(changes, now);
+                vec![AppFact::Changed(changes)]
             }
-            Err(undelivered) => self.undelivered(request, sent, &question, &undelivered, now),
+            Err(undelivered) => {
+                self.undelivered(request, sent, &question, &undelivered, cx, now);
+                Vec::new()
+            }
         }
     }
 
     /// Notes that the transport has reported all it knows of a request, while its dialect has yet to report the
     /// outcome.
     pub(in crate::app) fn has_left(&mut self, request: u64) {
-        self.questions.under_way.note_left(request);
+        self.under_way.note_left(request);
     }
 
-    /// Settles the answers on a link that is over: its dialect is not asked again, so what it has not reported by now
-    /// stays unknown. For requests that the transport still holds, its own report follows.
-    pub(in crate::app) fn settle_over(&mut self, link: LinkId, now: Now) {
-        if self.links.get(link).is_none_or(|view| !view.is_over()) {
-            return;
-        }
-        for request in self.questions.under_way.left_on(link) {
-            let unknown = Err(Undelivered::Unknown(Fault::Closed));
-            self.replied(request, unknown, now);
-        }
+    /// Returns the requests on a link that only its dialect could report more about.
+    pub(in crate::app) fn left_on(&self, link: LinkId) -> Vec<u64> {
+        self.under_way.left_on(link)
     }
 
     /// Handles an attempt that brought no receipt, and tries again while that can help.
@@ -222,33 +216,33 @@ impl App {
         mut sent: Outgoing,
         question: &Question,
         undelivered: &Undelivered,
+        cx: &mut AppCx,
         now: Now,
     ) {
         let id = question.id;
         let fault = undelivered.fault();
         match undelivered {
             Undelivered::Kept(_) | Undelivered::Refused(_) => {
-                self.cx.sessions.reply_not_delivered(id, now);
+                cx.sessions.reply_not_delivered(id, now);
             }
-            Undelivered::Unknown(_) => self.cx.sessions.reply_unknown(id, now),
+            Undelivered::Unknown(_) => cx.sessions.reply_unknown(id, now),
         }
         let lives =
-            question.is_open() && question.standing.reaches() && !self.is_over(question, now);
+            question.is_open() && question.standing.reaches() && !self.is_over(question, cx, now);
         let again = lives && !fault.is_final();
         if !again {
-            self.cx.sessions.reply_given_up(id, now);
+            cx.sessions.reply_given_up(id, now);
         }
-        let Some(after) = self.cx.sessions.question(id).cloned() else {
+        let Some(after) = cx.sessions.question(id).cloned() else {
             return;
         };
         let refusal = refuses_for_good(undelivered);
         let was_settling = question.reply.run() == QuestionRun::Settling;
         let key = match &after.reply {
-            ReplyState::Retrying(given) if is_refusal(&given.answer) => self
-                .cx
+            ReplyState::Retrying(given) if is_refusal(&given.answer) => cx
                 .face
                 .pick("reply.failed.rejected.keys", "reply.failed.rejected.lines"),
-            ReplyState::Retrying(_) => self.cx.face.pick("reply.failed.keys", "reply.failed.lines"),
+            ReplyState::Retrying(_) => cx.face.pick("reply.failed.keys", "reply.failed.lines"),
             ReplyState::RetryingAgain(_) => "reply.unconfirmed",
             ReplyState::Perhaps(_) if refusal => "reply.perhaps.refused",
             ReplyState::Perhaps(_) if sent.is_loss_told() => "reply.perhaps.not_again",
@@ -270,14 +264,14 @@ impl App {
         };
         let state = after.reply.run();
         if sent.tell(state) {
-            let args = self.answer_args(&after, &sent.reply().answer, fault);
-            self.cx.tell_about(Class::Alert, &after, key, &args, now);
+            let args = self.answer_args(&after, &sent.reply().answer, fault, cx);
+            cx.tell_about(Class::Alert, &after, key, &args, now);
         }
         if again {
             sent.wait(now.monotonic);
-            self.questions.under_way.add(request, sent);
+            self.under_way.add(request, sent);
         } else if after.is_open() {
-            self.ask_instead_of_rule(id, now);
+            self.ask_instead_of_rule(id, cx, now);
         }
     }
 
@@ -287,54 +281,60 @@ impl App {
         question: &Question,
         answer: &Answer,
         fault: &Fault,
+        cx: &AppCx,
     ) -> [(&'static str, Arg); 3] {
         [
             ("n", Arg::own(question.id.0)),
             (
                 "answer",
-                Arg::Own(self.cx.announcer.answer_words(question, answer)),
+                Arg::Own(cx.announcer.answer_words(question, answer)),
             ),
-            ("reason", Arg::Own(self.fault_words(fault))),
+            ("reason", Arg::Own(cx.fault_words(fault))),
         ]
     }
 
-    fn is_over(&self, question: &Question, now: Now) -> bool {
-        self.cx
-            .sessions
+    fn is_over(&self, question: &Question, cx: &AppCx, now: Now) -> bool {
+        cx.sessions
             .expires(question)
             .is_some_and(|at| now.monotonic >= at)
     }
 
+    /// Returns the answers that are due to be sent again.
+    pub(in crate::app) fn take_due(&mut self, now: Now) -> Vec<Outgoing> {
+        self.under_way.take_due(now.monotonic)
+    }
+
     /// Sends again what could not be sent, with the timestamp of the decision.
-    pub(in crate::app) fn retry(&mut self, now: Now) {
-        for mut sent in self.questions.under_way.take_due(now.monotonic) {
-            let Some(question) = self.cx.sessions.question(sent.question()).cloned() else {
-                continue;
-            };
-            if !question.is_open() || !question.standing.reaches() {
-                self.not_again(&sent, &question, now);
-                continue;
-            }
-            let decided: Timestamp = sent.reply().timestamp;
-            let answer = sent.reply().answer.clone();
-            let attempt = self
-                .cx
-                .sessions
-                .reply_sending(question.id, answer, decided, now);
-            sent.try_again(attempt);
-            self.next_request += 1;
-            let (link, request) = (sent.link(), self.next_request);
-            self.keep_reply(link, request, sent.reply());
-            let wishes = self.links.reply(link, request, sent.reply(), now);
-            self.questions.under_way.add(request, sent);
-            self.carry_out(link, wishes, now);
+    pub(in crate::app) fn try_again(
+        &mut self,
+        mut sent: Outgoing,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let Some(question) = cx.sessions.question(sent.question()).cloned() else {
+            return Vec::new();
+        };
+        if !question.is_open() || !question.standing.reaches() {
+            self.not_again(&sent, &question, cx, now);
+            return Vec::new();
         }
+        let decided: Timestamp = sent.reply().timestamp;
+        let answer = sent.reply().answer.clone();
+        let attempt = (cx.sessions).reply_sending(question.id, answer, decided, now);
+        sent.try_again(attempt);
+        let request = self.next_request();
+        self.go_out(request, sent, cx)
+    }
+
+    fn next_request(&mut self) -> u64 {
+        self.last_request += 1;
+        self.last_request
     }
 
     /// Announces the fate of an answer that can't be tried again any more.
-    fn not_again(&mut self, sent: &Outgoing, question: &Question, now: Now) {
-        self.cx.sessions.reply_given_up(sent.question(), now);
-        let Some(after) = self.cx.sessions.question(sent.question()).cloned() else {
+    fn not_again(&mut self, sent: &Outgoing, question: &Question, cx: &mut AppCx, now: Now) {
+        cx.sessions.reply_given_up(sent.question(), now);
+        let Some(after) = cx.sessions.question(sent.question()).cloned() else {
             return;
         };
         let key = match &after.reply {
@@ -354,23 +354,19 @@ impl App {
             | ReplyState::Settling(..)
             | ReplyState::Resolved(..) => return,
         };
-        let args = self.answer_args(question, &sent.reply().answer, &Fault::Closed);
-        self.cx.tell_about(Class::Alert, &after, key, &args, now);
+        let args = self.answer_args(question, &sent.reply().answer, &Fault::Closed, cx);
+        cx.tell_about(Class::Alert, &after, key, &args, now);
     }
 
     /// Announces, at the end of a run, the answers that are not known to have arrived.
-    pub(in crate::app) fn tell_undelivered(&mut self, now: Now) {
-        if self.run.is_over() {
-            return;
-        }
+    pub(in crate::app) fn tell_undelivered(&mut self, cx: &mut AppCx, now: Now) {
         let left: Vec<(QuestionId, Answer)> = self
-            .questions
             .under_way
             .iter()
             .map(|sent| (sent.question(), sent.reply().answer.clone()))
             .collect();
         for (id, answer) in left {
-            let Some(question) = self.cx.sessions.question(id) else {
+            let Some(question) = cx.sessions.question(id) else {
                 continue;
             };
             let key = match question.reply {
@@ -388,12 +384,11 @@ impl App {
                 | ReplyState::PerhapsResolved(..)
                 | ReplyState::Withdrawn(_) => "quit.unconfirmed",
             };
-            let answer = self.cx.announcer.answer_words(question, &answer);
+            let answer = cx.announcer.answer_words(question, &answer);
             let args = [("n", Arg::own(id.0)), ("answer", Arg::Own(answer))];
-            let words = self.cx.phrases().text(key, &args);
-            self.leave_word(words.clone());
-            self.cx
-                .respond("fault.other", &[("reason", Arg::Own(words))], now);
+            let words = cx.phrases().text(key, &args);
+            cx.leave_word(words.clone());
+            cx.respond("fault.other", &[("reason", Arg::Own(words))], now);
         }
     }
 
@@ -406,38 +401,35 @@ impl App {
         &mut self,
         number: Option<u64>,
         rejects: bool,
+        cx: &mut AppCx,
         now: Now,
     ) -> bool {
         let wanted = number.map(QuestionId);
-        if wanted.is_none() && self.questions.shown().is_some() {
+        if wanted.is_none() && self.shown().is_some() {
             return false;
         }
         let opposite = |sent: &Outgoing| is_refusal(&sent.reply().answer) != rejects;
-        let request = match self.questions.under_way.only_waiting(wanted) {
+        let request = match self.under_way.only_waiting(wanted) {
             Some((request, sent)) if opposite(sent) => request,
             Some(_) | None => return false,
         };
-        let Some(sent) = self.questions.under_way.take(request) else {
+        let Some(sent) = self.under_way.take(request) else {
             return false;
         };
-        self.cx.sessions.reply_given_up(sent.question(), now);
-        let Some(question) = self.cx.sessions.question(sent.question()).cloned() else {
+        cx.sessions.reply_given_up(sent.question(), now);
+        let Some(question) = cx.sessions.question(sent.question()).cloned() else {
             return false;
         };
-        let words = self
-            .cx
-            .announcer
-            .answer_words(&question, &sent.reply().answer);
+        let words = cx.announcer.answer_words(&question, &sent.reply().answer);
         let args = [("n", Arg::own(question.id.0)), ("answer", Arg::Own(words))];
         let key = if question.reply.perhaps().is_some() {
             "reply.taken_back.perhaps"
         } else {
             "reply.taken_back"
         };
-        self.cx
-            .tell_about(Class::Response, &question, key, &args, now);
-        self.refresh_shown(now);
-        self.ask(question.id, Class::Alert, now);
+        cx.tell_about(Class::Response, &question, key, &args, now);
+        self.refresh_shown(cx, now);
+        self.ask(question.id, Class::Alert, cx, now);
         true
     }
 }

@@ -8,28 +8,35 @@ use crate::announce::{About, Announcement, Arg, Kind, Manner};
 use crate::protocol::Now;
 use crate::session::Question;
 
+use super::Questions;
 use super::arming::Senses;
 use super::known::Hearing;
 use super::shown::{Pages, Showing};
-use crate::app::App;
+use crate::app::cx::AppCx;
 
-impl App {
+impl Questions {
     /// Returns whether no face has reported yet that the shown question is in sight.
-    pub fn wants_sight(&self) -> bool {
-        let shown = self.questions.shown();
+    pub(in crate::app) fn wants_sight(&self) -> bool {
+        let shown = self.shown();
         shown.is_some_and(|shown| shown.in_sight().is_none())
     }
 
     /// Notes what a frame of the full face has shown since `at`.
-    pub(in crate::app) fn drawn(&mut self, showing: Showing, at: Duration, now: Now) {
-        match (showing, self.questions.shown.as_mut()) {
+    pub(in crate::app) fn drawn(
+        &mut self,
+        showing: Showing,
+        at: Duration,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        match (showing, self.shown.as_mut()) {
             (Showing::SideQuestion, _) => {}
             (Showing::Blank, shown) => {
                 if let Some(shown) = shown {
                     shown.unsee();
                 }
-                if self.cx.doing.second_step().is_some() {
-                    self.cx.stay_open(now);
+                if cx.doing.second_step().is_some() {
+                    cx.stay_open(now);
                 }
             }
             (Showing::Page(drawn), Some(shown)) if shown.question == drawn.question => {
@@ -48,96 +55,97 @@ impl App {
         // Its details and its outcome are not the question itself.
         let asks = matches!(told.kind, Kind::Confirmation | Kind::Clarification)
             && matches!(about, About::Asks(_));
-        self.questions.known.wrote(about.question(), asks, at);
+        self.known.wrote(about.question(), asks, at);
     }
 
     /// Notes what was heard to its end.
-    pub(in crate::app) fn note_said(&mut self, now: Now) {
-        for about in self.cx.queue.take_said() {
+    pub(in crate::app) fn note_said(&mut self, cx: &mut AppCx, now: Now) {
+        for about in cx.queue.take_said() {
             if let About::Asks(id) = about {
-                self.questions.known.said(id, now.monotonic);
+                self.known.said(id, now.monotonic);
             }
         }
-        self.questions.keep(&self.cx.sessions);
+        self.keep(&cx.sessions);
     }
 
     /// Handles the stop key: a person who presses it knows that a question is there.
-    pub(in crate::app) fn note_stopped(&mut self) {
-        let cut = self.cx.queue.take_said().into_iter();
+    pub(in crate::app) fn note_stopped(&mut self, cx: &mut AppCx) {
+        let cut = cx.queue.take_said().into_iter();
         let cut = cut.filter_map(|about| match about {
             About::Asks(id) => Some(id),
             About::Tells(_) => None,
         });
-        let shown = self.questions.shown_id();
+        let shown = self.shown_id();
         for id in cut.chain(shown) {
-            self.questions.known.skipped(id);
+            self.known.skipped(id);
         }
     }
 
     /// Returns how the person answers and hears.
-    pub(super) fn senses(&self) -> Senses {
-        let face = &self.cx.face;
-        let times = &self.cx.config.questions;
-        Senses::new(face.manner(), face.lines(), self.cx.has_voice(), times)
+    pub(super) fn senses(&self, cx: &AppCx) -> Senses {
+        let face = &cx.face;
+        let times = &cx.config.questions;
+        Senses::new(face.manner(), face.lines(), cx.has_voice(), times)
     }
 
     /// Returns whether all of a question was spoken or shown, and announces what to do if not: a part of a question
     /// can't be answered.
-    pub(in crate::app) fn is_told_whole(&mut self, question: &Question, now: Now) -> bool {
-        self.note_said(now);
-        let heard = self.questions.known.heard(question.id);
-        let shown = self
-            .questions
-            .shown()
-            .filter(|it| it.question == question.id);
+    pub(in crate::app) fn is_told_whole(
+        &mut self,
+        question: &Question,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> bool {
+        self.note_said(cx, now);
+        let heard = self.known.heard(question.id);
+        let shown = self.shown().filter(|it| it.question == question.id);
         let in_parts = match shown.map_or(&Pages::None, |it| it.pages()) {
             Pages::All => return true,
             Pages::Some { .. } if !question.is_cut() => {
                 // Stopping it means knowing that it is there, not what it says.
                 let said = matches!(heard, Some(Hearing::Said(_)));
                 if !said {
-                    self.respond_not_yet("reply.not_yet.seen", question.id, now);
+                    self.respond_not_yet("reply.not_yet.seen", question.id, cx, now);
                 }
                 return said;
             }
             Pages::Some { .. } | Pages::None => question.is_cut(),
         };
         // A program that reads JSON got all of it in one piece.
-        if !in_parts || self.cx.face.is_json() {
+        if !in_parts || cx.face.is_json() {
             return true;
         }
-        let whole = self.cx.announcer.whole(question, &self.cx.sessions, now);
-        if self.questions.known.parts(question.id) < whole.needed {
-            let why = self
-                .cx
+        let whole = cx.announcer.whole(question, &cx.sessions, now);
+        if self.known.parts(question.id) < whole.needed {
+            let why = cx
                 .face
                 .pick("reply.not_yet.rest.keys", "reply.not_yet.rest.lines");
-            self.respond_not_yet(why, question.id, now);
+            self.respond_not_yet(why, question.id, cx, now);
             return false;
         }
         if heard.is_some() {
             return true;
         }
-        if self.cx.has_voice() {
+        if cx.has_voice() {
             // The reason cuts off the part that is being spoken, so that part is spoken again.
             let n = [("n", Arg::own(question.id.0))];
-            let why = self.cx.phrases().text("reply.not_yet.said", &n);
-            let mut words = self.cx.phrases().say(
+            let why = cx.phrases().text("reply.not_yet.said", &n);
+            let mut words = cx.phrases().say(
                 "reply.not_yet",
-                self.cx.announcer.verbosity(),
+                cx.announcer.verbosity(),
                 &[("why", Arg::Own(why))],
             );
-            self.questions.known.tell_again(question.id);
-            words.extend(self.next_part(question, now));
-            self.tell_part(question.id, words, now);
+            self.known.tell_again(question.id);
+            words.extend(self.next_part(question, cx, now));
+            self.tell_part(question.id, words, cx, now);
             return false;
         }
-        match self.cx.face.manner() {
+        match cx.face.manner() {
             // Its parts were written.
             Manner::Lines | Manner::Program => true,
             // The parts were not spoken, and the screen has its own pages.
             Manner::Keys => {
-                self.respond_not_yet("reply.not_yet.seen", question.id, now);
+                self.respond_not_yet("reply.not_yet.seen", question.id, cx, now);
                 false
             }
         }

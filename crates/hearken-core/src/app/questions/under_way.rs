@@ -14,7 +14,7 @@ const RETRY_CAP: Duration = Duration::from_secs(8);
 
 /// An answer that is under way.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Outgoing {
+pub(in crate::app) struct Outgoing {
     question: QuestionId,
     link: LinkId,
     reply: Reply,

@@ -24,7 +24,9 @@ impl App {
             exit
         };
         // An answer that is left behind is always announced, whichever way the run ends.
-        self.tell_undelivered(now);
+        if !self.run.is_over() {
+            self.questions.tell_undelivered(&mut self.cx, now);
+        }
         if self.run.end() {
             // After leaving, the person can no longer answer what these call for.
             for about in self.questions.stop_calling() {

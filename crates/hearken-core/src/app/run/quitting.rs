@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::announce::{Arg, Manner};
+use crate::announce::Arg;
 use crate::dialect::WhenLeft;
 use crate::protocol::{Decision, Now};
 use crate::session::{Question, QuestionBody, QuestionRun, Standing};
 
 use crate::app::activity::Doing;
-use crate::app::{App, Effect, Exit};
+use crate::app::{App, Exit};
 
 /// How long leaving waits for an answer that is under way.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
@@ -121,7 +121,7 @@ impl App {
         let open = self.undecided();
         if !open.is_empty() {
             let defaults = self.defaults(&open);
-            self.leave_word(defaults);
+            self.cx.leave_word(defaults);
         }
     }
 
@@ -141,17 +141,9 @@ impl App {
         let open = self.undecided();
         if !open.is_empty() {
             let defaults = self.defaults(&open);
-            self.leave_word(defaults.clone());
+            self.cx.leave_word(defaults.clone());
             self.cx
                 .respond("fault.other", &[("reason", Arg::Own(defaults))], now);
-        }
-    }
-
-    /// Stores words to be read after the full face is gone; in line faces the lines stay anyway.
-    pub(in crate::app) fn leave_word(&mut self, words: String) {
-        match self.cx.face.manner() {
-            Manner::Keys => self.cx.effects.push(Effect::Farewell(words)),
-            Manner::Lines | Manner::Program => {}
         }
     }
 }

@@ -343,7 +343,7 @@ fn each_refusal_has_its_words_and_its_wait() {
             panic!("{code:?}");
         };
         assert_eq!(fault.is_final(), code != RejectionCode::RateLimit);
-        let words = rig.app.fault_words(&fault);
+        let words = rig.app.cx.fault_words(&fault);
         assert!(words.len() > 20 && !words.contains("rejected."), "{words}");
         assert!(rig.heard("one says: not today"));
         // A waiting time from the producer is kept, whatever the code.

@@ -15,7 +15,12 @@ fn who_wants_proof_follows_nobody_without_it() {
             panic!("followed");
         };
         assert!(fault.is_final());
-        assert!(rig.app.fault_words(&fault).contains("no signed manifest"));
+        assert!(
+            rig.app
+                .cx
+                .fault_words(&fault)
+                .contains("no signed manifest")
+        );
     }
 }
 
