@@ -210,7 +210,15 @@ impl App {
             Input::Drawn { showing, at } => self.questions.drawn(showing, at, &mut self.cx, now),
             Input::Written { told, at } => self.questions.written(&told, at),
             Input::Deadline => {}
-            Input::Terminate => self.terminate(now),
+            Input::Terminate => {
+                let facts = self.run.terminate(
+                    self.questions.is_all_sent(),
+                    &self.links,
+                    &mut self.cx,
+                    now,
+                );
+                self.pass(facts, now);
+            }
             Input::Remembered(outcome) => self.tuning.remembered(outcome, &mut self.cx, now),
             Input::Edited(outcome) => {
                 if let Some(late) = hands::typing::edited(outcome, &mut self.cx, now) {
@@ -279,7 +287,7 @@ impl App {
     /// Turns changes of sessions into announcements, with everything that depends on them.
     fn tell(&mut self, mut changes: Vec<Change>, now: Now) {
         for change in &mut changes {
-            self.excuse(change);
+            self.links.excuse(change);
             if matches!(
                 change.what,
                 What::SessionStarted(_) | What::SessionJoined | What::HelperJoined

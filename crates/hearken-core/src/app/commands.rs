@@ -126,7 +126,7 @@ impl App {
                 self.prompts
                     .read_commands(text.as_deref(), &self.links, &mut self.cx, now)
             }
-            Command::Leave => self.leave(now),
+            Command::Leave => self.leave_source(now),
             Command::Stop => self.stop(now),
             Command::Escape => self.escape(now),
             Command::Status => self.status(now),
@@ -171,7 +171,7 @@ impl App {
             Command::Verbosity => self.change_verbosity(now),
             Command::Load(load) => self.change_load(load, now),
             Command::Language(tag) => self.change_language(tag.as_deref(), now),
-            Command::Remarks => self.read_remarks(now),
+            Command::Remarks => self.links.read_remarks(&mut self.cx, now),
             Command::Output => self.review.read_output(&mut self.cx, now),
             Command::Plan => {
                 self.review
@@ -184,8 +184,8 @@ impl App {
             Command::Tune(knob, turn) => self.tune(knob, turn, now),
             Command::Remember => self.tuning.remember(&mut self.cx, now),
             Command::Help => helping::help(self.hands.keymap(), &mut self.cx, now),
-            Command::Quit => self.ask_to_quit(Exit::Clean, now),
-            Command::Interrupt => self.ask_to_quit(Exit::Interrupted, now),
+            Command::Quit => self.quit_if_decided(Exit::Clean, now),
+            Command::Interrupt => self.quit_if_decided(Exit::Interrupted, now),
             Command::Back => self.back(now),
             Command::NotUnderstood(input) => {
                 let no = matches!(input.split_whitespace().next(), Some("n" | "no"));
@@ -415,7 +415,7 @@ impl App {
             self.links
                 .iter()
                 .filter(there)
-                .filter_map(|view| self.connection_words(view)),
+                .filter_map(|view| self.links.connection_words(view, &self.cx)),
         );
         let face = [
             ("face", Arg::Own(phrases.text(self.cx.face.name(), &[]))),
@@ -498,5 +498,28 @@ impl App {
             | Doing::Quitting
             | Doing::Leaving(_) => {}
         }
+    }
+
+    fn leave_source(&mut self, now: Now) {
+        let of_shown = self.shown().map(|(_, question)| question.key.link);
+        let facts = self.run.leave(
+            of_shown,
+            self.prompts.chosen_link(),
+            &self.links,
+            &mut self.cx,
+            now,
+        );
+        self.pass(facts, now);
+    }
+
+    fn quit_if_decided(&mut self, exit: Exit, now: Now) {
+        let facts = self.run.ask_to_quit(
+            exit,
+            self.questions.is_all_sent(),
+            &self.links,
+            &mut self.cx,
+            now,
+        );
+        self.pass(facts, now);
     }
 }

@@ -3,14 +3,15 @@
 //! Responsibilities: the kinds of facts that [`super::App`] passes from part to part. Not here: facts from the outside
 //! world (`input`).
 
-use crate::dialect::Wish;
+use crate::dialect::{NoEvent, Out, Wish};
 use crate::keys::Command;
-use crate::link::LinkId;
-use crate::protocol::Reply;
-use crate::session::{Change, QuestionId};
+use crate::link::{Fault, LinkEvent, LinkId, Receipt, Undelivered, Way};
+use crate::protocol::{AgentId, Decoded, Reply};
+use crate::session::{Change, QuestionId, Standing};
 
 use super::by::By;
 use super::conversations::Conversation;
+use super::effect::Exit;
 
 /// What a part returns for other parts, which handle it before anything else.
 #[derive(Debug)]
@@ -33,4 +34,70 @@ pub(super) enum AppFact {
     Submitted(QuestionId),
     /// Sessions have changed.
     Changed(Vec<Change>),
+    /// Sessions have changed by an event, the one with this number on its link.
+    Applied(LinkId, Vec<Change>, u64),
+    /// A link releases what it still held back, because nothing more comes that it could wait for.
+    Release(LinkId),
+    /// The wishes of a link's dialect are to be carried out.
+    CarryOut(LinkId, Vec<Out>),
+    /// This many frames mean nothing in the dialect of a link.
+    Unread(LinkId, NoEvent, u64),
+    /// A frame with many texts is to be read on, by one step.
+    ReadOn,
+    /// Such a frame is to be read to its end, because something comes that must not overtake it.
+    ReadOut,
+    /// What comes next on a link, once everything before it is handled.
+    Link(LinkId, LinkStep),
+    /// Something new came from an agent.
+    Heard(LinkId, AgentId),
+    /// A source said something as a whole.
+    Stirred(LinkId),
+    /// The transport has reported all that it knows of a request, while its dialect has yet to report the outcome.
+    HasLeft(u64),
+    /// The outcome of an attempt to send an answer.
+    Settled(u64, Result<Receipt, Undelivered>),
+    /// The loss of the connection of these questions was announced.
+    LossTold(Vec<QuestionId>),
+    /// A bare answer may now be meant for another question than a moment ago.
+    QuestionsChanged,
+    /// A source ended before the work of its agents.
+    WentWrong,
+    /// The run is to end.
+    Quit(Exit),
+}
+
+/// What comes next on a link.
+#[derive(Debug)]
+pub(super) enum LinkStep {
+    /// What the news itself means, after what its dialect made of it.
+    After(LinkEvent),
+    /// A wish that came of one of several texts of a frame.
+    Within(Out),
+    /// An event.
+    Event(Box<Decoded>, Answerability),
+    /// A text that is no event.
+    Judge(NoEvent),
+    /// Leaving a source that sends nothing but what is not AAEP.
+    ForeignLeft,
+    /// Following its source in another way.
+    ChangeWay(Way),
+    /// Its final failure.
+    Fail(Fault),
+    /// Its regular end.
+    End,
+    /// Closing it for good.
+    Close,
+    /// A server that resumed where it had broken off counts as the one that asked.
+    Resumed(Standing),
+    /// Leaving it by the person's wish.
+    Left,
+}
+
+/// Whether the question of an event can be answered from here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answerability {
+    /// As far as its link can carry an answer.
+    ToBeAnswered,
+    /// Not at all: it is only to be seen.
+    ToBeSeen,
 }

@@ -42,7 +42,7 @@ impl App {
             Timer::Flush => self.questions.flush_due(),
             Timer::Beat => self.cx.signals.beat_due(),
             Timer::Speech => self.cx.queue.deadline(),
-            Timer::End => self.end_due(),
+            Timer::End => self.run.due(self.is_silent()),
         }
     }
 
@@ -78,8 +78,11 @@ impl App {
             Timer::Scan => self.hands.scan_on(self.scan_scene(), &mut self.cx, now),
             Timer::Line => self.cx.tick_line(now),
             Timer::Alarm => self.questions.alarm(&mut self.cx, now),
-            Timer::Steady => self.tick_links(now),
-            Timer::Start => self.tick_waiting(now),
+            Timer::Steady => {
+                let facts = self.links.tick_links(&mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Timer::Start => self.links.tick_waiting(&mut self.cx, now),
             Timer::Dialect => self.tick_dialects(now),
             Timer::Stuck => self.prompts.tick_stuck(&self.links, &mut self.cx, now),
             Timer::Flush => {
@@ -102,7 +105,7 @@ impl App {
                 self.cx.wish(wishes);
                 self.questions.note_said(&mut self.cx, now);
             }
-            Timer::End => self.check_end(now),
+            Timer::End => self.end_if_over(now),
         }
     }
 }

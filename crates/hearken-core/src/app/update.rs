@@ -1,12 +1,13 @@
 //! Passing what one part has found out to the parts that act on it.
 
 use crate::dialect::{Out, Wish};
-use crate::link::{Fault, LinkId, Undelivered};
+use crate::link::{Fault, LinkEvent, LinkId, Undelivered};
 use crate::protocol::Now;
+use crate::session::{Change, What};
 
-use super::App;
 use super::fact::AppFact;
 use super::hands::scanning::ScanScene;
+use super::{App, Effect, Exit, LinkView};
 
 impl App {
     /// Has facts handled, each with everything that follows from it before the next.
@@ -30,6 +31,40 @@ impl App {
                 }
                 AppFact::Submitted(question) => self.questions.submitted(question, &mut self.cx),
                 AppFact::Changed(changes) => self.tell(changes, now),
+                AppFact::Applied(link, changes, number) => self.applied(link, changes, number, now),
+                AppFact::Release(link) => {
+                    let changes = self.cx.sessions.release_link(link, now);
+                    self.tell(changes, now);
+                }
+                AppFact::CarryOut(link, wishes) => self.carry_out(link, wishes, now),
+                AppFact::Unread(link, why, times) => {
+                    for _ in 0..times {
+                        let facts = self.links.unread(link, &why, &mut self.cx, now);
+                        self.pass(facts, now);
+                    }
+                }
+                AppFact::ReadOn => self.read_on(now),
+                AppFact::ReadOut => self.read_to_its_end(now),
+                AppFact::Link(link, step) => {
+                    let facts = self.links.go_on(link, step, &mut self.cx, now);
+                    self.pass(facts, now);
+                }
+                AppFact::Heard(link, agent) => self.prompts.heard(link, &agent, now),
+                AppFact::Stirred(link) => self.prompts.stir(link, now),
+                AppFact::HasLeft(request) => self.questions.has_left(request),
+                AppFact::Settled(request, outcome) => {
+                    let facts = self.questions.replied(request, outcome, &mut self.cx, now);
+                    self.pass(facts, now);
+                }
+                AppFact::LossTold(questions) => {
+                    for question in questions {
+                        self.questions.note_loss_told(question);
+                    }
+                    self.questions.note_change(now.monotonic);
+                }
+                AppFact::QuestionsChanged => self.questions.note_change(now.monotonic),
+                AppFact::WentWrong => self.run.note_failure(),
+                AppFact::Quit(exit) => self.quit(exit, now),
             }
         }
     }
@@ -43,7 +78,7 @@ impl App {
         for wish in self.links.want(link, wish, now) {
             match wish {
                 Out::Tell(phrase) => {
-                    let args = self.told_args(link, &phrase);
+                    let args = self.links.told_args(link, &phrase, &self.cx);
                     self.cx.respond(phrase.key, &args, now);
                 }
                 other => self.carry_out(link, vec![other], now),
@@ -69,6 +104,116 @@ impl App {
         for sent in self.questions.take_due(now) {
             let facts = self.questions.try_again(sent, &mut self.cx, now);
             self.pass(facts, now);
+        }
+    }
+
+    /// Handles news of a link.
+    pub(super) fn link(&mut self, link: LinkId, event: LinkEvent, now: Now) {
+        if self.links.get(link).is_some_and(LinkView::is_over) {
+            let facts = self.links.late_news(link, &event, now);
+            return self.pass(facts, now);
+        }
+        let facts = self.links.before_news(link, &event, &mut self.cx, now);
+        self.pass(facts, now);
+        let facts = self.links.news(link, event, &mut self.cx, now);
+        self.pass(facts, now);
+    }
+
+    /// Carries out the wishes of a dialect.
+    fn carry_out(&mut self, link: LinkId, wishes: Vec<Out>, now: Now) {
+        for wish in wishes {
+            // What comes after a frame of many events must not overtake them.
+            self.read_to_its_end(now);
+            let facts = self.links.carry_out(link, wish, &mut self.cx, now);
+            self.pass(facts, now);
+        }
+        self.settle_over(link, now);
+    }
+
+    /// Reads the next texts of a frame that holds many: each is handled separately.
+    pub(super) fn read_on(&mut self, now: Now) {
+        let Some(mut step) = self.links.begin_step() else {
+            return;
+        };
+        while let Some((facts, rest)) = self.links.next_in_step(step, now) {
+            self.pass(facts, now);
+            step = rest;
+        }
+    }
+
+    /// Reads the rest of a frame, because something comes that must not overtake it.
+    pub(super) fn read_to_its_end(&mut self, now: Now) {
+        while self.is_reading() {
+            self.read_on(now);
+        }
+    }
+
+    /// Handles what an event changed.
+    fn applied(&mut self, link: LinkId, changes: Vec<Change>, number: u64, now: Now) {
+        let asked = changes.iter().find_map(|change| {
+            if let What::QuestionOpened(question) = change.what {
+                Some(question)
+            } else {
+                None
+            }
+        });
+        self.tell(changes, now);
+        self.run.tell_forgotten(&mut self.cx, now);
+        if let Some(question) = asked {
+            let facts = self
+                .links
+                .tell_recorded(link, number, question, &mut self.cx, now);
+            self.pass(facts, now);
+        }
+    }
+
+    /// Passes the person's current terms on to every source.
+    pub(super) fn change_terms(&mut self, now: Now) {
+        for at in 0..self.links.len() {
+            let fact = self.links.tell_terms(LinkId(at), &mut self.cx, now);
+            self.pass(vec![fact], now);
+        }
+    }
+
+    /// Ticks the dialects that are due.
+    pub(super) fn tick_dialects(&mut self, now: Now) {
+        for link in self.links.due_dialects(now) {
+            let fact = self.links.tick_dialect(link, now);
+            self.pass(vec![fact], now);
+        }
+    }
+
+    /// Returns whether nothing waits to be read, spoken or sent.
+    pub(super) fn is_silent(&self) -> bool {
+        !self.is_reading() && self.cx.queue.is_idle() && self.questions.is_all_sent()
+    }
+
+    /// Ends the run by itself if its condition is met and everything is spoken.
+    pub(super) fn end_if_over(&mut self, now: Now) {
+        let facts =
+            self.run
+                .check_parting(self.questions.is_all_sent(), &self.links, &mut self.cx, now);
+        self.pass(facts, now);
+        if self.is_silent() {
+            let facts = self.run.check_end(&self.links, &mut self.cx, now);
+            self.pass(facts, now);
+        }
+    }
+
+    /// Ends the run; what is being spoken may finish if there is time.
+    fn quit(&mut self, exit: Exit, now: Now) {
+        let exit = self.run.exit(exit, &self.links, &self.cx);
+        // An answer that is left behind is always announced, whichever way the run ends.
+        if !self.run.is_over() {
+            self.questions.tell_undelivered(&mut self.cx, now);
+        }
+        if self.run.end() {
+            // After leaving, the person can no longer answer what these call for.
+            for about in self.questions.stop_calling() {
+                self.cx.effects.push(Effect::Withdraw(about));
+            }
+            self.cx.release_all(now);
+            self.cx.effects.push(Effect::Quit(exit));
         }
     }
 }

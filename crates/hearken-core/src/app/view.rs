@@ -222,6 +222,11 @@ impl App {
         self.prompts.takes_prompts(&self.links)
     }
 
+    /// Returns whether a frame is being read in steps: [`super::Input::Deadline`] triggers the next one.
+    pub fn is_reading(&self) -> bool {
+        self.links.is_reading()
+    }
+
     /// Returns how much is announced.
     pub fn load(&self) -> Load {
         self.cx.announcer.settings().load

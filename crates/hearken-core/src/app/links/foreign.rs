@@ -8,10 +8,13 @@ use crate::dialect::{Foreign, NoEvent};
 use crate::link::LinkId;
 use crate::protocol::Now;
 
+use super::Links;
 use super::beginning::Beginning;
 use super::speaks::Speaks;
 use super::view::LinkView;
-use crate::app::{App, Effect};
+use crate::app::cx::AppCx;
+use crate::app::effect::Effect;
+use crate::app::fact::{AppFact, LinkStep};
 
 /// The number of messages after which a source is left if none of them was AAEP: a program may greet with some lines,
 /// and a server send some signs of life, before it begins.
@@ -23,11 +26,17 @@ const MOST_LINES: usize = 24;
 /// How many bytes of them are held.
 const MOST_BYTES: usize = 4096;
 
-impl App {
+impl Links {
     /// Handles a message that is not AAEP: no agent sent it.
-    pub(super) fn foreign(&mut self, id: LinkId, what: Foreign, now: Now) {
-        let Some(view) = self.links.get_mut(id) else {
-            return;
+    pub(super) fn foreign(
+        &mut self,
+        id: LinkId,
+        what: Foreign,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let Some(view) = self.get_mut(id) else {
+            return Vec::new();
         };
         view.garbage += 1;
         let (speaks, key) = match view.speaks() {
@@ -43,30 +52,33 @@ impl App {
             (_, _) => key,
         };
         let source = ("source", Arg::Own(view.name.clone()));
-        let what = self.cx.phrases().text(what.phrase(), &[]);
+        let what = cx.phrases().text(what.phrase(), &[]);
         if let Some(key) = key {
             let args = [source.clone(), ("what", Arg::Own(what))];
-            self.cx
-                .say(Class::Outcome, Kind::Connection, key, &args, now);
+            cx.say(Class::Outcome, Kind::Connection, key, &args, now);
         } else if speaks == Speaks::Mixed {
-            self.tell_more_unread(id, what, now);
+            self.tell_more_unread(id, what, cx, now);
         }
         if speaks == Speaks::Foreign(MOST_FOREIGN) {
-            self.release(id, now);
-            if let Some(view) = self.links.get_mut(id) {
-                view.failed();
-            }
-            let args = [source];
-            self.cx.say(
-                Class::Outcome,
-                Kind::Connection,
-                "link.foreign.left",
-                &args,
-                now,
-            );
-            self.unsure(id, now);
-            self.cx.effects.push(Effect::Close(id));
+            return vec![
+                AppFact::Release(id),
+                AppFact::Link(id, LinkStep::ForeignLeft),
+            ];
         }
+        Vec::new()
+    }
+
+    /// Leaves a source that sends nothing but what is not AAEP.
+    pub(super) fn leave_foreign(&mut self, id: LinkId, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+        if let Some(view) = self.get_mut(id) {
+            view.failed();
+        }
+        let args = [("source", Arg::Own(self.name(id)))];
+        let (class, kind) = (Class::Outcome, Kind::Connection);
+        cx.say(class, kind, "link.foreign.left", &args, now);
+        let facts = self.unsure(id, cx, now);
+        cx.effects.push(Effect::Close(id));
+        facts
     }
 
     /// Handles a line of a recording that is no event by itself, if it may be a part of an object over many lines;
@@ -76,10 +88,9 @@ impl App {
         id: LinkId,
         text: &str,
         error: NoEvent,
-        now: Now,
-    ) -> Option<NoEvent> {
-        let Some(beginning) = self.links.get_mut(id)?.beginning() else {
-            return Some(error);
+    ) -> Result<Vec<AppFact>, NoEvent> {
+        let Some(beginning) = self.get_mut(id).and_then(LinkView::beginning) else {
+            return Err(error);
         };
         let line = text.trim();
         match beginning {
@@ -88,11 +99,11 @@ impl App {
                     text: line.to_owned(),
                     alone: vec![error],
                 };
-                None
+                Ok(Vec::new())
             }
             Beginning::Awaited => {
                 *beginning = Beginning::Over;
-                Some(error)
+                Err(error)
             }
             Beginning::Held { text, alone } => {
                 text.push_str(line);
@@ -101,34 +112,36 @@ impl App {
                 let is_long = lines >= MOST_LINES || text.len() > MOST_BYTES;
                 if let Some(what) = Foreign::of_beginning(text) {
                     *beginning = Beginning::Known(what);
-                    for _ in 0..lines {
-                        self.judge_alone(id, &NoEvent::Foreign(what), now);
-                    }
-                } else if is_long {
-                    self.end_beginning(id, now);
+                    let lines = std::iter::repeat_n(NoEvent::Foreign(what), lines);
+                    return Ok(judged_alone(id, lines));
                 }
-                None
+                Ok(if is_long {
+                    self.end_beginning(id)
+                } else {
+                    Vec::new()
+                })
             }
-            Beginning::Known(what) => {
-                let what = NoEvent::Foreign(*what);
-                self.judge_alone(id, &what, now);
-                None
-            }
-            Beginning::Over => Some(error),
+            Beginning::Known(what) => Ok(judged_alone(id, [NoEvent::Foreign(*what)])),
+            Beginning::Over => Err(error),
         }
     }
 
     /// Judges the held lines each by itself: they are no object that is known, or nothing more comes.
-    pub(super) fn end_beginning(&mut self, id: LinkId, now: Now) {
-        let Some(beginning) = self.links.get_mut(id).and_then(LinkView::beginning) else {
-            return;
-        };
-        if let Beginning::Held { alone, .. } = beginning {
-            let alone = std::mem::take(alone);
-            *beginning = Beginning::Over;
-            for error in alone {
-                self.judge_alone(id, &error, now);
+    pub(super) fn end_beginning(&mut self, id: LinkId) -> Vec<AppFact> {
+        match self.get_mut(id).and_then(LinkView::beginning) {
+            Some(beginning @ Beginning::Held { .. }) => {
+                match std::mem::replace(beginning, Beginning::Over) {
+                    Beginning::Held { alone, .. } => judged_alone(id, alone),
+                    Beginning::Awaited | Beginning::Known(_) | Beginning::Over => Vec::new(),
+                }
             }
+            Some(Beginning::Awaited | Beginning::Known(_) | Beginning::Over) | None => Vec::new(),
         }
     }
+}
+
+/// Returns that texts are to be judged, each by itself.
+fn judged_alone(id: LinkId, all: impl IntoIterator<Item = NoEvent>) -> Vec<AppFact> {
+    let judge = |why| AppFact::Link(id, LinkStep::Judge(why));
+    all.into_iter().map(judge).collect()
 }

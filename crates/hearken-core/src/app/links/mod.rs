@@ -11,13 +11,16 @@
 //! (messages with many events), `foreign` (what is not AAEP), `words` (faults and phrases in words) act on it.
 
 mod beginning;
+mod ending;
 mod foreign;
 mod news;
+mod programs;
 mod reading;
+mod remarks;
 mod speaks;
 mod start;
 mod stream;
-mod unread;
+pub(super) mod unread;
 mod view;
 mod waiting;
 mod wishes;

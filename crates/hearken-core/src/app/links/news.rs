@@ -12,46 +12,35 @@ use crate::protocol::{AgentId, Answer, Now, Unobserved};
 use crate::session::{AnomalyKind, Change, QuestionId, Standing, What};
 
 use super::LinkView;
-use super::reading::Answerability;
+use super::Links;
 use super::start::StartWait;
-use crate::app::App;
+use crate::app::cx::AppCx;
+use crate::app::effect::Effect;
+use crate::app::fact::{Answerability, AppFact, LinkStep};
 
-impl App {
-    /// Handles what happened on a link.
-    pub(in crate::app) fn link(&mut self, id: LinkId, event: LinkEvent, now: Now) {
-        let Some(view) = self.links.get_mut(id) else {
-            return;
+impl Links {
+    /// Handles what happened on a link, before its dialect does.
+    pub(in crate::app) fn before_news(
+        &mut self,
+        id: LinkId,
+        event: &LinkEvent,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let Some(view) = self.get_mut(id) else {
+            return Vec::new();
         };
-        let mut out = Vec::new();
-        if view.is_over() {
-            // The person left it; only the outcome of an answer still matters.
-            if let LinkEvent::Replied { .. } | LinkEvent::Answered { .. } = event {
-                view.dialect_mut().news(&event, &mut Cx::new(now, &mut out));
-                out.retain(|wish| matches!(wish, Out::Settled { .. }));
-                self.note_left(&event, &out);
-                self.carry_out(id, out, now);
-            }
-            return;
-        }
-        let event = match event {
-            LinkEvent::Frame(frame) if view.dialect_mut().passes(&frame.text) => {
-                self.link_back(id, now);
-                self.frame(id, frame.text, Answerability::ToBeAnswered, now);
-                return self.settle_over(id, now);
-            }
-            event => event,
-        };
-        match &event {
+        match event {
             LinkEvent::Connecting { attempt } => view.connecting(*attempt, now),
             LinkEvent::Connected => {
                 view.met();
                 // A connection that belongs to a single run brings nothing from before.
                 if !view.connection().rests {
-                    self.cx.sessions.link_connected(id, now);
+                    cx.sessions.link_connected(id, now);
                 }
             }
-            LinkEvent::Frame(_) | LinkEvent::Piece { .. } => self.link_back(id, now),
-            LinkEvent::Lost { .. } => self.release(id, now),
+            LinkEvent::Frame(_) | LinkEvent::Piece { .. } => self.link_back(id, cx, now),
+            LinkEvent::Lost { .. } => return vec![AppFact::Release(id)],
             LinkEvent::Resumed
             | LinkEvent::Failed { .. }
             | LinkEvent::Ended
@@ -66,13 +55,54 @@ impl App {
             | LinkEvent::Strangers { .. }
             | LinkEvent::StreamEnded => {}
         }
-        if let Some(view) = self.links.get_mut(id) {
-            view.dialect_mut().news(&event, &mut Cx::new(now, &mut out));
-        }
-        match &event {
-            LinkEvent::Frame(frame) => self.keep_raw(id, &frame.text, &out),
-            LinkEvent::Piece { text, .. } => self.keep_raw(id, text, &out),
-            LinkEvent::Request { request, .. } => self.keep_raw(id, &request.body, &out),
+        Vec::new()
+    }
+
+    /// Handles what happened on a link that the person left; only the outcome of an answer still matters.
+    pub(in crate::app) fn late_news(
+        &mut self,
+        id: LinkId,
+        event: &LinkEvent,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let (LinkEvent::Replied { .. } | LinkEvent::Answered { .. }, Some(view)) =
+            (event, self.get_mut(id))
+        else {
+            return Vec::new();
+        };
+        let mut out = Vec::new();
+        view.dialect_mut().news(event, &mut Cx::new(now, &mut out));
+        out.retain(|wish| matches!(wish, Out::Settled { .. }));
+        let mut facts = has_left(event, &out);
+        facts.push(AppFact::CarryOut(id, out));
+        facts
+    }
+
+    /// Hands what happened on a link to its dialect, and returns what follows from it.
+    pub(in crate::app) fn news(
+        &mut self,
+        id: LinkId,
+        event: LinkEvent,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let Some(view) = self.get_mut(id) else {
+            return Vec::new();
+        };
+        let mut out = Vec::new();
+        let event = match event {
+            LinkEvent::Frame(frame) if view.dialect_mut().passes(&frame.text) => {
+                let mut facts = self.frame(id, frame.text, Answerability::ToBeAnswered, cx, now);
+                facts.push(AppFact::CarryOut(id, Vec::new()));
+                return facts;
+            }
+            event => event,
+        };
+        view.dialect_mut().news(&event, &mut Cx::new(now, &mut out));
+        let text = match &event {
+            LinkEvent::Frame(frame) => Some(&frame.text),
+            LinkEvent::Piece { text, .. } => Some(text),
+            LinkEvent::Request { request, .. } => Some(&request.body),
             LinkEvent::Connecting { .. }
             | LinkEvent::Connected
             | LinkEvent::Resumed
@@ -87,35 +117,50 @@ impl App {
             | LinkEvent::Listening { .. }
             | LinkEvent::Lapsed { .. }
             | LinkEvent::Strangers { .. }
-            | LinkEvent::StreamEnded => {}
+            | LinkEvent::StreamEnded => None,
+        };
+        if let Some(text) = text {
+            self.keep_raw(id, text, &out, cx);
         }
         // Another way was found, or the reason is already announced.
         let goes_on = |wish: &Out| matches!(wish, Out::ChangeWay(_) | Out::Close(_));
         let goes_on = out.iter().any(goes_on);
-        self.note_left(&event, &out);
+        let mut facts = has_left(&event, &out);
         // The outcomes of the answers are announced once it is clear that none is sent again.
         let is_end = !goes_on && matches!(event, LinkEvent::Failed { .. } | LinkEvent::Ended);
         let is_settled = |wish: &mut Out| is_end && matches!(wish, Out::Settled { .. });
         let settled: Vec<Out> = out.extract_if(.., is_settled).collect();
-        self.carry_out(id, out, now);
+        facts.push(AppFact::CarryOut(id, out));
         if !matches!(event, LinkEvent::Frame(_)) {
-            self.read_to_its_end(now);
+            facts.push(AppFact::ReadOut);
         }
+        if !(goes_on && matches!(event, LinkEvent::Failed { .. })) {
+            facts.push(AppFact::Link(id, LinkStep::After(event)));
+        }
+        facts.push(AppFact::CarryOut(id, settled));
+        facts
+    }
+
+    /// Handles what happened on a link, after what its dialect made of it.
+    pub(super) fn after_news(
+        &mut self,
+        id: LinkId,
+        event: LinkEvent,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
         match event {
-            LinkEvent::Connected => self.connected(id, now),
-            LinkEvent::Lost { fault, .. } => self.lost(id, &fault, now),
-            LinkEvent::Failed { fault } => {
-                if !goes_on {
-                    self.failed(id, &fault, now);
-                }
-            }
-            LinkEvent::Ended => self.ended(id, now),
+            LinkEvent::Connected => self.connected(id, cx, now),
+            LinkEvent::Lost { fault, .. } => return self.lost(id, &fault, cx, now),
+            LinkEvent::Failed { fault } => return self.fail(id, fault),
+            LinkEvent::Ended => return self.end(id),
             LinkEvent::Remark { line } => self.remark(id, line),
-            LinkEvent::Silent { seconds } => self.silent(id, seconds, now),
-            LinkEvent::Dropped { fault, count } => self.dropped(id, &fault, count, now),
+            LinkEvent::Silent { seconds } => self.silent(id, seconds, cx, now),
+            LinkEvent::Dropped { fault, count } => self.dropped(id, &fault, count, cx, now),
             LinkEvent::Strangers { count } => {
                 let args = [("count", Arg::own(count))];
-                self.cx.say(Class::Outcome, Kind::Connection, "link.strangers", &args, now);
+                let (class, kind) = (Class::Outcome, Kind::Connection);
+                cx.say(class, kind, "link.strangers", &args, now);
             }
             LinkEvent::Connecting { .. }
             | LinkEvent::Resumed
@@ -129,24 +174,38 @@ impl App {
             | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded => {}
         }
-        self.carry_out(id, settled, now);
+        Vec::new()
     }
 
-    /// Notes that the transport has reported on an answer, if that alone settles nothing.
-    fn note_left(&mut self, event: &LinkEvent, out: &[Out]) {
-        let LinkEvent::Replied { request, .. } = event else {
-            return;
-        };
-        let settles =
-            |wish: &Out| matches!(wish, Out::Settled { request: of, .. } if of == request);
-        if !out.iter().any(settles) {
-            self.questions.has_left(*request);
+    /// Does what comes next on a link, once everything before it is handled.
+    pub(in crate::app) fn go_on(
+        &mut self,
+        id: LinkId,
+        step: LinkStep,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        match step {
+            LinkStep::After(event) => self.after_news(id, event, cx, now),
+            LinkStep::Within(wish) => self.carry_out_within(id, wish, cx, now),
+            LinkStep::Event(decoded, asks) => self.event(id, decoded, asks, cx, now),
+            LinkStep::Judge(why) => self.judge_alone(id, &why, cx, now),
+            LinkStep::ForeignLeft => self.leave_foreign(id, cx, now),
+            LinkStep::ChangeWay(way) => self.change_way(id, way, cx, now),
+            LinkStep::Fail(fault) => self.failed(id, &fault, cx, now),
+            LinkStep::End => self.ended(id, cx, now),
+            LinkStep::Close => {
+                cx.effects.push(Effect::Close(id));
+                Vec::new()
+            }
+            LinkStep::Resumed(standing) => self.resumed(id, standing, cx, now),
+            LinkStep::Left => self.left(id, cx, now),
         }
     }
 
-    fn dropped(&mut self, id: LinkId, fault: &Fault, count: u64, now: Now) {
-        let reason = self.cx.fault_words(fault);
-        let Some(view) = self.links.get_mut(id) else {
+    fn dropped(&mut self, id: LinkId, fault: &Fault, count: u64, cx: &mut AppCx, now: Now) {
+        let reason = cx.fault_words(fault);
+        let Some(view) = self.get_mut(id) else {
             return;
         };
         view.wait(StartWait::Over);
@@ -156,19 +215,18 @@ impl App {
             ("source", Arg::Own(view.name.clone())),
             ("reason", Arg::Own(reason)),
         ];
-        self.cx
-            .say(Class::Outcome, Kind::Connection, "link.dropped", &args, now);
+        cx.say(Class::Outcome, Kind::Connection, "link.dropped", &args, now);
     }
 
-    fn connected(&mut self, id: LinkId, now: Now) {
-        let Some(view) = self.links.get_mut(id) else {
+    fn connected(&mut self, id: LinkId, cx: &mut AppCx, now: Now) {
+        let Some(view) = self.get_mut(id) else {
             return;
         };
         if view.is_over() || !view.connected(now) {
             return;
         }
         let how = match (view.answerable, view.connection().how) {
-            (true, Some(how)) => self.cx.phrases().text(how, &[]),
+            (true, Some(how)) => cx.phrases().text(how, &[]),
             (false, _) | (true, None) => String::new(),
         };
         let made = view.recording.as_ref().map(|recording| recording.made);
@@ -177,228 +235,127 @@ impl App {
             None => {
                 let args = [source, ("how", Arg::Own(how))];
                 // A single source needs no name; how it connected is a detail.
-                let short = match self.links.len() {
+                let short = match self.len() {
                     0 | 1 => "link.connected.only",
                     _ => "link.connected.short",
                 };
-                let announcement = self.cx.announcer.say_in_short(
+                let announcement = cx.announcer.say_in_short(
                     (Class::Outcome, Kind::Connection),
                     ("link.connected", short),
                     &args,
                     now,
                 );
-                self.cx.emit(announcement, now);
+                cx.emit(announcement, now);
             }
             Some(made) => {
                 let made = made.map(|made| made.strftime("%Y-%m-%d %H:%M UTC").to_string());
                 let made = ("made", Arg::own(made.unwrap_or_default()));
                 let key = "replay.started";
-                self.cx
-                    .say(Class::Outcome, Kind::Connection, key, &[source, made], now);
+                cx.say(Class::Outcome, Kind::Connection, key, &[source, made], now);
             }
         }
     }
 
     /// Announces that a link is back.
-    fn link_back(&mut self, id: LinkId, now: Now) {
-        let Some(view) = self.links.get_mut(id) else {
+    fn link_back(&mut self, id: LinkId, cx: &mut AppCx, now: Now) {
+        let Some(view) = self.get_mut(id) else {
             return;
         };
         if view.is_back() {
             let args = [("source", Arg::Own(view.name.clone()))];
-            self.cx
-                .say(Class::Outcome, Kind::Connection, "link.back", &args, now);
+            cx.say(Class::Outcome, Kind::Connection, "link.back", &args, now);
         }
     }
 
     /// Announces the links that stayed up long enough to count as back.
-    pub(in crate::app) fn tick_links(&mut self, now: Now) {
-        let steady: Vec<LinkId> = self
-            .links
-            .iter()
-            .filter(|view| view.is_steady(now))
-            .map(|view| view.id)
-            .collect();
+    pub(in crate::app) fn tick_links(&mut self, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+        let steady = self.iter().filter(|view| view.is_steady(now));
+        let steady: Vec<LinkId> = steady.map(|view| view.id).collect();
         for id in steady {
-            self.link_back(id, now);
+            self.link_back(id, cx, now);
         }
-        let resumed: Vec<(LinkId, Standing)> = self
-            .links
-            .all
-            .iter_mut()
-            .filter_map(|view| Some((view.id, view.take_resumed(now)?)))
-            .collect();
-        for (id, standing) in resumed {
-            // A server that waits for the answer sends nothing more by itself: without this, the person could not give
-            // it. A server that knows its own subscription is the one that asked. One that resumes after the id of an
-            // event would have had to report its state if it could not (B.1.5), but may simply not know better.
-            let changes = self.cx.sessions.link_resumed(id, standing, now);
-            if !changes.is_empty() {
-                self.questions.note_change(now.monotonic);
-            }
-            self.tell(changes, now);
-        }
+        let all = self.all.iter_mut();
+        let all_resumed = all.filter_map(|view| Some((view.id, view.take_resumed(now)?)));
+        let resumed = |(id, standing)| AppFact::Link(id, LinkStep::Resumed(standing));
+        all_resumed.map(resumed).collect()
     }
 
-    /// Ticks the dialects that are due.
-    pub(in crate::app) fn tick_dialects(&mut self, now: Now) {
-        let due: Vec<LinkId> = self
-            .links
-            .iter()
-            .filter(|view| view.dialect_due().is_some_and(|at| now.monotonic >= at))
-            .map(|view| view.id)
-            .collect();
-        for id in due {
-            let mut out = Vec::new();
-            if let Some(view) = self.links.get_mut(id) {
-                view.dialect_mut().tick(&mut Cx::new(now, &mut out));
-            }
-            self.carry_out(id, out, now);
+    fn resumed(
+        &mut self,
+        id: LinkId,
+        standing: Standing,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        // A server that waits for the answer sends nothing more by itself: without this, the person could not give it. A
+        // server that knows its own subscription is the one that asked. One that resumes after the id of an event would
+        // have had to report its state if it could not (B.1.5), but may simply not know better.
+        let changes = cx.sessions.link_resumed(id, standing, now);
+        if changes.is_empty() {
+            return Vec::new();
         }
+        vec![AppFact::QuestionsChanged, AppFact::Changed(changes)]
+    }
+
+    /// Returns the links whose dialects are due.
+    pub(in crate::app) fn due_dialects(&self, now: Now) -> Vec<LinkId> {
+        let due = |view: &&LinkView| view.dialect_due().is_some_and(|at| now.monotonic >= at);
+        let due = self.iter().filter(due);
+        due.map(|view| view.id).collect()
+    }
+
+    /// Tells a dialect that it is due.
+    pub(in crate::app) fn tick_dialect(&mut self, id: LinkId, now: Now) -> AppFact {
+        let mut out = Vec::new();
+        if let Some(view) = self.get_mut(id) {
+            view.dialect_mut().tick(&mut Cx::new(now, &mut out));
+        }
+        AppFact::CarryOut(id, out)
     }
 
     /// Announces which answer was sent while a recording was made.
-    pub(super) fn tell_recorded(
+    pub(in crate::app) fn tell_recorded(
         &mut self,
         id: LinkId,
         number: u64,
         question: QuestionId,
+        cx: &mut AppCx,
         now: Now,
-    ) {
+    ) -> Vec<AppFact> {
         let answer = self
-            .links
             .get(id)
             .and_then(|view| view.recording.as_ref()?.answers.get(&number))
             .map(|(answer, _)| answer.clone());
-        if let Some(answer) = answer {
-            self.tell_recorded_answer(question, answer, now);
+        match answer {
+            Some(answer) => self.tell_recorded_answer(question, answer, cx, now),
+            None => Vec::new(),
         }
     }
 
     /// Announces the answer to a question, as a recording or a capture shows it.
-    pub(super) fn tell_recorded_answer(&mut self, question: QuestionId, answer: Answer, now: Now) {
-        if let Some(question) = self.cx.sessions.question(question).cloned() {
-            let words = self.cx.announcer.answer_words(&question, &answer);
-            let args = [("n", Arg::own(question.id.0)), ("answer", Arg::Own(words))];
-            self.cx
-                .tell_about(Class::Alert, &question, "question.recorded", &args, now);
-            let id = question.id;
-            let changes = self
-                .cx
-                .sessions
-                .answered_before(id, answer, now, &mut Unobserved);
-            self.tell(changes, now);
-        }
-    }
-
-    /// Releases what a link still held back, because nothing more comes that it could wait for.
-    pub(in crate::app) fn release(&mut self, id: LinkId, now: Now) {
-        let changes = self.cx.sessions.release_link(id, now);
-        self.tell(changes, now);
-    }
-
-    fn lost(&mut self, id: LinkId, fault: &Fault, now: Now) {
-        let Some(view) = self.links.get_mut(id) else {
-            return;
+    pub(super) fn tell_recorded_answer(
+        &mut self,
+        question: QuestionId,
+        answer: Answer,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let Some(question) = cx.sessions.question(question).cloned() else {
+            return Vec::new();
         };
-        let rests = view.connection().rests;
-        // The dialect reports what a lost run was for; nothing is retried automatically.
-        if let Some(key) = view.lost().filter(|_| !rests) {
-            let args = [
-                ("source", Arg::Own(view.name.clone())),
-                ("reason", Arg::Own(self.cx.fault_words(fault))),
-            ];
-            self.cx
-                .say(Class::Outcome, Kind::Connection, key, &args, now);
-        }
-        self.unsure(id, now);
-    }
-
-    pub(super) fn failed(&mut self, id: LinkId, fault: &Fault, now: Now) {
-        self.end_beginning(id, now);
-        self.release(id, now);
-        self.say_rest(id, now);
-        let Some(view) = self.links.get_mut(id) else {
-            return;
-        };
-        view.failed();
-        let name = view.name.clone();
-        let program = view.program;
-        // The fate of an agent behind a network is unknown; a program's agent is gone with it.
-        let cut = if program {
-            self.cut_short(id)
-        } else {
-            String::new()
-        };
-        let remedy = remedy(fault).map(|key| self.cx.phrases().text(key, &[]));
-        let more = [remedy.unwrap_or_default(), cut, self.has_remarked(id)];
-        let more: Vec<String> = more.into_iter().filter(|it| !it.is_empty()).collect();
-        let args = [
-            ("source", Arg::Own(name)),
-            ("reason", Arg::Own(self.cx.fault_words(fault))),
-            ("more", Arg::Own(more.join(" "))),
-        ];
-        self.cx
-            .say(Class::Outcome, Kind::Connection, "link.failed", &args, now);
-        self.unsure(id, now);
-    }
-
-    fn ended(&mut self, id: LinkId, now: Now) {
-        self.end_beginning(id, now);
-        self.release(id, now);
-        self.say_rest(id, now);
-        let Some(view) = self.links.get_mut(id) else {
-            return;
-        };
-        view.ended();
-        let key = if view.recording.is_some() {
-            "replay.ended"
-        } else {
-            "link.ended"
-        };
-        let source = ("source", Arg::Own(view.name.clone()));
-        let args = [source, ("more", Arg::Own(self.cut_short(id)))];
-        self.cx
-            .say(Class::Outcome, Kind::Connection, key, &args, now);
-        self.unsure(id, now);
-    }
-
-    /// Announces the rest of an agent's texts, before the news that nothing more comes.
-    fn say_rest(&mut self, id: LinkId, now: Now) {
-        for told in self.cx.announcer.flush_link(id, now, &self.cx.sessions) {
-            self.cx.emit(told, now);
-        }
-    }
-
-    /// Announces the fate of each question whose link is gone.
-    pub(super) fn unsure(&mut self, id: LinkId, now: Now) {
-        let over = self.links.get(id).is_some_and(LinkView::is_over);
-        let rests = |view: &LinkView| view.connection().rests;
-        if !over && self.links.get(id).is_some_and(rests) {
-            // Questions there depend on no connection.
-            return;
-        }
-        let unsure = if over {
-            self.cx.sessions.link_over(id, now)
-        } else {
-            self.cx.sessions.link_lost(id, now)
-        };
-        for question in unsure {
-            let Some(question) = self.cx.sessions.question(question).cloned() else {
-                continue;
-            };
-            let wishes = self.cx.queue.withdraw(question.id, now.monotonic);
-            self.cx.wish(wishes);
-            let (key, args) = self.cx.announcer.unsure(&question);
-            self.cx.tell_about(Class::Alert, &question, key, &args, now);
-            self.questions.note_loss_told(question.id);
-        }
-        self.questions.note_change(now.monotonic);
+        let words = cx.announcer.answer_words(&question, &answer);
+        let args = [("n", Arg::own(question.id.0)), ("answer", Arg::Own(words))];
+        cx.tell_about(Class::Alert, &question, "question.recorded", &args, now);
+        let id = question.id;
+        let changes = cx
+            .sessions
+            .answered_before(id, answer, now, &mut Unobserved);
+        vec![AppFact::Changed(changes)]
     }
 
     /// Announces an unexplained silence, ever more rarely.
-    fn silent(&mut self, id: LinkId, seconds: u64, now: Now) {
-        let Some(view) = self.links.get_mut(id) else {
+    fn silent(&mut self, id: LinkId, seconds: u64, cx: &mut AppCx, now: Now) {
+        let Some(view) = self.get_mut(id) else {
             return;
         };
         if !view.is_long_silent(seconds) {
@@ -408,26 +365,21 @@ impl App {
         // Above a minute the seconds do not matter.
         let whole = seconds.checked_rem(60).filter(|_| seconds >= 60);
         let time = Duration::from_secs(seconds.saturating_sub(whole.unwrap_or(0)));
-        let args = [source, ("time", Arg::Own(self.cx.announcer.time(time)))];
-        self.cx
-            .say(Class::Outcome, Kind::Connection, "link.silent", &args, now);
+        let args = [source, ("time", Arg::Own(cx.announcer.time(time)))];
+        cx.say(Class::Outcome, Kind::Connection, "link.silent", &args, now);
     }
 
-    /// Passes the person's current terms on to every source.
-    pub(in crate::app) fn change_terms(&mut self, now: Now) {
-        for at in 0..self.links.len() {
-            let id = LinkId(at);
-            let terms = super::terms(&self.cx.announcer, &self.cx.queue, id);
-            let out = self.links.want(id, &Wish::Terms(terms), now);
-            self.carry_out(id, out, now);
-        }
+    /// Passes the person's current terms on to a source.
+    pub(in crate::app) fn tell_terms(&mut self, id: LinkId, cx: &mut AppCx, now: Now) -> AppFact {
+        let terms = super::terms(&cx.announcer, &cx.queue, id);
+        AppFact::CarryOut(id, self.want(id, &Wish::Terms(terms), now))
     }
 
     /// Keeps missing events of a source that was asked to leave some out (5.3.1.7) from being announced as a fault: the
     /// gaps in its numbers look like lost events, and go to the history alone.
     pub(in crate::app) fn excuse(&self, change: &mut Change) {
         let excused = |id: LinkId| {
-            let view = self.links.get(id);
+            let view = self.get(id);
             view.is_some_and(|view| view.connection().leaves_out)
         };
         if let What::Anomaly(anomaly) = &mut change.what
@@ -439,20 +391,20 @@ impl App {
     }
 
     /// Returns how a connected source is followed and which of its terms differ, for the status.
-    pub(in crate::app) fn connection_words(&self, view: &LinkView) -> Option<String> {
+    pub(in crate::app) fn connection_words(&self, view: &LinkView, cx: &AppCx) -> Option<String> {
         let Connection {
             how, terms, known, ..
         } = view.connection();
         let how = how.filter(|_| view.answerable)?;
-        let phrases = self.cx.phrases();
+        let phrases = cx.phrases();
         let args = [
             ("source", Arg::Own(view.name.clone())),
             ("how", Arg::Own(phrases.text(how, &[]))),
-            ("terms", Arg::Own(self.all_words(&terms))),
+            ("terms", Arg::Own(self.all_words(&terms, cx))),
         ];
         let mut words = phrases.text("status.connection", &args);
         for phrase in &known {
-            let known = self.told_args(view.id, phrase);
+            let known = self.told_args(view.id, phrase, cx);
             words.push(' ');
             words.push_str(&phrases.text(phrase.key, &known));
         }
@@ -460,11 +412,18 @@ impl App {
     }
 
     /// Announces, once per source, that an agent uses a name that was not proved there (10.4).
-    pub(super) fn tell_claim(&mut self, id: LinkId, agent: &AgentId, name: &str, now: Now) {
-        if !self.cx.announcer.trust().doubts(id, agent, name) {
+    pub(super) fn tell_claim(
+        &mut self,
+        id: LinkId,
+        agent: &AgentId,
+        name: &str,
+        cx: &mut AppCx,
+        now: Now,
+    ) {
+        if !cx.announcer.trust().doubts(id, agent, name) {
             return;
         }
-        let Some(view) = self.links.get_mut(id) else {
+        let Some(view) = self.get_mut(id) else {
             return;
         };
         if !view.warns_of_claim() {
@@ -474,34 +433,18 @@ impl App {
             ("source", Arg::Own(view.name.clone())),
             ("agent", Arg::Name(name.to_owned())),
         ];
-        self.cx
-            .say(Class::Outcome, Kind::Connection, "proof.claim", &args, now);
+        cx.say(Class::Outcome, Kind::Connection, "proof.claim", &args, now);
     }
 }
 
-/// Returns the phrase key of the remedy for an unusable source, if one is known.
-fn remedy(fault: &Fault) -> Option<&'static str> {
-    match fault {
-        // Whatever answers there is no agent that hearken can listen to.
-        Fault::Status { status: 404, .. }
-        | Fault::NotEventStream { .. }
-        | Fault::NotWebSocket(_) => Some("remedy.address"),
-        Fault::Status { status: 401, .. } => Some("remedy.token.status"),
-        Fault::ClosedWith { code: 4002, .. } => Some("remedy.token"),
-        Fault::Refused
-        | Fault::UnknownHost
-        | Fault::TimedOut
-        | Fault::Closed
-        | Fault::Status { .. }
-        | Fault::Tls(_)
-        | Fault::TooLarge { .. }
-        | Fault::TooManyValues { .. }
-        | Fault::Unusable(_)
-        | Fault::ClosedWith { .. }
-        | Fault::Exited { .. }
-        | Fault::Killed { .. }
-        | Fault::Rejected { .. }
-        | Fault::OneWay
-        | Fault::Other(_) => None,
+/// Returns that the transport has reported on an answer, if that alone settles nothing.
+fn has_left(event: &LinkEvent, out: &[Out]) -> Vec<AppFact> {
+    let LinkEvent::Replied { request, .. } = event else {
+        return Vec::new();
+    };
+    let settles = |wish: &Out| matches!(wish, Out::Settled { request: of, .. } if of == request);
+    match out.iter().any(settles) {
+        true => Vec::new(),
+        false => vec![AppFact::HasLeft(*request)],
     }
 }

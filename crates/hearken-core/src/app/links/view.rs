@@ -11,11 +11,11 @@ use crate::protocol::{Decoded, Now, Recent};
 use crate::session::Standing;
 
 use super::beginning::Beginning;
+use super::remarks::Remarks;
 use super::speaks::Speaks;
 use super::start::StartWait;
 use super::stream::{LinkPhase, StreamEvent};
 use crate::app::Recording;
-use crate::app::run::remarks::Remarks;
 
 /// A link that came back is announced once something comes over it, or once it has stayed up for this long: a link that
 /// opens and closes again is not back.

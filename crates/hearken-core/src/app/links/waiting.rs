@@ -8,25 +8,21 @@ use crate::announce::{Arg, Class, Kind};
 use crate::link::LinkId;
 use crate::protocol::Now;
 
+use super::Links;
 use super::start::StartWait;
-use crate::app::App;
+use crate::app::cx::AppCx;
 
-impl App {
+impl Links {
     /// Announces sources whose start takes long.
-    pub(in crate::app) fn tick_waiting(&mut self, now: Now) {
+    pub(in crate::app) fn tick_waiting(&mut self, cx: &mut AppCx, now: Now) {
         let due: Vec<LinkId> = self
-            .links
             .iter()
             .filter(|view| view.waits_until().is_some_and(|at| now.monotonic >= at))
             .map(|view| view.id)
             .collect();
         for id in due {
-            let late = self
-                .cx
-                .announcer
-                .phrases()
-                .text("link.connecting.late", &[]);
-            let Some(view) = self.links.get_mut(id) else {
+            let late = cx.announcer.phrases().text("link.connecting.late", &[]);
+            let Some(view) = self.get_mut(id) else {
                 continue;
             };
             let connection = view.connection();
@@ -58,8 +54,7 @@ impl App {
                 ("source", Arg::Own(view.name.clone())),
                 ("why", Arg::Own(why)),
             ];
-            self.cx
-                .say(Class::Outcome, Kind::Connection, key, &args, now);
+            cx.say(Class::Outcome, Kind::Connection, key, &args, now);
         }
     }
 }

@@ -9,40 +9,37 @@ use crate::link::{LinkId, Way};
 use crate::protocol::Now;
 use crate::session::{self, Closing};
 
-use super::reading::Answerability;
-use crate::app::{App, Effect, RecordedFact};
+use super::Links;
+use crate::app::cx::AppCx;
+use crate::app::effect::{Effect, RecordedFact};
+use crate::app::fact::{Answerability, AppFact, LinkStep};
 
-impl App {
-    /// Carries out the wishes of a dialect.
-    pub(in crate::app) fn carry_out(&mut self, id: LinkId, wishes: Vec<Out>, now: Now) {
-        for wish in wishes {
-            // What comes after a frame of many events must not overtake them.
-            self.read_to_its_end(now);
-            self.carry_out_one(id, wish, now);
-        }
-        self.settle_over(id, now);
-    }
-
-    pub(super) fn carry_out_one(&mut self, id: LinkId, wish: Out, now: Now) {
+impl Links {
+    /// Carries out a wish of a dialect.
+    pub(in crate::app) fn carry_out(
+        &mut self,
+        id: LinkId,
+        wish: Out,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
         match wish {
-            Out::Event(text) => self.frame(id, text, Answerability::ToBeAnswered, now),
-            Out::ViewOnly(text) => self.frame(id, text, Answerability::ToBeSeen, now),
+            Out::Event(text) => return self.frame(id, text, Answerability::ToBeAnswered, cx, now),
+            Out::ViewOnly(text) => return self.frame(id, text, Answerability::ToBeSeen, cx, now),
             Out::Unread(why, times) => {
-                for _ in 0..times {
-                    self.unread(id, &why, now);
-                }
+                return vec![AppFact::Unread(id, why, times)];
             }
-            Out::Send { request, frame } => self.cx.effects.push(Effect::Send {
+            Out::Send { request, frame } => cx.effects.push(Effect::Send {
                 link: id,
                 request,
                 body: frame,
             }),
-            Out::Hand { request, message } => self.cx.effects.push(Effect::Hand {
+            Out::Hand { request, message } => cx.effects.push(Effect::Hand {
                 link: id,
                 request,
                 message,
             }),
-            Out::Call { request, call } => self.cx.effects.push(Effect::Call {
+            Out::Call { request, call } => cx.effects.push(Effect::Call {
                 link: id,
                 request,
                 call,
@@ -51,45 +48,45 @@ impl App {
                 id: of,
                 request,
                 body,
-            } => self.cx.effects.push(Effect::Respond {
+            } => cx.effects.push(Effect::Respond {
                 link: id,
                 id: of,
                 request,
                 body,
             }),
-            Out::Follow(stream) => self.cx.effects.push(Effect::Follow { link: id, stream }),
-            Out::Refuse(fault) => self.cx.effects.push(Effect::Refuse { link: id, fault }),
-            Out::Release => self.release(id, now),
-            Out::LastWords(words) => self.cx.effects.push(Effect::LastWords { link: id, words }),
+            Out::Follow(stream) => cx.effects.push(Effect::Follow { link: id, stream }),
+            Out::Refuse(fault) => cx.effects.push(Effect::Refuse { link: id, fault }),
+            Out::Release => return vec![AppFact::Release(id)],
+            Out::LastWords(words) => cx.effects.push(Effect::LastWords { link: id, words }),
             Out::ChangeWay(way) => {
-                if let Some(view) = self.links.get_mut(id) {
+                if let Some(view) = self.get_mut(id) {
                     view.left_connection();
                     if way == Way::AsGiven {
                         view.tries_as_given();
                     }
                 }
-                self.release(id, now);
-                self.unsure(id, now);
-                self.cx.effects.push(Effect::ChangeWay { link: id, way });
+                return vec![
+                    AppFact::Release(id),
+                    AppFact::Link(id, LinkStep::ChangeWay(way)),
+                ];
             }
             Out::Close(fault) => {
-                self.failed(id, &fault, now);
-                self.cx.effects.push(Effect::Close(id));
+                let mut facts = self.fail(id, fault);
+                facts.push(AppFact::Link(id, LinkStep::Close));
+                return facts;
             }
             Out::Settled { request, outcome } => {
-                self.prompts.stir(id, now);
-                let facts = self.questions.replied(request, outcome, &mut self.cx, now);
-                self.pass(facts, now);
+                return vec![AppFact::Stirred(id), AppFact::Settled(request, outcome)];
             }
-            Out::Standing(standing) => self.stand(id, standing, now),
+            Out::Standing(standing) => return self.stand(id, standing, cx, now),
             Out::Decided { token, to } => {
                 let how = Closing::StateLeft { to: to.into() };
-                let changes = self.cx.sessions.decided(id, &token, &how, now);
-                self.tell(changes, now);
+                let changes = cx.sessions.decided(id, &token, &how, now);
+                return vec![AppFact::Changed(changes)];
             }
             Out::Answered(reply) => {
-                if let Some(question) = self.cx.sessions.open_under(id, &reply.token) {
-                    self.tell_recorded_answer(question, reply.answer, now);
+                if let Some(question) = cx.sessions.open_under(id, &reply.token) {
+                    return self.tell_recorded_answer(question, reply.answer, cx, now);
                 }
             }
             Out::Over { token, how } => {
@@ -97,61 +94,80 @@ impl App {
                     Over::Stopped => Closing::Stopped,
                     Over::TakenBack => Closing::TakenBack,
                 };
-                let changes = self.cx.sessions.decided(id, &token, &how, now);
-                self.tell(changes, now);
+                let changes = cx.sessions.decided(id, &token, &how, now);
+                return vec![AppFact::Changed(changes)];
             }
-            Out::Proven(agent) => self.cx.announcer.trust_mut().prove(id, agent),
+            Out::Proven(agent) => cx.announcer.trust_mut().prove(id, agent),
             Out::Tell(phrase) => {
-                self.prompts.stir(id, now);
-                let args = self.told_args(id, &phrase);
-                let key = self.told_key(phrase.key);
-                self.cx
-                    .say(Class::Outcome, Kind::Connection, key, &args, now);
+                let args = self.told_args(id, &phrase, cx);
+                let key = self.told_key(phrase.key, cx);
+                cx.say(Class::Outcome, Kind::Connection, key, &args, now);
+                return vec![AppFact::Stirred(id)];
             }
             // Observers of a dialect's machines read its frames themselves.
             Out::Stepped(_) => {}
             Out::Detail(phrase) => {
-                let args = self.told_args(id, &phrase);
-                self.cx
-                    .say_in_detail(Class::Outcome, Kind::Connection, phrase.key, &args, now);
+                let args = self.told_args(id, &phrase, cx);
+                cx.say_in_detail(Class::Outcome, Kind::Connection, phrase.key, &args, now);
             }
         }
+        Vec::new()
+    }
+
+    /// Leaves a connection to follow its source in another way.
+    pub(super) fn change_way(
+        &mut self,
+        id: LinkId,
+        way: Way,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let facts = self.unsure(id, cx, now);
+        cx.effects.push(Effect::ChangeWay { link: id, way });
+        facts
     }
 
     /// Records an event as the app reads it.
-    pub(super) fn keep_event(&mut self, id: LinkId, text: String) {
-        if !self.cx.keeps {
+    pub(super) fn keep_event(&mut self, id: LinkId, text: String, cx: &mut AppCx) {
+        if !cx.keeps {
             return;
         }
         let kept = RecordedFact::Event(text);
-        self.cx.effects.push(Effect::Keep { link: id, kept });
+        cx.effects.push(Effect::Keep { link: id, kept });
     }
 
     /// Records a frame, if it is worded differently from the events that were made of it.
-    pub(super) fn keep_raw(&mut self, id: LinkId, frame: &str, made: &[Out]) {
-        if !self.cx.keeps {
+    pub(super) fn keep_raw(&mut self, id: LinkId, frame: &str, made: &[Out], cx: &mut AppCx) {
+        if !cx.keeps {
             return;
         }
         let frame = dialect::bare(frame);
         let same = |wish: &Out| matches!(wish, Out::Event(text) if text == frame);
         if !made.iter().any(same) {
             let kept = RecordedFact::Frame(frame.to_owned());
-            self.cx.effects.push(Effect::Keep { link: id, kept });
+            cx.effects.push(Effect::Keep { link: id, kept });
         }
     }
 
     /// Handles what is reported about the open questions of a link.
-    fn stand(&mut self, id: LinkId, standing: QuestionsStanding, now: Now) {
+    fn stand(
+        &mut self,
+        id: LinkId,
+        standing: QuestionsStanding,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
         let back = match standing {
             QuestionsStanding::Back => session::Standing::Live,
             QuestionsStanding::PerhapsBack => session::Standing::Resumed,
             QuestionsStanding::Decided => {
-                let changes = self.cx.sessions.over(id, &Closing::Unsubscribed, now);
-                return self.tell(changes, now);
+                let changes = cx.sessions.over(id, &Closing::Unsubscribed, now);
+                return vec![AppFact::Changed(changes)];
             }
         };
-        if let Some(view) = self.links.get_mut(id) {
+        if let Some(view) = self.get_mut(id) {
             view.resumed(back, now);
         }
+        Vec::new()
     }
 }

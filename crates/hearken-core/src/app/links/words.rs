@@ -3,24 +3,26 @@
 use crate::announce::{Arg, Manner};
 use crate::link::{LinkId, Phrase};
 
-use crate::app::App;
+use super::Links;
+use crate::app::cx::AppCx;
 use crate::app::fault_words::{all_told, args_of};
 
-impl App {
+impl Links {
     /// Returns the arguments of a dialect's phrase: its own, and the name of its source.
     pub(in crate::app) fn told_args(
         &self,
         id: LinkId,
         phrase: &Phrase,
+        cx: &AppCx,
     ) -> Vec<(&'static str, Arg)> {
-        let mut args = vec![("source", Arg::Own(self.links.name(id)))];
-        args.extend(args_of(self.cx.phrases(), phrase));
+        let mut args = vec![("source", Arg::Own(self.name(id)))];
+        args.extend(args_of(cx.phrases(), phrase));
         args
     }
 
     /// Returns the key of a dialect's phrase for the person's way of giving commands.
-    pub(super) fn told_key(&self, key: &'static str) -> &'static str {
-        match (key, self.cx.announcer.manner()) {
+    pub(super) fn told_key(&self, key: &'static str, cx: &AppCx) -> &'static str {
+        match (key, cx.announcer.manner()) {
             ("oversight.starts.change", Manner::Lines | Manner::Program) => {
                 "oversight.starts.change_lines"
             }
@@ -29,7 +31,7 @@ impl App {
     }
 
     /// Returns several phrases of a dialect as one text.
-    pub(super) fn all_words(&self, phrases: &[Phrase]) -> String {
-        all_told(self.cx.phrases(), phrases)
+    pub(super) fn all_words(&self, phrases: &[Phrase], cx: &AppCx) -> String {
+        all_told(cx.phrases(), phrases)
     }
 }

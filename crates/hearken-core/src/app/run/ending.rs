@@ -1,113 +1,69 @@
-//! How a run ends: by itself, once its condition is met and everything is spoken, or by the person's wish.
+//! How a run ends by itself, once its condition is met and everything is spoken.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
-use crate::announce::Arg;
-use crate::link::LinkId;
 use crate::protocol::Now;
 
+use super::Run;
 use super::{Ends, Scene};
-use crate::app::{App, Effect, Exit};
+use crate::app::cx::AppCx;
+use crate::app::effect::Exit;
+use crate::app::fact::AppFact;
+use crate::app::links::Links;
 
-/// How many unfinished agents are named; of a longer list, a listener forgets the first.
-const MOST_NAMED: usize = 3;
-
-impl App {
-    /// Ends the run; what is being spoken may finish if there is time.
-    pub(in crate::app) fn quit(&mut self, exit: Exit, now: Now) {
+impl Run {
+    /// Returns how a run ends that is to end in a way.
+    pub(in crate::app) fn exit(&self, exit: Exit, links: &Links, cx: &AppCx) -> Exit {
         // No source is left that could still speak: that is why it ended, even if the person closed the screen.
-        let scene = self.scene();
-        let exit = if exit == Exit::Clean && scene.over && scene.failed {
+        let scene = self.scene(links, cx);
+        if exit == Exit::Clean && scene.over && scene.failed {
             Exit::NoSource
         } else {
             exit
+        }
+    }
+
+    /// Ends a run that waited for the last answers, if they are sent or the wait is over.
+    pub(in crate::app) fn check_parting(
+        &mut self,
+        all_sent: bool,
+        links: &Links,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let Some(exit) = self.parted(all_sent, now.monotonic) else {
+            return Vec::new();
         };
-        // An answer that is left behind is always announced, whichever way the run ends.
-        if !self.run.is_over() {
-            self.questions.tell_undelivered(&mut self.cx, now);
+        if exit != Exit::Terminated {
+            // On termination, `terminate` has already announced this.
+            self.leave_defaults(links, cx);
         }
-        if self.run.end() {
-            // After leaving, the person can no longer answer what these call for.
-            for about in self.questions.stop_calling() {
-                self.cx.effects.push(Effect::Withdraw(about));
-            }
-            self.cx.release_all(now);
-            self.cx.effects.push(Effect::Quit(exit));
-        }
+        vec![AppFact::Quit(exit)]
     }
 
-    /// Returns whether nothing waits to be read, spoken or sent.
-    fn is_silent(&self) -> bool {
-        !self.is_reading() && self.cx.queue.is_idle() && self.questions.is_all_sent()
-    }
-
-    /// Returns when the run ends by itself, or stops waiting for the last answers.
-    pub(in crate::app) fn end_due(&self) -> Option<Duration> {
-        self.run.due(self.is_silent())
-    }
-
-    /// Ends the run by itself if its condition is met and everything is spoken.
-    pub(in crate::app) fn check_end(&mut self, now: Now) {
-        let sent = self.questions.is_all_sent();
-        if let Some(exit) = self.run.parted(sent, now.monotonic) {
-            if exit != Exit::Terminated {
-                // On termination, `terminate` has already announced this.
-                self.leave_defaults();
-            }
-            self.quit(exit, now);
+    /// Ends a run by itself if its condition is met; everything is spoken.
+    pub(in crate::app) fn check_end(
+        &mut self,
+        links: &Links,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        if self.is_over() {
+            return Vec::new();
         }
-        if self.run.is_over() || !self.is_silent() {
-            return;
-        }
-        match self.run.ends(self.scene(), now.monotonic) {
+        match self.ends(self.scene(links, cx), now.monotonic) {
             Some(Ends::Idle) => {
-                self.tell_left_open(now);
-                self.quit(Exit::Clean, now);
+                self.tell_left_open(links, cx, now);
+                vec![AppFact::Quit(Exit::Clean)]
             }
-            Some(Ends::So(exit)) => self.quit(exit, now),
-            None => {}
+            Some(Ends::So(exit)) => vec![AppFact::Quit(exit)],
+            None => Vec::new(),
         }
     }
 
-    /// Notes the sessions that had not ended when their source did, and returns a sentence that names their agents, or
-    /// an empty text.
-    pub(in crate::app) fn cut_short(&mut self, link: LinkId) -> String {
-        let mut cut = 0_usize;
-        let mut agents = BTreeSet::new();
-        for session in self.cx.sessions.iter() {
-            if session.key.link == link && !session.is_ended() {
-                cut += 1;
-                // Beyond the number that is named, the names are not needed.
-                if agents.len() <= MOST_NAMED {
-                    let name = (self.cx.announcer).agent_name(
-                        &session.key,
-                        &session.agent,
-                        &self.cx.sessions,
-                    );
-                    agents.insert(self.cx.phrases().name_of(&name).into_owned());
-                }
-            }
-        }
-        if cut == 0 {
-            return String::new();
-        }
-        self.run.note_failure();
-        let (key, n) = if agents.len() > MOST_NAMED {
-            ("link.cut_short.many", cut)
-        } else {
-            ("link.cut_short", agents.len())
-        };
-        let agents: Vec<String> = agents.into_iter().collect();
-        let args = [("n", Arg::own(n)), ("agents", Arg::Own(agents.join(", ")))];
-        self.cx.phrases().text(key, &args)
-    }
-
-    fn scene(&self) -> Scene {
+    fn scene(&self, links: &Links, cx: &AppCx) -> Scene {
         Scene {
-            over: self.links.are_over(),
-            failed: self.links.has_failed(),
-            ended: !self.cx.sessions.is_holding() && !self.cx.sessions.any_goes_on(),
+            over: links.are_over(),
+            failed: links.has_failed(),
+            ended: !cx.sessions.is_holding() && !cx.sessions.any_goes_on(),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::protocol::Now;
 use crate::session::Dropped;
 
 use super::Run;
-use crate::app::App;
+use crate::app::cx::AppCx;
 
 /// The counts of forgotten things that are due to be announced.
 struct Forgotten {
@@ -34,29 +34,26 @@ impl Run {
     }
 }
 
-impl App {
+impl Run {
     /// Announces running sessions, questions and tools that were forgotten: the person no longer sees or hears of them.
     /// Ended sessions, outputs and closed questions are dropped silently; the status counts them.
-    pub(in crate::app) fn tell_forgotten(&mut self, now: Now) {
+    pub(in crate::app) fn tell_forgotten(&mut self, cx: &mut AppCx, now: Now) {
         let Forgotten {
             sessions,
             unasked,
             tools,
-        } = self.run.forget(self.cx.sessions.dropped());
+        } = self.forget(cx.sessions.dropped());
         if let Some(count) = sessions {
             let args = [("count", Arg::own(count))];
-            self.cx
-                .say(Class::Outcome, Kind::Hint, "forgotten.sessions", &args, now);
+            cx.say(Class::Outcome, Kind::Hint, "forgotten.sessions", &args, now);
         }
         if let Some(count) = unasked {
             let args = [("count", Arg::own(count))];
-            self.cx
-                .say(Class::Alert, Kind::Hint, "forgotten.questions", &args, now);
+            cx.say(Class::Alert, Kind::Hint, "forgotten.questions", &args, now);
         }
         if let Some(count) = tools {
             let args = [("count", Arg::own(count))];
-            self.cx
-                .say(Class::Outcome, Kind::Hint, "forgotten.tools", &args, now);
+            cx.say(Class::Outcome, Kind::Hint, "forgotten.tools", &args, now);
         }
     }
 }

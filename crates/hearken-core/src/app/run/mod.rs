@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: whether it goes on, waits for the last answers or is over; when it ends by itself; what the limits
 //! of the session room made hearken forget. The rest of the folder asks and announces: `ending` (by itself), `quitting`
-//! (by wish), `leaving` (one source), `programs` and `remarks` (what they wrote), `forgotten`. Not here:
+//! (by wish), `leaving` (one source), `forgotten`. Not here:
 //! closing links (`transport`).
 
 use std::time::Duration;
@@ -15,9 +15,7 @@ use super::setup::Until;
 mod ending;
 mod forgotten;
 mod leaving;
-mod programs;
 mod quitting;
-pub(super) mod remarks;
 
 /// How long the run goes on, and how far it is.
 #[derive(Debug, Clone)]
@@ -112,14 +110,14 @@ impl Run {
     }
 
     /// Ends the run; returns `false` if it was over before.
-    fn end(&mut self) -> bool {
+    pub(super) fn end(&mut self) -> bool {
         let goes_on = !self.is_over();
         self.stage = RunStage::Over;
         goes_on
     }
 
     /// Returns when it ends by itself or stops waiting for the last answers.
-    fn due(&self, silent: bool) -> Option<Duration> {
+    pub(super) fn due(&self, silent: bool) -> Option<Duration> {
         let idle = match self.until {
             // What still has to be spoken or sent ends with an input of its own.
             Until::Idle(_) if !silent => None,

@@ -1,0 +1,191 @@
+//! Sources that are lost, fail, end, or are left.
+//!
+//! Responsibilities: what is announced then, and the fate of their questions. Not here: reconnecting (`transport`).
+
+use crate::announce::{Arg, Class, Kind};
+use crate::link::{Fault, LinkId};
+use crate::protocol::Now;
+
+use super::LinkView;
+use super::Links;
+use crate::app::cx::AppCx;
+use crate::app::effect::Effect;
+use crate::app::fact::{AppFact, LinkStep};
+
+impl Links {
+    pub(super) fn lost(
+        &mut self,
+        id: LinkId,
+        fault: &Fault,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let Some(view) = self.get_mut(id) else {
+            return Vec::new();
+        };
+        let rests = view.connection().rests;
+        // The dialect reports what a lost run was for; nothing is retried automatically.
+        if let Some(key) = view.lost().filter(|_| !rests) {
+            let args = [
+                ("source", Arg::Own(view.name.clone())),
+                ("reason", Arg::Own(cx.fault_words(fault))),
+            ];
+            cx.say(Class::Outcome, Kind::Connection, key, &args, now);
+        }
+        self.unsure(id, cx, now)
+    }
+
+    /// Begins to handle the final failure of a link.
+    pub(super) fn fail(&mut self, id: LinkId, fault: Fault) -> Vec<AppFact> {
+        let mut facts = self.end_beginning(id);
+        facts.extend([
+            AppFact::Release(id),
+            AppFact::Link(id, LinkStep::Fail(fault)),
+        ]);
+        facts
+    }
+
+    pub(super) fn failed(
+        &mut self,
+        id: LinkId,
+        fault: &Fault,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        self.say_rest(id, cx, now);
+        let Some(view) = self.get_mut(id) else {
+            return Vec::new();
+        };
+        view.failed();
+        let name = view.name.clone();
+        let program = view.program;
+        // The fate of an agent behind a network is unknown; a program's agent is gone with it.
+        let cut = program.then(|| self.cut_short(id, cx)).flatten();
+        let went_wrong = cut.is_some();
+        let remedy = remedy(fault).map(|key| cx.phrases().text(key, &[]));
+        let more = [remedy, cut, Some(self.has_remarked(id, cx))];
+        let more = more.into_iter().flatten().filter(|it| !it.is_empty());
+        let more: Vec<String> = more.collect();
+        let args = [
+            ("source", Arg::Own(name)),
+            ("reason", Arg::Own(cx.fault_words(fault))),
+            ("more", Arg::Own(more.join(" "))),
+        ];
+        cx.say(Class::Outcome, Kind::Connection, "link.failed", &args, now);
+        let mut facts = self.unsure(id, cx, now);
+        if went_wrong {
+            facts.push(AppFact::WentWrong);
+        }
+        facts
+    }
+
+    /// Begins to handle the regular end of a link.
+    pub(super) fn end(&mut self, id: LinkId) -> Vec<AppFact> {
+        let mut facts = self.end_beginning(id);
+        facts.extend([AppFact::Release(id), AppFact::Link(id, LinkStep::End)]);
+        facts
+    }
+
+    pub(super) fn ended(&mut self, id: LinkId, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+        self.say_rest(id, cx, now);
+        let Some(view) = self.get_mut(id) else {
+            return Vec::new();
+        };
+        view.ended();
+        let key = if view.recording.is_some() {
+            "replay.ended"
+        } else {
+            "link.ended"
+        };
+        let source = ("source", Arg::Own(view.name.clone()));
+        let cut = self.cut_short(id, cx);
+        let went_wrong = cut.is_some();
+        let args = [source, ("more", Arg::Own(cut.unwrap_or_default()))];
+        cx.say(Class::Outcome, Kind::Connection, key, &args, now);
+        let mut facts = self.unsure(id, cx, now);
+        if went_wrong {
+            facts.push(AppFact::WentWrong);
+        }
+        facts
+    }
+
+    /// Announces the rest of an agent's texts, before the news that nothing more comes.
+    fn say_rest(&mut self, id: LinkId, cx: &mut AppCx, now: Now) {
+        for told in cx.announcer.flush_link(id, now, &cx.sessions) {
+            cx.emit(told, now);
+        }
+    }
+
+    /// Announces the fate of each question whose link is gone.
+    pub(super) fn unsure(&mut self, id: LinkId, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+        let over = self.get(id).is_some_and(LinkView::is_over);
+        let rests = |view: &LinkView| view.connection().rests;
+        if !over && self.get(id).is_some_and(rests) {
+            // Questions there depend on no connection.
+            return Vec::new();
+        }
+        let unsure = if over {
+            cx.sessions.link_over(id, now)
+        } else {
+            cx.sessions.link_lost(id, now)
+        };
+        let mut told = Vec::new();
+        for question in unsure {
+            let Some(question) = cx.sessions.question(question).cloned() else {
+                continue;
+            };
+            let wishes = cx.queue.withdraw(question.id, now.monotonic);
+            cx.wish(wishes);
+            let (key, args) = cx.announcer.unsure(&question);
+            cx.tell_about(Class::Alert, &question, key, &args, now);
+            told.push(question.id);
+        }
+        vec![AppFact::LossTold(told)]
+    }
+
+    /// Leaves a source by the person's wish.
+    pub(super) fn left(&mut self, id: LinkId, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+        let Some(view) = self.get_mut(id) else {
+            return Vec::new();
+        };
+        view.left();
+        let name = view.name.clone();
+        cx.effects.push(Effect::Close(id));
+        cx.respond("link.left", &[("source", Arg::Own(name))], now);
+        let over = cx.sessions.link_left(id, now);
+        for id in &over {
+            let wishes = cx.queue.withdraw(*id, now.monotonic);
+            cx.wish(wishes);
+        }
+        // An answer meant for a question that is gone must not reach another one.
+        let gone = (!over.is_empty()).then_some(AppFact::QuestionsChanged);
+        gone.into_iter().collect()
+    }
+}
+
+/// Returns the phrase key of the remedy for an unusable source, if one is known.
+fn remedy(fault: &Fault) -> Option<&'static str> {
+    match fault {
+        // Whatever answers there is no agent that hearken can listen to.
+        Fault::Status { status: 404, .. }
+        | Fault::NotEventStream { .. }
+        | Fault::NotWebSocket(_) => Some("remedy.address"),
+        Fault::Status { status: 401, .. } => Some("remedy.token.status"),
+        Fault::ClosedWith { code: 4002, .. } => Some("remedy.token"),
+        Fault::Refused
+        | Fault::UnknownHost
+        | Fault::TimedOut
+        | Fault::Closed
+        | Fault::Status { .. }
+        | Fault::Tls(_)
+        | Fault::TooLarge { .. }
+        | Fault::TooManyValues { .. }
+        | Fault::Unusable(_)
+        | Fault::ClosedWith { .. }
+        | Fault::Exited { .. }
+        | Fault::Killed { .. }
+        | Fault::Rejected { .. }
+        | Fault::OneWay
+        | Fault::Other(_) => None,
+    }
+}
