@@ -34,7 +34,7 @@ mod review;
 mod run;
 mod setup;
 mod signals;
-mod timer_actions;
+mod status;
 mod timers;
 mod tuning;
 mod update;
@@ -44,11 +44,11 @@ mod wording;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{Announcer, Arg, Class, Deliveries, Kind, Manner, SpeechQueue, VoiceEvent};
+use crate::announce::{Announcer, Class, Deliveries, Kind, SpeechQueue, VoiceEvent};
 use crate::keys::{Command, Filter, Struck};
 use crate::link::LinkId;
-use crate::protocol::{Now, fit};
-use crate::session::{Change, Ended, Sessions, What};
+use crate::protocol::Now;
+use crate::session::Sessions;
 
 pub use effect::{Effect, Exit, Notice, Noticed, RecordedFact};
 pub use fault_words::told;
@@ -73,6 +73,7 @@ use questions::Questions;
 use review::Review;
 use run::Run;
 use signals::Signals;
+use status::tell_start;
 use timers::TimerTurn;
 use tuning::Tuning;
 
@@ -170,7 +171,10 @@ impl App {
 
     fn take(&mut self, input: Input, now: Now) {
         match input {
-            Input::Start => self.start(now),
+            Input::Start => {
+                tell_start(&mut self.cx, now);
+                self.questions.tell_policy(&mut self.cx, now);
+            }
             Input::Link { link, event } => {
                 self.run.note_news(now.monotonic);
                 self.read_to_its_end(now);
@@ -248,95 +252,6 @@ impl App {
         self.questions.refresh_title(&mut self.cx);
         self.questions.withdraw_notices(&mut self.cx);
         self.fire(TimerTurn::Last, alone, now);
-    }
-
-    fn start(&mut self, now: Now) {
-        let text = |app: &Self, key: &str| Arg::Own(app.cx.announcer.phrases().text(key, &[]));
-        let voice = match self.cx.signals.voice() {
-            VoiceState::Off => text(self, "start.voice.off"),
-            VoiceState::LeftToReader => text(self, "start.voice.reader"),
-            // The voice is announced once it is ready.
-            VoiceState::Checking
-            | VoiceState::Ready { .. }
-            | VoiceState::Lost
-            | VoiceState::None => Arg::own(""),
-        };
-        let args = [
-            ("face", text(self, self.cx.face.name())),
-            ("why", text(self, self.cx.face.why())),
-            ("voice", voice),
-        ];
-        let (class, kind, key) = (Class::Outcome, Kind::Hint, "start.face");
-        match self.cx.face.manner() {
-            Manner::Keys | Manner::Lines => self.cx.say(class, kind, key, &args, now),
-            // A program chose this face itself.
-            Manner::Program => self.cx.say_in_detail(class, kind, key, &args, now),
-        }
-        let known = self.cx.phrases().language().to_owned();
-        let wanted = &self.cx.config.announce.languages;
-        if !wanted.iter().any(|tag| fit(tag, &known).is_some()) {
-            // Otherwise the person would wonder whether the setting was understood.
-            let wanted = Arg::Own(wanted.join(", "));
-            let args = [("wanted", wanted)];
-            self.cx
-                .say(Class::Outcome, Kind::Hint, "start.language", &args, now);
-        }
-        self.questions.tell_policy(&mut self.cx, now);
-    }
-
-    /// Turns changes of sessions into announcements, with everything that depends on them.
-    fn tell(&mut self, mut changes: Vec<Change>, now: Now) {
-        for change in &mut changes {
-            self.links.excuse(change);
-            if matches!(
-                change.what,
-                What::SessionStarted(_) | What::SessionJoined | What::HelperJoined
-            ) {
-                self.run.note_session();
-            }
-            if let What::SessionEnded(Ended::Errored(_)) = &change.what {
-                self.run.note_failure();
-            }
-            if let What::QuestionClosed { question, .. } = &change.what {
-                // Speech about it that is still under way is cut short; its outcome follows.
-                let wishes = self.cx.queue.withdraw(*question, now.monotonic);
-                self.cx.wish(wishes);
-                self.questions.note_change(now.monotonic);
-            }
-            if let What::QuestionOpened(question)
-            | What::QuestionAnswerable(question)
-            | What::QuestionFreed(question)
-            | What::QuestionUnheard(question) = &change.what
-            {
-                self.questions.ease(*question, &mut self.cx);
-                if let Some(facts) = self.questions.by_policy(*question, &mut self.cx, now) {
-                    self.pass(facts, now);
-                    continue;
-                }
-                self.questions.question_opened(*question, &mut self.cx, now);
-            }
-            if let What::SessionEnded(ended) = &change.what {
-                let link = change.key.link;
-                let prompted = |view: &LinkView| view.connection().takes_prompts;
-                if self.links.get(link).is_some_and(prompted) {
-                    self.questions.turn_ended(link, ended, &mut self.cx);
-                }
-            }
-            if let What::QuestionWarning { question, .. } = &change.what
-                && self.questions.is_left_alone(*question)
-            {
-                continue;
-            }
-            for announcement in self.cx.announcer.tell(change, &self.cx.sessions) {
-                self.cx.emit(announcement, now);
-            }
-            if let What::QuestionDoubted(id) = &change.what
-                && self.questions.shown_id() == Some(*id)
-            {
-                // A person who was about to answer it did not know that.
-                self.questions.show(Some(*id), false, &mut self.cx, now);
-            }
-        }
     }
 }
 

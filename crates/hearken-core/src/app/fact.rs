@@ -22,6 +22,8 @@ pub(super) enum AppFact {
     Typed,
     /// The person wants speech to stop.
     StopSpeech,
+    /// The person wants details: of this question, whose next part was read, or, as none is open, of what was announced.
+    Detailed(Option<QuestionId>),
     /// The person went to a conversation.
     Joined(Conversation),
     /// The person wants something of a source; whatever its dialect announces answers the person's key or line.

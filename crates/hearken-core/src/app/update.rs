@@ -1,12 +1,15 @@
 //! Passing what one part has found out to the parts that act on it.
 
+use std::time::Duration;
+
 use crate::dialect::{Out, Wish};
 use crate::link::{Fault, LinkEvent, LinkId, Undelivered};
 use crate::protocol::Now;
-use crate::session::{Change, What};
+use crate::session::{Change, Ended, SessionKey, What};
 
 use super::fact::AppFact;
 use super::hands::scanning::ScanScene;
+use super::timers::{Fired, Timer, TimerTurn};
 use super::{App, Effect, Exit, LinkView};
 
 impl App {
@@ -16,7 +19,11 @@ impl App {
             match fact {
                 AppFact::Command(command, by) => self.run(command, by, now),
                 AppFact::Typed => self.hands.tell_typed(&mut self.cx, now),
-                AppFact::StopSpeech => self.stop(now),
+                AppFact::StopSpeech => self.questions.stop_speech(&mut self.cx, now),
+                AppFact::Detailed(Some(question)) => {
+                    self.review.offer_changes(question, &mut self.cx, now);
+                }
+                AppFact::Detailed(None) => self.review.tell_facts(&mut self.cx, now),
                 AppFact::Joined(conversation) => {
                     self.questions
                         .turn_to_one_of(&conversation, &mut self.cx, now)
@@ -214,6 +221,158 @@ impl App {
             }
             self.cx.release_all(now);
             self.cx.effects.push(Effect::Quit(exit));
+        }
+    }
+
+    /// Turns changes of sessions into announcements, with everything that depends on them.
+    fn tell(&mut self, mut changes: Vec<Change>, now: Now) {
+        for change in &mut changes {
+            self.links.excuse(change);
+            if matches!(
+                change.what,
+                What::SessionStarted(_) | What::SessionJoined | What::HelperJoined
+            ) {
+                self.run.note_session();
+            }
+            if let What::SessionEnded(Ended::Errored(_)) = &change.what {
+                self.run.note_failure();
+            }
+            if let What::QuestionClosed { question, .. } = &change.what {
+                // Speech about it that is still under way is cut short; its outcome follows.
+                let wishes = self.cx.queue.withdraw(*question, now.monotonic);
+                self.cx.wish(wishes);
+                self.questions.note_change(now.monotonic);
+            }
+            if let What::QuestionOpened(question)
+            | What::QuestionAnswerable(question)
+            | What::QuestionFreed(question)
+            | What::QuestionUnheard(question) = &change.what
+            {
+                self.questions.ease(*question, &mut self.cx);
+                if let Some(facts) = self.questions.by_policy(*question, &mut self.cx, now) {
+                    self.pass(facts, now);
+                    continue;
+                }
+                self.questions.question_opened(*question, &mut self.cx, now);
+            }
+            if let What::SessionEnded(ended) = &change.what {
+                let link = change.key.link;
+                let prompted = |view: &LinkView| view.connection().takes_prompts;
+                if self.links.get(link).is_some_and(prompted) {
+                    self.questions.turn_ended(link, ended, &mut self.cx);
+                }
+            }
+            if let What::QuestionWarning { question, .. } = &change.what
+                && self.questions.is_left_alone(*question)
+            {
+                continue;
+            }
+            for announcement in self.cx.announcer.tell(change, &self.cx.sessions) {
+                self.cx.emit(announcement, now);
+            }
+            if let What::QuestionDoubted(id) = &change.what
+                && self.questions.shown_id() == Some(*id)
+            {
+                // A person who was about to answer it did not know that.
+                self.questions.show(Some(*id), false, &mut self.cx, now);
+            }
+        }
+    }
+
+    /// Returns the monotonic time at which [`super::Input::Deadline`] is due.
+    pub fn deadline(&self) -> Option<Duration> {
+        let due = Timer::ALL.iter().filter_map(|timer| self.due(*timer));
+        due.min()
+    }
+
+    /// Returns when a timer is due.
+    pub(super) fn due(&self, timer: Timer) -> Option<Duration> {
+        match timer {
+            Timer::Frame => self.is_reading().then_some(Duration::ZERO),
+            Timer::Sessions => self.cx.sessions.deadline(),
+            Timer::Stream => self.cx.announcer.deadline(),
+            Timer::Retry => self.questions.retry_due(),
+            Timer::SecondStep => self.cx.second_step_ends(),
+            Timer::Scan if self.hands.is_automatic() => {
+                self.hands.scan_due(self.scan_scene(), &self.cx)
+            }
+            Timer::Scan => None,
+            Timer::Line => {
+                let both = [self.cx.holding.deadline(), self.cx.holding.decided_by()];
+                both.into_iter().flatten().min()
+            }
+            Timer::Alarm => self.questions.alarm_due(),
+            Timer::Steady => self.links.steady_due(),
+            Timer::Start => self.links.start_due(),
+            Timer::Dialect => self.links.dialects_due(),
+            Timer::Stuck => self.prompts.stuck_due(),
+            Timer::Flush => self.questions.flush_due(),
+            Timer::Beat => self.cx.signals.beat_due(),
+            Timer::Speech => self.cx.queue.deadline(),
+            Timer::End => self.run.due(self.is_silent()),
+        }
+    }
+
+    /// Fires what is due in a turn; `alone` if no other fact has come.
+    pub(super) fn fire(&mut self, turn: TimerTurn, alone: bool, now: Now) {
+        for timer in turn.timers() {
+            let due = || self.due(*timer).is_some_and(|at| now.monotonic >= at);
+            let fires = match timer.fired() {
+                Fired::Due => due(),
+                Fired::Always => true,
+                Fired::Alone => alone && due(),
+            };
+            if fires {
+                self.fire_one(*timer, now);
+            }
+        }
+    }
+
+    fn fire_one(&mut self, timer: Timer, now: Now) {
+        match timer {
+            Timer::Frame => self.read_on(now),
+            Timer::Sessions => {
+                let changes = self.cx.sessions.tick(now);
+                self.tell(changes, now);
+            }
+            Timer::Stream => {
+                for announcement in self.cx.announcer.tick(now, &self.cx.sessions) {
+                    self.cx.emit(announcement, now);
+                }
+            }
+            Timer::Retry => self.retry(now),
+            Timer::SecondStep => self.cx.end_second_step(now.monotonic, now),
+            Timer::Scan => self.hands.scan_on(self.scan_scene(), &mut self.cx, now),
+            Timer::Line => self.cx.tick_line(now),
+            Timer::Alarm => self.questions.alarm(&mut self.cx, now),
+            Timer::Steady => {
+                let facts = self.links.tick_links(&mut self.cx, now);
+                self.pass(facts, now);
+            }
+            Timer::Start => self.links.tick_waiting(&mut self.cx, now),
+            Timer::Dialect => self.tick_dialects(now),
+            Timer::Stuck => self.prompts.tick_stuck(&self.links, &mut self.cx, now),
+            Timer::Flush => {
+                self.questions.flushed();
+                self.cx.effects.push(Effect::FlushInput);
+            }
+            Timer::Beat => {
+                let (links, prompts) = (&self.links, &self.prompts);
+                let is_heard = |key: &SessionKey, in_words: bool| {
+                    let is_up = |link: &LinkView| !link.is_down() && !link.is_over();
+                    links.get(key.link).is_some_and(is_up)
+                        // What is known of it was said: that nothing is.
+                        && !(in_words && prompts.is_silence_told(key))
+                };
+                self.tuning.beat(is_heard, &mut self.cx, now);
+            }
+            Timer::Speech => {
+                // Last: everything that this fact caused is put in order before any speech begins.
+                let wishes = self.cx.queue.tick(now.monotonic);
+                self.cx.wish(wishes);
+                self.questions.note_said(&mut self.cx, now);
+            }
+            Timer::End => self.end_if_over(now),
         }
     }
 }

@@ -3,11 +3,11 @@
 //! Responsibilities: lending these to a part for one fact; the only way by which anything is announced. Not here: the
 //! words (`announce`), what a part knows by itself.
 //!
-//! The folder: `writing` (announcements that wait for a line), `steps` (a second step that is not taken), `status` and
-//! `accounts` (sessions and counts in words).
+//! The folder: `writing` (announcements that wait for a line), `steps` (leaving what the person is in the middle of),
+//! `session_words` and `accounts` (sessions and counts in words).
 
 mod accounts;
-mod status;
+mod session_words;
 mod steps;
 mod writing;
 
@@ -88,6 +88,25 @@ impl AppCx {
             .announcer
             .aside(Class::Response, Kind::Reply, words, now);
         self.emit(told, now);
+    }
+
+    /// Answers a key or a line on the screen only.
+    pub(super) fn answer_unsaid(&mut self, key: &str, now: Now) {
+        match self.face.manner() {
+            Manner::Keys => {
+                let words = self.phrases().say(key, self.announcer.verbosity(), &[]);
+                let told = self
+                    .announcer
+                    .aside(Class::Response, Kind::Reply, words, now);
+                self.answers.take(&told);
+            }
+            Manner::Lines | Manner::Program => {
+                let told = self
+                    .announcer
+                    .say(Class::Response, Kind::Reply, key, &[], now);
+                self.put(told);
+            }
+        }
     }
 
     /// Returns whether there is a voice, or one is still being looked for.

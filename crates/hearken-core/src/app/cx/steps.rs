@@ -1,15 +1,19 @@
-//! The second step of an answer, as far as it ends without one.
+//! Leaving what the person is in the middle of.
 //!
-//! Responsibilities: when it lapses, leaving it open, and announcing both. Not here: taking it (`questions`).
+//! Responsibilities: when a second step lapses, what another command ends, going back, and announcing each. Not here:
+//! taking a second step (`questions`), sending what was typed.
 
 use std::time::Duration;
 
 use crate::announce::Arg;
+use crate::keys::{Command, Mode};
 use crate::protocol::Now;
+use crate::session::{Question, QuestionId};
 
 use super::AppCx;
 use crate::app::activity::Doing;
 use crate::app::activity::second_step::SecondStep;
+use crate::app::by::By;
 
 impl AppCx {
     /// Returns when the second step lapses.
@@ -50,5 +54,86 @@ impl AppCx {
         };
         self.doing = Doing::Watching;
         self.respond("reply.still_open", &[("n", Arg::own(id.0))], now);
+    }
+
+    /// Leaves a mode that waits for one particular key when any other command comes, announces that, and returns
+    /// whether the command still runs. A key is used up by leaving the mode, unless it stops speech; a line is a
+    /// command of its own and still runs.
+    pub(in crate::app) fn goes_on(&mut self, command: Option<&Command>, by: By, now: Now) -> bool {
+        let is_line = matches!(by, By::Line { .. });
+        match self.doing.mode() {
+            Mode::Quitting if !matches!(command, Some(Command::Quit | Command::Interrupt)) => {
+                self.doing = Doing::Watching;
+                self.respond("quit.stay", &[], now);
+                is_line
+            }
+            Mode::Leaving(_) if !matches!(command, Some(Command::Leave)) => {
+                self.doing = Doing::Watching;
+                self.respond("quit.stay", &[], now);
+                is_line
+            }
+            Mode::Confirming(id)
+                if !matches!(
+                    command,
+                    Some(Command::Confirm(_) | Command::Reject(..) | Command::Interrupt)
+                ) =>
+            {
+                let same = matches!(command, Some(Command::Accept(number)) if number.is_none_or(|number| number == id));
+                if is_line && same {
+                    // Repeating the first step is not a change of mind.
+                    self.doing = Doing::Watching;
+                } else {
+                    self.stay_open(now);
+                }
+                is_line
+                    || matches!(
+                        command,
+                        Some(Command::Stop | Command::Escape | Command::StopTurn)
+                    )
+            }
+            Mode::Watching
+            | Mode::Confirming(_)
+            | Mode::Editing(_)
+            | Mode::Choosing(..)
+            | Mode::Quitting
+            | Mode::Leaving(_)
+            | Mode::Searching
+            | Mode::Prompting(_)
+            | Mode::Help => true,
+        }
+    }
+
+    /// Goes back out of what the person is in the middle of; returns a prompt that was being typed.
+    pub(in crate::app) fn back(&mut self, now: Now) -> Option<String> {
+        match self.doing.mode() {
+            Mode::Editing(id) => {
+                self.doing = Doing::Watching;
+                let open = self
+                    .sessions
+                    .question(QuestionId(id))
+                    .is_some_and(Question::is_open);
+                let key = if open {
+                    "reply.editing.left"
+                } else {
+                    "reply.editing.closed"
+                };
+                self.respond(key, &[], now);
+            }
+            Mode::Choosing(..) | Mode::Confirming(_) => self.stay_open(now),
+            Mode::Searching => {
+                self.doing = Doing::Watching;
+                self.respond("search.left", &[], now);
+            }
+            Mode::Prompting(_) => {
+                let typed = self.editor().0.to_owned();
+                self.doing = Doing::Watching;
+                self.respond("prompt.left", &[], now);
+                return Some(typed);
+            }
+            Mode::Help | Mode::Watching | Mode::Quitting | Mode::Leaving(_) => {
+                self.doing = Doing::Watching
+            }
+        }
+        None
     }
 }

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{About, Aloud, Class, Kind, Segment};
+use crate::announce::{About, Aloud, Arg, Class, Kind, Segment};
 use crate::protocol::Now;
 use crate::session::{Question, QuestionId};
 
@@ -18,6 +18,7 @@ use crate::app::conversations::Conversation;
 use crate::app::cx::AppCx;
 use crate::app::cx::kind_of;
 use crate::app::effect::Effect;
+use crate::app::fact::AppFact;
 
 impl Questions {
     /// Returns the questions that a key can be meant for, in a stable order: answerable ones first.
@@ -216,8 +217,36 @@ impl Questions {
         }
     }
 
+    /// Reads the details of a question: the next part of it. Without any open question, something else may have some.
+    pub(in crate::app) fn details(
+        &mut self,
+        number: Option<u64>,
+        cx: &mut AppCx,
+        now: Now,
+    ) -> Vec<AppFact> {
+        let first = || self.questions(cx).first().map(|question| question.id);
+        let wanted = number.map(QuestionId).or(self.shown_id()).or_else(first);
+        let question = wanted.and_then(|id| cx.sessions.raised(id));
+        match (
+            question.filter(|question| question.is_open()).cloned(),
+            number,
+        ) {
+            (Some(question), _) => {
+                self.turn_page(question.id);
+                let segments = self.next_part(&question, cx, now);
+                self.tell_part(question.id, segments, cx, now);
+                vec![AppFact::Detailed(Some(question.id))]
+            }
+            (None, Some(number)) => {
+                cx.respond("reply.no_such", &[("n", Arg::own(number))], now);
+                Vec::new()
+            }
+            (None, None) => vec![AppFact::Detailed(None)],
+        }
+    }
+
     /// Announces a part of a question, or all of it, as the answer to a key.
-    pub(in crate::app) fn tell_part(
+    pub(super) fn tell_part(
         &mut self,
         id: QuestionId,
         words: Vec<Segment>,
@@ -232,7 +261,7 @@ impl Questions {
     }
 
     /// Returns the next part of a question that is read in parts; after the last one, the first again.
-    pub(in crate::app) fn next_part(
+    pub(super) fn next_part(
         &mut self,
         question: &Question,
         cx: &mut AppCx,

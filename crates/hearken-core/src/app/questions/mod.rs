@@ -102,7 +102,7 @@ impl Questions {
     }
 
     /// Turns to the next page of a question, if it is the shown one.
-    pub(super) fn turn_page(&mut self, question: QuestionId) {
+    fn turn_page(&mut self, question: QuestionId) {
         if let Some(shown) = self.shown.as_mut().filter(|it| it.question == question) {
             shown.page += 1;
         }

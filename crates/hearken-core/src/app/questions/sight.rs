@@ -69,7 +69,7 @@ impl Questions {
     }
 
     /// Handles the stop key: a person who presses it knows that a question is there.
-    pub(in crate::app) fn note_stopped(&mut self, cx: &mut AppCx) {
+    fn note_stopped(&mut self, cx: &mut AppCx) {
         let cut = cx.queue.take_said().into_iter();
         let cut = cut.filter_map(|about| match about {
             About::Asks(id) => Some(id),
@@ -79,6 +79,20 @@ impl Questions {
         for id in cut.chain(shown) {
             self.known.skipped(id);
         }
+    }
+
+    /// Stops speech by the person's wish.
+    pub(in crate::app) fn stop_speech(&mut self, cx: &mut AppCx, now: Now) {
+        // What was spoken to its end by now counts as heard; what the key cuts off does not.
+        self.note_said(cx, now);
+        let spoke = !cx.queue.is_idle();
+        let wishes = cx.queue.stop(now.monotonic);
+        cx.wish(wishes);
+        self.note_stopped(cx);
+        // Without an answer, the key or line would seem to be lost. The answer is not spoken: the person asked for
+        // silence.
+        let key = if spoke { "stop.done" } else { "stop.nothing" };
+        cx.answer_unsaid(key, now);
     }
 
     /// Returns how the person answers and hears.

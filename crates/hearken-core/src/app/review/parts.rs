@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::announce::{About, Aloud, Announcement, Arg, Class, Kind, Reads, Segment};
 use crate::protocol::{Attached, Now};
-use crate::session::{Question, QuestionId, Session, SessionKey};
+use crate::session::{QuestionId, Session, SessionKey};
 
 use super::Review;
 use super::reading::{Of, Stepped};
@@ -15,7 +15,7 @@ use crate::app::cx::AppCx;
 
 impl Review {
     /// Opens the changes that belong to a question, and announces how to read them.
-    pub(in crate::app) fn offer_changes(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn offer_changes(&mut self, question: QuestionId, cx: &mut AppCx, now: Now) {
         if self.open_changes(question, cx) {
             let key = cx
                 .face
@@ -24,13 +24,14 @@ impl Review {
         }
     }
 
-    fn open_changes(&mut self, question: &Question, cx: &mut AppCx) -> bool {
-        let parts = cx.announcer.parts_of(&question.attached, Reads::Changes);
-        let some = !parts.is_empty();
-        if some {
-            self.reading.open(Of::Question(question.id), parts);
-        }
-        some
+    fn open_changes(&mut self, question: QuestionId, cx: &AppCx) -> bool {
+        let asked = cx.sessions.question(question);
+        let parts = asked.map(|asked| cx.announcer.parts_of(&asked.attached, Reads::Changes));
+        let Some(parts) = parts.filter(|parts| !parts.is_empty()) else {
+            return false;
+        };
+        self.reading.open(Of::Question(question), parts);
+        true
     }
 
     /// Moves one part forward or back in what is being read; returns `false` if nothing is.
@@ -48,9 +49,8 @@ impl Review {
         };
         if !open {
             // The changes of the shown question can be read without opening them first.
-            let question = shown.and_then(|id| cx.sessions.question(id)).cloned();
-            let question = question.filter(|_| self.at().is_none());
-            if !question.is_some_and(|question| self.open_changes(&question, cx)) {
+            let question = shown.filter(|_| self.at.is_none());
+            if !question.is_some_and(|question| self.open_changes(question, cx)) {
                 return false;
             }
         }

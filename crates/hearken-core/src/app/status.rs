@@ -1,0 +1,101 @@
+//! What the person is told at the start, and of everything on request.
+
+use std::sync::Arc;
+
+use crate::announce::{Arg, Class, Kind, Manner};
+use crate::config::Verbosity;
+use crate::protocol::{Now, fit};
+
+use super::cx::AppCx;
+use super::links::{LinkPhase, LinkView, Links};
+use super::signals::VoiceState;
+
+/// Announces the face, and what the person would otherwise wonder about.
+pub(super) fn tell_start(cx: &mut AppCx, now: Now) {
+    let phrases = Arc::clone(cx.phrases());
+    let text = |key: &str| Arg::Own(phrases.text(key, &[]));
+    let voice = match cx.signals.voice() {
+        VoiceState::Off => text("start.voice.off"),
+        VoiceState::LeftToReader => text("start.voice.reader"),
+        // The voice is announced once it is ready.
+        VoiceState::Checking | VoiceState::Ready { .. } | VoiceState::Lost | VoiceState::None => {
+            Arg::own("")
+        }
+    };
+    let args = [
+        ("face", text(cx.face.name())),
+        ("why", text(cx.face.why())),
+        ("voice", voice),
+    ];
+    let (class, kind, key) = (Class::Outcome, Kind::Hint, "start.face");
+    match cx.face.manner() {
+        Manner::Keys | Manner::Lines => cx.say(class, kind, key, &args, now),
+        // A program chose this face itself.
+        Manner::Program => cx.say_in_detail(class, kind, key, &args, now),
+    }
+    let known = cx.phrases().language().to_owned();
+    let wanted = &cx.config.announce.languages;
+    if !wanted.iter().any(|tag| fit(tag, &known).is_some()) {
+        // Otherwise the person would wonder whether the setting was understood.
+        let wanted = Arg::Own(wanted.join(", "));
+        let args = [("wanted", wanted)];
+        cx.say(Class::Outcome, Kind::Hint, "start.language", &args, now);
+    }
+}
+
+/// Announces the state of everything.
+pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx, now: Now) {
+    let phrases = Arc::clone(cx.phrases());
+    let mut words = Vec::new();
+    let open = waiting;
+    if open > 0 {
+        words.push(phrases.text("status.questions", &[("n", Arg::own(open))]));
+    }
+    for session in cx.sessions.iter().filter(|session| !session.is_ended()) {
+        words.push(cx.session_words(session, now.monotonic));
+        words.push(cx.announcer.session_facts(session));
+    }
+    for view in links
+        .iter()
+        .filter(|view| !matches!(view.phase, LinkPhase::Connected | LinkPhase::Streaming))
+    {
+        let key = match view.phase {
+            LinkPhase::Disconnected | LinkPhase::Connecting { .. } if view.connection().rests => {
+                "status.link.rests"
+            }
+            LinkPhase::Disconnected => "status.link.disconnected",
+            LinkPhase::Connecting { .. } => "status.link.connecting",
+            LinkPhase::Connected => "status.link.connected",
+            LinkPhase::Streaming => "status.link.streaming",
+            LinkPhase::Completed => "status.link.completed",
+            LinkPhase::Failed => "status.link.failed",
+        };
+        let args = [
+            ("source", Arg::Own(view.name.clone())),
+            ("state", Arg::Own(phrases.text(key, &[]))),
+        ];
+        words.push(phrases.text("status.link", &args));
+    }
+    words.retain(|words| !words.is_empty());
+    if words.is_empty() {
+        words.push(phrases.text("status.nothing", &[]));
+    }
+    words.extend(cx.forgotten_words());
+    if cx.announcer.settings().verbosity == Verbosity::Detailed {
+        words.extend(cx.account_words());
+    }
+    let there =
+        |view: &&LinkView| matches!(view.phase, LinkPhase::Connected | LinkPhase::Streaming);
+    words.extend(
+        links
+            .iter()
+            .filter(there)
+            .filter_map(|view| links.connection_words(view, cx)),
+    );
+    let face = [
+        ("face", Arg::Own(phrases.text(cx.face.name(), &[]))),
+        ("why", Arg::Own(phrases.text(cx.face.why(), &[]))),
+    ];
+    words.push(phrases.text("status.face", &face));
+    cx.respond("fault.other", &[("reason", Arg::Own(words.join(" ")))], now);
+}
