@@ -44,6 +44,8 @@ mod wording;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::announce::{Announcer, Class, Deliveries, Kind, SpeechQueue, VoiceEvent};
 use crate::keys::{Command, Filter, Struck};
 use crate::link::LinkId;
@@ -143,6 +145,10 @@ impl App {
             tuning: Tuning::new(setup.config.voice.delivery(), tongue),
             hands: Hands::new(setup.keymap, filter, Scanning::new(setup.scan)),
             cx: AppCx {
+                now: Now {
+                    monotonic: Duration::ZERO,
+                    wall: Timestamp::UNIX_EPOCH,
+                },
                 config: setup.config,
                 face: Face::new(setup.manner, setup.lines, setup.face, setup.copies),
                 sessions,
@@ -163,75 +169,73 @@ impl App {
 
     /// Handles a fact and returns the effects to carry out, in order.
     pub fn update(&mut self, input: Input, now: Now) -> Vec<Effect> {
+        self.cx.now = now;
         let alone = input == Input::Deadline;
-        self.take(input, now);
-        self.settle(alone, now);
+        self.take(input);
+        self.settle(alone);
         std::mem::take(&mut self.cx.effects)
     }
 
-    fn take(&mut self, input: Input, now: Now) {
+    fn take(&mut self, input: Input) {
         match input {
             Input::Start => {
-                tell_start(&mut self.cx, now);
-                self.questions.tell_policy(&mut self.cx, now);
+                tell_start(&mut self.cx);
+                self.questions.tell_policy(&mut self.cx);
             }
             Input::Link { link, event } => {
-                self.run.note_news(now.monotonic);
-                self.read_to_its_end(now);
-                self.link(link, event, now);
+                self.run.note_news(self.cx.now.monotonic);
+                self.read_to_its_end();
+                self.link(link, event);
             }
             Input::Stroke(stroke) => {
                 match stroke.what {
-                    Struck::Key(_) => self.review.note_hand(now.monotonic),
+                    Struck::Key(_) => self.review.note_hand(self.cx.now.monotonic),
                     Struck::Focus(on) => self.questions.focus(on),
                     Struck::Paste(_) | Struck::Stalled | Struck::Place(..) | Struck::Noise => {}
                 }
                 let scene = self.scan_scene();
-                let facts = self.hands.stroke(stroke, scene, &mut self.cx, now);
-                self.pass(facts, now);
+                let facts = self.hands.stroke(stroke, scene, &mut self.cx);
+                self.pass(facts);
             }
             Input::Line { text, read } => {
-                self.cx.end_second_step(read, now);
-                self.cx.line_over(now);
-                self.line(&text, read, now);
+                self.cx.end_second_step(read);
+                self.cx.line_over();
+                self.line(&text, read);
             }
             Input::LineBegun => {
-                self.review.note_hand(now.monotonic);
+                self.review.note_hand(self.cx.now.monotonic);
                 self.cx.holding.begin_line();
             }
-            Input::LineLeft => self.cx.line_over(now),
+            Input::LineLeft => self.cx.line_over(),
             Input::Voice(event) => {
                 let came = matches!(
                     event,
                     VoiceEvent::Ready { .. } | VoiceEvent::Recovered { .. }
                 );
-                self.tuning.voice(event, &mut self.cx, now);
+                self.tuning.voice(event, &mut self.cx);
                 if came {
-                    self.questions.ask_again_after_voice(&mut self.cx, now);
+                    self.questions.ask_again_after_voice(&mut self.cx);
                 }
-                self.questions.note_said(&mut self.cx, now);
+                self.questions.note_said(&mut self.cx);
             }
-            Input::Drawn { showing, at } => self.questions.drawn(showing, at, &mut self.cx, now),
+            Input::Drawn { showing, at } => self.questions.drawn(showing, at, &mut self.cx),
             Input::Written { told, at } => self.questions.written(&told, at),
             Input::Deadline => {}
             Input::Terminate => {
-                let facts = self.run.terminate(
-                    self.questions.is_all_sent(),
-                    &self.links,
-                    &mut self.cx,
-                    now,
-                );
-                self.pass(facts, now);
+                let facts =
+                    self.run
+                        .terminate(self.questions.is_all_sent(), &self.links, &mut self.cx);
+                self.pass(facts);
             }
-            Input::Remembered(outcome) => self.tuning.remembered(outcome, &mut self.cx, now),
+            Input::Remembered(outcome) => self.tuning.remembered(outcome, &mut self.cx),
             Input::Edited(outcome) => {
-                if let Some(late) = hands::typing::edited(outcome, &mut self.cx, now) {
+                if let Some(late) = hands::typing::edited(outcome, &mut self.cx) {
                     self.prompts.keep(&late);
                 }
             }
             Input::Interrupt => {
-                self.cx.line_over(now);
-                self.command(Command::Interrupt, now);
+                self.cx.line_over();
+                self.command(Command::Interrupt);
             }
             Input::RecordingFailed(reason) => {
                 self.cx.say(
@@ -239,19 +243,18 @@ impl App {
                     Kind::Connection,
                     "record.failed",
                     &[("reason", self.cx.because(&reason))],
-                    now,
                 );
             }
         }
     }
 
     /// Fires due timers and updates the shown question after every fact, so that no stream of facts starves a timer.
-    fn settle(&mut self, alone: bool, now: Now) {
-        self.fire(TimerTurn::First, alone, now);
-        self.questions.refresh_shown(&mut self.cx, now);
+    fn settle(&mut self, alone: bool) {
+        self.fire(TimerTurn::First, alone);
+        self.questions.refresh_shown(&mut self.cx);
         self.questions.refresh_title(&mut self.cx);
         self.questions.withdraw_notices(&mut self.cx);
-        self.fire(TimerTurn::Last, alone, now);
+        self.fire(TimerTurn::Last, alone);
     }
 }
 

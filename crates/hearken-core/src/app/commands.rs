@@ -5,11 +5,10 @@ use std::time::Duration;
 use crate::announce::Arg;
 use crate::config::{Knob, Load};
 use crate::keys::{self, Command, Edit, Press, VoiceChange};
-use crate::protocol::Now;
 
 use super::activity::Doing;
 use super::by::By;
-use super::fact::AppFact;
+use super::fact::AppFacts;
 use super::hands::typing::change_line;
 use super::helping;
 use super::review::looking::{Direction, Leap};
@@ -19,26 +18,26 @@ use super::{App, Exit};
 
 impl App {
     /// Runs the command of a line.
-    pub(super) fn line(&mut self, text: &str, read: Duration, now: Now) {
+    pub(super) fn line(&mut self, text: &str, read: Duration) {
         let command = keys::line(text);
-        self.review.note_hand(now.monotonic);
+        self.review.note_hand(self.cx.now.monotonic);
         if command.is_some() {
-            self.run(command, By::Line { read }, now);
+            self.run(command, By::Line { read });
         }
     }
 
     /// Runs a command that does not come from the keyboard.
-    pub(super) fn command(&mut self, command: Command, now: Now) {
+    pub(super) fn command(&mut self, command: Command) {
         let press = Press {
-            read: now.monotonic,
+            read: self.cx.now.monotonic,
             before: None,
             again: false,
         };
-        self.run(Some(command), By::Key(press), now);
+        self.run(Some(command), By::Key(press));
     }
 
-    pub(super) fn run(&mut self, command: Option<Command>, by: By, now: Now) {
-        if !self.cx.goes_on(command.as_ref(), by, now) {
+    pub(super) fn run(&mut self, command: Option<Command>, by: By) {
+        if !self.cx.goes_on(command.as_ref(), by) {
             return;
         }
         let Some(command) = command else { return };
@@ -52,112 +51,96 @@ impl App {
         let cx = &mut self.cx;
         let mut facts = Vec::new();
         match command {
-            Command::Accept(number) => facts = self.questions.accept(number, by, cx, now),
-            Command::Confirm(number) => facts = self.questions.confirm(number, by, cx, now),
+            Command::Accept(number) => facts = self.questions.accept(number, by, cx),
+            Command::Confirm(number) => facts = self.questions.confirm(number, by, cx),
             Command::Reject(number, reason) => {
-                facts = self.questions.reject(number, reason, by, cx, now)
+                facts = self.questions.reject(number, reason, by, cx)
             }
-            Command::RejectBecause(number) => self.questions.explain_rejection(number, by, cx, now),
-            Command::Answer(number, text) => {
-                facts = self.questions.answer(number, text, by, cx, now)
-            }
+            Command::RejectBecause(number) => self.questions.explain_rejection(number, by, cx),
+            Command::Answer(number, text) => facts = self.questions.answer(number, text, by, cx),
             Command::Choose(number, choice) => {
-                facts = self.questions.choose(number, choice, by, cx, now)
+                facts = self.questions.choose(number, choice, by, cx)
             }
-            Command::Digit(digit) => facts = self.questions.digit(digit, cx, now),
-            Command::Edit(edit) => facts = self.edit(edit, now),
-            Command::Choice(to) => self.questions.move_choice(to, cx, now),
-            Command::Details(number) => facts = self.questions.details(number, cx, now),
-            Command::NextQuestion => self.questions.next_question(cx, now),
-            Command::Prompt(text) => facts = self.prompts.tell_agent(text, &self.links, cx, now),
-            Command::StopTurn => facts = self.prompts.stop_turn(None, by, &self.links, cx, now),
+            Command::Digit(digit) => facts = self.questions.digit(digit, cx),
+            Command::Edit(edit) => facts = self.edit(edit),
+            Command::Choice(to) => self.questions.move_choice(to, cx),
+            Command::Details(number) => facts = self.questions.details(number, cx),
+            Command::NextQuestion => self.questions.next_question(cx),
+            Command::Prompt(text) => facts = self.prompts.tell_agent(text, &self.links, cx),
+            Command::StopTurn => facts = self.prompts.stop_turn(None, by, &self.links, cx),
             Command::StopConversation(number) => {
-                facts = self
-                    .prompts
-                    .stop_turn(Some(number), by, &self.links, cx, now)
+                facts = self.prompts.stop_turn(Some(number), by, &self.links, cx)
             }
-            Command::Conversations => self.prompts.read_conversations(&self.links, cx, now),
+            Command::Conversations => self.prompts.read_conversations(&self.links, cx),
             Command::GoTo(number) => {
-                facts = self
-                    .prompts
-                    .go_to_conversation(number, &self.links, cx, now)
+                facts = self.prompts.go_to_conversation(number, &self.links, cx)
             }
-            Command::NextConversation => {
-                facts = self.prompts.next_conversation(&self.links, cx, now)
-            }
-            Command::Set(what) => facts = self.prompts.change_setting(what, &self.links, cx, now),
-            Command::Commands(text) => {
-                self.prompts
-                    .read_commands(text.as_deref(), &self.links, cx, now)
-            }
+            Command::NextConversation => facts = self.prompts.next_conversation(&self.links, cx),
+            Command::Set(what) => facts = self.prompts.change_setting(what, &self.links, cx),
+            Command::Commands(text) => self.prompts.read_commands(text.as_deref(), &self.links, cx),
             Command::Leave => {
                 let shown = self.questions.shown_id();
                 let of_shown = shown.and_then(|id| Some(cx.sessions.question(id)?.key.link));
                 let chosen = self.prompts.chosen_link();
-                facts = self.run.leave(of_shown, chosen, &self.links, cx, now);
+                facts = self.run.leave(of_shown, chosen, &self.links, cx);
             }
-            Command::Stop => self.questions.stop_speech(cx, now),
-            Command::Escape => self.escape(now),
+            Command::Stop => self.questions.stop_speech(cx),
+            Command::Escape => self.escape(),
             Command::Status => {
                 let waiting = self.questions.waiting(cx);
-                tell_status(waiting, &self.links, cx, now);
+                tell_status(waiting, &self.links, cx);
             }
-            Command::Copy => self.review.copy(self.questions.shown_id(), cx, now),
-            Command::CopyAnswer => self.review.copy_answer(cx, now),
-            Command::CopyCode => self.review.copy_code(cx, now),
-            Command::Repeat => self.review.repeat(cx, now),
-            Command::Previous => self.review.step(Direction::Back, cx, now),
-            Command::Next => self.review.step(Direction::Forward, cx, now),
-            Command::Latest => self.review.step(Direction::End, cx, now),
-            Command::PageBack => self.review.leap(Leap::Back, cx, now),
-            Command::PageForward => self.review.leap(Leap::Forward, cx, now),
-            Command::First => self.review.leap(Leap::First, cx, now),
-            Command::ReadOn => self.review.turn_page(1, self.questions.shown_id(), cx, now),
-            Command::ReadBack => self
-                .review
-                .turn_page(-1, self.questions.shown_id(), cx, now),
-            Command::Leap(on) => self.review.leap_line(on, cx, now),
-            Command::History => self.review.history_lines(cx, now),
-            Command::WholeTurn => self.review.whole_turn(cx, now),
-            Command::Search(text) => self.review.search(text, cx, now),
-            Command::Spell(choice) => self.review.spell(choice.as_deref(), cx, now),
-            Command::PreviousWord => self.review.step_word(WordStep::Back, cx, now),
-            Command::NextWord => self.review.step_word(WordStep::Forward, cx, now),
-            Command::Away => self.review.away(self.questions.waiting(cx), cx, now),
+            Command::Copy => self.review.copy(self.questions.shown_id(), cx),
+            Command::CopyAnswer => self.review.copy_answer(cx),
+            Command::CopyCode => self.review.copy_code(cx),
+            Command::Repeat => self.review.repeat(cx),
+            Command::Previous => self.review.step(Direction::Back, cx),
+            Command::Next => self.review.step(Direction::Forward, cx),
+            Command::Latest => self.review.step(Direction::End, cx),
+            Command::PageBack => self.review.leap(Leap::Back, cx),
+            Command::PageForward => self.review.leap(Leap::Forward, cx),
+            Command::First => self.review.leap(Leap::First, cx),
+            Command::ReadOn => self.review.turn_page(1, self.questions.shown_id(), cx),
+            Command::ReadBack => self.review.turn_page(-1, self.questions.shown_id(), cx),
+            Command::Leap(on) => self.review.leap_line(on, cx),
+            Command::History => self.review.history_lines(cx),
+            Command::WholeTurn => self.review.whole_turn(cx),
+            Command::Search(text) => self.review.search(text, cx),
+            Command::Spell(choice) => self.review.spell(choice.as_deref(), cx),
+            Command::PreviousWord => self.review.step_word(WordStep::Back, cx),
+            Command::NextWord => self.review.step_word(WordStep::Forward, cx),
+            Command::Away => self.review.away(self.questions.waiting(cx), cx),
             Command::Mute(name) => {
                 let (looked_at, chosen) = (self.review.at(), self.prompts.chosen_session(cx));
-                self.tuning
-                    .mute(name.as_deref(), looked_at, chosen, cx, now)
+                self.tuning.mute(name.as_deref(), looked_at, chosen, cx)
             }
-            Command::Quiet => self.tuning.keep_quiet(cx, now),
-            Command::DoNotInterrupt => self.tuning.do_not_interrupt(cx, now),
-            Command::Hold => cx.hold(now),
-            Command::Verbosity => self.change_verbosity(now),
-            Command::Load(load) => self.change_load(load, now),
-            Command::Language(tag) => self.change_language(tag.as_deref(), now),
-            Command::Remarks => self.links.read_remarks(cx, now),
-            Command::Output => self.review.read_output(cx, now),
-            Command::Plan => self
-                .review
-                .read_plan(self.prompts.chosen_session(cx), cx, now),
+            Command::Quiet => self.tuning.keep_quiet(cx),
+            Command::DoNotInterrupt => self.tuning.do_not_interrupt(cx),
+            Command::Hold => cx.hold(),
+            Command::Verbosity => self.change_verbosity(),
+            Command::Load(load) => self.change_load(load),
+            Command::Language(tag) => self.change_language(tag.as_deref()),
+            Command::Remarks => self.links.read_remarks(cx),
+            Command::Output => self.review.read_output(cx),
+            Command::Plan => self.review.read_plan(self.prompts.chosen_session(cx), cx),
             Command::NextKnob => {
                 self.tuning.next_knob();
-                self.tune(None, VoiceChange::Say, now);
+                self.tune(None, VoiceChange::Say);
             }
-            Command::Tune(knob, turn) => self.tune(knob, turn, now),
-            Command::Remember => self.tuning.remember(cx, now),
-            Command::Help => helping::help(self.hands.keymap(), cx, now),
+            Command::Tune(knob, turn) => self.tune(knob, turn),
+            Command::Remember => self.tuning.remember(cx),
+            Command::Help => helping::help(self.hands.keymap(), cx),
             Command::Quit => {
                 let all_sent = self.questions.is_all_sent();
-                facts = (self.run).ask_to_quit(Exit::Clean, all_sent, &self.links, cx, now);
+                facts = (self.run).ask_to_quit(Exit::Clean, all_sent, &self.links, cx);
             }
             Command::Interrupt => {
                 let all_sent = self.questions.is_all_sent();
-                facts = (self.run).ask_to_quit(Exit::Interrupted, all_sent, &self.links, cx, now);
+                facts = (self.run).ask_to_quit(Exit::Interrupted, all_sent, &self.links, cx);
             }
             Command::Back => {
                 // The person can take up the typed text again.
-                if let Some(typed) = cx.back(now) {
+                if let Some(typed) = cx.back() {
                     self.prompts.keep(&typed);
                 }
             }
@@ -172,57 +155,54 @@ impl App {
                         "input",
                         Arg::Own(crate::announce::speakable::one_line(&input)),
                     )],
-                    now,
                 );
             }
         }
-        self.pass(facts, now);
+        self.pass(facts);
     }
 
     /// Stops speech, and leaves a search or the history.
-    fn escape(&mut self, now: Now) {
+    fn escape(&mut self) {
         let looked_back = self.review.leave();
         self.review.leave_search();
-        self.questions.stop_speech(&mut self.cx, now);
+        self.questions.stop_speech(&mut self.cx);
         if looked_back {
             self.cx.answers.clear();
-            self.cx.answer_unsaid("review.left", now);
+            self.cx.answer_unsaid("review.left");
         }
     }
 
     /// Changes or sends what is being typed.
-    fn edit(&mut self, edit: Edit, now: Now) -> Vec<AppFact> {
+    fn edit(&mut self, edit: Edit) -> AppFacts {
         let cx = &mut self.cx;
         match edit {
-            Edit::Submit => return self.send_typed(now),
-            Edit::Older | Edit::Newer => self.prompts.take_up(edit == Edit::Older, cx, now),
-            Edit::Complete => self.prompts.complete(&self.links, cx, now),
-            edit => change_line(edit, cx, now),
+            Edit::Submit => return self.send_typed(),
+            Edit::Older | Edit::Newer => self.prompts.take_up(edit == Edit::Older, cx),
+            Edit::Complete => self.prompts.complete(&self.links, cx),
+            edit => change_line(edit, cx),
         }
         Vec::new()
     }
 
     /// Sends what is being typed or chosen.
-    fn send_typed(&mut self, now: Now) -> Vec<AppFact> {
+    fn send_typed(&mut self) -> AppFacts {
         let cx = &mut self.cx;
         match &mut cx.doing {
             Doing::Choosing(choices) => {
                 let (id, taken) = (choices.question(), choices.taken());
-                return self.questions.take_choice(id, taken, cx, now);
+                return self.questions.take_choice(id, taken, cx);
             }
             Doing::Searching(line) => {
                 let typed = line.value().trim().to_owned();
-                self.review.submit_search(typed, cx, now);
+                self.review.submit_search(typed, cx);
             }
             Doing::Prompting { whom, line } => {
                 let (whom, typed) = (whom.clone(), line.value().trim().to_owned());
-                return self
-                    .prompts
-                    .submit_prompt(&whom, &typed, &self.links, cx, now);
+                return self.prompts.submit_prompt(&whom, &typed, &self.links, cx);
             }
             Doing::Answering { question, line } => {
                 let (id, text) = (*question, line.value().trim().to_owned());
-                return self.questions.submit(id, text, cx, now);
+                return self.questions.submit(id, text, cx);
             }
             Doing::Watching
             | Doing::Confirming(_)
@@ -233,37 +213,37 @@ impl App {
         Vec::new()
     }
 
-    fn change_verbosity(&mut self, now: Now) {
+    fn change_verbosity(&mut self) {
         self.tuning.next_verbosity(&mut self.cx);
-        self.change_terms(now);
-        self.tuning.tell_verbosity(&self.links, &mut self.cx, now);
+        self.change_terms();
+        self.tuning.tell_verbosity(&self.links, &mut self.cx);
     }
 
-    fn change_load(&mut self, to: Option<Load>, now: Now) {
-        let freed = self.tuning.set_load(to, &mut self.cx, now);
-        self.change_terms(now);
-        self.tuning.tell_load(freed, &self.links, &mut self.cx, now);
+    fn change_load(&mut self, to: Option<Load>) {
+        let freed = self.tuning.set_load(to, &mut self.cx);
+        self.change_terms();
+        self.tuning.tell_load(freed, &self.links, &mut self.cx);
     }
 
-    fn change_language(&mut self, to: Option<&str>, now: Now) {
+    fn change_language(&mut self, to: Option<&str>) {
         if self
             .tuning
-            .set_language(to, self.hands.keymap(), &mut self.cx, now)
+            .set_language(to, self.hands.keymap(), &mut self.cx)
         {
             // The title contains words.
             self.questions.retitle();
-            self.change_terms(now);
-            self.tuning.tell_language(&self.links, &mut self.cx, now);
+            self.change_terms();
+            self.tuning.tell_language(&self.links, &mut self.cx);
         }
     }
 
-    fn tune(&mut self, knob: Option<Knob>, turn: VoiceChange, now: Now) {
-        if let Some(knob) = self.tuning.turn_knob(knob, turn, &mut self.cx, now) {
+    fn tune(&mut self, knob: Option<Knob>, turn: VoiceChange) {
+        if let Some(knob) = self.tuning.turn_knob(knob, turn, &mut self.cx) {
             // Producers fit their text to the pace, unless the person fixed it.
             if knob == Knob::Rate {
-                self.change_terms(now);
+                self.change_terms();
             }
-            self.tuning.tell_knob(knob, None, &mut self.cx, now);
+            self.tuning.tell_knob(knob, None, &mut self.cx);
         }
     }
 }

@@ -13,6 +13,9 @@ use super::by::By;
 use super::conversations::Conversation;
 use super::effect::Exit;
 
+/// What a part has found out, in the order in which it is to be handled.
+pub(super) type AppFacts = Vec<AppFact>;
+
 /// What a part returns for other parts, which handle it before anything else.
 #[derive(Debug)]
 pub(super) enum AppFact {

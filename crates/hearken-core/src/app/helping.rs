@@ -2,13 +2,12 @@
 
 use crate::announce::{Arg, Class, Kind, Manner};
 use crate::keys::{self, Keymap};
-use crate::protocol::Now;
 
 use super::activity::Doing;
 use super::cx::AppCx;
 
 /// Shows the help and reads it out: people who can't see the screen need it most.
-pub(super) fn help(keymap: &Keymap, cx: &mut AppCx, now: Now) {
+pub(super) fn help(keymap: &Keymap, cx: &mut AppCx) {
     match cx.face.manner() {
         Manner::Keys if matches!(cx.doing, Doing::Helping { .. }) => {
             cx.doing = Doing::Watching;
@@ -20,19 +19,15 @@ pub(super) fn help(keymap: &Keymap, cx: &mut AppCx, now: Now) {
             let entries: Vec<String> = entries
                 .map(|(key, does)| format!("{key}: {}.", phrases.help(does)))
                 .collect();
-            cx.respond(
-                "fault.other",
-                &[("reason", Arg::Own(entries.join(" ")))],
-                now,
-            );
+            cx.respond("fault.other", &[("reason", Arg::Own(entries.join(" ")))]);
         }
-        Manner::Lines | Manner::Program => help_in_lines(cx, now),
+        Manner::Lines | Manner::Program => help_in_lines(cx),
     }
 }
 
 /// Writes one line per entry, so that a screen reader can go from one to the next, with a heading before each
 /// group.
-fn help_in_lines(cx: &mut AppCx, now: Now) {
+fn help_in_lines(cx: &mut AppCx) {
     let phrases = cx.phrases();
     let mut rows = Vec::new();
     for group in keys::LINES.chunk_by(|one, next| one.group == next.group) {
@@ -51,7 +46,7 @@ fn help_in_lines(cx: &mut AppCx, now: Now) {
         let args = [("reason", Arg::Own(row))];
         let told = cx
             .announcer
-            .say(Class::Response, Kind::Reply, "fault.other", &args, now);
+            .say(Class::Response, Kind::Reply, "fault.other", &args, cx.now);
         cx.put(told);
     }
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::announce::{Arg, Class, Kind, Manner};
 use crate::config::Verbosity;
-use crate::protocol::{Now, fit};
+use crate::protocol::fit;
 
 use super::cx::AppCx;
 use super::links::{LinkPhase, LinkView, Links};
 use super::signals::VoiceState;
 
 /// Announces the face, and what the person would otherwise wonder about.
-pub(super) fn tell_start(cx: &mut AppCx, now: Now) {
+pub(super) fn tell_start(cx: &mut AppCx) {
     let phrases = Arc::clone(cx.phrases());
     let text = |key: &str| Arg::Own(phrases.text(key, &[]));
     let voice = match cx.signals.voice() {
@@ -29,9 +29,9 @@ pub(super) fn tell_start(cx: &mut AppCx, now: Now) {
     ];
     let (class, kind, key) = (Class::Outcome, Kind::Hint, "start.face");
     match cx.face.manner() {
-        Manner::Keys | Manner::Lines => cx.say(class, kind, key, &args, now),
+        Manner::Keys | Manner::Lines => cx.say(class, kind, key, &args),
         // A program chose this face itself.
-        Manner::Program => cx.say_in_detail(class, kind, key, &args, now),
+        Manner::Program => cx.say_in_detail(class, kind, key, &args),
     }
     let known = cx.phrases().language().to_owned();
     let wanted = &cx.config.announce.languages;
@@ -39,12 +39,12 @@ pub(super) fn tell_start(cx: &mut AppCx, now: Now) {
         // Otherwise the person would wonder whether the setting was understood.
         let wanted = Arg::Own(wanted.join(", "));
         let args = [("wanted", wanted)];
-        cx.say(Class::Outcome, Kind::Hint, "start.language", &args, now);
+        cx.say(Class::Outcome, Kind::Hint, "start.language", &args);
     }
 }
 
 /// Announces the state of everything.
-pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx, now: Now) {
+pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx) {
     let phrases = Arc::clone(cx.phrases());
     let mut words = Vec::new();
     let open = waiting;
@@ -52,7 +52,7 @@ pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx, now: No
         words.push(phrases.text("status.questions", &[("n", Arg::own(open))]));
     }
     for session in cx.sessions.iter().filter(|session| !session.is_ended()) {
-        words.push(cx.session_words(session, now.monotonic));
+        words.push(cx.session_words(session, cx.now.monotonic));
         words.push(cx.announcer.session_facts(session));
     }
     for view in links
@@ -97,5 +97,5 @@ pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx, now: No
         ("why", Arg::Own(phrases.text(cx.face.why(), &[]))),
     ];
     words.push(phrases.text("status.face", &face));
-    cx.respond("fault.other", &[("reason", Arg::Own(words.join(" ")))], now);
+    cx.respond("fault.other", &[("reason", Arg::Own(words.join(" ")))]);
 }

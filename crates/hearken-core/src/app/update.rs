@@ -4,74 +4,73 @@ use std::time::Duration;
 
 use crate::dialect::{Out, Wish};
 use crate::link::{Fault, LinkEvent, LinkId, Undelivered};
-use crate::protocol::Now;
 use crate::session::{Change, Ended, SessionKey, What};
 
-use super::fact::AppFact;
+use super::fact::{AppFact, AppFacts};
 use super::hands::scanning::ScanScene;
 use super::timers::{Fired, Timer, TimerTurn};
 use super::{App, Effect, Exit, LinkView};
 
 impl App {
     /// Has facts handled, each with everything that follows from it before the next.
-    pub(super) fn pass(&mut self, facts: Vec<AppFact>, now: Now) {
+    pub(super) fn pass(&mut self, facts: AppFacts) {
         for fact in facts {
             match fact {
-                AppFact::Command(command, by) => self.run(command, by, now),
-                AppFact::Typed => self.hands.tell_typed(&mut self.cx, now),
-                AppFact::StopSpeech => self.questions.stop_speech(&mut self.cx, now),
+                AppFact::Command(command, by) => self.run(command, by),
+                AppFact::Typed => self.hands.tell_typed(&mut self.cx),
+                AppFact::StopSpeech => self.questions.stop_speech(&mut self.cx),
                 AppFact::Detailed(Some(question)) => {
-                    self.review.offer_changes(question, &mut self.cx, now);
+                    self.review.offer_changes(question, &mut self.cx);
                 }
-                AppFact::Detailed(None) => self.review.tell_facts(&mut self.cx, now),
+                AppFact::Detailed(None) => self.review.tell_facts(&mut self.cx),
                 AppFact::Joined(conversation) => {
-                    self.questions
-                        .turn_to_one_of(&conversation, &mut self.cx, now)
+                    self.questions.turn_to_one_of(&conversation, &mut self.cx)
                 }
-                AppFact::Wanted(link, wish) => self.want(link, &wish, now),
+                AppFact::Wanted(link, wish) => self.want(link, &wish),
                 AppFact::StopSent(whom, number) => {
-                    self.prompts.stop_sent(whom, number, &self.links, now)
+                    self.prompts
+                        .stop_sent(whom, number, &self.links, self.cx.now)
                 }
                 AppFact::Answered(link, request, reply) => {
-                    let wishes = self.links.reply(link, request, &reply, now);
-                    self.carry_out(link, wishes, now);
+                    let wishes = self.links.reply(link, request, &reply, self.cx.now);
+                    self.carry_out(link, wishes);
                 }
                 AppFact::Submitted(question) => self.questions.submitted(question, &mut self.cx),
-                AppFact::Changed(changes) => self.tell(changes, now),
-                AppFact::Applied(link, changes, number) => self.applied(link, changes, number, now),
+                AppFact::Changed(changes) => self.tell(changes),
+                AppFact::Applied(link, changes, number) => self.applied(link, changes, number),
                 AppFact::Release(link) => {
-                    let changes = self.cx.sessions.release_link(link, now);
-                    self.tell(changes, now);
+                    let changes = self.cx.sessions.release_link(link, self.cx.now);
+                    self.tell(changes);
                 }
-                AppFact::CarryOut(link, wishes) => self.carry_out(link, wishes, now),
+                AppFact::CarryOut(link, wishes) => self.carry_out(link, wishes),
                 AppFact::Unread(link, why, times) => {
                     for _ in 0..times {
-                        let facts = self.links.unread(link, &why, &mut self.cx, now);
-                        self.pass(facts, now);
+                        let facts = self.links.unread(link, &why, &mut self.cx);
+                        self.pass(facts);
                     }
                 }
-                AppFact::ReadOn => self.read_on(now),
-                AppFact::ReadOut => self.read_to_its_end(now),
+                AppFact::ReadOn => self.read_on(),
+                AppFact::ReadOut => self.read_to_its_end(),
                 AppFact::Link(link, step) => {
-                    let facts = self.links.go_on(link, step, &mut self.cx, now);
-                    self.pass(facts, now);
+                    let facts = self.links.go_on(link, step, &mut self.cx);
+                    self.pass(facts);
                 }
-                AppFact::Heard(link, agent) => self.prompts.heard(link, &agent, now),
-                AppFact::Stirred(link) => self.prompts.stir(link, now),
+                AppFact::Heard(link, agent) => self.prompts.heard(link, &agent, self.cx.now),
+                AppFact::Stirred(link) => self.prompts.stir(link, self.cx.now),
                 AppFact::HasLeft(request) => self.questions.has_left(request),
                 AppFact::Settled(request, outcome) => {
-                    let facts = self.questions.replied(request, outcome, &mut self.cx, now);
-                    self.pass(facts, now);
+                    let facts = self.questions.replied(request, outcome, &mut self.cx);
+                    self.pass(facts);
                 }
                 AppFact::LossTold(questions) => {
                     for question in questions {
                         self.questions.note_loss_told(question);
                     }
-                    self.questions.note_change(now.monotonic);
+                    self.questions.note_change(self.cx.now.monotonic);
                 }
-                AppFact::QuestionsChanged => self.questions.note_change(now.monotonic),
+                AppFact::QuestionsChanged => self.questions.note_change(self.cx.now.monotonic),
                 AppFact::WentWrong => self.run.note_failure(),
-                AppFact::Quit(exit) => self.quit(exit, now),
+                AppFact::Quit(exit) => self.quit(exit),
             }
         }
     }
@@ -81,82 +80,82 @@ impl App {
         ScanScene::new(self.questions.shown_id(), self.questions.meant(&self.cx))
     }
 
-    fn want(&mut self, link: LinkId, wish: &Wish, now: Now) {
-        for wish in self.links.want(link, wish, now) {
+    fn want(&mut self, link: LinkId, wish: &Wish) {
+        for wish in self.links.want(link, wish, self.cx.now) {
             match wish {
                 Out::Tell(phrase) => {
                     let args = self.links.told_args(link, &phrase, &self.cx);
-                    self.cx.respond(phrase.key, &args, now);
+                    self.cx.respond(phrase.key, &args);
                 }
-                other => self.carry_out(link, vec![other], now),
+                other => self.carry_out(link, vec![other]),
             }
         }
     }
 
     /// Settles the answers on a link that is over: its dialect is not asked again, so what it has not reported by now
     /// stays unknown. For requests that the transport still holds, its own report follows.
-    pub(super) fn settle_over(&mut self, link: LinkId, now: Now) {
+    pub(super) fn settle_over(&mut self, link: LinkId) {
         if self.links.get(link).is_none_or(|view| !view.is_over()) {
             return;
         }
         for request in self.questions.left_on(link) {
             let unknown = Err(Undelivered::Unknown(Fault::Closed));
-            let facts = self.questions.replied(request, unknown, &mut self.cx, now);
-            self.pass(facts, now);
+            let facts = self.questions.replied(request, unknown, &mut self.cx);
+            self.pass(facts);
         }
     }
 
     /// Sends again what could not be sent.
-    pub(super) fn retry(&mut self, now: Now) {
-        for sent in self.questions.take_due(now) {
-            let facts = self.questions.try_again(sent, &mut self.cx, now);
-            self.pass(facts, now);
+    pub(super) fn retry(&mut self) {
+        for sent in self.questions.take_due(self.cx.now) {
+            let facts = self.questions.try_again(sent, &mut self.cx);
+            self.pass(facts);
         }
     }
 
     /// Handles news of a link.
-    pub(super) fn link(&mut self, link: LinkId, event: LinkEvent, now: Now) {
+    pub(super) fn link(&mut self, link: LinkId, event: LinkEvent) {
         if self.links.get(link).is_some_and(LinkView::is_over) {
-            let facts = self.links.late_news(link, &event, now);
-            return self.pass(facts, now);
+            let facts = self.links.late_news(link, &event, self.cx.now);
+            return self.pass(facts);
         }
-        let facts = self.links.before_news(link, &event, &mut self.cx, now);
-        self.pass(facts, now);
-        let facts = self.links.news(link, event, &mut self.cx, now);
-        self.pass(facts, now);
+        let facts = self.links.before_news(link, &event, &mut self.cx);
+        self.pass(facts);
+        let facts = self.links.news(link, event, &mut self.cx);
+        self.pass(facts);
     }
 
     /// Carries out the wishes of a dialect.
-    fn carry_out(&mut self, link: LinkId, wishes: Vec<Out>, now: Now) {
+    fn carry_out(&mut self, link: LinkId, wishes: Vec<Out>) {
         for wish in wishes {
             // What comes after a frame of many events must not overtake them.
-            self.read_to_its_end(now);
-            let facts = self.links.carry_out(link, wish, &mut self.cx, now);
-            self.pass(facts, now);
+            self.read_to_its_end();
+            let facts = self.links.carry_out(link, wish, &mut self.cx);
+            self.pass(facts);
         }
-        self.settle_over(link, now);
+        self.settle_over(link);
     }
 
     /// Reads the next texts of a frame that holds many: each is handled separately.
-    pub(super) fn read_on(&mut self, now: Now) {
+    pub(super) fn read_on(&mut self) {
         let Some(mut step) = self.links.begin_step() else {
             return;
         };
-        while let Some((facts, rest)) = self.links.next_in_step(step, now) {
-            self.pass(facts, now);
+        while let Some((facts, rest)) = self.links.next_in_step(step, self.cx.now) {
+            self.pass(facts);
             step = rest;
         }
     }
 
     /// Reads the rest of a frame, because something comes that must not overtake it.
-    pub(super) fn read_to_its_end(&mut self, now: Now) {
+    pub(super) fn read_to_its_end(&mut self) {
         while self.is_reading() {
-            self.read_on(now);
+            self.read_on();
         }
     }
 
     /// Handles what an event changed.
-    fn applied(&mut self, link: LinkId, changes: Vec<Change>, number: u64, now: Now) {
+    fn applied(&mut self, link: LinkId, changes: Vec<Change>, number: u64) {
         let asked = changes.iter().find_map(|change| {
             if let What::QuestionOpened(question) = change.what {
                 Some(question)
@@ -164,29 +163,29 @@ impl App {
                 None
             }
         });
-        self.tell(changes, now);
-        self.run.tell_forgotten(&mut self.cx, now);
+        self.tell(changes);
+        self.run.tell_forgotten(&mut self.cx);
         if let Some(question) = asked {
             let facts = self
                 .links
-                .tell_recorded(link, number, question, &mut self.cx, now);
-            self.pass(facts, now);
+                .tell_recorded(link, number, question, &mut self.cx);
+            self.pass(facts);
         }
     }
 
     /// Passes the person's current terms on to every source.
-    pub(super) fn change_terms(&mut self, now: Now) {
+    pub(super) fn change_terms(&mut self) {
         for at in 0..self.links.len() {
-            let fact = self.links.tell_terms(LinkId(at), &mut self.cx, now);
-            self.pass(vec![fact], now);
+            let fact = self.links.tell_terms(LinkId(at), &mut self.cx);
+            self.pass(vec![fact]);
         }
     }
 
     /// Ticks the dialects that are due.
-    pub(super) fn tick_dialects(&mut self, now: Now) {
-        for link in self.links.due_dialects(now) {
-            let fact = self.links.tick_dialect(link, now);
-            self.pass(vec![fact], now);
+    pub(super) fn tick_dialects(&mut self) {
+        for link in self.links.due_dialects(self.cx.now) {
+            let fact = self.links.tick_dialect(link, self.cx.now);
+            self.pass(vec![fact]);
         }
     }
 
@@ -196,36 +195,36 @@ impl App {
     }
 
     /// Ends the run by itself if its condition is met and everything is spoken.
-    pub(super) fn end_if_over(&mut self, now: Now) {
-        let facts =
-            self.run
-                .check_parting(self.questions.is_all_sent(), &self.links, &mut self.cx, now);
-        self.pass(facts, now);
+    pub(super) fn end_if_over(&mut self) {
+        let facts = self
+            .run
+            .check_parting(self.questions.is_all_sent(), &self.links, &mut self.cx);
+        self.pass(facts);
         if self.is_silent() {
-            let facts = self.run.check_end(&self.links, &mut self.cx, now);
-            self.pass(facts, now);
+            let facts = self.run.check_end(&self.links, &mut self.cx);
+            self.pass(facts);
         }
     }
 
     /// Ends the run; what is being spoken may finish if there is time.
-    fn quit(&mut self, exit: Exit, now: Now) {
+    fn quit(&mut self, exit: Exit) {
         let exit = self.run.exit(exit, &self.links, &self.cx);
         // An answer that is left behind is always announced, whichever way the run ends.
         if !self.run.is_over() {
-            self.questions.tell_undelivered(&mut self.cx, now);
+            self.questions.tell_undelivered(&mut self.cx);
         }
         if self.run.end() {
             // After leaving, the person can no longer answer what these call for.
             for about in self.questions.stop_calling() {
                 self.cx.effects.push(Effect::Withdraw(about));
             }
-            self.cx.release_all(now);
+            self.cx.release_all();
             self.cx.effects.push(Effect::Quit(exit));
         }
     }
 
     /// Turns changes of sessions into announcements, with everything that depends on them.
-    fn tell(&mut self, mut changes: Vec<Change>, now: Now) {
+    fn tell(&mut self, mut changes: Vec<Change>) {
         for change in &mut changes {
             self.links.excuse(change);
             if matches!(
@@ -239,9 +238,9 @@ impl App {
             }
             if let What::QuestionClosed { question, .. } = &change.what {
                 // Speech about it that is still under way is cut short; its outcome follows.
-                let wishes = self.cx.queue.withdraw(*question, now.monotonic);
+                let wishes = self.cx.queue.withdraw(*question, self.cx.now.monotonic);
                 self.cx.wish(wishes);
-                self.questions.note_change(now.monotonic);
+                self.questions.note_change(self.cx.now.monotonic);
             }
             if let What::QuestionOpened(question)
             | What::QuestionAnswerable(question)
@@ -249,11 +248,11 @@ impl App {
             | What::QuestionUnheard(question) = &change.what
             {
                 self.questions.ease(*question, &mut self.cx);
-                if let Some(facts) = self.questions.by_policy(*question, &mut self.cx, now) {
-                    self.pass(facts, now);
+                if let Some(facts) = self.questions.by_policy(*question, &mut self.cx) {
+                    self.pass(facts);
                     continue;
                 }
-                self.questions.question_opened(*question, &mut self.cx, now);
+                self.questions.question_opened(*question, &mut self.cx);
             }
             if let What::SessionEnded(ended) = &change.what {
                 let link = change.key.link;
@@ -268,13 +267,13 @@ impl App {
                 continue;
             }
             for announcement in self.cx.announcer.tell(change, &self.cx.sessions) {
-                self.cx.emit(announcement, now);
+                self.cx.emit(announcement);
             }
             if let What::QuestionDoubted(id) = &change.what
                 && self.questions.shown_id() == Some(*id)
             {
                 // A person who was about to answer it did not know that.
-                self.questions.show(Some(*id), false, &mut self.cx, now);
+                self.questions.show(Some(*id), false, &mut self.cx);
             }
         }
     }
@@ -314,44 +313,47 @@ impl App {
     }
 
     /// Fires what is due in a turn; `alone` if no other fact has come.
-    pub(super) fn fire(&mut self, turn: TimerTurn, alone: bool, now: Now) {
+    pub(super) fn fire(&mut self, turn: TimerTurn, alone: bool) {
         for timer in turn.timers() {
-            let due = || self.due(*timer).is_some_and(|at| now.monotonic >= at);
+            let due = || {
+                self.due(*timer)
+                    .is_some_and(|at| self.cx.now.monotonic >= at)
+            };
             let fires = match timer.fired() {
                 Fired::Due => due(),
                 Fired::Always => true,
                 Fired::Alone => alone && due(),
             };
             if fires {
-                self.fire_one(*timer, now);
+                self.fire_one(*timer);
             }
         }
     }
 
-    fn fire_one(&mut self, timer: Timer, now: Now) {
+    fn fire_one(&mut self, timer: Timer) {
         match timer {
-            Timer::Frame => self.read_on(now),
+            Timer::Frame => self.read_on(),
             Timer::Sessions => {
-                let changes = self.cx.sessions.tick(now);
-                self.tell(changes, now);
+                let changes = self.cx.sessions.tick(self.cx.now);
+                self.tell(changes);
             }
             Timer::Stream => {
-                for announcement in self.cx.announcer.tick(now, &self.cx.sessions) {
-                    self.cx.emit(announcement, now);
+                for announcement in self.cx.announcer.tick(self.cx.now, &self.cx.sessions) {
+                    self.cx.emit(announcement);
                 }
             }
-            Timer::Retry => self.retry(now),
-            Timer::SecondStep => self.cx.end_second_step(now.monotonic, now),
-            Timer::Scan => self.hands.scan_on(self.scan_scene(), &mut self.cx, now),
-            Timer::Line => self.cx.tick_line(now),
-            Timer::Alarm => self.questions.alarm(&mut self.cx, now),
+            Timer::Retry => self.retry(),
+            Timer::SecondStep => self.cx.end_second_step(self.cx.now.monotonic),
+            Timer::Scan => self.hands.scan_on(self.scan_scene(), &mut self.cx),
+            Timer::Line => self.cx.tick_line(),
+            Timer::Alarm => self.questions.alarm(&mut self.cx),
             Timer::Steady => {
-                let facts = self.links.tick_links(&mut self.cx, now);
-                self.pass(facts, now);
+                let facts = self.links.tick_links(&mut self.cx);
+                self.pass(facts);
             }
-            Timer::Start => self.links.tick_waiting(&mut self.cx, now),
-            Timer::Dialect => self.tick_dialects(now),
-            Timer::Stuck => self.prompts.tick_stuck(&self.links, &mut self.cx, now),
+            Timer::Start => self.links.tick_waiting(&mut self.cx),
+            Timer::Dialect => self.tick_dialects(),
+            Timer::Stuck => self.prompts.tick_stuck(&self.links, &mut self.cx),
             Timer::Flush => {
                 self.questions.flushed();
                 self.cx.effects.push(Effect::FlushInput);
@@ -364,15 +366,15 @@ impl App {
                         // What is known of it was said: that nothing is.
                         && !(in_words && prompts.is_silence_told(key))
                 };
-                self.tuning.beat(is_heard, &mut self.cx, now);
+                self.tuning.beat(is_heard, &mut self.cx);
             }
             Timer::Speech => {
                 // Last: everything that this fact caused is put in order before any speech begins.
-                let wishes = self.cx.queue.tick(now.monotonic);
+                let wishes = self.cx.queue.tick(self.cx.now.monotonic);
                 self.cx.wish(wishes);
-                self.questions.note_said(&mut self.cx, now);
+                self.questions.note_said(&mut self.cx);
             }
-            Timer::End => self.end_if_over(now),
+            Timer::End => self.end_if_over(),
         }
     }
 }

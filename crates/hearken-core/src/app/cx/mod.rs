@@ -33,6 +33,8 @@ use super::signals::Signals;
 /// What every part may use while it handles a fact.
 #[derive(Debug)]
 pub(super) struct AppCx {
+    /// The time of the fact that is being handled.
+    pub(super) now: Now,
     pub(super) config: Config,
     pub(super) face: Face,
     pub(super) sessions: Sessions,
@@ -58,52 +60,47 @@ impl AppCx {
     }
 
     /// Announces something in the program's own name.
-    pub(super) fn say(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>, now: Now) {
-        let announcement = self.announcer.say(class, kind, key, args, now);
-        self.emit(announcement, now);
+    pub(super) fn say(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>) {
+        let announcement = self.announcer.say(class, kind, key, args, self.now);
+        self.emit(announcement);
     }
 
     /// Announces in the program's own name a detail that only people with detailed verbosity hear; others find it in
     /// the history.
-    pub(super) fn say_in_detail(
-        &mut self,
-        class: Class,
-        kind: Kind,
-        key: &str,
-        args: &Args<'_>,
-        now: Now,
-    ) {
-        let announcement = self.announcer.say_in_detail(class, kind, key, args, now);
-        self.emit(announcement, now);
+    pub(super) fn say_in_detail(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>) {
+        let announcement = self
+            .announcer
+            .say_in_detail(class, kind, key, args, self.now);
+        self.emit(announcement);
     }
 
     /// Answers a key or a line.
-    pub(super) fn respond(&mut self, key: &str, args: &Args<'_>, now: Now) {
-        self.say(Class::Response, Kind::Reply, key, args, now);
+    pub(super) fn respond(&mut self, key: &str, args: &Args<'_>) {
+        self.say(Class::Response, Kind::Reply, key, args);
     }
 
     /// Answers a key or a line with words that are not news and do not enter the history.
-    pub(super) fn answer_aside(&mut self, words: Vec<Segment>, now: Now) {
+    pub(super) fn answer_aside(&mut self, words: Vec<Segment>) {
         let told = self
             .announcer
-            .aside(Class::Response, Kind::Reply, words, now);
-        self.emit(told, now);
+            .aside(Class::Response, Kind::Reply, words, self.now);
+        self.emit(told);
     }
 
     /// Answers a key or a line on the screen only.
-    pub(super) fn answer_unsaid(&mut self, key: &str, now: Now) {
+    pub(super) fn answer_unsaid(&mut self, key: &str) {
         match self.face.manner() {
             Manner::Keys => {
                 let words = self.phrases().say(key, self.announcer.verbosity(), &[]);
                 let told = self
                     .announcer
-                    .aside(Class::Response, Kind::Reply, words, now);
+                    .aside(Class::Response, Kind::Reply, words, self.now);
                 self.answers.take(&told);
             }
             Manner::Lines | Manner::Program => {
                 let told = self
                     .announcer
-                    .say(Class::Response, Kind::Reply, key, &[], now);
+                    .say(Class::Response, Kind::Reply, key, &[], self.now);
                 self.put(told);
             }
         }
@@ -139,28 +136,28 @@ impl AppCx {
     }
 
     /// Shows an announcement and hands it to the voice.
-    pub(super) fn emit(&mut self, announcement: Arc<Announcement>, now: Now) {
+    pub(super) fn emit(&mut self, announcement: Arc<Announcement>) {
         if announcement.kind != Kind::Heartbeat {
             self.signals.rest();
         }
         self.answers.take(&announcement);
-        if (self.signals).rings_for(&announcement, &self.config, now.monotonic) {
+        if (self.signals).rings_for(&announcement, &self.config, self.now.monotonic) {
             self.effects.push(Effect::Bell);
         }
         if let Some(About::Asks(id)) = announcement.about
             && self.waits_for_decision(&announcement)
         {
             let args = [("n", Arg::own(id.0))];
-            self.say(Class::Outcome, Kind::Hint, "hold.decision", &args, now);
+            self.say(Class::Outcome, Kind::Hint, "hold.decision", &args);
         }
         match announcement.aloud {
             Aloud::Yes => {
                 self.put(Arc::clone(&announcement));
-                self.utter(announcement, now);
+                self.utter(announcement);
             }
             Aloud::Heard if !self.queue.is_enabled() => self.put(announcement),
             Aloud::Heard => {
-                let wishes = self.queue.push(announcement, now.monotonic);
+                let wishes = self.queue.push(announcement, self.now.monotonic);
                 self.wish(wishes);
             }
             Aloud::Shown | Aloud::Seen | Aloud::Echo => self.put(announcement),
@@ -184,13 +181,12 @@ impl AppCx {
         question: &Question,
         key: &str,
         args: &Args<'_>,
-        now: Now,
     ) {
         let segments = self
             .announcer
             .phrases()
             .say(key, self.announcer.verbosity(), args);
-        self.tell_of(class, question, key, (segments, Aloud::Yes), now);
+        self.tell_of(class, question, key, (segments, Aloud::Yes));
     }
 
     /// Announces something about a question in the program's own name, with a short form for people.
@@ -200,10 +196,9 @@ impl AppCx {
         question: &Question,
         (key, short): (&str, &str),
         args: &Args<'_>,
-        now: Now,
     ) {
         let words = self.announcer.in_short(key, short, args);
-        self.tell_of(class, question, key, words, now);
+        self.tell_of(class, question, key, words);
     }
 
     pub(super) fn tell_of(
@@ -212,7 +207,6 @@ impl AppCx {
         question: &Question,
         key: &str,
         words: (Vec<Segment>, Aloud),
-        now: Now,
     ) {
         // The outcome of an answer is a reply; what happens to a question is about the question.
         let kind = if key.starts_with("reply.") {
@@ -222,8 +216,8 @@ impl AppCx {
         };
         let announcement =
             self.announcer
-                .say_about(class, kind, About::Tells(question.id), words, now);
-        self.emit(announcement, now);
+                .say_about(class, kind, About::Tells(question.id), words, self.now);
+        self.emit(announcement);
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use crate::announce::Arg;
 use crate::keys::{Command, Mode};
-use crate::protocol::Now;
 use crate::session::{Question, QuestionId};
 
 use super::AppCx;
@@ -23,16 +22,16 @@ impl AppCx {
     }
 
     /// Gives up on a second step that had not come by `at`, and announces that.
-    pub(in crate::app) fn end_second_step(&mut self, at: Duration, now: Now) {
+    pub(in crate::app) fn end_second_step(&mut self, at: Duration) {
         let patience = self.patience();
-        let over = |step: &&SecondStep| step.was_over(at, now, patience);
+        let over = |step: &&SecondStep| step.was_over(at, self.now, patience);
         let Some(step) = self.doing.second_step().filter(over) else {
             return;
         };
         let n = Arg::own(step.question().0);
         self.doing = Doing::Watching;
         let time = Arg::Own(self.announcer.time(patience));
-        self.respond("reply.step_over", &[("n", n), ("time", time)], now);
+        self.respond("reply.step_over", &[("n", n), ("time", time)]);
     }
 
     fn patience(&self) -> Duration {
@@ -40,7 +39,7 @@ impl AppCx {
     }
 
     /// Leaves a second step or a choice without a decision, and announces that.
-    pub(in crate::app) fn stay_open(&mut self, now: Now) {
+    pub(in crate::app) fn stay_open(&mut self) {
         let id = match &self.doing {
             Doing::Confirming(step) => step.question(),
             Doing::Choosing(choices) => choices.question(),
@@ -53,23 +52,23 @@ impl AppCx {
             | Doing::Leaving(_) => return,
         };
         self.doing = Doing::Watching;
-        self.respond("reply.still_open", &[("n", Arg::own(id.0))], now);
+        self.respond("reply.still_open", &[("n", Arg::own(id.0))]);
     }
 
     /// Leaves a mode that waits for one particular key when any other command comes, announces that, and returns
     /// whether the command still runs. A key is used up by leaving the mode, unless it stops speech; a line is a
     /// command of its own and still runs.
-    pub(in crate::app) fn goes_on(&mut self, command: Option<&Command>, by: By, now: Now) -> bool {
+    pub(in crate::app) fn goes_on(&mut self, command: Option<&Command>, by: By) -> bool {
         let is_line = matches!(by, By::Line { .. });
         match self.doing.mode() {
             Mode::Quitting if !matches!(command, Some(Command::Quit | Command::Interrupt)) => {
                 self.doing = Doing::Watching;
-                self.respond("quit.stay", &[], now);
+                self.respond("quit.stay", &[]);
                 is_line
             }
             Mode::Leaving(_) if !matches!(command, Some(Command::Leave)) => {
                 self.doing = Doing::Watching;
-                self.respond("quit.stay", &[], now);
+                self.respond("quit.stay", &[]);
                 is_line
             }
             Mode::Confirming(id)
@@ -83,7 +82,7 @@ impl AppCx {
                     // Repeating the first step is not a change of mind.
                     self.doing = Doing::Watching;
                 } else {
-                    self.stay_open(now);
+                    self.stay_open();
                 }
                 is_line
                     || matches!(
@@ -104,7 +103,7 @@ impl AppCx {
     }
 
     /// Goes back out of what the person is in the middle of; returns a prompt that was being typed.
-    pub(in crate::app) fn back(&mut self, now: Now) -> Option<String> {
+    pub(in crate::app) fn back(&mut self) -> Option<String> {
         match self.doing.mode() {
             Mode::Editing(id) => {
                 self.doing = Doing::Watching;
@@ -117,17 +116,17 @@ impl AppCx {
                 } else {
                     "reply.editing.closed"
                 };
-                self.respond(key, &[], now);
+                self.respond(key, &[]);
             }
-            Mode::Choosing(..) | Mode::Confirming(_) => self.stay_open(now),
+            Mode::Choosing(..) | Mode::Confirming(_) => self.stay_open(),
             Mode::Searching => {
                 self.doing = Doing::Watching;
-                self.respond("search.left", &[], now);
+                self.respond("search.left", &[]);
             }
             Mode::Prompting(_) => {
                 let typed = self.editor().0.to_owned();
                 self.doing = Doing::Watching;
-                self.respond("prompt.left", &[], now);
+                self.respond("prompt.left", &[]);
                 return Some(typed);
             }
             Mode::Help | Mode::Watching | Mode::Quitting | Mode::Leaving(_) => {

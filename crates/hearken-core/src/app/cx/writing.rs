@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{About, Announcement, Arg, Class, Kind, Manner};
-use crate::protocol::Now;
 use crate::session::{Question, QuestionId};
 
 use super::AppCx;
@@ -28,16 +27,16 @@ impl AppCx {
     }
 
     /// Hands an announcement to the voice, now or when the line that is being typed is done.
-    pub(in crate::app) fn utter(&mut self, told: Arc<Announcement>, now: Now) {
+    pub(super) fn utter(&mut self, told: Arc<Announcement>) {
         if self.waits_for_line(&told) {
-            self.holding.hush(told, now.monotonic);
+            self.holding.hush(told, self.now.monotonic);
             return;
         }
         if self.waits_for_decision(&told) {
             self.holding.postpone(told);
             return;
         }
-        let wishes = self.queue.push(told, now.monotonic);
+        let wishes = self.queue.push(told, self.now.monotonic);
         self.wish(wishes);
     }
 
@@ -52,7 +51,7 @@ impl AppCx {
 
     /// Returns whether an announcement asks a question, or is about one that is not asked yet, while another one is
     /// being decided. A question with little time left waits for nothing.
-    pub(in crate::app) fn waits_for_decision(&self, told: &Announcement) -> bool {
+    pub(super) fn waits_for_decision(&self, told: &Announcement) -> bool {
         let Some(deciding) = self.holding.deciding() else {
             return false;
         };
@@ -79,26 +78,30 @@ impl AppCx {
     }
 
     /// Announces that something urgent waits for the line, or speaks what waited once the line is done.
-    pub(in crate::app) fn tick_line(&mut self, now: Now) {
+    pub(in crate::app) fn tick_line(&mut self) {
         let step = self.doing.second_step();
         let step = step.map(|step| (step.question(), step.since()));
         let step = step.filter(|_| self.face.manner() != Manner::Program);
-        if self.holding.decide(step, now.monotonic) && self.holding.goes_on() {
-            self.write_waiting(now);
+        if self.holding.decide(step, self.now.monotonic) && self.holding.goes_on() {
+            self.write_waiting();
         }
         if !self.is_typing() {
             if self.holding.deciding().is_some() {
                 return;
             }
             for told in self.holding.take_unsaid() {
-                if let Some(told) = self.fresh(told, now) {
-                    let wishes = self.queue.push(told, now.monotonic);
+                if let Some(told) = self.fresh(told) {
+                    let wishes = self.queue.push(told, self.now.monotonic);
                     self.wish(wishes);
                 }
             }
             return;
         }
-        if self.holding.deadline().is_none_or(|at| now.monotonic < at) {
+        if self
+            .holding
+            .deadline()
+            .is_none_or(|at| self.now.monotonic < at)
+        {
             return;
         }
         self.holding.note_told();
@@ -108,15 +111,15 @@ impl AppCx {
             "hold.urgent"
         };
         let class = Class::Response;
-        let told = self.announcer.say(class, Kind::Hint, key, &[], now);
+        let told = self.announcer.say(class, Kind::Hint, key, &[], self.now);
         // It takes the line's own row, and the line starts again below it.
         self.effects.push(Effect::Show(Arc::clone(&told)));
-        let wishes = self.queue.push(told, now.monotonic);
+        let wishes = self.queue.push(told, self.now.monotonic);
         self.wish(wishes);
     }
 
     /// Returns what waited in its current form: a question with the time that is left, or `None` if it is over.
-    fn fresh(&self, told: Arc<Announcement>, now: Now) -> Option<Arc<Announcement>> {
+    fn fresh(&self, told: Arc<Announcement>) -> Option<Arc<Announcement>> {
         let Some(About::Asks(id)) = told.about else {
             return Some(told);
         };
@@ -125,38 +128,38 @@ impl AppCx {
             .question(id)
             .filter(|question| question.is_open())?;
         Some(Arc::new(Announcement {
-            segments: self.announcer.ask_again(question, &self.sessions, now),
+            segments: self.announcer.ask_again(question, &self.sessions, self.now),
             ..Announcement::clone(&told)
         }))
     }
 
     /// Handles the end of a line, done or abandoned.
-    pub(in crate::app) fn line_over(&mut self, now: Now) {
+    pub(in crate::app) fn line_over(&mut self) {
         if self.holding.end_line() {
-            self.write_waiting(now);
+            self.write_waiting();
         }
     }
 
     /// Delays new lines, or releases them.
-    pub(in crate::app) fn hold(&mut self, now: Now) {
+    pub(in crate::app) fn hold(&mut self) {
         if self.face.is_json() {
-            self.respond("hold.never", &[], now);
+            self.respond("hold.never", &[]);
         } else if self.holding.is_held() {
             let n = self.holding.let_go();
-            self.respond("hold.off", &[("n", Arg::own(n))], now);
-            self.write_waiting(now);
+            self.respond("hold.off", &[("n", Arg::own(n))]);
+            self.write_waiting();
         } else {
             self.holding.hold();
-            self.respond("hold.on", &[], now);
+            self.respond("hold.on", &[]);
         }
     }
 
     /// Writes what waits.
-    fn write_waiting(&mut self, now: Now) {
+    fn write_waiting(&mut self) {
         let (waiting, left_out) = self.holding.take_waiting();
         if left_out > 0 {
             let args = [("n", Arg::own(left_out))];
-            self.say(Class::Outcome, Kind::Hint, "hold.left_out", &args, now);
+            self.say(Class::Outcome, Kind::Hint, "hold.left_out", &args);
         }
         for told in waiting {
             self.put(told);
@@ -167,11 +170,11 @@ impl AppCx {
     }
 
     /// Writes everything that waits, because the program ends.
-    pub(in crate::app) fn release_all(&mut self, now: Now) {
+    pub(in crate::app) fn release_all(&mut self) {
         self.holding.end_line();
         self.holding.let_go();
-        self.holding.decide(None, now.monotonic);
-        self.write_waiting(now);
+        self.holding.decide(None, self.now.monotonic);
+        self.write_waiting();
     }
 
     /// Returns whether a question is announced but not written yet.

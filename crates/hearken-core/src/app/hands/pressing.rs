@@ -11,14 +11,13 @@ use std::time::Duration;
 use crossterm::event::{KeyEvent, KeyEventKind};
 
 use crate::keys::{self, Command, Stroke, Struck};
-use crate::protocol::Now;
 
 use super::Hands;
 use super::scanning::ScanScene;
 use super::typing::paste_into_line;
 use crate::app::by::By;
 use crate::app::cx::AppCx;
-use crate::app::fact::AppFact;
+use crate::app::fact::{AppFact, AppFacts};
 
 impl Hands {
     /// Handles keyboard input.
@@ -27,42 +26,34 @@ impl Hands {
         stroke: Stroke,
         scene: ScanScene,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
-        let read = stroke.read.min(now.monotonic);
+    ) -> AppFacts {
+        let read = stroke.read.min(cx.now.monotonic);
         // A second step that had lapsed when this was read is not open for it.
-        cx.end_second_step(read, now);
+        cx.end_second_step(read);
         match stroke.what {
-            Struck::Key(key) => return self.key(key, read, scene, cx, now),
+            Struck::Key(key) => return self.key(key, read, scene, cx),
             Struck::Paste(text) => {
-                self.hand(read, cx, now);
+                self.hand(read, cx);
                 if cx.doing.is_typing() {
-                    paste_into_line(&text, cx, now);
+                    paste_into_line(&text, cx);
                 }
             }
             Struck::Stalled => {
-                self.hand(read, cx, now);
-                cx.respond("reply.paste_stalled", &[], now);
+                self.hand(read, cx);
+                cx.respond("reply.paste_stalled", &[]);
             }
             Struck::Focus(on) => {
                 if on {
-                    self.hand(read, cx, now);
+                    self.hand(read, cx);
                 }
             }
             // A position report that was not requested counts as unknown input.
-            Struck::Place(..) | Struck::Noise => self.hand(read, cx, now),
+            Struck::Place(..) | Struck::Noise => self.hand(read, cx),
         }
         Vec::new()
     }
 
-    fn key(
-        &mut self,
-        key: KeyEvent,
-        read: Duration,
-        scene: ScanScene,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    fn key(&mut self, key: KeyEvent, read: Duration, scene: ScanScene, cx: &mut AppCx) -> AppFacts {
         let press = self.take(key, cx.doing.is_typing(), read);
         let Some(press) = press else {
             return Vec::new();
@@ -76,7 +67,7 @@ impl Hands {
             KeyEventKind::Press | KeyEventKind::Repeat | KeyEventKind::Release => key,
         };
         if let Some(scanned) = self.scanning().key(key) {
-            return self.scan(scanned, press, scene, cx, now);
+            return self.scan(scanned, press, scene, cx);
         }
         let command = keys::command(key, cx.doing.mode(), self.keymap());
         let waits_for_a_step = cx.doing.second_step().is_some();
@@ -88,10 +79,10 @@ impl Hands {
     }
 
     /// Handles hand activity without a valid key.
-    fn hand(&mut self, read: Duration, cx: &mut AppCx, now: Now) {
+    fn hand(&mut self, read: Duration, cx: &mut AppCx) {
         self.note(read);
         if cx.doing.second_step().is_some() {
-            cx.stay_open(now);
+            cx.stay_open();
         }
     }
 }

@@ -17,14 +17,14 @@ use std::time::Duration;
 
 use crate::announce::{Arg, Class};
 use crate::keys::{BINDINGS, Binding, Command, Edit, Mode, Press, ScanKey};
-use crate::protocol::{Decision, Now, ResponseKind};
+use crate::protocol::{Decision, ResponseKind};
 use crate::session::{Question, QuestionBody, QuestionId};
 
 use super::Hands;
 use super::scan::Focus;
 use crate::app::by::By;
 use crate::app::cx::AppCx;
-use crate::app::fact::AppFact;
+use crate::app::fact::{AppFact, AppFacts};
 
 /// The characters that can be typed, in groups: the group is selected first, then the character.
 const GROUPS: [&str; 7] = [
@@ -78,23 +78,22 @@ impl Hands {
         press: Press,
         scene: ScanScene,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let automatic = self.scanning().auto();
         match (key, self.scan_focus(scene, cx)) {
-            (ScanKey::Step, _) => self.scan_step(0, scene, cx, now),
+            (ScanKey::Step, _) => self.scan_step(0, scene, cx),
             // With one switch, the first press begins.
-            (ScanKey::Select, None) if automatic.is_some() => self.scan_step(0, scene, cx, now),
-            (ScanKey::Select, None) => cx.respond("scan.nothing", &[], now),
+            (ScanKey::Select, None) if automatic.is_some() => self.scan_step(0, scene, cx),
+            (ScanKey::Select, None) => cx.respond("scan.nothing", &[]),
             (ScanKey::Select, Some(focus)) if press.again || focus.is_too_soon(press.read) => {
-                cx.respond("scan.too_soon", &[], now);
-                self.scan_say(focus.at(), scene, cx, now);
+                cx.respond("scan.too_soon", &[]);
+                self.scan_say(focus.at(), scene, cx);
             }
             (ScanKey::Select, Some(focus)) => {
                 self.scanning_mut().leave();
                 let item = self.scan_items(scene, cx).get(focus.at()).cloned();
                 if let Some(item) = item {
-                    return self.scan_do(item, press, scene, cx, now);
+                    return self.scan_do(item, press, scene, cx);
                 }
             }
         }
@@ -109,9 +108,9 @@ impl Hands {
     }
 
     /// Performs an automatic step.
-    pub(in crate::app) fn scan_on(&mut self, scene: ScanScene, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn scan_on(&mut self, scene: ScanScene, cx: &mut AppCx) {
         if let Some(focus) = self.scan_focus(scene, cx) {
-            self.scan_step(focus.by_itself() + 1, scene, cx, now);
+            self.scan_step(focus.by_itself() + 1, scene, cx);
         }
     }
 
@@ -121,19 +120,19 @@ impl Hands {
         self.scanning().focus(mode, shown)
     }
 
-    fn scan_step(&mut self, by_itself: usize, scene: ScanScene, cx: &mut AppCx, now: Now) {
+    fn scan_step(&mut self, by_itself: usize, scene: ScanScene, cx: &mut AppCx) {
         let count = self.scan_items(scene, cx).len();
         let at = self
             .scan_focus(scene, cx)
             .map_or(0, |focus| (focus.at() + 1) % count.max(1));
         let (mode, shown) = (cx.doing.mode(), scene.shown);
-        let focus = Focus::new(mode, shown, at, now.monotonic, by_itself);
+        let focus = Focus::new(mode, shown, at, cx.now.monotonic, by_itself);
         self.scanning_mut().go_to(focus);
-        self.scan_say(at, scene, cx, now);
+        self.scan_say(at, scene, cx);
     }
 
     /// Announces what is in focus.
-    fn scan_say(&mut self, at: usize, scene: ScanScene, cx: &mut AppCx, now: Now) {
+    fn scan_say(&mut self, at: usize, scene: ScanScene, cx: &mut AppCx) {
         let Some(item) = self.scan_items(scene, cx).get(at).cloned() else {
             return;
         };
@@ -164,7 +163,7 @@ impl Hands {
                     ("n", Arg::own(at + 1)),
                     ("label", label.unwrap_or_else(|| Arg::own(""))),
                 ];
-                cx.tell_about(Class::Response, &question, "scan.choice", &args, now);
+                cx.tell_about(Class::Response, &question, "scan.choice", &args);
                 return;
             }
             ScanItem::Group(at) => {
@@ -179,7 +178,7 @@ impl Hands {
             ScanItem::Send => phrases.text("scan.send", &[]),
             ScanItem::Back => phrases.text("scan.back", &[]),
         };
-        cx.respond("scan.item", &[("item", Arg::Own(words))], now);
+        cx.respond("scan.item", &[("item", Arg::Own(words))]);
     }
 
     /// Returns a name for a character that a voice pronounces.
@@ -193,8 +192,7 @@ impl Hands {
         press: Press,
         scene: ScanScene,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let command = match item {
             ScanItem::Named(name) => BINDINGS
                 .iter()
@@ -203,7 +201,7 @@ impl Hands {
             ScanItem::Option(id, at) => Some(Command::Choose(Some(id.0), Some(at + 1))),
             ScanItem::Group(at) => {
                 self.scanning_mut().open_group(at);
-                self.scan_step(0, scene, cx, now);
+                self.scan_step(0, scene, cx);
                 return Vec::new();
             }
             ScanItem::Letter(c) => {
@@ -213,7 +211,7 @@ impl Hands {
             ScanItem::Delete => Some(Command::Edit(Edit::Backspace)),
             ScanItem::Send => Some(Command::Edit(Edit::Submit)),
             ScanItem::Back if self.scanning_mut().close_group() => {
-                self.scan_step(0, scene, cx, now);
+                self.scan_step(0, scene, cx);
                 return Vec::new();
             }
             ScanItem::Back => Some(Command::Back),
@@ -227,10 +225,10 @@ impl Hands {
     }
 
     /// Announces what is typed so far.
-    pub(in crate::app) fn tell_typed(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn tell_typed(&mut self, cx: &mut AppCx) {
         let typed = cx.editor().0;
         let text = Arg::Own(crate::announce::speakable::one_line(typed));
-        cx.respond("scan.typed", &[("text", text)], now);
+        cx.respond("scan.typed", &[("text", text)]);
     }
 
     /// Returns everything that can be done at the moment.

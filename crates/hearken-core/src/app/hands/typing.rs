@@ -14,7 +14,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::announce::{Arg, Class, Kind, Reason, Segment};
 use crate::config::EchoChoice;
 use crate::keys::Edit;
-use crate::protocol::{LONGEST_RATIONALE, Now};
+use crate::protocol::LONGEST_RATIONALE;
 use crate::session::QuestionBody;
 
 use crate::app::activity::Doing;
@@ -25,12 +25,12 @@ use crate::app::effect::Effect;
 const LONGEST_ANSWER: usize = 16 * 1024;
 
 /// Changes the line that is being typed, and announces the result.
-pub(in crate::app) fn change_line(edit: Edit, cx: &mut AppCx, now: Now) {
+pub(in crate::app) fn change_line(edit: Edit, cx: &mut AppCx) {
     let before = line_and_cursor(cx);
     let request = match edit {
         Edit::Insert(c) => {
             if !has_room(c, cx) {
-                cx.respond("reply.full", &[], now);
+                cx.respond("reply.full", &[]);
                 return;
             }
             Request::InsertChar(c)
@@ -46,21 +46,21 @@ pub(in crate::app) fn change_line(edit: Edit, cx: &mut AppCx, now: Now) {
         Edit::End => Request::GoToEnd,
         Edit::ReadLine => {
             let line = before.0;
-            echo(&line, "editor.empty", cx, now);
+            echo(&line, "editor.empty", cx);
             return;
         }
         Edit::NewLine => {
             if !has_room('\n', cx) {
-                cx.respond("reply.full", &[], now);
+                cx.respond("reply.full", &[]);
                 return;
             }
             change(Request::InsertChar('\n'), cx);
             let (line, cursor) = line_and_cursor(cx);
-            echo_new_line(&line, cursor, cx, now);
+            echo_new_line(&line, cursor, cx);
             return;
         }
         Edit::Editor => {
-            cx.respond("prompt.editor", &[], now);
+            cx.respond("prompt.editor", &[]);
             cx.effects.push(Effect::Edit {
                 text: before.0,
                 most: LONGEST_ANSWER,
@@ -73,7 +73,7 @@ pub(in crate::app) fn change_line(edit: Edit, cx: &mut AppCx, now: Now) {
     change(request, cx);
     let (line, cursor) = line_and_cursor(cx);
     match edit {
-        Edit::Insert(c) => echo_typed(c, &line, cursor, cx, now),
+        Edit::Insert(c) => echo_typed(c, &line, cursor, cx),
         Edit::Backspace | Edit::Delete | Edit::DeleteWord => {
             let gone: String = match edit {
                 Edit::Delete => part(&before.0, before.1, before.1 + 1),
@@ -85,16 +85,16 @@ pub(in crate::app) fn change_line(edit: Edit, cx: &mut AppCx, now: Now) {
             } else {
                 "editor.space"
             };
-            echo(&gone, key, cx, now);
+            echo(&gone, key, cx);
         }
         Edit::Left | Edit::Right | Edit::Home | Edit::End => {
             let here = part(&line, cursor, cursor + 1);
-            echo(&here, "editor.end", cx, now);
+            echo(&here, "editor.end", cx);
         }
         Edit::WordLeft | Edit::WordRight => {
             let rest: String = line.chars().skip(cursor).collect();
             let word = rest.unicode_words().next().unwrap_or_default().to_owned();
-            echo(&word, "editor.end", cx, now);
+            echo(&word, "editor.end", cx);
         }
         Edit::ReadLine
         | Edit::Submit
@@ -107,33 +107,29 @@ pub(in crate::app) fn change_line(edit: Edit, cx: &mut AppCx, now: Now) {
 }
 
 /// Handles the text from the person's own editor, or the reason why there is none; returns a text that comes too late.
-pub(in crate::app) fn edited(
-    outcome: Result<String, Reason>,
-    cx: &mut AppCx,
-    now: Now,
-) -> Option<String> {
+pub(in crate::app) fn edited(outcome: Result<String, Reason>, cx: &mut AppCx) -> Option<String> {
     match (outcome, is_prompt(cx)) {
         (Ok(text), true) => {
             if let Some(line) = cx.doing.line_mut() {
                 *line = tui_input::Input::default();
             }
-            paste_into_line(text.trim_end(), cx, now);
+            paste_into_line(text.trim_end(), cx);
         }
         // The prompt that it was for is no longer open.
         (Ok(text), false) => {
-            cx.respond("prompt.editor.late", &[], now);
+            cx.respond("prompt.editor.late", &[]);
             return Some(text);
         }
         (Err(reason), _) => {
             let reason = cx.because(&reason);
-            cx.respond("prompt.editor.failed", &[("reason", reason)], now);
+            cx.respond("prompt.editor.failed", &[("reason", reason)]);
         }
     }
     None
 }
 
 /// Reads the word before a line break, and announces the new line.
-fn echo_new_line(line: &str, cursor: usize, cx: &mut AppCx, now: Now) {
+fn echo_new_line(line: &str, cursor: usize, cx: &mut AppCx) {
     let before: String = line.chars().take(cursor).collect();
     let last = before.trim_end_matches('\n').rsplit('\n').next();
     let word = last.unwrap_or_default().unicode_words().next_back();
@@ -143,11 +139,11 @@ fn echo_new_line(line: &str, cursor: usize, cx: &mut AppCx, now: Now) {
     };
     let args = [("word", Arg::own(words))];
     let said = cx.phrases().text("editor.new_line", &args);
-    echo(&said, "editor.empty", cx, now);
+    echo(&said, "editor.empty", cx);
 }
 
 /// Pastes text into the line; a line break becomes a space, except in a prompt, and nothing is sent by it.
-pub(in crate::app) fn paste_into_line(text: &str, cx: &mut AppCx, now: Now) {
+pub(super) fn paste_into_line(text: &str, cx: &mut AppCx) {
     let mut left_out = false;
     let text = match is_prompt(cx) {
         true => text.replace("\r\n", "\n"),
@@ -168,10 +164,10 @@ pub(in crate::app) fn paste_into_line(text: &str, cx: &mut AppCx, now: Now) {
         change(Request::InsertChar(c), cx);
     }
     if left_out {
-        cx.respond("reply.full", &[], now);
+        cx.respond("reply.full", &[]);
     } else {
         let (line, _) = line_and_cursor(cx);
-        echo(&line, "editor.empty", cx, now);
+        echo(&line, "editor.empty", cx);
     }
 }
 
@@ -208,7 +204,7 @@ fn change(request: Request, cx: &mut AppCx) {
 }
 
 /// Echoes a typed character, or the word that it ends.
-fn echo_typed(c: char, line: &str, cursor: usize, cx: &mut AppCx, now: Now) {
+fn echo_typed(c: char, line: &str, cursor: usize, cx: &mut AppCx) {
     let ends_word = !c.is_alphanumeric();
     let characters = match cx.config.questions.echo {
         EchoChoice::Characters | EchoChoice::Both => true,
@@ -221,14 +217,14 @@ fn echo_typed(c: char, line: &str, cursor: usize, cx: &mut AppCx, now: Now) {
     if words && ends_word {
         let before: String = line.chars().take(cursor).collect();
         let word = before.unicode_words().next_back().unwrap_or_default();
-        echo(word, "editor.space", cx, now);
+        echo(word, "editor.space", cx);
     } else if characters {
-        echo(&c.to_string(), "editor.space", cx, now);
+        echo(&c.to_string(), "editor.space", cx);
     }
 }
 
 /// Reads out a part of the line: a single character by its name, an empty part with the phrase `nothing`.
-pub(in crate::app) fn echo(text: &str, nothing: &str, cx: &mut AppCx, now: Now) {
+pub(in crate::app) fn echo(text: &str, nothing: &str, cx: &mut AppCx) {
     let phrases = cx.phrases();
     let mut clusters = text.graphemes(true);
     let spoken = match (clusters.next(), clusters.next()) {
@@ -241,9 +237,9 @@ pub(in crate::app) fn echo(text: &str, nothing: &str, cx: &mut AppCx, now: Now) 
         Class::Response,
         Kind::Reply,
         vec![Segment::own(spoken)],
-        now,
+        cx.now,
     );
-    cx.emit(told, now);
+    cx.emit(told);
     // The line itself shows it.
     cx.answers.clear();
 }

@@ -4,22 +4,15 @@
 
 use crate::announce::{Arg, Class, Kind};
 use crate::link::{Fault, LinkId};
-use crate::protocol::Now;
 
 use super::LinkView;
 use super::Links;
 use crate::app::cx::AppCx;
 use crate::app::effect::Effect;
-use crate::app::fact::{AppFact, LinkStep};
+use crate::app::fact::{AppFact, AppFacts, LinkStep};
 
 impl Links {
-    pub(super) fn lost(
-        &mut self,
-        id: LinkId,
-        fault: &Fault,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(super) fn lost(&mut self, id: LinkId, fault: &Fault, cx: &mut AppCx) -> AppFacts {
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
         };
@@ -30,13 +23,13 @@ impl Links {
                 ("source", Arg::Own(view.name.clone())),
                 ("reason", Arg::Own(cx.fault_words(fault))),
             ];
-            cx.say(Class::Outcome, Kind::Connection, key, &args, now);
+            cx.say(Class::Outcome, Kind::Connection, key, &args);
         }
-        self.unsure(id, cx, now)
+        self.unsure(id, cx)
     }
 
     /// Begins to handle the final failure of a link.
-    pub(super) fn fail(&mut self, id: LinkId, fault: Fault) -> Vec<AppFact> {
+    pub(super) fn fail(&mut self, id: LinkId, fault: Fault) -> AppFacts {
         let mut facts = self.end_beginning(id);
         facts.extend([
             AppFact::Release(id),
@@ -45,14 +38,8 @@ impl Links {
         facts
     }
 
-    pub(super) fn failed(
-        &mut self,
-        id: LinkId,
-        fault: &Fault,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
-        self.say_rest(id, cx, now);
+    pub(super) fn failed(&mut self, id: LinkId, fault: &Fault, cx: &mut AppCx) -> AppFacts {
+        self.say_rest(id, cx);
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
         };
@@ -71,8 +58,8 @@ impl Links {
             ("reason", Arg::Own(cx.fault_words(fault))),
             ("more", Arg::Own(more.join(" "))),
         ];
-        cx.say(Class::Outcome, Kind::Connection, "link.failed", &args, now);
-        let mut facts = self.unsure(id, cx, now);
+        cx.say(Class::Outcome, Kind::Connection, "link.failed", &args);
+        let mut facts = self.unsure(id, cx);
         if went_wrong {
             facts.push(AppFact::WentWrong);
         }
@@ -80,14 +67,14 @@ impl Links {
     }
 
     /// Begins to handle the regular end of a link.
-    pub(super) fn end(&mut self, id: LinkId) -> Vec<AppFact> {
+    pub(super) fn end(&mut self, id: LinkId) -> AppFacts {
         let mut facts = self.end_beginning(id);
         facts.extend([AppFact::Release(id), AppFact::Link(id, LinkStep::End)]);
         facts
     }
 
-    pub(super) fn ended(&mut self, id: LinkId, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
-        self.say_rest(id, cx, now);
+    pub(super) fn ended(&mut self, id: LinkId, cx: &mut AppCx) -> AppFacts {
+        self.say_rest(id, cx);
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
         };
@@ -101,8 +88,8 @@ impl Links {
         let cut = self.cut_short(id, cx);
         let went_wrong = cut.is_some();
         let args = [source, ("more", Arg::Own(cut.unwrap_or_default()))];
-        cx.say(Class::Outcome, Kind::Connection, key, &args, now);
-        let mut facts = self.unsure(id, cx, now);
+        cx.say(Class::Outcome, Kind::Connection, key, &args);
+        let mut facts = self.unsure(id, cx);
         if went_wrong {
             facts.push(AppFact::WentWrong);
         }
@@ -110,14 +97,14 @@ impl Links {
     }
 
     /// Announces the rest of an agent's texts, before the news that nothing more comes.
-    fn say_rest(&mut self, id: LinkId, cx: &mut AppCx, now: Now) {
-        for told in cx.announcer.flush_link(id, now, &cx.sessions) {
-            cx.emit(told, now);
+    fn say_rest(&mut self, id: LinkId, cx: &mut AppCx) {
+        for told in cx.announcer.flush_link(id, cx.now, &cx.sessions) {
+            cx.emit(told);
         }
     }
 
     /// Announces the fate of each question whose link is gone.
-    pub(super) fn unsure(&mut self, id: LinkId, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+    pub(super) fn unsure(&mut self, id: LinkId, cx: &mut AppCx) -> AppFacts {
         let over = self.get(id).is_some_and(LinkView::is_over);
         let rests = |view: &LinkView| view.connection().rests;
         if !over && self.get(id).is_some_and(rests) {
@@ -125,36 +112,36 @@ impl Links {
             return Vec::new();
         }
         let unsure = if over {
-            cx.sessions.link_over(id, now)
+            cx.sessions.link_over(id, cx.now)
         } else {
-            cx.sessions.link_lost(id, now)
+            cx.sessions.link_lost(id, cx.now)
         };
         let mut told = Vec::new();
         for question in unsure {
             let Some(question) = cx.sessions.question(question).cloned() else {
                 continue;
             };
-            let wishes = cx.queue.withdraw(question.id, now.monotonic);
+            let wishes = cx.queue.withdraw(question.id, cx.now.monotonic);
             cx.wish(wishes);
             let (key, args) = cx.announcer.unsure(&question);
-            cx.tell_about(Class::Alert, &question, key, &args, now);
+            cx.tell_about(Class::Alert, &question, key, &args);
             told.push(question.id);
         }
         vec![AppFact::LossTold(told)]
     }
 
     /// Leaves a source by the person's wish.
-    pub(super) fn left(&mut self, id: LinkId, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+    pub(super) fn left(&mut self, id: LinkId, cx: &mut AppCx) -> AppFacts {
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
         };
         view.left();
         let name = view.name.clone();
         cx.effects.push(Effect::Close(id));
-        cx.respond("link.left", &[("source", Arg::Own(name))], now);
-        let over = cx.sessions.link_left(id, now);
+        cx.respond("link.left", &[("source", Arg::Own(name))]);
+        let over = cx.sessions.link_left(id, cx.now);
         for id in &over {
-            let wishes = cx.queue.withdraw(*id, now.monotonic);
+            let wishes = cx.queue.withdraw(*id, cx.now.monotonic);
             cx.wish(wishes);
         }
         // An answer meant for a question that is gone must not reach another one.

@@ -6,7 +6,6 @@
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::{Foreign, NoEvent};
 use crate::link::LinkId;
-use crate::protocol::Now;
 
 use super::Links;
 use super::beginning::Beginning;
@@ -14,7 +13,7 @@ use super::speaks::Speaks;
 use super::view::LinkView;
 use crate::app::cx::AppCx;
 use crate::app::effect::Effect;
-use crate::app::fact::{AppFact, LinkStep};
+use crate::app::fact::{AppFact, AppFacts, LinkStep};
 
 /// The number of messages after which a source is left if none of them was AAEP: a program may greet with some lines,
 /// and a server send some signs of life, before it begins.
@@ -28,13 +27,7 @@ const MOST_BYTES: usize = 4096;
 
 impl Links {
     /// Handles a message that is not AAEP: no agent sent it.
-    pub(super) fn foreign(
-        &mut self,
-        id: LinkId,
-        what: Foreign,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(super) fn foreign(&mut self, id: LinkId, what: Foreign, cx: &mut AppCx) -> AppFacts {
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
         };
@@ -55,9 +48,9 @@ impl Links {
         let what = cx.phrases().text(what.phrase(), &[]);
         if let Some(key) = key {
             let args = [source.clone(), ("what", Arg::Own(what))];
-            cx.say(Class::Outcome, Kind::Connection, key, &args, now);
+            cx.say(Class::Outcome, Kind::Connection, key, &args);
         } else if speaks == Speaks::Mixed {
-            self.tell_more_unread(id, what, cx, now);
+            self.tell_more_unread(id, what, cx);
         }
         if speaks == Speaks::Foreign(MOST_FOREIGN) {
             return vec![
@@ -69,14 +62,14 @@ impl Links {
     }
 
     /// Leaves a source that sends nothing but what is not AAEP.
-    pub(super) fn leave_foreign(&mut self, id: LinkId, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+    pub(super) fn leave_foreign(&mut self, id: LinkId, cx: &mut AppCx) -> AppFacts {
         if let Some(view) = self.get_mut(id) {
             view.failed();
         }
         let args = [("source", Arg::Own(self.name(id)))];
         let (class, kind) = (Class::Outcome, Kind::Connection);
-        cx.say(class, kind, "link.foreign.left", &args, now);
-        let facts = self.unsure(id, cx, now);
+        cx.say(class, kind, "link.foreign.left", &args);
+        let facts = self.unsure(id, cx);
         cx.effects.push(Effect::Close(id));
         facts
     }
@@ -88,7 +81,7 @@ impl Links {
         id: LinkId,
         text: &str,
         error: NoEvent,
-    ) -> Result<Vec<AppFact>, NoEvent> {
+    ) -> Result<AppFacts, NoEvent> {
         let Some(beginning) = self.get_mut(id).and_then(LinkView::beginning) else {
             return Err(error);
         };
@@ -127,7 +120,7 @@ impl Links {
     }
 
     /// Judges the held lines each by itself: they are no object that is known, or nothing more comes.
-    pub(super) fn end_beginning(&mut self, id: LinkId) -> Vec<AppFact> {
+    pub(super) fn end_beginning(&mut self, id: LinkId) -> AppFacts {
         match self.get_mut(id).and_then(LinkView::beginning) {
             Some(beginning @ Beginning::Held { .. }) => {
                 match std::mem::replace(beginning, Beginning::Over) {
@@ -141,7 +134,7 @@ impl Links {
 }
 
 /// Returns that texts are to be judged, each by itself.
-fn judged_alone(id: LinkId, all: impl IntoIterator<Item = NoEvent>) -> Vec<AppFact> {
+fn judged_alone(id: LinkId, all: impl IntoIterator<Item = NoEvent>) -> AppFacts {
     let judge = |why| AppFact::Link(id, LinkStep::Judge(why));
     all.into_iter().map(judge).collect()
 }

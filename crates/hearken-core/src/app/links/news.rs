@@ -16,7 +16,7 @@ use super::Links;
 use super::start::StartWait;
 use crate::app::cx::AppCx;
 use crate::app::effect::Effect;
-use crate::app::fact::{Answerability, AppFact, LinkStep};
+use crate::app::fact::{Answerability, AppFact, AppFacts, LinkStep};
 
 impl Links {
     /// Handles what happened on a link, before its dialect does.
@@ -25,21 +25,20 @@ impl Links {
         id: LinkId,
         event: &LinkEvent,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
         };
         match event {
-            LinkEvent::Connecting { attempt } => view.connecting(*attempt, now),
+            LinkEvent::Connecting { attempt } => view.connecting(*attempt, cx.now),
             LinkEvent::Connected => {
                 view.met();
                 // A connection that belongs to a single run brings nothing from before.
                 if !view.connection().rests {
-                    cx.sessions.link_connected(id, now);
+                    cx.sessions.link_connected(id, cx.now);
                 }
             }
-            LinkEvent::Frame(_) | LinkEvent::Piece { .. } => self.link_back(id, cx, now),
+            LinkEvent::Frame(_) | LinkEvent::Piece { .. } => self.link_back(id, cx),
             LinkEvent::Lost { .. } => return vec![AppFact::Release(id)],
             LinkEvent::Resumed
             | LinkEvent::Failed { .. }
@@ -64,7 +63,7 @@ impl Links {
         id: LinkId,
         event: &LinkEvent,
         now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let (LinkEvent::Replied { .. } | LinkEvent::Answered { .. }, Some(view)) =
             (event, self.get_mut(id))
         else {
@@ -84,21 +83,21 @@ impl Links {
         id: LinkId,
         event: LinkEvent,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
         };
         let mut out = Vec::new();
         let event = match event {
             LinkEvent::Frame(frame) if view.dialect_mut().passes(&frame.text) => {
-                let mut facts = self.frame(id, frame.text, Answerability::ToBeAnswered, cx, now);
+                let mut facts = self.frame(id, frame.text, Answerability::ToBeAnswered, cx);
                 facts.push(AppFact::CarryOut(id, Vec::new()));
                 return facts;
             }
             event => event,
         };
-        view.dialect_mut().news(&event, &mut Cx::new(now, &mut out));
+        view.dialect_mut()
+            .news(&event, &mut Cx::new(cx.now, &mut out));
         let text = match &event {
             LinkEvent::Frame(frame) => Some(&frame.text),
             LinkEvent::Piece { text, .. } => Some(text),
@@ -142,25 +141,19 @@ impl Links {
     }
 
     /// Handles what happened on a link, after what its dialect made of it.
-    pub(super) fn after_news(
-        &mut self,
-        id: LinkId,
-        event: LinkEvent,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    fn after_news(&mut self, id: LinkId, event: LinkEvent, cx: &mut AppCx) -> AppFacts {
         match event {
-            LinkEvent::Connected => self.connected(id, cx, now),
-            LinkEvent::Lost { fault, .. } => return self.lost(id, &fault, cx, now),
+            LinkEvent::Connected => self.connected(id, cx),
+            LinkEvent::Lost { fault, .. } => return self.lost(id, &fault, cx),
             LinkEvent::Failed { fault } => return self.fail(id, fault),
             LinkEvent::Ended => return self.end(id),
             LinkEvent::Remark { line } => self.remark(id, line),
-            LinkEvent::Silent { seconds } => self.silent(id, seconds, cx, now),
-            LinkEvent::Dropped { fault, count } => self.dropped(id, &fault, count, cx, now),
+            LinkEvent::Silent { seconds } => self.silent(id, seconds, cx),
+            LinkEvent::Dropped { fault, count } => self.dropped(id, &fault, count, cx),
             LinkEvent::Strangers { count } => {
                 let args = [("count", Arg::own(count))];
                 let (class, kind) = (Class::Outcome, Kind::Connection);
-                cx.say(class, kind, "link.strangers", &args, now);
+                cx.say(class, kind, "link.strangers", &args);
             }
             LinkEvent::Connecting { .. }
             | LinkEvent::Resumed
@@ -178,32 +171,26 @@ impl Links {
     }
 
     /// Does what comes next on a link, once everything before it is handled.
-    pub(in crate::app) fn go_on(
-        &mut self,
-        id: LinkId,
-        step: LinkStep,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(in crate::app) fn go_on(&mut self, id: LinkId, step: LinkStep, cx: &mut AppCx) -> AppFacts {
         match step {
-            LinkStep::After(event) => self.after_news(id, event, cx, now),
-            LinkStep::Within(wish) => self.carry_out_within(id, wish, cx, now),
-            LinkStep::Event(decoded, asks) => self.event(id, decoded, asks, cx, now),
-            LinkStep::Judge(why) => self.judge_alone(id, &why, cx, now),
-            LinkStep::ForeignLeft => self.leave_foreign(id, cx, now),
-            LinkStep::ChangeWay(way) => self.change_way(id, way, cx, now),
-            LinkStep::Fail(fault) => self.failed(id, &fault, cx, now),
-            LinkStep::End => self.ended(id, cx, now),
+            LinkStep::After(event) => self.after_news(id, event, cx),
+            LinkStep::Within(wish) => self.carry_out_within(id, wish, cx),
+            LinkStep::Event(decoded, asks) => self.event(id, decoded, asks, cx),
+            LinkStep::Judge(why) => self.judge_alone(id, &why, cx),
+            LinkStep::ForeignLeft => self.leave_foreign(id, cx),
+            LinkStep::ChangeWay(way) => self.change_way(id, way, cx),
+            LinkStep::Fail(fault) => self.failed(id, &fault, cx),
+            LinkStep::End => self.ended(id, cx),
             LinkStep::Close => {
                 cx.effects.push(Effect::Close(id));
                 Vec::new()
             }
-            LinkStep::Resumed(standing) => self.resumed(id, standing, cx, now),
-            LinkStep::Left => self.left(id, cx, now),
+            LinkStep::Resumed(standing) => self.resumed(id, standing, cx),
+            LinkStep::Left => self.left(id, cx),
         }
     }
 
-    fn dropped(&mut self, id: LinkId, fault: &Fault, count: u64, cx: &mut AppCx, now: Now) {
+    fn dropped(&mut self, id: LinkId, fault: &Fault, count: u64, cx: &mut AppCx) {
         let reason = cx.fault_words(fault);
         let Some(view) = self.get_mut(id) else {
             return;
@@ -215,14 +202,14 @@ impl Links {
             ("source", Arg::Own(view.name.clone())),
             ("reason", Arg::Own(reason)),
         ];
-        cx.say(Class::Outcome, Kind::Connection, "link.dropped", &args, now);
+        cx.say(Class::Outcome, Kind::Connection, "link.dropped", &args);
     }
 
-    fn connected(&mut self, id: LinkId, cx: &mut AppCx, now: Now) {
+    fn connected(&mut self, id: LinkId, cx: &mut AppCx) {
         let Some(view) = self.get_mut(id) else {
             return;
         };
-        if view.is_over() || !view.connected(now) {
+        if view.is_over() || !view.connected(cx.now) {
             return;
         }
         let how = match (view.answerable, view.connection().how) {
@@ -243,54 +230,48 @@ impl Links {
                     (Class::Outcome, Kind::Connection),
                     ("link.connected", short),
                     &args,
-                    now,
+                    cx.now,
                 );
-                cx.emit(announcement, now);
+                cx.emit(announcement);
             }
             Some(made) => {
                 let made = made.map(|made| made.strftime("%Y-%m-%d %H:%M UTC").to_string());
                 let made = ("made", Arg::own(made.unwrap_or_default()));
                 let key = "replay.started";
-                cx.say(Class::Outcome, Kind::Connection, key, &[source, made], now);
+                cx.say(Class::Outcome, Kind::Connection, key, &[source, made]);
             }
         }
     }
 
     /// Announces that a link is back.
-    fn link_back(&mut self, id: LinkId, cx: &mut AppCx, now: Now) {
+    fn link_back(&mut self, id: LinkId, cx: &mut AppCx) {
         let Some(view) = self.get_mut(id) else {
             return;
         };
         if view.is_back() {
             let args = [("source", Arg::Own(view.name.clone()))];
-            cx.say(Class::Outcome, Kind::Connection, "link.back", &args, now);
+            cx.say(Class::Outcome, Kind::Connection, "link.back", &args);
         }
     }
 
     /// Announces the links that stayed up long enough to count as back.
-    pub(in crate::app) fn tick_links(&mut self, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
-        let steady = self.iter().filter(|view| view.is_steady(now));
+    pub(in crate::app) fn tick_links(&mut self, cx: &mut AppCx) -> AppFacts {
+        let steady = self.iter().filter(|view| view.is_steady(cx.now));
         let steady: Vec<LinkId> = steady.map(|view| view.id).collect();
         for id in steady {
-            self.link_back(id, cx, now);
+            self.link_back(id, cx);
         }
         let all = self.all.iter_mut();
-        let all_resumed = all.filter_map(|view| Some((view.id, view.take_resumed(now)?)));
+        let all_resumed = all.filter_map(|view| Some((view.id, view.take_resumed(cx.now)?)));
         let resumed = |(id, standing)| AppFact::Link(id, LinkStep::Resumed(standing));
         all_resumed.map(resumed).collect()
     }
 
-    fn resumed(
-        &mut self,
-        id: LinkId,
-        standing: Standing,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    fn resumed(&mut self, id: LinkId, standing: Standing, cx: &mut AppCx) -> AppFacts {
         // A server that waits for the answer sends nothing more by itself: without this, the person could not give it. A
         // server that knows its own subscription is the one that asked. One that resumes after the id of an event would
         // have had to report its state if it could not (B.1.5), but may simply not know better.
-        let changes = cx.sessions.link_resumed(id, standing, now);
+        let changes = cx.sessions.link_resumed(id, standing, cx.now);
         if changes.is_empty() {
             return Vec::new();
         }
@@ -320,14 +301,13 @@ impl Links {
         number: u64,
         question: QuestionId,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let answer = self
             .get(id)
             .and_then(|view| view.recording.as_ref()?.answers.get(&number))
             .map(|(answer, _)| answer.clone());
         match answer {
-            Some(answer) => self.tell_recorded_answer(question, answer, cx, now),
+            Some(answer) => self.tell_recorded_answer(question, answer, cx),
             None => Vec::new(),
         }
     }
@@ -338,23 +318,22 @@ impl Links {
         question: QuestionId,
         answer: Answer,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let Some(question) = cx.sessions.question(question).cloned() else {
             return Vec::new();
         };
         let words = cx.announcer.answer_words(&question, &answer);
         let args = [("n", Arg::own(question.id.0)), ("answer", Arg::Own(words))];
-        cx.tell_about(Class::Alert, &question, "question.recorded", &args, now);
+        cx.tell_about(Class::Alert, &question, "question.recorded", &args);
         let id = question.id;
         let changes = cx
             .sessions
-            .answered_before(id, answer, now, &mut Unobserved);
+            .answered_before(id, answer, cx.now, &mut Unobserved);
         vec![AppFact::Changed(changes)]
     }
 
     /// Announces an unexplained silence, ever more rarely.
-    fn silent(&mut self, id: LinkId, seconds: u64, cx: &mut AppCx, now: Now) {
+    fn silent(&mut self, id: LinkId, seconds: u64, cx: &mut AppCx) {
         let Some(view) = self.get_mut(id) else {
             return;
         };
@@ -366,13 +345,13 @@ impl Links {
         let whole = seconds.checked_rem(60).filter(|_| seconds >= 60);
         let time = Duration::from_secs(seconds.saturating_sub(whole.unwrap_or(0)));
         let args = [source, ("time", Arg::Own(cx.announcer.time(time)))];
-        cx.say(Class::Outcome, Kind::Connection, "link.silent", &args, now);
+        cx.say(Class::Outcome, Kind::Connection, "link.silent", &args);
     }
 
     /// Passes the person's current terms on to a source.
-    pub(in crate::app) fn tell_terms(&mut self, id: LinkId, cx: &mut AppCx, now: Now) -> AppFact {
+    pub(in crate::app) fn tell_terms(&mut self, id: LinkId, cx: &mut AppCx) -> AppFact {
         let terms = super::terms(&cx.announcer, &cx.queue, id);
-        AppFact::CarryOut(id, self.want(id, &Wish::Terms(terms), now))
+        AppFact::CarryOut(id, self.want(id, &Wish::Terms(terms), cx.now))
     }
 
     /// Keeps missing events of a source that was asked to leave some out (5.3.1.7) from being announced as a fault: the
@@ -412,14 +391,7 @@ impl Links {
     }
 
     /// Announces, once per source, that an agent uses a name that was not proved there (10.4).
-    pub(super) fn tell_claim(
-        &mut self,
-        id: LinkId,
-        agent: &AgentId,
-        name: &str,
-        cx: &mut AppCx,
-        now: Now,
-    ) {
+    pub(super) fn tell_claim(&mut self, id: LinkId, agent: &AgentId, name: &str, cx: &mut AppCx) {
         if !cx.announcer.trust().doubts(id, agent, name) {
             return;
         }
@@ -433,12 +405,12 @@ impl Links {
             ("source", Arg::Own(view.name.clone())),
             ("agent", Arg::Name(name.to_owned())),
         ];
-        cx.say(Class::Outcome, Kind::Connection, "proof.claim", &args, now);
+        cx.say(Class::Outcome, Kind::Connection, "proof.claim", &args);
     }
 }
 
 /// Returns that the transport has reported on an answer, if that alone settles nothing.
-fn has_left(event: &LinkEvent, out: &[Out]) -> Vec<AppFact> {
+fn has_left(event: &LinkEvent, out: &[Out]) -> AppFacts {
     let LinkEvent::Replied { request, .. } = event else {
         return Vec::new();
     };

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 use crate::announce::Arg;
 use crate::link::LinkId;
-use crate::protocol::Now;
 
 use super::Links;
 use super::remarks::Remarks;
@@ -29,19 +28,19 @@ impl Links {
     }
 
     /// Reads the last lines that the started programs wrote to their standard error.
-    pub(in crate::app) fn read_remarks(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn read_remarks(&mut self, cx: &mut AppCx) {
         let programs: Vec<(String, Remarks)> = self
             .iter()
             .filter(|view| view.program)
             .map(|view| (view.name.clone(), view.remarks().clone()))
             .collect();
         if programs.is_empty() {
-            cx.respond("remarks.no_program", &[], now);
+            cx.respond("remarks.no_program", &[]);
         }
         for (name, remarks) in programs {
             let source = ("source", Arg::Own(name));
             if remarks.is_empty() {
-                cx.respond("remarks.none", &[source], now);
+                cx.respond("remarks.none", &[source]);
                 continue;
             }
             let count = ("count", Arg::own(remarks.count()));
@@ -49,7 +48,7 @@ impl Links {
             // The program's own words, inside a sentence of ours: none of its lines begins an output line.
             let lines = ("lines", Arg::Agent(last.join("\n"), None));
             let args = [source, count, lines];
-            cx.respond("remarks.some", &args, now);
+            cx.respond("remarks.some", &args);
         }
     }
 
@@ -65,7 +64,7 @@ impl Links {
     }
 
     /// Returns the sentence that a failed program has left remarks, or an empty text.
-    pub(in crate::app) fn has_remarked(&self, link: LinkId, cx: &AppCx) -> String {
+    pub(super) fn has_remarked(&self, link: LinkId, cx: &AppCx) -> String {
         match self.get(link) {
             Some(view) if view.remarks().count() > 0 => {
                 let key = cx.face.pick("remarks.hint", "remarks.hint_lines");

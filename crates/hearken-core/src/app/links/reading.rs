@@ -16,7 +16,7 @@ use crate::protocol::{DecodeError, Decoded, Now};
 use super::Links;
 use super::unread::Unread;
 use crate::app::cx::AppCx;
-use crate::app::fact::{Answerability, AppFact, LinkStep};
+use crate::app::fact::{Answerability, AppFact, AppFacts, LinkStep};
 
 /// How many bytes of a frame with many texts are read in one step: some hundred events, a few milliseconds.
 const STEP_BYTES: usize = 16 * 1024;
@@ -37,8 +37,7 @@ impl Links {
         text: String,
         asks: Answerability,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
         };
@@ -48,7 +47,7 @@ impl Links {
                 self.keep_event(id, text, cx);
                 let mut facts = self.end_beginning(id);
                 if facts.is_empty() {
-                    return self.event(id, decoded, asks, cx, now);
+                    return self.event(id, decoded, asks, cx);
                 }
                 facts.push(AppFact::Link(id, LinkStep::Event(decoded, asks)));
                 return facts;
@@ -70,7 +69,7 @@ impl Links {
             return vec![AppFact::ReadOn];
         }
         self.keep_event(id, text, cx);
-        self.judge_alone(id, &error, cx, now)
+        self.judge_alone(id, &error, cx)
     }
 
     /// Takes the frame that is read in steps, for one step.
@@ -85,7 +84,7 @@ impl Links {
         &mut self,
         mut step: ReadingStep,
         now: Now,
-    ) -> Option<(Vec<AppFact>, ReadingStep)> {
+    ) -> Option<(AppFacts, ReadingStep)> {
         if step.reading.passed() >= step.until {
             self.reading = Some(step.reading);
             return None;
@@ -103,33 +102,21 @@ impl Links {
     }
 
     /// Carries out a wish that came of one of several texts.
-    pub(super) fn carry_out_within(
-        &mut self,
-        id: LinkId,
-        wish: Out,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(super) fn carry_out_within(&mut self, id: LinkId, wish: Out, cx: &mut AppCx) -> AppFacts {
         match wish {
             // It is already one of several: whatever it contains now is a single event.
             Out::Event(text) => match dialect::read(&text) {
-                Ok(decoded) => self.event(id, decoded, Answerability::ToBeAnswered, cx, now),
-                Err(why) => self.judge_alone(id, &why, cx, now),
+                Ok(decoded) => self.event(id, decoded, Answerability::ToBeAnswered, cx),
+                Err(why) => self.judge_alone(id, &why, cx),
             },
-            wish => self.carry_out(id, wish, cx, now),
+            wish => self.carry_out(id, wish, cx),
         }
     }
 
     /// Handles a text that is no event, unless its source was left meanwhile.
-    pub(super) fn judge_alone(
-        &mut self,
-        id: LinkId,
-        why: &NoEvent,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(super) fn judge_alone(&mut self, id: LinkId, why: &NoEvent, cx: &mut AppCx) -> AppFacts {
         match self.get(id) {
-            Some(view) if !view.is_over() => self.no_event(id, why, cx, now),
+            Some(view) if !view.is_over() => self.no_event(id, why, cx),
             Some(_) | None => Vec::new(),
         }
     }
@@ -141,8 +128,7 @@ impl Links {
         mut decoded: Box<Decoded>,
         asks: Answerability,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let Some(view) = self.get_mut(id).filter(|view| !view.is_over()) else {
             return Vec::new();
         };
@@ -153,13 +139,13 @@ impl Links {
         let number = view.frames;
         if cx.announcer.trust().is_asked_for() {
             let producer = &decoded.envelope.producer;
-            self.tell_claim(id, &producer.agent_id, producer.label(), cx, now);
+            self.tell_claim(id, &producer.agent_id, producer.label(), cx);
         }
         match asks {
             Answerability::ToBeAnswered => {}
             Answerability::ToBeSeen => cx.sessions.only_shown(id, &decoded.event),
         }
-        let changes = cx.sessions.apply(id, decoded, now);
+        let changes = cx.sessions.apply(id, decoded, cx.now);
         vec![
             AppFact::Heard(id, agent),
             AppFact::Applied(id, changes, number),
@@ -167,28 +153,22 @@ impl Links {
     }
 
     /// Handles a frame that means nothing in its link's dialect.
-    pub(in crate::app) fn unread(
-        &mut self,
-        id: LinkId,
-        why: &NoEvent,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(in crate::app) fn unread(&mut self, id: LinkId, why: &NoEvent, cx: &mut AppCx) -> AppFacts {
         let Some(view) = self.get_mut(id).filter(|view| !view.is_over()) else {
             return Vec::new();
         };
         view.received();
-        self.no_event(id, why, cx, now)
+        self.no_event(id, why, cx)
     }
 
-    fn no_event(&mut self, id: LinkId, why: &NoEvent, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+    fn no_event(&mut self, id: LinkId, why: &NoEvent, cx: &mut AppCx) -> AppFacts {
         if let Some(view) = self.get_mut(id) {
             view.frames += 1;
         }
         match why {
-            NoEvent::Foreign(what) => self.foreign(id, *what, cx, now),
+            NoEvent::Foreign(what) => self.foreign(id, *what, cx),
             NoEvent::Broken(error) => {
-                self.unreadable(id, error, cx, now);
+                self.unreadable(id, error, cx);
                 Vec::new()
             }
         }
@@ -196,7 +176,7 @@ impl Links {
 
     /// Counts an unreadable text, and announces the first, the tenth, the hundredth …: a stream of nothing else is
     /// announced a handful of times, but never ignored.
-    fn unreadable(&mut self, id: LinkId, error: &DecodeError, cx: &mut AppCx, now: Now) {
+    fn unreadable(&mut self, id: LinkId, error: &DecodeError, cx: &mut AppCx) {
         let Some(view) = self.get_mut(id) else {
             return;
         };
@@ -208,20 +188,14 @@ impl Links {
                 ("reason", Arg::Own(reason)),
             ];
             let key = "anomaly.undecodable";
-            cx.say(Class::Outcome, Kind::Anomaly, key, &args, now);
+            cx.say(Class::Outcome, Kind::Anomaly, key, &args);
         } else {
-            self.tell_more_unread(id, reason, cx, now);
+            self.tell_more_unread(id, reason, cx);
         }
     }
 
     /// Announces how many messages so far were not events, each time that number has grown tenfold.
-    pub(super) fn tell_more_unread(
-        &mut self,
-        id: LinkId,
-        reason: String,
-        cx: &mut AppCx,
-        now: Now,
-    ) {
+    pub(super) fn tell_more_unread(&mut self, id: LinkId, reason: String, cx: &mut AppCx) {
         let Some(view) = self.get(id) else {
             return;
         };
@@ -234,7 +208,7 @@ impl Links {
             ("count", Arg::own(view.garbage)),
         ];
         let key = "anomaly.undecodable.more";
-        cx.say(Class::Outcome, Kind::Anomaly, key, &args, now);
+        cx.say(Class::Outcome, Kind::Anomaly, key, &args);
     }
 }
 

@@ -162,7 +162,7 @@ impl LinkView {
         &self.remarks
     }
 
-    pub(in crate::app) fn remarks_mut(&mut self) -> &mut Remarks {
+    pub(super) fn remarks_mut(&mut self) -> &mut Remarks {
         &mut self.remarks
     }
 

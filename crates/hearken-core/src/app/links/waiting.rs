@@ -6,7 +6,6 @@
 
 use crate::announce::{Arg, Class, Kind};
 use crate::link::LinkId;
-use crate::protocol::Now;
 
 use super::Links;
 use super::start::StartWait;
@@ -14,10 +13,10 @@ use crate::app::cx::AppCx;
 
 impl Links {
     /// Announces sources whose start takes long.
-    pub(in crate::app) fn tick_waiting(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn tick_waiting(&mut self, cx: &mut AppCx) {
         let due: Vec<LinkId> = self
             .iter()
-            .filter(|view| view.waits_until().is_some_and(|at| now.monotonic >= at))
+            .filter(|view| view.waits_until().is_some_and(|at| cx.now.monotonic >= at))
             .map(|view| view.id)
             .collect();
         for id in due {
@@ -54,7 +53,7 @@ impl Links {
                 ("source", Arg::Own(view.name.clone())),
                 ("why", Arg::Own(why)),
             ];
-            cx.say(Class::Outcome, Kind::Connection, key, &args, now);
+            cx.say(Class::Outcome, Kind::Connection, key, &args);
         }
     }
 }

@@ -6,26 +6,19 @@
 use crate::announce::{Class, Kind};
 use crate::dialect::{self, Out, Over, QuestionsStanding};
 use crate::link::{LinkId, Way};
-use crate::protocol::Now;
 use crate::session::{self, Closing};
 
 use super::Links;
 use crate::app::cx::AppCx;
 use crate::app::effect::{Effect, RecordedFact};
-use crate::app::fact::{Answerability, AppFact, LinkStep};
+use crate::app::fact::{Answerability, AppFact, AppFacts, LinkStep};
 
 impl Links {
     /// Carries out a wish of a dialect.
-    pub(in crate::app) fn carry_out(
-        &mut self,
-        id: LinkId,
-        wish: Out,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(in crate::app) fn carry_out(&mut self, id: LinkId, wish: Out, cx: &mut AppCx) -> AppFacts {
         match wish {
-            Out::Event(text) => return self.frame(id, text, Answerability::ToBeAnswered, cx, now),
-            Out::ViewOnly(text) => return self.frame(id, text, Answerability::ToBeSeen, cx, now),
+            Out::Event(text) => return self.frame(id, text, Answerability::ToBeAnswered, cx),
+            Out::ViewOnly(text) => return self.frame(id, text, Answerability::ToBeSeen, cx),
             Out::Unread(why, times) => {
                 return vec![AppFact::Unread(id, why, times)];
             }
@@ -78,15 +71,15 @@ impl Links {
             Out::Settled { request, outcome } => {
                 return vec![AppFact::Stirred(id), AppFact::Settled(request, outcome)];
             }
-            Out::Standing(standing) => return self.stand(id, standing, cx, now),
+            Out::Standing(standing) => return self.stand(id, standing, cx),
             Out::Decided { token, to } => {
                 let how = Closing::StateLeft { to: to.into() };
-                let changes = cx.sessions.decided(id, &token, &how, now);
+                let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
             Out::Answered(reply) => {
                 if let Some(question) = cx.sessions.open_under(id, &reply.token) {
-                    return self.tell_recorded_answer(question, reply.answer, cx, now);
+                    return self.tell_recorded_answer(question, reply.answer, cx);
                 }
             }
             Out::Over { token, how } => {
@@ -94,35 +87,29 @@ impl Links {
                     Over::Stopped => Closing::Stopped,
                     Over::TakenBack => Closing::TakenBack,
                 };
-                let changes = cx.sessions.decided(id, &token, &how, now);
+                let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
             Out::Proven(agent) => cx.announcer.trust_mut().prove(id, agent),
             Out::Tell(phrase) => {
                 let args = self.told_args(id, &phrase, cx);
                 let key = self.told_key(phrase.key, cx);
-                cx.say(Class::Outcome, Kind::Connection, key, &args, now);
+                cx.say(Class::Outcome, Kind::Connection, key, &args);
                 return vec![AppFact::Stirred(id)];
             }
             // Observers of a dialect's machines read its frames themselves.
             Out::Stepped(_) => {}
             Out::Detail(phrase) => {
                 let args = self.told_args(id, &phrase, cx);
-                cx.say_in_detail(Class::Outcome, Kind::Connection, phrase.key, &args, now);
+                cx.say_in_detail(Class::Outcome, Kind::Connection, phrase.key, &args);
             }
         }
         Vec::new()
     }
 
     /// Leaves a connection to follow its source in another way.
-    pub(super) fn change_way(
-        &mut self,
-        id: LinkId,
-        way: Way,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
-        let facts = self.unsure(id, cx, now);
+    pub(super) fn change_way(&mut self, id: LinkId, way: Way, cx: &mut AppCx) -> AppFacts {
+        let facts = self.unsure(id, cx);
         cx.effects.push(Effect::ChangeWay { link: id, way });
         facts
     }
@@ -150,23 +137,17 @@ impl Links {
     }
 
     /// Handles what is reported about the open questions of a link.
-    fn stand(
-        &mut self,
-        id: LinkId,
-        standing: QuestionsStanding,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    fn stand(&mut self, id: LinkId, standing: QuestionsStanding, cx: &mut AppCx) -> AppFacts {
         let back = match standing {
             QuestionsStanding::Back => session::Standing::Live,
             QuestionsStanding::PerhapsBack => session::Standing::Resumed,
             QuestionsStanding::Decided => {
-                let changes = cx.sessions.over(id, &Closing::Unsubscribed, now);
+                let changes = cx.sessions.over(id, &Closing::Unsubscribed, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
         };
         if let Some(view) = self.get_mut(id) {
-            view.resumed(back, now);
+            view.resumed(back, cx.now);
         }
         Vec::new()
     }

@@ -6,30 +6,29 @@
 
 use crate::announce::Arg;
 use crate::link::LinkId;
-use crate::protocol::Now;
 use crate::session::{Session, SessionKey, Sessions};
 
 use super::Prompts;
 use crate::app::LinkView;
 use crate::app::conversations::Conversation;
 use crate::app::cx::AppCx;
-use crate::app::fact::AppFact;
+use crate::app::fact::{AppFact, AppFacts};
 use crate::app::links::Links;
 
 impl Prompts {
     /// Reads the conversations that can go on, with their numbers and states.
-    pub(in crate::app) fn read_conversations(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn read_conversations(&mut self, links: &Links, cx: &mut AppCx) {
         let all = self.conversations_there(links, cx);
         let words: Vec<String> = all
             .iter()
-            .map(|number| self.conversation_words(*number, links, cx, now))
+            .map(|number| self.conversation_words(*number, links, cx))
             .collect();
         if words.is_empty() {
-            cx.respond("conversation.none", &[], now);
+            cx.respond("conversation.none", &[]);
             return;
         }
         let reason = [("reason", Arg::Own(words.join(" ")))];
-        cx.respond("fault.other", &reason, now);
+        cx.respond("fault.other", &reason);
     }
 
     /// Switches to the conversation with a number; without one, leaves the current one.
@@ -38,52 +37,46 @@ impl Prompts {
         number: Option<usize>,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let all = self.conversations_there(links, cx);
         match number {
             None => {
                 self.conversations.go_to(None);
-                cx.respond("conversation.nobody", &[], now);
+                cx.respond("conversation.nobody", &[]);
                 Vec::new()
             }
-            Some(number) if all.contains(&number) => self.be_with(number, links, cx, now),
+            Some(number) if all.contains(&number) => self.be_with(number, links, cx),
             Some(number) => {
-                self.no_such_conversation(number, cx, now);
+                self.no_such_conversation(number, cx);
                 Vec::new()
             }
         }
     }
 
     /// Switches to the next conversation.
-    pub(in crate::app) fn next_conversation(
-        &mut self,
-        links: &Links,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(in crate::app) fn next_conversation(&mut self, links: &Links, cx: &mut AppCx) -> AppFacts {
         let all = self.conversations_there(links, cx);
         match self.conversations.next(&all) {
-            Some(number) => self.be_with(number, links, cx, now),
+            Some(number) => self.be_with(number, links, cx),
             None => {
-                cx.respond("conversation.none", &[], now);
+                cx.respond("conversation.none", &[]);
                 Vec::new()
             }
         }
     }
 
     /// Switches to a conversation: announces its state, and shows its question.
-    fn be_with(&mut self, number: usize, links: &Links, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+    fn be_with(&mut self, number: usize, links: &Links, cx: &mut AppCx) -> AppFacts {
         self.conversations.go_to(Some(number));
-        let words = self.conversation_words(number, links, cx, now);
-        cx.respond("fault.other", &[("reason", Arg::Own(words))], now);
+        let words = self.conversation_words(number, links, cx);
+        cx.respond("fault.other", &[("reason", Arg::Own(words))]);
         let conversation = self.conversations.get(number).cloned();
         conversation.map(AppFact::Joined).into_iter().collect()
     }
 
-    pub(in crate::app) fn no_such_conversation(&mut self, number: usize, cx: &mut AppCx, now: Now) {
+    pub(super) fn no_such_conversation(&mut self, number: usize, cx: &mut AppCx) {
         let args = [("n", Arg::own(number))];
-        cx.respond("conversation.no_such", &args, now);
+        cx.respond("conversation.no_such", &args);
     }
 
     /// Returns the numbers of the conversations that can go on.
@@ -129,14 +122,14 @@ impl Prompts {
     }
 
     /// Returns the number and the state of a conversation, in words.
-    fn conversation_words(&self, number: usize, links: &Links, cx: &AppCx, now: Now) -> String {
+    fn conversation_words(&self, number: usize, links: &Links, cx: &AppCx) -> String {
         let Some(conversation) = self.conversations.get(number) else {
             return String::new();
         };
         let phrases = cx.phrases();
         let session = session_of(conversation, &cx.sessions);
         let words = match session {
-            Some(session) => cx.session_words(session, now.monotonic),
+            Some(session) => cx.session_words(session, cx.now.monotonic),
             None => {
                 let name = links.name(conversation.link);
                 phrases.text("conversation.idle", &[("agent", Arg::Name(name))])
@@ -162,7 +155,7 @@ impl Prompts {
     }
 
     /// Returns the conversation with a number, if it can go on.
-    pub(in crate::app) fn conversation_with(
+    pub(super) fn conversation_with(
         &mut self,
         number: usize,
         links: &Links,
@@ -174,7 +167,7 @@ impl Prompts {
 
     /// Returns the conversation that a prompt to a source is meant for: the chosen one, or else the one heard last, if
     /// the source has several.
-    pub(in crate::app) fn meant_on(&self, link: LinkId, links: &Links, cx: &AppCx) -> Conversation {
+    pub(super) fn meant_on(&self, link: LinkId, links: &Links, cx: &AppCx) -> Conversation {
         let several = links
             .get(link)
             .is_some_and(|view| view.connection().converses);
@@ -201,7 +194,7 @@ impl Prompts {
     }
 
     /// Returns the name of the agent that a prompt goes to; `None` if only one is possible.
-    pub(in crate::app) fn name_of_prompted(
+    pub(super) fn name_of_prompted(
         &self,
         conversation: &Conversation,
         links: &Links,

@@ -7,12 +7,11 @@
 use crate::announce::Arg;
 use crate::dialect::{Offered, Wish};
 use crate::link::LinkId;
-use crate::protocol::Now;
 
 use super::Prompts;
 use crate::app::activity::Doing;
 use crate::app::cx::AppCx;
-use crate::app::fact::AppFact;
+use crate::app::fact::{AppFact, AppFacts};
 use crate::app::links::Links;
 
 /// Up to this number of commands, each is read with a description; beyond it, only the names.
@@ -27,32 +26,31 @@ impl Prompts {
         text: Option<&str>,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
     ) {
         let Some(link) = self.prompted_link(false, links, cx) else {
-            cx.respond("prompt.nobody", &[], now);
+            cx.respond("prompt.nobody", &[]);
             return;
         };
         let all = self.commands_of(link, links);
         let text = text.unwrap_or_default().trim_start_matches('/');
         let found: Vec<&Offered> = all.iter().filter(|it| it.name.starts_with(text)).collect();
         if all.is_empty() {
-            cx.respond("commands.none", &[], now);
+            cx.respond("commands.none", &[]);
         } else if found.is_empty() {
             let text = Arg::Name(format!("/{text}"));
-            cx.respond("commands.no_such", &[("text", text)], now);
+            cx.respond("commands.no_such", &[("text", text)]);
         } else if found.len() > FEW {
             let names: Vec<String> = found.iter().map(|it| format!("/{}", it.name)).collect();
             let key = cx.face.pick("commands.names.keys", "commands.names");
             let args = [("n", Arg::own(found.len())), ("all", named(&names))];
-            cx.respond(key, &args, now);
+            cx.respond(key, &args);
         } else {
             let each: Vec<String> = found.iter().map(|it| self.command_words(it, cx)).collect();
             let args = [
                 ("n", Arg::own(found.len())),
                 ("all", Arg::Own(each.join(" "))),
             ];
-            cx.respond("commands.all", &args, now);
+            cx.respond("commands.all", &args);
         }
     }
 
@@ -62,40 +60,39 @@ impl Prompts {
         what: Option<String>,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         match self.prompted_link(false, links, cx) {
             Some(link) => vec![AppFact::Wanted(link, Wish::Set(what))],
             None => {
-                cx.respond("prompt.nobody", &[], now);
+                cx.respond("prompt.nobody", &[]);
                 Vec::new()
             }
         }
     }
 
     /// Completes the typed command, and reads its description.
-    pub(in crate::app) fn complete(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn complete(&mut self, links: &Links, cx: &mut AppCx) {
         let Doing::Prompting { whom, line } = &cx.doing else {
             return;
         };
         let (link, typed) = (whom.link, line.value().to_owned());
         let begun = typed.strip_prefix('/');
         let Some(begun) = begun.filter(|it| !it.contains(char::is_whitespace)) else {
-            cx.respond("commands.complete", &[], now);
+            cx.respond("commands.complete", &[]);
             return;
         };
         let all = self.commands_of(link, links);
         let found: Vec<&Offered> = all.iter().filter(|it| it.name.starts_with(begun)).collect();
         match found.as_slice() {
-            [] if all.is_empty() => cx.respond("commands.none", &[], now),
+            [] if all.is_empty() => cx.respond("commands.none", &[]),
             [] => {
                 let text = Arg::Name(typed);
-                cx.respond("commands.no_such", &[("text", text)], now);
+                cx.respond("commands.no_such", &[("text", text)]);
             }
             [one] => {
                 self.write(format!("/{} ", one.name), cx);
                 let words = Arg::Own(self.command_words(one, cx));
-                cx.respond("fault.other", &[("reason", words)], now);
+                cx.respond("fault.other", &[("reason", words)]);
             }
             several => {
                 let common = common(several);
@@ -108,19 +105,18 @@ impl Prompts {
                     names.push("…".to_owned());
                 }
                 let args = [("n", Arg::own(several.len())), ("all", named(&names))];
-                cx.respond("commands.all", &args, now);
+                cx.respond("commands.all", &args);
             }
         }
     }
 
     /// Warns the person if a prompt is a command that its agent does not offer.
-    pub(in crate::app) fn check_command(
+    pub(super) fn check_command(
         &mut self,
         link: LinkId,
         text: &str,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
     ) {
         let called = text.strip_prefix('/').map(|rest| {
             let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
@@ -133,7 +129,7 @@ impl Prompts {
         let all = self.commands_of(link, links);
         if !all.is_empty() && !all.iter().any(|it| it.name == called) {
             let name = Arg::Name(called.to_owned());
-            cx.respond("commands.unknown", &[("name", name)], now);
+            cx.respond("commands.unknown", &[("name", name)]);
         }
     }
 

@@ -17,7 +17,7 @@ use crate::app::activity::Doing;
 use crate::app::by::By;
 use crate::app::conversations::Conversation;
 use crate::app::cx::AppCx;
-use crate::app::fact::AppFact;
+use crate::app::fact::{AppFact, AppFacts};
 use crate::app::hands::typing::echo;
 use crate::app::links::Links;
 
@@ -45,12 +45,7 @@ impl Prompts {
 
     /// Returns the source whose agent is meant, among those that take prompts: the chosen one, or else the last one
     /// that said something.
-    pub(in crate::app) fn prompted_link(
-        &self,
-        in_turn: bool,
-        links: &Links,
-        cx: &AppCx,
-    ) -> Option<LinkId> {
+    pub(super) fn prompted_link(&self, in_turn: bool, links: &Links, cx: &AppCx) -> Option<LinkId> {
         let can = self.prompted_links(in_turn, links);
         // The last speaker matters only among several; the history may be long.
         if can.len() < 2 {
@@ -79,8 +74,7 @@ impl Prompts {
         text: Option<String>,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let (number, text) = match text {
             Some(text) => match addressed(&text) {
                 Some((number, rest)) => (Some(number), Some(rest)),
@@ -92,7 +86,7 @@ impl Prompts {
             Some(number) => {
                 let whom = self.conversation_with(number, links, cx);
                 if whom.is_none() {
-                    self.no_such_conversation(number, cx, now);
+                    self.no_such_conversation(number, cx);
                     return Vec::new();
                 }
                 whom.filter(|whom| {
@@ -111,24 +105,24 @@ impl Prompts {
                 true => "prompt.not_this",
                 false => "prompt.nobody",
             };
-            cx.respond(key, &[], now);
+            cx.respond(key, &[]);
             return Vec::new();
         };
         match text {
-            Some(text) if text.trim().is_empty() => cx.respond("prompt.lines", &[], now),
-            Some(text) => return self.send_prompt(&whom, &text, links, cx, now),
+            Some(text) if text.trim().is_empty() => cx.respond("prompt.lines", &[]),
+            Some(text) => return self.send_prompt(&whom, &text, links, cx),
             None => {
                 self.earlier.begin();
                 let agent = self.name_of_prompted(&whom, links, cx).unwrap_or_default();
                 cx.doing = Doing::prompting(whom);
-                cx.respond("prompt.editing", &[("agent", Arg::Name(agent))], now);
+                cx.respond("prompt.editing", &[("agent", Arg::Name(agent))]);
             }
         }
         Vec::new()
     }
 
     /// Replaces the prompt that is being typed by the previous one or the next one, and reads it out.
-    pub(in crate::app) fn take_up(&mut self, older: bool, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn take_up(&mut self, older: bool, cx: &mut AppCx) {
         let typed = cx.editor().0.to_owned();
         let text = match older {
             true => self.earlier.older(&typed),
@@ -139,11 +133,11 @@ impl Prompts {
                 true => "prompt.no_older",
                 false => "prompt.no_newer",
             };
-            cx.respond(none, &[], now);
+            cx.respond(none, &[]);
             return;
         };
         *line = tui_input::Input::new(text.clone());
-        echo(&text, "editor.empty", cx, now);
+        echo(&text, "editor.empty", cx);
     }
 
     /// Sends the typed prompt.
@@ -153,14 +147,13 @@ impl Prompts {
         text: &str,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         if text.is_empty() {
-            cx.respond("prompt.empty", &[], now);
+            cx.respond("prompt.empty", &[]);
             return Vec::new();
         }
         cx.doing = Doing::Watching;
-        self.send_prompt(whom, text, links, cx, now)
+        self.send_prompt(whom, text, links, cx)
     }
 
     fn send_prompt(
@@ -169,27 +162,21 @@ impl Prompts {
         text: &str,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         if links.get(whom.link).is_none_or(|view| view.is_over()) {
-            cx.respond("prompt.nobody", &[], now);
+            cx.respond("prompt.nobody", &[]);
             return Vec::new();
         }
         self.keep(text);
         if let Some(agent) = self.name_of_prompted(whom, links, cx) {
-            cx.respond("prompt.to", &[("agent", Arg::Name(agent))], now);
+            cx.respond("prompt.to", &[("agent", Arg::Name(agent))]);
         }
-        self.check_command(whom.link, text, links, cx, now);
-        self.want_of(whom, Wish::Prompt(text.to_owned()), now)
+        self.check_command(whom.link, text, links, cx);
+        self.want_of(whom, Wish::Prompt(text.to_owned()), cx.now)
     }
 
     /// Sends a wish to one of the agents behind a source.
-    pub(in crate::app) fn want_of(
-        &mut self,
-        whom: &Conversation,
-        wish: Wish,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(super) fn want_of(&mut self, whom: &Conversation, wish: Wish, now: Now) -> AppFacts {
         self.stuck.stir(whom.link, now);
         let wish = match &whom.agent {
             Some(agent) => Wish::Of(agent.clone(), Box::new(wish)),
@@ -205,14 +192,13 @@ impl Prompts {
         by: By,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let meant = match number {
             Some(number) => {
                 let whom = self.conversation_with(number, links, cx);
                 if whom.is_none() {
                     self.stopping.forget();
-                    self.no_such_conversation(number, cx, now);
+                    self.no_such_conversation(number, cx);
                     return Vec::new();
                 }
                 let busy = |whom: &Conversation| {
@@ -235,18 +221,18 @@ impl Prompts {
             };
             let never = prompted.and_then(|link| links.get(link));
             if never.is_some_and(|view| view.connection().never_stops) {
-                cx.respond("stop_turn.never", &[], now);
+                cx.respond("stop_turn.never", &[]);
                 return Vec::new();
             }
             if self.is_only_heard(links) {
-                cx.respond("stop_turn.only_heard", &[], now);
+                cx.respond("stop_turn.only_heard", &[]);
                 return Vec::new();
             }
             match (by, number.is_some() || self.takes_prompts(links)) {
                 // If no agent takes prompts, the line means the voice.
                 (By::Line { .. }, false) => return vec![AppFact::StopSpeech],
                 (By::Line { .. } | By::Key(_) | By::Begun, _) => {
-                    cx.respond("stop_turn.none", &[], now);
+                    cx.respond("stop_turn.none", &[]);
                 }
             }
             return Vec::new();
@@ -257,7 +243,7 @@ impl Prompts {
             By::Begun => false,
         };
         if let Some(facts) = is_press
-            .then(|| self.stop_again(&whom, links, cx, now))
+            .then(|| self.stop_again(&whom, links, cx))
             .flatten()
         {
             self.stopping.forget();
@@ -276,10 +262,10 @@ impl Prompts {
             let agent = self.name_of_prompted(&whom, links, cx).unwrap_or_default();
             let number = number.map(|number| number.to_string()).unwrap_or_default();
             let args = [("agent", Arg::Name(agent)), ("n", Arg::Own(number))];
-            cx.respond(key, &args, now);
+            cx.respond(key, &args);
             return Vec::new();
         }
-        let mut facts = self.want_of(&whom, Wish::Stop, now);
+        let mut facts = self.want_of(&whom, Wish::Stop, cx.now);
         facts.push(AppFact::StopSent(whom, number));
         facts
     }

@@ -15,18 +15,18 @@ use super::Prompts;
 use super::stuck::Stop;
 use crate::app::conversations::Conversation;
 use crate::app::cx::AppCx;
-use crate::app::fact::AppFact;
+use crate::app::fact::AppFacts;
 use crate::app::links::Links;
 
 impl Prompts {
     /// Announces what is stuck.
-    pub(in crate::app) fn tick_stuck(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
-        self.tell_silences(links, cx, now);
-        self.tell_stop(links, cx, now);
+    pub(in crate::app) fn tick_stuck(&mut self, links: &Links, cx: &mut AppCx) {
+        self.tell_silences(links, cx);
+        self.tell_stop(links, cx);
     }
 
-    fn tell_silences(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
-        for (link, agent, quiet) in self.stuck.due_silences(now) {
+    fn tell_silences(&mut self, links: &Links, cx: &mut AppCx) {
+        for (link, agent, quiet) in self.stuck.due_silences(cx.now) {
             let next = self
                 .is_at_work(link, agent.as_ref(), links, cx)
                 .then(|| quiet.told_again());
@@ -39,7 +39,7 @@ impl Prompts {
                 None => self.meant_on(link, links, cx),
             };
             let agent = self.name_of_prompted(&whom, links, cx);
-            let time = now.monotonic.saturating_sub(quiet.since());
+            let time = cx.now.monotonic.saturating_sub(quiet.since());
             // Above a minute the seconds do not matter.
             let time = Duration::from_secs(time.as_secs() / 60 * 60);
             let args = [
@@ -47,7 +47,7 @@ impl Prompts {
                 ("agent", Arg::Name(agent.unwrap_or_default())),
             ];
             let (class, kind) = (Class::Outcome, Kind::Connection);
-            cx.say(class, kind, "stuck.nothing", &args, now);
+            cx.say(class, kind, "stuck.nothing", &args);
         }
     }
 
@@ -90,8 +90,8 @@ impl Prompts {
         view.is_some_and(|view| !view.is_over() && view.connection().is_stopping)
     }
 
-    fn tell_stop(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
-        let Some(stop) = self.stuck.take_due_stop(now) else {
+    fn tell_stop(&mut self, links: &Links, cx: &mut AppCx) {
+        let Some(stop) = self.stuck.take_due_stop(cx.now) else {
             return;
         };
         if !self.is_stopping(stop.whom(), links) {
@@ -109,17 +109,16 @@ impl Prompts {
             ("agent", Arg::Name(agent)),
             ("n", Arg::Own(number.unwrap_or_default())),
         ];
-        cx.say(Class::Outcome, Kind::Connection, key, &args, now);
+        cx.say(Class::Outcome, Kind::Connection, key, &args);
     }
 
     /// Handles another stop of work that was asked to stop before; returns `None` if there is no such work.
-    pub(in crate::app) fn stop_again(
+    pub(super) fn stop_again(
         &mut self,
         whom: &Conversation,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Option<Vec<AppFact>> {
+    ) -> Option<AppFacts> {
         let told = self.stuck.stop_of(whom)?.is_told();
         if !self.is_stopping(whom, links) {
             self.stuck.set_stop(None);
@@ -127,9 +126,9 @@ impl Prompts {
         }
         if told {
             self.stuck.set_stop(None);
-            return Some(self.want_of(whom, Wish::Abandon, now));
+            return Some(self.want_of(whom, Wish::Abandon, cx.now));
         }
-        cx.respond("stop_turn.stopping", &[], now);
+        cx.respond("stop_turn.stopping", &[]);
         Some(Vec::new())
     }
 }

@@ -10,7 +10,7 @@
 //! outside of everything that tells our words from an agent's, and perhaps on a locked screen.
 
 use crate::announce::Arg;
-use crate::protocol::{Now, RiskLevel};
+use crate::protocol::RiskLevel;
 use crate::session::{Ended, LinkId, Question, QuestionBody, QuestionId, Standing};
 
 use super::Questions;
@@ -20,12 +20,12 @@ use crate::app::effect::{Effect, Notice, Noticed};
 
 impl Questions {
     /// Rings for a newly raised question.
-    pub(in crate::app) fn ring(&mut self, id: QuestionId, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn ring(&mut self, id: QuestionId, cx: &mut AppCx) {
         let Some(question) = cx.sessions.question(id).cloned() else {
             return;
         };
         if question.is_answerable() {
-            self.call(&question, cx, now);
+            self.call(&question, cx);
         } else if question.standing == Standing::LinkLost && cx.config.screen.bell {
             // It came over a connection that is gone again: it can't be answered now, and its time runs.
             cx.effects.push(Effect::Bell);
@@ -33,16 +33,16 @@ impl Questions {
     }
 
     /// Rings again for an unanswered question.
-    pub(in crate::app) fn alarm(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn alarm(&mut self, cx: &mut AppCx) {
         let Some(shown) = self.shown.as_mut() else {
             return;
         };
         shown.ring_again();
         let id = shown.question;
-        self.ring(id, cx, now);
+        self.ring(id, cx);
     }
 
-    fn call(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
+    fn call(&mut self, question: &Question, cx: &mut AppCx) {
         if cx.config.screen.bell {
             cx.effects.push(Effect::Bell);
         }
@@ -50,7 +50,7 @@ impl Questions {
             return;
         }
         let phrases = cx.phrases();
-        let waited = now.monotonic.saturating_sub(question.raised);
+        let waited = cx.now.monotonic.saturating_sub(question.raised);
         let again = waited >= ALARMS[0];
         let mut args = vec![("n", Arg::own(question.id.0))];
         let high = match &question.body {

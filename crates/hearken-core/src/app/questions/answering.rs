@@ -1,7 +1,7 @@
 //! The person's decisions: from the command to the answer that is sent.
 
 use crate::announce::{Arg, Class, takes_two_steps};
-use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Now, Response};
+use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Response};
 use crate::session::{Question, QuestionBody, QuestionId, TokenUse};
 
 use super::Questions;
@@ -9,7 +9,7 @@ use super::gate::Meant;
 use crate::app::activity::Doing;
 use crate::app::by::By;
 use crate::app::cx::AppCx;
-use crate::app::fact::AppFact;
+use crate::app::fact::{AppFact, AppFacts};
 
 impl Questions {
     /// Accepts, or says yes.
@@ -18,26 +18,23 @@ impl Questions {
         number: Option<u64>,
         by: By,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
-        if self.take_back(number, false, cx, now) {
+    ) -> AppFacts {
+        if self.take_back(number, false, cx) {
             return Vec::new();
         }
-        let Some(question) = self.ready(number, Meant::Accept, by, cx, now) else {
+        let Some(question) = self.ready(number, Meant::Accept, by, cx) else {
             return Vec::new();
         };
-        if !self.is_told_whole(&question, cx, now) {
+        if !self.is_told_whole(&question, cx) {
             return Vec::new();
         }
         match &question.body {
             QuestionBody::Confirmation(asked) if !asked.takes(&Decision::Accept) => {
-                self.wants(&question, cx, now);
+                self.wants(&question, cx);
                 Vec::new()
             }
-            QuestionBody::Confirmation(_) => {
-                self.decide(&question, Decision::Accept, None, cx, now)
-            }
-            QuestionBody::Clarification(asked) => self.yes_or_no(&question, asked, true, cx, now),
+            QuestionBody::Confirmation(_) => self.decide(&question, Decision::Accept, None, cx),
+            QuestionBody::Clarification(asked) => self.yes_or_no(&question, asked, true, cx),
         }
     }
 
@@ -48,15 +45,14 @@ impl Questions {
         rationale: Option<String>,
         by: By,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         cx.doing = Doing::Watching;
         let because = Meant::RejectBecause;
-        let addressed = self.addressed(number, rationale, because, by, cx, now);
+        let addressed = self.addressed(number, rationale, because, by, cx);
         let Some((number, rationale)) = addressed else {
             return Vec::new();
         };
-        if self.take_back(number, true, cx, now) {
+        if self.take_back(number, true, cx) {
             return Vec::new();
         }
         let meant = if rationale.is_some() {
@@ -64,18 +60,18 @@ impl Questions {
         } else {
             Meant::Reject
         };
-        let Some(question) = self.ready(number, meant, by, cx, now) else {
+        let Some(question) = self.ready(number, meant, by, cx) else {
             return Vec::new();
         };
         match &question.body {
             QuestionBody::Confirmation(_) => {
-                self.decide(&question, Decision::Reject, rationale, cx, now)
+                self.decide(&question, Decision::Reject, rationale, cx)
             }
             QuestionBody::Clarification(asked) => {
-                if !self.is_told_whole(&question, cx, now) {
+                if !self.is_told_whole(&question, cx) {
                     return Vec::new();
                 }
-                self.yes_or_no(&question, asked, false, cx, now)
+                self.yes_or_no(&question, asked, false, cx)
             }
         }
     }
@@ -86,18 +82,17 @@ impl Questions {
         number: Option<u64>,
         by: By,
         cx: &mut AppCx,
-        now: Now,
     ) {
-        let Some(question) = self.ready(number, Meant::RejectBecause, by, cx, now) else {
+        let Some(question) = self.ready(number, Meant::RejectBecause, by, cx) else {
             return;
         };
         match &question.body {
             QuestionBody::Confirmation(asked) if asked.takes(&Decision::Reject) => {
                 cx.doing = Doing::answering(question.id);
-                cx.tell_about(Class::Response, &question, "reply.reason", &[], now);
+                cx.tell_about(Class::Response, &question, "reply.reason", &[]);
             }
             QuestionBody::Confirmation(_) | QuestionBody::Clarification(_) => {
-                self.wants(&question, cx, now)
+                self.wants(&question, cx)
             }
         }
     }
@@ -109,31 +104,30 @@ impl Questions {
         text: Option<String>,
         by: By,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
-        let Some((number, text)) = self.addressed(number, text, Meant::Text, by, cx, now) else {
+    ) -> AppFacts {
+        let Some((number, text)) = self.addressed(number, text, Meant::Text, by, cx) else {
             return Vec::new();
         };
-        let Some(question) = self.ready(number, Meant::Text, by, cx, now) else {
+        let Some(question) = self.ready(number, Meant::Text, by, cx) else {
             return Vec::new();
         };
         let QuestionBody::Clarification(asked) = &question.body else {
-            self.wants(&question, cx, now);
+            self.wants(&question, cx);
             return Vec::new();
         };
-        if !self.is_told_whole(&question, cx, now) {
+        if !self.is_told_whole(&question, cx) {
             return Vec::new();
         }
         match text {
             Some(text) => match behind_number(&text, &question).filter(|_| number.is_none()) {
                 Some(rest) if matches!(by, By::Line { .. }) => {
-                    self.answer_perhaps_numbered(&question, asked, &text, rest, cx, now)
+                    self.answer_perhaps_numbered(&question, asked, &text, rest, cx)
                 }
-                Some(_) | None => self.answer_with(&question, asked, &text, cx, now),
+                Some(_) | None => self.answer_with(&question, asked, &text, cx),
             },
             None => {
                 cx.doing = Doing::answering(question.id);
-                cx.tell_about(Class::Response, &question, "reply.editing", &[], now);
+                cx.tell_about(Class::Response, &question, "reply.editing", &[]);
                 Vec::new()
             }
         }
@@ -146,45 +140,44 @@ impl Questions {
         choice: Option<usize>,
         by: By,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
-        let Some(question) = self.ready(number, Meant::Choice(choice), by, cx, now) else {
+    ) -> AppFacts {
+        let Some(question) = self.ready(number, Meant::Choice(choice), by, cx) else {
             return Vec::new();
         };
         if question.body.choices() == 0 {
-            self.wants(&question, cx, now);
+            self.wants(&question, cx);
             return Vec::new();
         }
-        if !self.is_told_whole(&question, cx, now) {
+        if !self.is_told_whole(&question, cx) {
             return Vec::new();
         }
         let Some(choice) = choice else {
-            self.open_choices(&question, cx, now);
+            self.open_choices(&question, cx);
             return Vec::new();
         };
         cx.doing = Doing::Watching;
         let Some(at) = choice.checked_sub(1) else {
-            self.wants(&question, cx, now);
+            self.wants(&question, cx);
             return Vec::new();
         };
         match &question.body {
             QuestionBody::Clarification(asked) => match asked.choices.get(at) {
                 Some(choice) => {
                     let answer = Answer::Response(Response::Text(choice.value.clone()));
-                    return self.propose(&question, answer, cx, now);
+                    return self.propose(&question, answer, cx);
                 }
-                None => self.wants(&question, cx, now),
+                None => self.wants(&question, cx),
             },
             QuestionBody::Confirmation(asked) => match asked.others().nth(at).cloned() {
-                Some(decision) => return self.decide(&question, decision, None, cx, now),
-                None => self.wants(&question, cx, now),
+                Some(decision) => return self.decide(&question, decision, None, cx),
+                None => self.wants(&question, cx),
             },
         }
         Vec::new()
     }
 
     /// Adds a digit of a choice, which is sent as soon as no longer number is possible.
-    pub(in crate::app) fn digit(&mut self, digit: usize, cx: &mut AppCx, now: Now) -> Vec<AppFact> {
+    pub(in crate::app) fn digit(&mut self, digit: usize, cx: &mut AppCx) -> AppFacts {
         let Doing::Choosing(choices) = &mut cx.doing else {
             return Vec::new();
         };
@@ -195,7 +188,7 @@ impl Questions {
             .map_or(0, |question| question.body.choices());
         if let Some(choice) = choices.digit(digit, count) {
             // The keys for a choice were armed when it was begun.
-            return self.choose(Some(id.0), Some(choice), By::Begun, cx, now);
+            return self.choose(Some(id.0), Some(choice), By::Begun, cx);
         }
         Vec::new()
     }
@@ -206,23 +199,20 @@ impl Questions {
         id: QuestionId,
         text: String,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         if text.is_empty() {
-            cx.respond("reply.empty", &[], now);
+            cx.respond("reply.empty", &[]);
             return Vec::new();
         }
         // Typing an answer and pressing Enter is a decision; only the question must still be open.
-        let Some(question) = self.still_there(id.0, Meant::Text, cx, now) else {
+        let Some(question) = self.still_there(id.0, Meant::Text, cx) else {
             cx.doing = Doing::Watching;
             return Vec::new();
         };
         let mut facts = match &question.body {
-            QuestionBody::Clarification(asked) => {
-                self.answer_with(&question, asked, &text, cx, now)
-            }
+            QuestionBody::Clarification(asked) => self.answer_with(&question, asked, &text, cx),
             QuestionBody::Confirmation(_) => {
-                self.decide(&question, Decision::Reject, Some(text), cx, now)
+                self.decide(&question, Decision::Reject, Some(text), cx)
             }
         };
         facts.push(AppFact::Submitted(question.id));
@@ -243,21 +233,20 @@ impl Questions {
         decision: Decision,
         rationale: Option<String>,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let QuestionBody::Confirmation(asked) = &question.body else {
             return Vec::new();
         };
         if !asked.takes(&decision) {
             let answer = cx.announcer.decision_words(&decision);
             let args = [("answer", Arg::Own(answer))];
-            cx.tell_about(Class::Response, question, "reply.not_allowed", &args, now);
+            cx.tell_about(Class::Response, question, "reply.not_allowed", &args);
             return Vec::new();
         }
         let long = rationale.as_deref().unwrap_or_default().chars().count();
         if long > LONGEST_RATIONALE {
             let args = [("n", Arg::own(long)), ("most", Arg::own(LONGEST_RATIONALE))];
-            cx.tell_about(Class::Response, question, "reply.reason_long", &args, now);
+            cx.tell_about(Class::Response, question, "reply.reason_long", &args);
             return Vec::new();
         }
         self.propose(
@@ -267,18 +256,16 @@ impl Questions {
                 rationale,
             },
             cx,
-            now,
         )
     }
 
     /// Sends an answer, or asks for the second step if one is needed.
-    pub(in crate::app) fn propose(
+    pub(super) fn propose(
         &mut self,
         question: &Question,
         answer: Answer,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let stated = match &answer {
             Answer::Decision {
                 decision: Decision::Accept,
@@ -298,16 +285,16 @@ impl Questions {
             }
         };
         if stated || contrary(question, &answer).is_some() {
-            self.ask_to_confirm(question, answer, cx, now);
+            self.ask_to_confirm(question, answer, cx);
             Vec::new()
         } else {
-            self.send(question, answer, cx, now)
+            self.send(question, answer, cx)
         }
     }
 }
 
 /// Returns the answer that may have arrived and that this one would contradict.
-pub(in crate::app) fn contrary<'a>(question: &'a Question, answer: &Answer) -> Option<&'a Answer> {
+pub(super) fn contrary<'a>(question: &'a Question, answer: &Answer) -> Option<&'a Answer> {
     let given = question.reply.perhaps()?;
     (given.answer != *answer).then_some(&given.answer)
 }

@@ -8,7 +8,6 @@
 use std::time::Duration;
 
 use crate::announce::{About, Aloud, Arg, Class, Kind, Segment};
-use crate::protocol::Now;
 use crate::session::{Question, QuestionId};
 
 use super::Asking;
@@ -18,7 +17,7 @@ use crate::app::conversations::Conversation;
 use crate::app::cx::AppCx;
 use crate::app::cx::kind_of;
 use crate::app::effect::Effect;
-use crate::app::fact::AppFact;
+use crate::app::fact::{AppFact, AppFacts};
 
 impl Questions {
     /// Returns the questions that a key can be meant for, in a stable order: answerable ones first.
@@ -86,12 +85,12 @@ impl Questions {
     }
 
     /// Updates the shown question: it stays as long as it wants an answer.
-    pub(in crate::app) fn refresh_shown(&mut self, cx: &mut AppCx, now: Now) {
-        self.refresh_after(None, cx, now);
+    pub(in crate::app) fn refresh_shown(&mut self, cx: &mut AppCx) {
+        self.refresh_after(None, cx);
     }
 
     /// Does the same right after a question was asked for the first time: that one is not asked again.
-    fn refresh_after(&mut self, asked: Option<QuestionId>, cx: &mut AppCx, now: Now) {
+    fn refresh_after(&mut self, asked: Option<QuestionId>, cx: &mut AppCx) {
         let current = self.shown_id();
         // As long as none of them changes, the shown one stays right.
         if self.right == Some((self.asked(cx), current)) {
@@ -100,7 +99,7 @@ impl Questions {
         }
         let next = self.next_shown(current, cx);
         if next != current {
-            self.show(next, current.is_some() && next != asked, cx, now);
+            self.show(next, current.is_some() && next != asked, cx);
         }
         self.right = Some((self.asked(cx), self.shown_id()));
     }
@@ -112,52 +111,47 @@ impl Questions {
         question: Option<QuestionId>,
         ask_again: bool,
         cx: &mut AppCx,
-        now: Now,
     ) {
         cx.doing.leave_question();
-        self.set_shown(question, now.monotonic);
+        self.set_shown(question, cx.now.monotonic);
         cx.answers.note_question(question.is_some());
         let Some(id) = question else { return };
         if cx.face.can_flush() {
             cx.effects.push(Effect::FlushInput);
-            self.flush_at = Some(now.monotonic + Duration::from_millis(cx.config.questions.arm_ms));
+            self.flush_at =
+                Some(cx.now.monotonic + Duration::from_millis(cx.config.questions.arm_ms));
         }
         if ask_again {
-            self.ask(id, Class::Alert, cx, now);
+            self.ask(id, Class::Alert, cx);
         }
     }
 
     /// Turns to a question by the person's wish, and asks it.
-    pub(in crate::app) fn turn_to(&mut self, id: QuestionId, cx: &mut AppCx, now: Now) {
-        self.show(Some(id), false, cx, now);
-        self.note_change(now.monotonic);
-        self.ask(id, Class::Response, cx, now);
+    fn turn_to(&mut self, id: QuestionId, cx: &mut AppCx) {
+        self.show(Some(id), false, cx);
+        self.note_change(cx.now.monotonic);
+        self.ask(id, Class::Response, cx);
     }
 
     /// Turns to the question of a conversation that the person went to, unless it is shown already.
-    pub(in crate::app) fn turn_to_one_of(
-        &mut self,
-        conversation: &Conversation,
-        cx: &mut AppCx,
-        now: Now,
-    ) {
+    pub(in crate::app) fn turn_to_one_of(&mut self, conversation: &Conversation, cx: &mut AppCx) {
         let mut questions = self.questions(cx).into_iter();
         let asks = questions.find(|it| it.is_answerable() && conversation.includes(&it.key));
         let asks = asks.map(|question| question.id);
         if let Some(id) = asks.filter(|id| self.shown_id() != Some(*id)) {
-            self.turn_to(id, cx, now);
+            self.turn_to(id, cx);
         }
     }
 
     /// Turns to the next question that can be answered.
-    pub(in crate::app) fn next_question(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn next_question(&mut self, cx: &mut AppCx) {
         let open = self.questions(cx).into_iter();
         let open: Vec<QuestionId> = open
             .filter(|question| question.is_answerable())
             .map(|question| question.id)
             .collect();
         let Some(current) = self.shown_id() else {
-            cx.respond("reply.no_question", &[], now);
+            cx.respond("reply.no_question", &[]);
             return;
         };
         let at = open
@@ -165,65 +159,60 @@ impl Questions {
             .position(|id| *id == current)
             .map_or(0, |at| (at + 1) % open.len());
         if let Some(next) = open.get(at).copied() {
-            self.turn_to(next, cx, now);
+            self.turn_to(next, cx);
         }
     }
 
     /// Handles a question that was raised: rings, notifies, and shows it if none is shown.
-    pub(in crate::app) fn question_opened(&mut self, id: QuestionId, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn question_opened(&mut self, id: QuestionId, cx: &mut AppCx) {
         let others = cx.sessions.answerable_without([id].into_iter());
         if others > 0 {
-            self.note_change(now.monotonic);
+            self.note_change(cx.now.monotonic);
         }
         if matches!(cx.doing, Doing::Quitting | Doing::Leaving(_)) {
             // There is something new to leave without an answer: leaving must be requested again.
             cx.doing = Doing::Watching;
-            cx.respond("quit.stay", &[], now);
+            cx.respond("quit.stay", &[]);
         }
-        self.refresh_after(Some(id), cx, now);
-        self.ring(id, cx, now);
+        self.refresh_after(Some(id), cx);
+        self.ring(id, cx);
     }
 
     /// Asks a question again.
-    pub(in crate::app) fn ask(&mut self, id: QuestionId, class: Class, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn ask(&mut self, id: QuestionId, class: Class, cx: &mut AppCx) {
         let Some(question) = cx.sessions.question(id).cloned() else {
             return;
         };
         // It waited for the previous one, and is asked just now.
-        if class == Class::Alert && cx.holding.is_asked_now(id, now.monotonic) {
+        if class == Class::Alert && cx.holding.is_asked_now(id, cx.now.monotonic) {
             return;
         }
-        self.note_said(cx, now);
+        self.note_said(cx);
         // A question that was heard in full, or is written above, is repeated by its risk and action.
         let known = self.known.heard(id).is_some() || !cx.has_voice();
         let segments = match known && class == Class::Alert {
-            true => cx.announcer.remind(&question, &cx.sessions, now),
-            false => cx.announcer.ask_again(&question, &cx.sessions, now),
+            true => cx.announcer.remind(&question, &cx.sessions, cx.now),
+            false => cx.announcer.ask_again(&question, &cx.sessions, cx.now),
         };
         let kind = kind_of(&question);
         let announcement =
             cx.announcer
-                .say_about(class, kind, About::Asks(id), (segments, Aloud::Yes), now);
-        cx.emit(announcement, now);
+                .say_about(class, kind, About::Asks(id), (segments, Aloud::Yes), cx.now);
+        cx.emit(announcement);
     }
 
     /// Asks the shown question aloud when the voice arrives after it.
-    pub(in crate::app) fn ask_again_after_voice(&mut self, cx: &mut AppCx, now: Now) {
-        self.note_said(cx, now);
+    pub(in crate::app) fn ask_again_after_voice(&mut self, cx: &mut AppCx) {
+        self.note_said(cx);
         if let Some(id) = self.shown_id()
             && self.known.heard(id).is_none()
         {
-            self.ask(id, Class::Alert, cx, now);
+            self.ask(id, Class::Alert, cx);
         }
     }
 
     /// Reads the details of a question: the next part of it. Without any open question, something else may have some.
-    pub(in crate::app) fn details(
-        &mut self,
-        number: Option<u64>,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(in crate::app) fn details(&mut self, number: Option<u64>, cx: &mut AppCx) -> AppFacts {
         let first = || self.questions(cx).first().map(|question| question.id);
         let wanted = number.map(QuestionId).or(self.shown_id()).or_else(first);
         let question = wanted.and_then(|id| cx.sessions.raised(id));
@@ -233,12 +222,12 @@ impl Questions {
         ) {
             (Some(question), _) => {
                 self.turn_page(question.id);
-                let segments = self.next_part(&question, cx, now);
-                self.tell_part(question.id, segments, cx, now);
+                let segments = self.next_part(&question, cx);
+                self.tell_part(question.id, segments, cx);
                 vec![AppFact::Detailed(Some(question.id))]
             }
             (None, Some(number)) => {
-                cx.respond("reply.no_such", &[("n", Arg::own(number))], now);
+                cx.respond("reply.no_such", &[("n", Arg::own(number))]);
                 Vec::new()
             }
             (None, None) => vec![AppFact::Detailed(None)],
@@ -246,29 +235,18 @@ impl Questions {
     }
 
     /// Announces a part of a question, or all of it, as the answer to a key.
-    pub(super) fn tell_part(
-        &mut self,
-        id: QuestionId,
-        words: Vec<Segment>,
-        cx: &mut AppCx,
-        now: Now,
-    ) {
+    pub(super) fn tell_part(&mut self, id: QuestionId, words: Vec<Segment>, cx: &mut AppCx) {
         let (class, about) = (Class::Response, About::Asks(id));
         let told = cx
             .announcer
-            .say_about(class, Kind::Reply, about, (words, Aloud::Yes), now);
-        cx.emit(told, now);
+            .say_about(class, Kind::Reply, about, (words, Aloud::Yes), cx.now);
+        cx.emit(told);
     }
 
     /// Returns the next part of a question that is read in parts; after the last one, the first again.
-    pub(super) fn next_part(
-        &mut self,
-        question: &Question,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<Segment> {
-        self.note_said(cx, now);
-        let mut parts = cx.announcer.whole(question, &cx.sessions, now).parts;
+    pub(super) fn next_part(&mut self, question: &Question, cx: &mut AppCx) -> Vec<Segment> {
+        self.note_said(cx);
+        let mut parts = cx.announcer.whole(question, &cx.sessions, cx.now).parts;
         let known = &mut self.known;
         let at = known.parts(question.id) % parts.len().max(1);
         known.tell_part(question.id);

@@ -10,7 +10,7 @@
 
 use crate::announce::{Arg, Class, Kind};
 use crate::keys::ChoiceMove;
-use crate::protocol::{Answer, Now, Response};
+use crate::protocol::{Answer, Response};
 use crate::session::{Question, QuestionBody, QuestionId};
 
 use super::Questions;
@@ -19,7 +19,7 @@ use crate::app::activity::Doing;
 use crate::app::activity::choices::{Choices, Taken};
 use crate::app::by::By;
 use crate::app::cx::AppCx;
-use crate::app::fact::AppFact;
+use crate::app::fact::AppFacts;
 
 /// The separator between several picked values: the protocol carries a single text (6.6.1).
 const BETWEEN: &str = ", ";
@@ -57,18 +57,18 @@ impl Questions {
     }
 
     /// Opens the choices of a question.
-    pub(in crate::app) fn open_choices(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
+    pub(super) fn open_choices(&mut self, question: &Question, cx: &mut AppCx) {
         cx.doing = Doing::Choosing(Choices::new(question.id));
         let key = if takes_several(question) {
             "choice.open.several"
         } else {
             "choice.open"
         };
-        cx.respond(key, &[], now);
+        cx.respond(key, &[]);
     }
 
     /// Moves the focus among the choices, or picks the one in focus.
-    pub(in crate::app) fn move_choice(&mut self, to: ChoiceMove, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn move_choice(&mut self, to: ChoiceMove, cx: &mut AppCx) {
         let Some((id, focus)) = cx
             .doing
             .choices()
@@ -99,14 +99,14 @@ impl Questions {
                     Some(at) => at,
                     None => {
                         let letter = ("letter", Arg::own(letter));
-                        cx.respond("choice.no_letter", &[letter], now);
+                        cx.respond("choice.no_letter", &[letter]);
                         return;
                     }
                 }
             }
             ChoiceMove::Pick => {
                 let Some(at) = focus.filter(|_| takes_several(&question)) else {
-                    self.say_choice(&question, &labels, cx, now);
+                    self.say_choice(&question, &labels, cx);
                     return;
                 };
                 if let Doing::Choosing(choices) = &mut cx.doing {
@@ -118,13 +118,13 @@ impl Questions {
         if let Doing::Choosing(choices) = &mut cx.doing {
             choices.go_to(next);
         }
-        self.say_choice(&question, &labels, cx, now);
+        self.say_choice(&question, &labels, cx);
     }
 
     /// Announces the choice in focus; it is not news and does not enter the history.
-    fn say_choice(&mut self, question: &Question, labels: &[String], cx: &mut AppCx, now: Now) {
+    fn say_choice(&mut self, question: &Question, labels: &[String], cx: &mut AppCx) {
         let Some(at) = self.choice_in_focus(cx) else {
-            cx.respond("choice.open", &[], now);
+            cx.respond("choice.open", &[]);
             return;
         };
         let Some(label) = labels.get(at) else { return };
@@ -142,8 +142,8 @@ impl Questions {
         let segments = phrases.say(key, cx.announcer.verbosity(), &args);
         let told = cx
             .announcer
-            .aside(Class::Response, Kind::Reply, segments, now);
-        cx.emit(told, now);
+            .aside(Class::Response, Kind::Reply, segments, cx.now);
+        cx.emit(told);
         // The row in focus shows it.
         cx.answers.clear();
     }
@@ -154,19 +154,18 @@ impl Questions {
         id: QuestionId,
         taken: Taken,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         // The keys for a choice were armed when it was begun.
         let by = By::Begun;
         let picked = match taken {
             Taken::Nothing => {
-                cx.respond("choice.open", &[], now);
+                cx.respond("choice.open", &[]);
                 return Vec::new();
             }
-            Taken::One(choice) => return self.choose(Some(id.0), Some(choice), by, cx, now),
+            Taken::One(choice) => return self.choose(Some(id.0), Some(choice), by, cx),
             Taken::Picked(picked) => picked,
         };
-        let Some(question) = self.ready(Some(id.0), Meant::Choice(None), by, cx, now) else {
+        let Some(question) = self.ready(Some(id.0), Meant::Choice(None), by, cx) else {
             return Vec::new();
         };
         let QuestionBody::Clarification(asked) = &question.body else {
@@ -179,7 +178,7 @@ impl Questions {
             .collect();
         cx.doing = Doing::Watching;
         let answer = Answer::Response(Response::Text(values.join(BETWEEN)));
-        self.propose(&question, answer, cx, now)
+        self.propose(&question, answer, cx)
     }
 }
 

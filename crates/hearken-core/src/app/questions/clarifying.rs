@@ -1,12 +1,12 @@
 //! Answers in words: as which kind they are read, and what is announced if none fits.
 
 use crate::announce::{Arg, Class};
-use crate::protocol::{Answer, AwaitingClarification, Decision, Now, Response, ResponseKind};
+use crate::protocol::{Answer, AwaitingClarification, Decision, Response, ResponseKind};
 use crate::session::{Question, QuestionBody};
 
 use super::Questions;
 use crate::app::cx::AppCx;
-use crate::app::fact::AppFact;
+use crate::app::fact::AppFacts;
 
 use super::gate::Meant;
 
@@ -16,7 +16,7 @@ const MOST_DIGITS: usize = 15;
 
 impl Questions {
     /// Announces which kinds of answer a question takes.
-    pub(in crate::app) fn wants(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn wants(&mut self, question: &Question, cx: &mut AppCx) {
         let phrases = cx.phrases();
         let what = match &question.body {
             QuestionBody::Confirmation(asked) => {
@@ -54,22 +54,20 @@ impl Questions {
             question,
             "reply.wants",
             &[("what", Arg::Own(what))],
-            now,
         );
     }
 
-    pub(in crate::app) fn yes_or_no(
+    pub(super) fn yes_or_no(
         &mut self,
         question: &Question,
         asked: &AwaitingClarification,
         yes: bool,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         if asked.accepted_response_kinds.contains(&ResponseKind::YesNo) {
-            self.propose(question, Answer::Response(Response::YesNo(yes)), cx, now)
+            self.propose(question, Answer::Response(Response::YesNo(yes)), cx)
         } else {
-            self.wants(question, cx, now);
+            self.wants(question, cx);
             Vec::new()
         }
     }
@@ -132,61 +130,47 @@ impl Questions {
 
     /// Handles a text that begins with the number of the only open question: the number addresses it, unless the whole
     /// text is an answer. If it could be either, nothing is sent.
-    pub(in crate::app) fn answer_perhaps_numbered(
+    pub(super) fn answer_perhaps_numbered(
         &mut self,
         question: &Question,
         asked: &AwaitingClarification,
         whole: &str,
         rest: &str,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         if self.strict_response_of(asked, whole, cx).is_some() {
-            self.answer_with(question, asked, whole, cx, now)
+            self.answer_with(question, asked, whole, cx)
         } else if takes_any(asked) && self.strict_response_of(asked, rest, cx).is_none() {
             let example = Arg::Own(Meant::Text.line(question.id));
             let args = [("n", Arg::own(question.id.0)), ("example", example)];
-            cx.tell_about(
-                Class::Response,
-                question,
-                "reply.number_or_text",
-                &args,
-                now,
-            );
+            cx.tell_about(Class::Response, question, "reply.number_or_text", &args);
             Vec::new()
         } else {
-            self.answer_with(question, asked, rest, cx, now)
+            self.answer_with(question, asked, rest, cx)
         }
     }
 
     /// Reads an answer in words as one of the kinds that the question takes, the strictest first.
-    pub(in crate::app) fn answer_with(
+    pub(super) fn answer_with(
         &mut self,
         question: &Question,
         asked: &AwaitingClarification,
         text: &str,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let response = self.response_of(asked, text, cx);
         let takes = |kind: &ResponseKind| asked.accepted_response_kinds.contains(kind);
         match response {
-            Some(response) => return self.propose(question, Answer::Response(response), cx, now),
+            Some(response) => return self.propose(question, Answer::Response(response), cx),
             None if takes(&ResponseKind::Numeric) && asked.accepted_response_kinds.len() == 1 => {
                 let key = match number_of(text) {
                     Err(NotANumber::TooLong) => "reply.number.long",
                     Ok(_) | Err(NotANumber::Malformed) => "reply.number",
                 };
                 let text = crate::announce::speakable::one_line(text);
-                cx.tell_about(
-                    Class::Response,
-                    question,
-                    key,
-                    &[("text", Arg::Own(text))],
-                    now,
-                );
+                cx.tell_about(Class::Response, question, key, &[("text", Arg::Own(text))]);
             }
-            None => self.wants(question, cx, now),
+            None => self.wants(question, cx),
         }
         Vec::new()
     }

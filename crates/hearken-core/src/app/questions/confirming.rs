@@ -1,7 +1,7 @@
 //! The second step of an answer: waiting for it, handling it, and giving it up.
 
 use crate::announce::{Aloud, Arg, Class, Manner, Segment};
-use crate::protocol::{Answer, Decision, Now};
+use crate::protocol::{Answer, Decision};
 use crate::session::{Question, Standing};
 
 use super::Questions;
@@ -11,17 +11,11 @@ use crate::app::activity::Doing;
 use crate::app::activity::second_step::SecondStep;
 use crate::app::by::By;
 use crate::app::cx::AppCx;
-use crate::app::fact::AppFact;
+use crate::app::fact::AppFacts;
 
 impl Questions {
     /// Asks for the second step.
-    pub(in crate::app) fn ask_to_confirm(
-        &mut self,
-        question: &Question,
-        answer: Answer,
-        cx: &mut AppCx,
-        now: Now,
-    ) {
+    pub(super) fn ask_to_confirm(&mut self, question: &Question, answer: Answer, cx: &mut AppCx) {
         let words = cx.announcer.answer_words(question, &answer);
         let mut args = vec![
             ("n", Arg::own(question.id.0)),
@@ -51,10 +45,10 @@ impl Questions {
                 "reply.second_step.other.lines",
             )
         };
-        cx.doing = Doing::Confirming(SecondStep::new(question.id, answer, now));
+        cx.doing = Doing::Confirming(SecondStep::new(question.id, answer, cx.now));
         if question.standing == Standing::Resumed {
             let args = [("n", Arg::own(question.id.0))];
-            cx.tell_about(Class::Response, question, "reply.perhaps", &args, now);
+            cx.tell_about(Class::Response, question, "reply.perhaps", &args);
         }
         let level = cx.announcer.verbosity();
         let mut words = cx.phrases().say(key, level, &args);
@@ -66,7 +60,7 @@ impl Questions {
             let spoken = cx.phrases().text("reply.second_step.program", &[]);
             *how = Segment::new(how.mark, how.text(), &spoken);
         }
-        cx.tell_of(Class::Response, question, key, (words, Aloud::Yes), now);
+        cx.tell_of(Class::Response, question, key, (words, Aloud::Yes));
     }
 
     /// Handles the second step.
@@ -75,27 +69,26 @@ impl Questions {
         number: Option<u64>,
         by: By,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let Some(step) = cx.doing.second_step() else {
             // Without a first step there is nothing to confirm; the question repeats what it wants.
-            if let Some(question) = self.ready(number, Meant::Confirm, by, cx, now) {
+            if let Some(question) = self.ready(number, Meant::Confirm, by, cx) {
                 let keys = cx.announcer.keys(&question);
-                cx.respond("fault.other", &[("reason", Arg::Own(keys))], now);
+                cx.respond("fault.other", &[("reason", Arg::Own(keys))]);
             }
             return Vec::new();
         };
         let (waiting, answer) = (step.question().0, step.answer().clone());
         let early = matches!(by, By::Key(press) if step.is_too_soon(press.read));
         if early || number.is_some_and(|number| number != waiting) {
-            cx.stay_open(now);
+            cx.stay_open();
             return Vec::new();
         }
-        let question = self.still_there(waiting, Meant::Confirm, cx, now);
+        let question = self.still_there(waiting, Meant::Confirm, cx);
         cx.doing = Doing::Watching;
         let Some(question) = question else {
             return Vec::new();
         };
-        self.send(&question, answer, cx, now)
+        self.send(&question, answer, cx)
     }
 }

@@ -1,7 +1,6 @@
 //! The check of which question an answer is meant for, and whether it may be answered now.
 
 use crate::announce::{Arg, Class};
-use crate::protocol::Now;
 use crate::session::{Question, QuestionId, Standing};
 
 use super::Questions;
@@ -55,7 +54,6 @@ impl Questions {
         meant: Meant,
         by: By,
         cx: &mut AppCx,
-        now: Now,
     ) -> Option<(Option<u64>, Option<String>)> {
         let (None, Some(whole), By::Line { .. }) = (number, &text, by) else {
             return Some((number, text));
@@ -83,8 +81,8 @@ impl Questions {
             (Some(known), Some(shown)) if !several => {
                 let example = Arg::Own(meant.line(shown));
                 let args = [("n", Arg::own(shown.0)), ("example", example)];
-                self.respond_over(&known, cx, now);
-                cx.respond("reply.over.other", &args, now);
+                self.respond_over(&known, cx);
+                cx.respond("reply.over.other", &args);
                 None
             }
             (Some(_), _) => Some((Some(id), rest)),
@@ -92,7 +90,7 @@ impl Questions {
             (None, Some(shown)) if !several && meant == Meant::RejectBecause => {
                 let example = Arg::Own(meant.line(shown));
                 let args = [("n", Arg::own(id)), ("example", example)];
-                cx.respond("reply.number_or_text", &args, now);
+                cx.respond("reply.number_or_text", &args);
                 None
             }
             (None, _) => Some((None, text)),
@@ -100,9 +98,9 @@ impl Questions {
     }
 
     /// Announces that an answer comes too late for a question, or that no such question is open.
-    fn respond_over(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
+    fn respond_over(&mut self, question: &Question, cx: &mut AppCx) {
         if question.is_open() {
-            self.explain(question, cx, now);
+            self.explain(question, cx);
             return;
         }
         let key = match question.reply.given() {
@@ -110,7 +108,7 @@ impl Questions {
             None => "reply.over",
         };
         let args = [("fate", Arg::Own(cx.announcer.over(question)))];
-        cx.tell_about(Class::Response, question, key, &args, now);
+        cx.tell_about(Class::Response, question, key, &args);
     }
 
     /// Returns the question that an answer is meant for, if it may be answered now; otherwise announces why not.
@@ -120,7 +118,6 @@ impl Questions {
         meant: Meant,
         by: By,
         cx: &mut AppCx,
-        now: Now,
     ) -> Option<Question> {
         let answerable = self.meant(cx);
         let shown = self.shown_id();
@@ -128,21 +125,21 @@ impl Questions {
         let Some(id) = wanted else {
             let open = self.questions(cx).first().map(|question| question.id);
             match open.and_then(|id| cx.sessions.question(id)).cloned() {
-                Some(question) => self.explain(&question, cx, now),
-                None => self.respond_none(cx, now),
+                Some(question) => self.explain(&question, cx),
+                None => self.respond_none(cx),
             }
             return None;
         };
         let Some(question) = cx.sessions.raised(id).cloned() else {
-            cx.respond("reply.no_such", &[("n", Arg::own(id.0))], now);
+            cx.respond("reply.no_such", &[("n", Arg::own(id.0))]);
             return None;
         };
         if !question.is_open() {
-            self.respond_over(&question, cx, now);
+            self.respond_over(&question, cx);
             return None;
         }
         if !question.is_answerable() {
-            self.explain(&question, cx, now);
+            self.explain(&question, cx);
             return None;
         }
         if let By::Line { read } = by
@@ -156,7 +153,6 @@ impl Questions {
                         ("count", Arg::own(answerable)),
                         ("example", Arg::Own(meant.line(question.id))),
                     ],
-                    now,
                 );
                 return None;
             }
@@ -165,12 +161,16 @@ impl Questions {
                     ("n", Arg::own(question.id.0)),
                     ("example", Arg::Own(meant.line(question.id))),
                 ];
-                cx.respond("reply.changed", &args, now);
+                cx.respond("reply.changed", &args);
                 return None;
             }
         }
-        self.note_said(cx, now);
-        let (senses, held, at) = (self.senses(cx), cx.is_unwritten(&question), now.monotonic);
+        self.note_said(cx);
+        let (senses, held, at) = (
+            self.senses(cx),
+            cx.is_unwritten(&question),
+            cx.now.monotonic,
+        );
         let not_yet = match by {
             By::Key(press) => self.key_not_yet(&question, press, senses),
             By::Line { read } => self.line_not_yet(&question, read, held, senses, at),
@@ -187,43 +187,36 @@ impl Questions {
             NotYet::Held => "reply.not_yet.held",
             NotYet::Unshown => "reply.not_yet.unshown",
         };
-        self.respond_not_yet(key, question.id, cx, now);
+        self.respond_not_yet(key, question.id, cx);
         None
     }
 
     /// Returns the question that the person has begun to answer, if it is still open.
-    pub(in crate::app) fn still_there(
+    pub(super) fn still_there(
         &mut self,
         number: u64,
         meant: Meant,
         cx: &mut AppCx,
-        now: Now,
     ) -> Option<Question> {
-        self.ready(Some(number), meant, By::Begun, cx, now)
+        self.ready(Some(number), meant, By::Begun, cx)
     }
 
-    pub(in crate::app) fn respond_not_yet(
-        &mut self,
-        why: &str,
-        id: QuestionId,
-        cx: &mut AppCx,
-        now: Now,
-    ) {
+    pub(super) fn respond_not_yet(&mut self, why: &str, id: QuestionId, cx: &mut AppCx) {
         let why = cx.announcer.phrases().text(why, &[("n", Arg::own(id.0))]);
-        cx.respond("reply.not_yet", &[("why", Arg::Own(why))], now);
+        cx.respond("reply.not_yet", &[("why", Arg::Own(why))]);
     }
 
     /// Announces that no question is open, with what became of the one that was shown until just now.
-    fn respond_none(&mut self, cx: &mut AppCx, now: Now) {
-        let last = self.just_shown(now.monotonic);
+    fn respond_none(&mut self, cx: &mut AppCx) {
+        let last = self.just_shown(cx.now.monotonic);
         match last.and_then(|id| cx.sessions.question(id)).cloned() {
-            Some(question) => self.respond_over(&question, cx, now),
-            None => cx.respond("reply.no_question", &[], now),
+            Some(question) => self.respond_over(&question, cx),
+            None => cx.respond("reply.no_question", &[]),
         }
     }
 
     /// Announces why an open question takes no answer.
-    fn explain(&mut self, question: &Question, cx: &mut AppCx, now: Now) {
+    fn explain(&mut self, question: &Question, cx: &mut AppCx) {
         let n = ("n", Arg::own(question.id.0));
         match (question.answer(), question.standing) {
             (Some(answer), _) if question.reply.perhaps().is_none() => {
@@ -233,12 +226,9 @@ impl Questions {
                     question,
                     "reply.under_way",
                     &[n, ("answer", Arg::Own(answer))],
-                    now,
                 );
             }
-            (_, Standing::LinkLost) => {
-                cx.tell_about(Class::Response, question, "reply.lost", &[n], now)
-            }
+            (_, Standing::LinkLost) => cx.tell_about(Class::Response, question, "reply.lost", &[n]),
             (_, Standing::NotAnswerable | Standing::Live | Standing::Resumed) => {
                 let keys = cx.announcer.keys(question);
                 cx.tell_about(
@@ -246,7 +236,6 @@ impl Questions {
                     question,
                     "fault.other",
                     &[("reason", Arg::Own(keys))],
-                    now,
                 );
             }
         }

@@ -17,12 +17,12 @@
 
 use crate::announce::{Arg, Class, Kind, Trust, hides_something};
 use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
-use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, RiskLevel, Undoing};
+use crate::protocol::{Answer, AwaitingConfirmation, Decision, RiskLevel, Undoing};
 use crate::session::{Question, QuestionBody, QuestionId, Sessions, Standing, TokenUse};
 
 use super::Questions;
 use crate::app::cx::AppCx;
-use crate::app::fact::AppFact;
+use crate::app::fact::AppFacts;
 
 /// The source of a decision, for `decided_by`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,12 +115,7 @@ impl Questions {
     }
 
     /// Decides a newly raised question if a rule is about it. Returns `None` if the person is asked.
-    pub(in crate::app) fn by_policy(
-        &mut self,
-        id: QuestionId,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Option<Vec<AppFact>> {
+    pub(in crate::app) fn by_policy(&mut self, id: QuestionId, cx: &mut AppCx) -> Option<AppFacts> {
         if self.is_left_alone(id) {
             return Some(Vec::new());
         }
@@ -131,15 +126,15 @@ impl Questions {
             || question.reply.perhaps().is_some();
         if doubtful || !question.is_answerable() || self.rules.answered(id) {
             if doubtful {
-                self.no_answer("answers.none", &question, String::new(), cx, now);
+                self.no_answer("answers.none", &question, String::new(), cx);
             }
             return None;
         }
         let trust = cx.announcer.trust();
         let Some(rule) = rule_for(&cx.config.policy, &question, trust).cloned() else {
-            return self.by_answers(&question, cx, now);
+            return self.by_answers(&question, cx);
         };
-        Some(self.decide_by(rule, &question, cx, now))
+        Some(self.decide_by(rule, &question, cx))
     }
 
     /// Carries out a rule on a question that it is about.
@@ -148,20 +143,19 @@ impl Questions {
         rule: PolicyRule,
         question: &Question,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let id = question.id;
         let words = cx
             .announcer
-            .policy_words(&rule, question, &cx.sessions, now);
+            .policy_words(&rule, question, &cx.sessions, cx.now);
         let announcement = cx.announcer.say_about(
             Class::Outcome,
             Kind::Confirmation,
             crate::announce::About::Tells(id),
             (words, crate::announce::Aloud::Yes),
-            now,
+            cx.now,
         );
-        cx.emit(announcement, now);
+        cx.emit(announcement);
         let decision = match rule.decision {
             PolicyDecision::Leave => {
                 self.rules.note_left(id);
@@ -175,24 +169,24 @@ impl Questions {
             decision,
             rationale: None,
         };
-        self.dispatch(question, answer, Decider::Rule(rule.name), cx, now)
+        self.dispatch(question, answer, Decider::Rule(rule.name), cx)
     }
 
     /// Asks the person after all, because the answer of a rule did not arrive.
-    pub(in crate::app) fn ask_instead_of_rule(&mut self, id: QuestionId, cx: &mut AppCx, now: Now) {
+    pub(super) fn ask_instead_of_rule(&mut self, id: QuestionId, cx: &mut AppCx) {
         let open = cx
             .sessions
             .question(id)
             .is_some_and(Question::is_answerable);
         if open && self.rules.answered(id) {
-            self.question_opened(id, cx, now);
-            self.ask(id, Class::Alert, cx, now);
+            self.question_opened(id, cx);
+            self.ask(id, Class::Alert, cx);
         }
     }
 
     /// Announces at the start which questions will not be asked.
-    pub(in crate::app) fn tell_policy(&mut self, cx: &mut AppCx, now: Now) {
-        self.tell_answers(cx, now);
+    pub(in crate::app) fn tell_policy(&mut self, cx: &mut AppCx) {
+        self.tell_answers(cx);
         if cx.config.policy.is_empty() {
             return;
         }
@@ -214,6 +208,6 @@ impl Questions {
             ("n", Arg::own(rules.len())),
             ("rules", Arg::Own(rules.join("; "))),
         ];
-        cx.say(Class::Outcome, Kind::Hint, "policy.start", &args, now);
+        cx.say(Class::Outcome, Kind::Hint, "policy.start", &args);
     }
 }

@@ -18,14 +18,14 @@
 
 use crate::announce::{About, Aloud, Arg, Class, Trust, hides_something};
 use crate::config::{AnswerKind, AnswerRule, AnswerWish, PolicyDecision, PolicyRisk, PolicyRule};
-use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Response, Undoing};
+use crate::protocol::{Answer, AwaitingConfirmation, Decision, Response, Undoing};
 use crate::session::{Question, QuestionBody, Sessions};
 
 use super::Questions;
 use super::policy::{Decider, is_fit, is_of, named};
 use crate::app::cx::AppCx;
 use crate::app::cx::kind_of;
-use crate::app::fact::AppFact;
+use crate::app::fact::AppFacts;
 
 /// Returns the first rule that is about a question.
 fn rule_for<'a>(
@@ -70,15 +70,10 @@ fn is_plain(question: &Question) -> bool {
 
 impl Questions {
     /// Answers a question by the call's file, if a rule there may. Returns `None` if the person is asked.
-    pub(super) fn by_answers(
-        &mut self,
-        question: &Question,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Option<Vec<AppFact>> {
+    pub(super) fn by_answers(&mut self, question: &Question, cx: &mut AppCx) -> Option<AppFacts> {
         let trust = cx.announcer.trust();
         let Some(rule) = rule_for(&cx.config.answers, question, trust).cloned() else {
-            self.no_answer("answers.none", question, String::new(), cx, now);
+            self.no_answer("answers.none", question, String::new(), cx);
             return None;
         };
         let fit = match &question.body {
@@ -94,13 +89,13 @@ impl Questions {
             QuestionBody::Clarification(asked) => {
                 let response = self.response_of_rule(asked, &rule.answer, cx);
                 if let Some(response) = response.filter(|_| is_plain(question)) {
-                    return Some(self.answer_by(&rule, question, response, cx, now));
+                    return Some(self.answer_by(&rule, question, response, cx));
                 }
                 None
             }
         };
         let Some(decision) = fit else {
-            self.no_answer("answers.unfit", question, rule.name, cx, now);
+            self.no_answer("answers.unfit", question, rule.name, cx);
             return None;
         };
         let rule = PolicyRule {
@@ -111,7 +106,7 @@ impl Questions {
             risks: Vec::new(),
             silence: rule.silence,
         };
-        Some(self.decide_by(rule, question, cx, now))
+        Some(self.decide_by(rule, question, cx))
     }
 
     /// Answers a clarification by a rule, and announces it.
@@ -121,8 +116,7 @@ impl Questions {
         question: &Question,
         response: Response,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let answer = Answer::Response(response);
         let words = cx.announcer.answer_words(question, &answer);
         let args = [
@@ -131,9 +125,9 @@ impl Questions {
             ("question", cx.announcer.subject(question)),
             ("answer", Arg::Own(words)),
         ];
-        cx.tell_about(Class::Outcome, question, "answers.answers", &args, now);
+        cx.tell_about(Class::Outcome, question, "answers.answers", &args);
         self.rules.note_answered(question.id);
-        self.dispatch(question, answer, Decider::Rule(rule.name.clone()), cx, now)
+        self.dispatch(question, answer, Decider::Rule(rule.name.clone()), cx)
     }
 
     /// Announces, once per question, that none of the call's rules answers it, if there are any rules.
@@ -143,7 +137,6 @@ impl Questions {
         question: &Question,
         rule: String,
         cx: &mut AppCx,
-        now: Now,
     ) {
         if cx.config.answers.is_empty() || !self.rules.note_unanswered(question.id) {
             return;
@@ -156,13 +149,13 @@ impl Questions {
             kind_of(question),
             about,
             (segments, Aloud::Yes),
-            now,
+            cx.now,
         );
-        cx.emit(told, now);
+        cx.emit(told);
     }
 
     /// Announces at the start which questions the call's rules answer.
-    pub(super) fn tell_answers(&mut self, cx: &mut AppCx, now: Now) {
+    pub(super) fn tell_answers(&mut self, cx: &mut AppCx) {
         if cx.config.answers.is_empty() {
             return;
         }
@@ -211,7 +204,6 @@ impl Questions {
             crate::announce::Kind::Hint,
             "answers.start",
             &args,
-            now,
         );
     }
 }

@@ -13,7 +13,7 @@ use super::policy::Decider;
 use super::under_way::Outgoing;
 use crate::app::cx::AppCx;
 use crate::app::effect::{Effect, RecordedFact};
-use crate::app::fact::AppFact;
+use crate::app::fact::{AppFact, AppFacts};
 
 impl Questions {
     /// Reads the answer back and sends it.
@@ -22,15 +22,14 @@ impl Questions {
         question: &Question,
         answer: Answer,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         if question.body.token().is_none() {
             return Vec::new();
         }
         // Both depend on what was heard so far.
         let was_named = takes_two_steps(question) && !cx.queue.holds(About::Tells(question.id));
-        let is_plain = self.is_plain(question, cx, now);
-        let wishes = cx.queue.withdraw(question.id, now.monotonic);
+        let is_plain = self.is_plain(question, cx);
+        let wishes = cx.queue.withdraw(question.id, cx.now.monotonic);
         cx.wish(wishes);
         let n = ("n", Arg::own(question.id.0));
         let subject = ("subject", cx.announcer.subject(question));
@@ -45,7 +44,7 @@ impl Questions {
         // Taking the second step means having heard it there.
         if question.standing == Standing::Resumed && !confirmed {
             let args = std::slice::from_ref(&n);
-            cx.tell_about(Class::Response, question, "reply.perhaps", args, now);
+            cx.tell_about(Class::Response, question, "reply.perhaps", args);
         }
         match &answer {
             Answer::Decision {
@@ -59,7 +58,7 @@ impl Questions {
                 };
                 let keys = ("reply.accepting", short);
                 let args = [n, subject, several];
-                cx.tell_about_in_short(Class::Response, question, keys, &args, now);
+                cx.tell_about_in_short(Class::Response, question, keys, &args);
             }
             Answer::Decision {
                 decision: Decision::Reject,
@@ -74,7 +73,7 @@ impl Questions {
                 };
                 let keys = ("reply.rejecting", short);
                 let args = [n, subject, reason, several];
-                cx.tell_about_in_short(Class::Response, question, keys, &args, now);
+                cx.tell_about_in_short(Class::Response, question, keys, &args);
             }
             Answer::Decision {
                 decision: Decision::Other(_),
@@ -84,21 +83,21 @@ impl Questions {
                 let words = cx.announcer.answer_words(question, &answer);
                 let keys = ("reply.answering", "reply.answering.short");
                 let args = [n, ("answer", Arg::Own(words)), several];
-                cx.tell_about_in_short(Class::Response, question, keys, &args, now);
+                cx.tell_about_in_short(Class::Response, question, keys, &args);
             }
         }
-        self.dispatch(question, answer, Decider::Person, cx, now)
+        self.dispatch(question, answer, Decider::Person, cx)
     }
 
     /// Returns whether it is obvious what an answer is for: no other question is open, this one has been shown for
     /// longer than the time in which a change may be overlooked, and nothing was announced since.
-    fn is_plain(&self, question: &Question, cx: &AppCx, now: Now) -> bool {
+    fn is_plain(&self, question: &Question, cx: &AppCx) -> bool {
         let alone = self.number_among_several(question, cx).is_empty();
         let shown = self.shown().filter(|shown| shown.question == question.id);
         alone
             && question.standing == Standing::Live
-            && cx.announcer.is_in_mind(question.id, now)
-            && shown.is_some_and(|shown| shown.since + CHANGED <= now.monotonic)
+            && cx.announcer.is_in_mind(question.id, cx.now)
+            && shown.is_some_and(|shown| shown.since + CHANGED <= cx.now.monotonic)
     }
 
     /// Returns the number of a question if others are open, too; otherwise an empty text.
@@ -112,14 +111,13 @@ impl Questions {
     }
 
     /// Sends an answer that was read back.
-    pub(in crate::app) fn dispatch(
+    pub(super) fn dispatch(
         &mut self,
         question: &Question,
         answer: Answer,
         by: Decider,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let Some(token) = question.body.token() else {
             return Vec::new();
         };
@@ -127,7 +125,7 @@ impl Questions {
         let reply = Reply {
             token: token.clone(),
             answer: answer.clone(),
-            timestamp: now.wall,
+            timestamp: cx.now.wall,
             decided_by: match by {
                 Decider::Rule(rule) => format!("auto:{rule}"),
                 Decider::Person if user.is_empty() => "user:local".to_owned(),
@@ -137,14 +135,14 @@ impl Questions {
         let request = self.next_request();
         let attempt = cx
             .sessions
-            .reply_sending(question.id, answer, now.wall, now);
+            .reply_sending(question.id, answer, cx.now.wall, cx.now);
         let sent = Outgoing::new(question.id, question.key.link, reply, attempt);
-        self.note_change(now.monotonic);
+        self.note_change(cx.now.monotonic);
         self.go_out(request, sent, cx)
     }
 
     /// Adds an answer to those under way, and hands it to its link.
-    fn go_out(&mut self, request: u64, sent: Outgoing, cx: &mut AppCx) -> Vec<AppFact> {
+    fn go_out(&mut self, request: u64, sent: Outgoing, cx: &mut AppCx) -> AppFacts {
         let (link, reply) = (sent.link(), sent.reply().clone());
         self.keep_reply(link, request, &reply, cx);
         self.under_way.add(request, sent);
@@ -168,8 +166,7 @@ impl Questions {
         request: u64,
         outcome: Result<Receipt, Undelivered>,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let Some(sent) = self.under_way.take(request) else {
             return Vec::new();
         };
@@ -183,16 +180,18 @@ impl Questions {
                     let n = ("n", Arg::own(question.id.0));
                     let several = ("several", self.number_among_several(&question, cx));
                     let keys = ("reply.sent", "reply.sent.short");
-                    cx.tell_about_in_short(Class::Outcome, &question, keys, &[n, several], now);
+                    cx.tell_about_in_short(Class::Outcome, &question, keys, &[n, several]);
                 }
                 let changes = match receipt {
-                    Receipt::Taken | Receipt::Here => cx.sessions.reply_sent(sent.question(), now),
-                    Receipt::Written => cx.sessions.reply_written(sent.question(), now),
+                    Receipt::Taken | Receipt::Here => {
+                        cx.sessions.reply_sent(sent.question(), cx.now)
+                    }
+                    Receipt::Written => cx.sessions.reply_written(sent.question(), cx.now),
                 };
                 vec![AppFact::Changed(changes)]
             }
             Err(undelivered) => {
-                self.undelivered(request, sent, &question, &undelivered, cx, now);
+                self.undelivered(request, sent, &question, &undelivered, cx);
                 Vec::new()
             }
         }
@@ -217,21 +216,20 @@ impl Questions {
         question: &Question,
         undelivered: &Undelivered,
         cx: &mut AppCx,
-        now: Now,
     ) {
         let id = question.id;
         let fault = undelivered.fault();
         match undelivered {
             Undelivered::Kept(_) | Undelivered::Refused(_) => {
-                cx.sessions.reply_not_delivered(id, now);
+                cx.sessions.reply_not_delivered(id, cx.now);
             }
-            Undelivered::Unknown(_) => cx.sessions.reply_unknown(id, now),
+            Undelivered::Unknown(_) => cx.sessions.reply_unknown(id, cx.now),
         }
         let lives =
-            question.is_open() && question.standing.reaches() && !self.is_over(question, cx, now);
+            question.is_open() && question.standing.reaches() && !self.is_over(question, cx);
         let again = lives && !fault.is_final();
         if !again {
-            cx.sessions.reply_given_up(id, now);
+            cx.sessions.reply_given_up(id, cx.now);
         }
         let Some(after) = cx.sessions.question(id).cloned() else {
             return;
@@ -265,13 +263,13 @@ impl Questions {
         let state = after.reply.run();
         if sent.tell(state) {
             let args = self.answer_args(&after, &sent.reply().answer, fault, cx);
-            cx.tell_about(Class::Alert, &after, key, &args, now);
+            cx.tell_about(Class::Alert, &after, key, &args);
         }
         if again {
-            sent.wait(now.monotonic);
+            sent.wait(cx.now.monotonic);
             self.under_way.add(request, sent);
         } else if after.is_open() {
-            self.ask_instead_of_rule(id, cx, now);
+            self.ask_instead_of_rule(id, cx);
         }
     }
 
@@ -293,10 +291,10 @@ impl Questions {
         ]
     }
 
-    fn is_over(&self, question: &Question, cx: &AppCx, now: Now) -> bool {
+    fn is_over(&self, question: &Question, cx: &AppCx) -> bool {
         cx.sessions
             .expires(question)
-            .is_some_and(|at| now.monotonic >= at)
+            .is_some_and(|at| cx.now.monotonic >= at)
     }
 
     /// Returns the answers that are due to be sent again.
@@ -305,22 +303,17 @@ impl Questions {
     }
 
     /// Sends again what could not be sent, with the timestamp of the decision.
-    pub(in crate::app) fn try_again(
-        &mut self,
-        mut sent: Outgoing,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(in crate::app) fn try_again(&mut self, mut sent: Outgoing, cx: &mut AppCx) -> AppFacts {
         let Some(question) = cx.sessions.question(sent.question()).cloned() else {
             return Vec::new();
         };
         if !question.is_open() || !question.standing.reaches() {
-            self.not_again(&sent, &question, cx, now);
+            self.not_again(&sent, &question, cx);
             return Vec::new();
         }
         let decided: Timestamp = sent.reply().timestamp;
         let answer = sent.reply().answer.clone();
-        let attempt = (cx.sessions).reply_sending(question.id, answer, decided, now);
+        let attempt = (cx.sessions).reply_sending(question.id, answer, decided, cx.now);
         sent.try_again(attempt);
         let request = self.next_request();
         self.go_out(request, sent, cx)
@@ -332,8 +325,8 @@ impl Questions {
     }
 
     /// Announces the fate of an answer that can't be tried again any more.
-    fn not_again(&mut self, sent: &Outgoing, question: &Question, cx: &mut AppCx, now: Now) {
-        cx.sessions.reply_given_up(sent.question(), now);
+    fn not_again(&mut self, sent: &Outgoing, question: &Question, cx: &mut AppCx) {
+        cx.sessions.reply_given_up(sent.question(), cx.now);
         let Some(after) = cx.sessions.question(sent.question()).cloned() else {
             return;
         };
@@ -355,11 +348,11 @@ impl Questions {
             | ReplyState::Resolved(..) => return,
         };
         let args = self.answer_args(question, &sent.reply().answer, &Fault::Closed, cx);
-        cx.tell_about(Class::Alert, &after, key, &args, now);
+        cx.tell_about(Class::Alert, &after, key, &args);
     }
 
     /// Announces, at the end of a run, the answers that are not known to have arrived.
-    pub(in crate::app) fn tell_undelivered(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn tell_undelivered(&mut self, cx: &mut AppCx) {
         let left: Vec<(QuestionId, Answer)> = self
             .under_way
             .iter()
@@ -388,7 +381,7 @@ impl Questions {
             let args = [("n", Arg::own(id.0)), ("answer", Arg::Own(answer))];
             let words = cx.phrases().text(key, &args);
             cx.leave_word(words.clone());
-            cx.respond("fault.other", &[("reason", Arg::Own(words))], now);
+            cx.respond("fault.other", &[("reason", Arg::Own(words))]);
         }
     }
 
@@ -397,13 +390,7 @@ impl Questions {
     ///
     /// Without a number, the only waiting answer is meant; nothing is withdrawn while a question is shown, because the
     /// key could be for that.
-    pub(in crate::app) fn take_back(
-        &mut self,
-        number: Option<u64>,
-        rejects: bool,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> bool {
+    pub(super) fn take_back(&mut self, number: Option<u64>, rejects: bool, cx: &mut AppCx) -> bool {
         let wanted = number.map(QuestionId);
         if wanted.is_none() && self.shown().is_some() {
             return false;
@@ -416,7 +403,7 @@ impl Questions {
         let Some(sent) = self.under_way.take(request) else {
             return false;
         };
-        cx.sessions.reply_given_up(sent.question(), now);
+        cx.sessions.reply_given_up(sent.question(), cx.now);
         let Some(question) = cx.sessions.question(sent.question()).cloned() else {
             return false;
         };
@@ -427,9 +414,9 @@ impl Questions {
         } else {
             "reply.taken_back"
         };
-        cx.tell_about(Class::Response, &question, key, &args, now);
-        self.refresh_shown(cx, now);
-        self.ask(question.id, Class::Alert, cx, now);
+        cx.tell_about(Class::Response, &question, key, &args);
+        self.refresh_shown(cx);
+        self.ask(question.id, Class::Alert, cx);
         true
     }
 }

@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use crate::announce::{About, Announcement, Arg, Kind, Manner};
-use crate::protocol::Now;
 use crate::session::Question;
 
 use super::Questions;
@@ -22,13 +21,7 @@ impl Questions {
     }
 
     /// Notes what a frame of the full face has shown since `at`.
-    pub(in crate::app) fn drawn(
-        &mut self,
-        showing: Showing,
-        at: Duration,
-        cx: &mut AppCx,
-        now: Now,
-    ) {
+    pub(in crate::app) fn drawn(&mut self, showing: Showing, at: Duration, cx: &mut AppCx) {
         match (showing, self.shown.as_mut()) {
             (Showing::SideQuestion, _) => {}
             (Showing::Blank, shown) => {
@@ -36,7 +29,7 @@ impl Questions {
                     shown.unsee();
                 }
                 if cx.doing.second_step().is_some() {
-                    cx.stay_open(now);
+                    cx.stay_open();
                 }
             }
             (Showing::Page(drawn), Some(shown)) if shown.question == drawn.question => {
@@ -59,10 +52,10 @@ impl Questions {
     }
 
     /// Notes what was heard to its end.
-    pub(in crate::app) fn note_said(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn note_said(&mut self, cx: &mut AppCx) {
         for about in cx.queue.take_said() {
             if let About::Asks(id) = about {
-                self.known.said(id, now.monotonic);
+                self.known.said(id, cx.now.monotonic);
             }
         }
         self.keep(&cx.sessions);
@@ -82,17 +75,17 @@ impl Questions {
     }
 
     /// Stops speech by the person's wish.
-    pub(in crate::app) fn stop_speech(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn stop_speech(&mut self, cx: &mut AppCx) {
         // What was spoken to its end by now counts as heard; what the key cuts off does not.
-        self.note_said(cx, now);
+        self.note_said(cx);
         let spoke = !cx.queue.is_idle();
-        let wishes = cx.queue.stop(now.monotonic);
+        let wishes = cx.queue.stop(cx.now.monotonic);
         cx.wish(wishes);
         self.note_stopped(cx);
         // Without an answer, the key or line would seem to be lost. The answer is not spoken: the person asked for
         // silence.
         let key = if spoke { "stop.done" } else { "stop.nothing" };
-        cx.answer_unsaid(key, now);
+        cx.answer_unsaid(key);
     }
 
     /// Returns how the person answers and hears.
@@ -104,13 +97,8 @@ impl Questions {
 
     /// Returns whether all of a question was spoken or shown, and announces what to do if not: a part of a question
     /// can't be answered.
-    pub(in crate::app) fn is_told_whole(
-        &mut self,
-        question: &Question,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> bool {
-        self.note_said(cx, now);
+    pub(super) fn is_told_whole(&mut self, question: &Question, cx: &mut AppCx) -> bool {
+        self.note_said(cx);
         let heard = self.known.heard(question.id);
         let shown = self.shown().filter(|it| it.question == question.id);
         let in_parts = match shown.map_or(&Pages::None, |it| it.pages()) {
@@ -119,7 +107,7 @@ impl Questions {
                 // Stopping it means knowing that it is there, not what it says.
                 let said = matches!(heard, Some(Hearing::Said(_)));
                 if !said {
-                    self.respond_not_yet("reply.not_yet.seen", question.id, cx, now);
+                    self.respond_not_yet("reply.not_yet.seen", question.id, cx);
                 }
                 return said;
             }
@@ -129,12 +117,12 @@ impl Questions {
         if !in_parts || cx.face.is_json() {
             return true;
         }
-        let whole = cx.announcer.whole(question, &cx.sessions, now);
+        let whole = cx.announcer.whole(question, &cx.sessions, cx.now);
         if self.known.parts(question.id) < whole.needed {
             let why = cx
                 .face
                 .pick("reply.not_yet.rest.keys", "reply.not_yet.rest.lines");
-            self.respond_not_yet(why, question.id, cx, now);
+            self.respond_not_yet(why, question.id, cx);
             return false;
         }
         if heard.is_some() {
@@ -150,8 +138,8 @@ impl Questions {
                 &[("why", Arg::Own(why))],
             );
             self.known.tell_again(question.id);
-            words.extend(self.next_part(question, cx, now));
-            self.tell_part(question.id, words, cx, now);
+            words.extend(self.next_part(question, cx));
+            self.tell_part(question.id, words, cx);
             return false;
         }
         match cx.face.manner() {
@@ -159,7 +147,7 @@ impl Questions {
             Manner::Lines | Manner::Program => true,
             // The parts were not spoken, and the screen has its own pages.
             Manner::Keys => {
-                self.respond_not_yet("reply.not_yet.seen", question.id, cx, now);
+                self.respond_not_yet("reply.not_yet.seen", question.id, cx);
                 false
             }
         }

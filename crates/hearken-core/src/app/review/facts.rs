@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use crate::announce::{Announcement, Arg, Class, Copied, Facts, Kind};
 use crate::config::Verbosity;
-use crate::protocol::Now;
 use crate::session::{QuestionBody, QuestionId};
 
 use super::Review;
@@ -23,11 +22,7 @@ const LONGEST_COPY: usize = 74_994;
 
 impl Review {
     /// Returns the announcement under review, or else the newest one, that has the wanted facts.
-    pub(in crate::app) fn with_facts(
-        &self,
-        wanted: impl Fn(&Facts) -> bool,
-        cx: &AppCx,
-    ) -> Option<Arc<Announcement>> {
+    fn with_facts(&self, wanted: impl Fn(&Facts) -> bool, cx: &AppCx) -> Option<Arc<Announcement>> {
         let history = cx.announcer.history();
         match self.at() {
             Some(id) => history.get(id).filter(|told| wanted(told.facts())).cloned(),
@@ -40,13 +35,13 @@ impl Review {
     }
 
     /// Reads out further facts, if no question is there to be read in full.
-    pub(in crate::app) fn tell_facts(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn tell_facts(&mut self, cx: &mut AppCx) {
         let known = |facts: &Facts| {
             let says = !facts.words.is_empty() || !facts.more.is_empty();
             says || !facts.attached().changes.is_empty()
         };
         let Some(told) = self.with_facts(known, cx) else {
-            cx.respond("reply.no_question", &[], now);
+            cx.respond("reply.no_question", &[]);
             return;
         };
         let agent = told.agent.as_deref().unwrap_or_default();
@@ -57,22 +52,22 @@ impl Review {
         segments.extend(self.changes_of(&told, cx));
         let answer = cx
             .announcer
-            .aside(Class::Response, Kind::Reply, segments, now);
-        cx.emit(answer, now);
+            .aside(Class::Response, Kind::Reply, segments, cx.now);
+        cx.emit(answer);
     }
 
     /// Copies what is meant: the part of a turn being read, or the action of the shown question, or else the newer of
     /// the address under review and the last answer.
-    pub(in crate::app) fn copy(&mut self, shown: Option<QuestionId>, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn copy(&mut self, shown: Option<QuestionId>, cx: &mut AppCx) {
         if let Some(copied) = self.reading.copy() {
-            self.give(&copied, cx, now);
+            self.give(&copied, cx);
             return;
         }
         let asked = shown.filter(|_| self.at().is_none());
         let asked = asked.and_then(|id| cx.sessions.question(id));
         if let Some(QuestionBody::Confirmation(asked)) = asked.map(|question| &question.body) {
             let copied = cx.announcer.copied_exactly(&asked.action);
-            self.give(&copied, cx, now);
+            self.give(&copied, cx);
             return;
         }
         let found = self.with_facts(|facts| facts.address.is_some(), cx);
@@ -90,58 +85,58 @@ impl Review {
                 .and_then(|turn| turn.copied.first().cloned())
         };
         match (found.filter(is_newer), answer()) {
-            (Some(found), _) => self.copy_address(&found, cx, now),
-            (None, Some(copied)) => self.give(&copied, cx, now),
-            (None, None) => cx.respond("copy.nothing", &[], now),
+            (Some(found), _) => self.copy_address(&found, cx),
+            (None, Some(copied)) => self.give(&copied, cx),
+            (None, None) => cx.respond("copy.nothing", &[]),
         }
     }
 
-    fn copy_address(&mut self, found: &Announcement, cx: &mut AppCx, now: Now) {
+    fn copy_address(&mut self, found: &Announcement, cx: &mut AppCx) {
         let Some(address) = found.facts().address.clone() else {
-            cx.respond("copy.nothing", &[], now);
+            cx.respond("copy.nothing", &[]);
             return;
         };
         if !cx.face.copies() {
-            cx.respond("copy.nowhere", &[], now);
+            cx.respond("copy.nowhere", &[]);
         } else if address.len() > LONGEST_ADDRESS {
-            cx.respond("copy.too_long", &[], now);
+            cx.respond("copy.too_long", &[]);
         } else {
             let args = [("address", Arg::Agent(address.clone(), None))];
-            cx.respond("copy.done", &args, now);
+            cx.respond("copy.done", &args);
             cx.effects.push(Effect::Copy(address));
         }
     }
 
     /// Copies everything that an agent wrote in the turn under review, or in the last one.
-    pub(in crate::app) fn copy_answer(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn copy_answer(&mut self, cx: &mut AppCx) {
         let turn = cx.announcer.turn(self.at());
         match turn.and_then(|turn| turn.copied.first().cloned()) {
-            Some(copied) => self.give(&copied, cx, now),
-            None => cx.respond("turn.none", &[], now),
+            Some(copied) => self.give(&copied, cx),
+            None => cx.respond("turn.none", &[]),
         }
     }
 
     /// Copies the last block of code in that turn.
-    pub(in crate::app) fn copy_code(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn copy_code(&mut self, cx: &mut AppCx) {
         let turn = cx.announcer.turn(self.at());
         let code = turn.and_then(|turn| turn.copied.get(1..)?.last().cloned());
         match code {
-            Some(copied) => self.give(&copied, cx, now),
-            None => cx.respond("copy.no_code", &[], now),
+            Some(copied) => self.give(&copied, cx),
+            None => cx.respond("copy.no_code", &[]),
         }
     }
 
     /// Copies a text to the terminal's clipboard.
-    fn give(&mut self, copied: &Copied, cx: &mut AppCx, now: Now) {
+    fn give(&mut self, copied: &Copied, cx: &mut AppCx) {
         if !cx.face.copies() {
-            cx.respond("copy.nowhere", &[], now);
+            cx.respond("copy.nowhere", &[]);
         } else if copied.text.len() > LONGEST_COPY {
-            cx.respond("copy.text_too_long", &[], now);
+            cx.respond("copy.text_too_long", &[]);
         } else {
-            let told = cx
-                .announcer
-                .aside(Class::Response, Kind::Reply, copied.words.clone(), now);
-            cx.emit(told, now);
+            let told =
+                cx.announcer
+                    .aside(Class::Response, Kind::Reply, copied.words.clone(), cx.now);
+            cx.emit(told);
             cx.effects.push(Effect::Copy(copied.text.to_string()));
         }
     }

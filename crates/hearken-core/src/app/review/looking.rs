@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::announce::{Aloud, Announcement, Arg, Class, History, Kind, Manner};
 use crate::keys;
-use crate::protocol::Now;
 use crate::session::QuestionId;
 
 use super::Review;
@@ -41,7 +40,7 @@ pub(in crate::app) enum Direction {
 
 impl Review {
     /// Passes over several announcements of the history; in the help, over as many rows.
-    pub(in crate::app) fn leap(&mut self, leap: Leap, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn leap(&mut self, leap: Leap, cx: &mut AppCx) {
         if let Doing::Helping { scroll } = &mut cx.doing {
             *scroll = match leap {
                 Leap::Back => scroll.saturating_sub(LEAP),
@@ -51,8 +50,8 @@ impl Review {
             return;
         }
         let in_turn = match leap {
-            Leap::Back => self.leap_part(false, cx, now),
-            Leap::Forward => self.leap_part(true, cx, now),
+            Leap::Back => self.leap_part(false, cx),
+            Leap::Forward => self.leap_part(true, cx),
             Leap::First => false,
         };
         if in_turn {
@@ -83,16 +82,16 @@ impl Review {
         match (found, leap) {
             (Some(told), _) => {
                 self.look_at(told.id);
-                self.say_again(&told, cx, now);
+                self.say_again(&told, cx);
             }
             (None, Leap::Forward) => {
                 self.leave();
-                cx.respond("history.end", &[], now);
+                cx.respond("history.end", &[]);
             }
             (None, Leap::Back | Leap::First) if history.is_empty() => {
-                cx.respond("history.empty", &[], now);
+                cx.respond("history.empty", &[]);
             }
-            (None, Leap::Back | Leap::First) => cx.respond("history.start", &[], now),
+            (None, Leap::Back | Leap::First) => cx.respond("history.start", &[]),
         }
     }
 
@@ -102,13 +101,12 @@ impl Review {
         by: isize,
         shown: Option<QuestionId>,
         cx: &mut AppCx,
-        now: Now,
     ) {
-        if self.read_part(by > 0, shown, cx, now) {
+        if self.read_part(by > 0, shown, cx) {
             return;
         }
         if cx.face.manner() != Manner::Keys {
-            cx.respond("reading.none", &[], now);
+            cx.respond("reading.none", &[]);
             return;
         }
         match self.at() {
@@ -116,15 +114,15 @@ impl Review {
             None => match last_told(cx.announcer.history()).cloned() {
                 Some(told) => {
                     self.look_at(told.id);
-                    self.say_again(&told, cx, now);
+                    self.say_again(&told, cx);
                 }
-                None => cx.respond("history.empty", &[], now),
+                None => cx.respond("history.empty", &[]),
             },
         }
     }
 
     /// Repeats the announcement under review, or else the last one.
-    pub(in crate::app) fn repeat(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn repeat(&mut self, cx: &mut AppCx) {
         let at = self
             .at()
             .and_then(|id| cx.announcer.history().get(id))
@@ -133,13 +131,13 @@ impl Review {
         // The whole announcement is under review again, no single word.
         self.spelling_mut().choose(None);
         match at {
-            Some(told) => self.say_again(&told, cx, now),
-            None => cx.respond("history.empty", &[], now),
+            Some(told) => self.say_again(&told, cx),
+            None => cx.respond("history.empty", &[]),
         }
     }
 
     /// Moves one step in the history; in the help, one row.
-    pub(in crate::app) fn step(&mut self, step: Direction, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn step(&mut self, step: Direction, cx: &mut AppCx) {
         if let Doing::Helping { scroll } = &mut cx.doing {
             *scroll = match step {
                 Direction::Back => scroll.saturating_sub(1),
@@ -175,7 +173,7 @@ impl Review {
                 if step != Direction::End {
                     self.look_at(told.id);
                 }
-                self.say_again(&told, cx, now);
+                self.say_again(&told, cx);
             }
             None => {
                 let key = match step {
@@ -188,23 +186,23 @@ impl Review {
                     }
                 };
                 let left = cx.announcer.history().left();
-                cx.respond(key, &[("n", Arg::own(left))], now);
+                cx.respond(key, &[("n", Arg::own(left))]);
             }
         }
     }
 
     /// Repeats an earlier announcement: aloud, and in line faces as a line, but not in the history.
-    pub(in crate::app) fn say_again(&mut self, told: &Announcement, cx: &mut AppCx, now: Now) {
+    fn say_again(&mut self, told: &Announcement, cx: &mut AppCx) {
         if cx.face.manner() != Manner::Keys {
             // Without words of ours an old line would look like a new one.
-            cx.respond("history.again", &[], now);
+            cx.respond("history.again", &[]);
         }
         let again = cx.announcer.repeat(told);
-        cx.emit(again, now);
+        cx.emit(again);
     }
 
     /// Writes the last announcements again.
-    pub(in crate::app) fn history_lines(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn history_lines(&mut self, cx: &mut AppCx) {
         let last: Vec<Arc<Announcement>> = cx
             .announcer
             .history()
@@ -215,39 +213,39 @@ impl Review {
             .cloned()
             .collect();
         if last.is_empty() {
-            cx.respond("history.empty", &[], now);
+            cx.respond("history.empty", &[]);
         }
         if !last.is_empty() {
-            cx.respond("history.from", &[("n", Arg::own(last.len()))], now);
+            cx.respond("history.from", &[("n", Arg::own(last.len()))]);
         }
         for told in last.iter().rev() {
             let again = cx.announcer.repeat(told);
             cx.put(again);
         }
-        cx.respond("history.end", &[], now);
+        cx.respond("history.end", &[]);
     }
 
     /// Reads everything that the agent wrote in the turn under review, or in the last one, and opens it for reading in
     /// parts.
-    pub(in crate::app) fn whole_turn(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn whole_turn(&mut self, cx: &mut AppCx) {
         match cx.announcer.turn(self.at()) {
             Some(mut turn) => {
                 let words = std::mem::take(&mut turn.words);
                 self.reading.open_turn(turn);
                 let told = cx
                     .announcer
-                    .aside(Class::Response, Kind::Output, words, now);
-                cx.emit(told, now);
+                    .aside(Class::Response, Kind::Output, words, cx.now);
+                cx.emit(told);
             }
-            None => cx.respond("turn.none", &[], now),
+            None => cx.respond("turn.none", &[]),
         }
     }
 
     /// Announces in three sentences what happened while the person was away.
-    pub(in crate::app) fn away(&mut self, waiting: usize, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn away(&mut self, waiting: usize, cx: &mut AppCx) {
         let since = self.away_since();
-        let words = cx.announcer.away((since, now), waiting, &cx.sessions);
-        cx.respond("fault.other", &[("reason", Arg::Own(words))], now);
+        let words = cx.announcer.away((since, cx.now), waiting, &cx.sessions);
+        cx.respond("fault.other", &[("reason", Arg::Own(words))]);
     }
 
     /// Returns the announcement under review, or the last one.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::announce::{About, Aloud, Announcement, Arg, Class, Kind, Reads, Segment};
-use crate::protocol::{Attached, Now};
+use crate::protocol::Attached;
 use crate::session::{QuestionId, Session, SessionKey};
 
 use super::Review;
@@ -15,12 +15,12 @@ use crate::app::cx::AppCx;
 
 impl Review {
     /// Opens the changes that belong to a question, and announces how to read them.
-    pub(in crate::app) fn offer_changes(&mut self, question: QuestionId, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn offer_changes(&mut self, question: QuestionId, cx: &mut AppCx) {
         if self.open_changes(question, cx) {
             let key = cx
                 .face
                 .pick("reading.changes.keys", "reading.changes.lines");
-            cx.respond(key, &[], now);
+            cx.respond(key, &[]);
         }
     }
 
@@ -35,12 +35,11 @@ impl Review {
     }
 
     /// Moves one part forward or back in what is being read; returns `false` if nothing is.
-    pub(in crate::app) fn read_part(
+    pub(super) fn read_part(
         &mut self,
         on: bool,
         shown: Option<QuestionId>,
         cx: &mut AppCx,
-        now: Now,
     ) -> bool {
         let open = match self.reading.of() {
             Some(Of::Question(id)) => Some(id) == shown,
@@ -55,11 +54,11 @@ impl Review {
             }
         }
         let stepped = self.reading.step(on);
-        self.tell_step(stepped, cx, now)
+        self.tell_step(stepped, cx)
     }
 
     /// Leaps to a landmark in a turn; returns `false` if no turn is being read.
-    pub(in crate::app) fn leap_part(&mut self, on: bool, cx: &mut AppCx, now: Now) -> bool {
+    pub(super) fn leap_part(&mut self, on: bool, cx: &mut AppCx) -> bool {
         if self.reading.of() != Some(Of::Turn) {
             return false;
         }
@@ -69,20 +68,20 @@ impl Review {
                 true => "turn.no_more",
                 false => "turn.no_before",
             };
-            cx.respond(key, &[], now);
+            cx.respond(key, &[]);
             return true;
         }
-        self.tell_step(stepped, cx, now)
+        self.tell_step(stepped, cx)
     }
 
     /// Leaps in the same way by a line, or announces that nothing is being read.
-    pub(in crate::app) fn leap_line(&mut self, on: bool, cx: &mut AppCx, now: Now) {
-        if !self.leap_part(on, cx, now) {
-            cx.respond("reading.none", &[], now);
+    pub(in crate::app) fn leap_line(&mut self, on: bool, cx: &mut AppCx) {
+        if !self.leap_part(on, cx) {
+            cx.respond("reading.none", &[]);
         }
     }
 
-    fn tell_step(&mut self, stepped: Option<Stepped>, cx: &mut AppCx, now: Now) -> bool {
+    fn tell_step(&mut self, stepped: Option<Stepped>, cx: &mut AppCx) -> bool {
         match stepped {
             Some(Stepped::To(words)) => match self.reading.of() {
                 // Next to a question each speaker has separate lines: a line of a file is not one of hearken's.
@@ -91,29 +90,25 @@ impl Review {
                     let words = (words, Aloud::Yes);
                     let told = cx
                         .announcer
-                        .say_about(class, Kind::Reply, about, words, now);
-                    cx.emit(told, now);
+                        .say_about(class, Kind::Reply, about, words, cx.now);
+                    cx.emit(told);
                 }
-                Some(Of::Told | Of::Turn) | None => cx.answer_aside(words, now),
+                Some(Of::Told | Of::Turn) | None => cx.answer_aside(words),
             },
-            Some(Stepped::AtEnd) => cx.respond("reading.end", &[], now),
-            Some(Stepped::AtStart) => cx.respond("reading.start", &[], now),
+            Some(Stepped::AtEnd) => cx.respond("reading.end", &[]),
+            Some(Stepped::AtStart) => cx.respond("reading.start", &[]),
             None => return false,
         }
         true
     }
 
     /// Opens the changes that an announcement is about; returns the words on how to read them.
-    pub(in crate::app) fn changes_of(
-        &mut self,
-        told: &Announcement,
-        cx: &mut AppCx,
-    ) -> Vec<Segment> {
+    pub(super) fn changes_of(&mut self, told: &Announcement, cx: &mut AppCx) -> Vec<Segment> {
         self.begin(told.facts().attached(), Reads::Changes, cx)
     }
 
     /// Reads the output of the call under review; from any other place, of the last call before it; else of the last one.
-    pub(in crate::app) fn read_output(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn read_output(&mut self, cx: &mut AppCx) {
         let has_output = |told: &&Arc<Announcement>| told.facts().attached().output.is_some();
         let history = cx.announcer.history();
         let place = self.at().and_then(|id| history.get(id));
@@ -132,19 +127,14 @@ impl Review {
         match of_call.or_else(before).or_else(last).cloned() {
             Some(told) => {
                 let words = self.begin(told.facts().attached(), Reads::Output, cx);
-                cx.answer_aside(words, now);
+                cx.answer_aside(words);
             }
-            None => cx.respond("reading.no_output", &[], now),
+            None => cx.respond("reading.no_output", &[]),
         }
     }
 
     /// Reads the plan of the agent under review, or of the active one that spoke last.
-    pub(in crate::app) fn read_plan(
-        &mut self,
-        chosen: Option<SessionKey>,
-        cx: &mut AppCx,
-        now: Now,
-    ) {
+    pub(in crate::app) fn read_plan(&mut self, chosen: Option<SessionKey>, cx: &mut AppCx) {
         let looked_at = self.at();
         let looked_at = looked_at.and_then(|id| cx.announcer.history().get(id)?.key.clone());
         let looked_at = looked_at.or(chosen);
@@ -155,7 +145,7 @@ impl Review {
             all.max_by_key(|session| (!session.is_ended(), session.last_event))
         };
         let Some(session) = of_it.or_else(last) else {
-            cx.respond("reading.no_plan", &[], now);
+            cx.respond("reading.no_plan", &[]);
             return;
         };
         let attached = Arc::clone(&session.plan);
@@ -169,7 +159,7 @@ impl Review {
             words = cx.announcer.phrases().say("fact.of_agent", level, &args);
         }
         words.extend(self.begin(&attached, Reads::Plan, cx));
-        cx.answer_aside(words, now);
+        cx.answer_aside(words);
     }
 
     /// Opens something for reading, and returns its announcement: what it is, and all of it if it is a single part.

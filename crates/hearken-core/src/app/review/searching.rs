@@ -1,7 +1,6 @@
 //! Searching the history.
 
 use crate::announce::{Announcement, Arg, Manner};
-use crate::protocol::Now;
 
 use super::Hit;
 use super::Review;
@@ -10,27 +9,27 @@ use crate::app::cx::AppCx;
 
 impl Review {
     /// Searches the history backwards from the place under review; without a text, opens the editor.
-    pub(in crate::app) fn search(&mut self, text: Option<String>, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn search(&mut self, text: Option<String>, cx: &mut AppCx) {
         match text {
-            Some(text) => self.find(&text, cx, now),
+            Some(text) => self.find(&text, cx),
             None => {
                 cx.doing = Doing::searching();
-                cx.respond("search.editing", &[], now);
+                cx.respond("search.editing", &[]);
             }
         }
     }
 
     /// Searches for the typed text; without any, repeats the last search.
-    pub(in crate::app) fn submit_search(&mut self, typed: String, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn submit_search(&mut self, typed: String, cx: &mut AppCx) {
         cx.doing = Doing::Watching;
         let last = self.searched();
         match Some(typed).filter(|text| !text.is_empty()).or(last) {
-            Some(text) => self.find(&text, cx, now),
-            None => cx.respond("search.left", &[], now),
+            Some(text) => self.find(&text, cx),
+            None => cx.respond("search.left", &[]),
         }
     }
 
-    fn find(&mut self, text: &str, cx: &mut AppCx, now: Now) {
+    fn find(&mut self, text: &str, cx: &mut AppCx) {
         // The same search goes on from its last hit; a new one starts at the end.
         let from = self.found(text);
         match cx.announcer.find(text, from) {
@@ -38,7 +37,7 @@ impl Review {
                 let (place, count) = cx.announcer.place_among(text, told.id);
                 let hit = Hit { place, count };
                 self.note_found(text, told.id, hit);
-                self.say_found(&told, hit, cx, now);
+                self.say_found(&told, hit, cx);
             }
             None => {
                 let key = if from.is_some() {
@@ -47,26 +46,20 @@ impl Review {
                     "search.none"
                 };
                 self.leave_search();
-                cx.respond(key, &[("text", Arg::Name(text.to_owned()))], now);
+                cx.respond(key, &[("text", Arg::Name(text.to_owned()))]);
             }
         }
     }
 
     /// Announces what a search found, and which of its hits it is.
-    pub(in crate::app) fn say_found(
-        &mut self,
-        told: &Announcement,
-        hit: Hit,
-        cx: &mut AppCx,
-        now: Now,
-    ) {
+    fn say_found(&mut self, told: &Announcement, hit: Hit, cx: &mut AppCx) {
         let args = [
             ("place", Arg::own(hit.place)),
             ("count", Arg::own(hit.count)),
         ];
         let again = match cx.face.manner() {
             Manner::Lines | Manner::Program => {
-                cx.respond("search.hit", &args, now);
+                cx.respond("search.hit", &args);
                 cx.announcer.repeat(told)
             }
             Manner::Keys => {
@@ -75,6 +68,6 @@ impl Review {
                 cx.announcer.repeat_after(words, told)
             }
         };
-        cx.emit(again, now);
+        cx.emit(again);
     }
 }

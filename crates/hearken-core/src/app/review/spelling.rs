@@ -11,7 +11,6 @@ use std::sync::Arc;
 use crate::announce::speakable::{Lexicon, Profile, one_line};
 use crate::announce::{Announcement, Arg, Mark, Segment};
 use crate::config::Verbosity;
-use crate::protocol::Now;
 
 use super::Review;
 use super::spelled::Alphabet;
@@ -28,9 +27,9 @@ pub(in crate::app) enum WordStep {
 
 impl Review {
     /// Chooses the previous or the next word of the announcement under review, and reads it.
-    pub(in crate::app) fn step_word(&mut self, way: WordStep, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn step_word(&mut self, way: WordStep, cx: &mut AppCx) {
         let Some(told) = self.looked_at(cx) else {
-            cx.respond("history.empty", &[], now);
+            cx.respond("history.empty", &[]);
             return;
         };
         let text = told.text();
@@ -50,7 +49,7 @@ impl Review {
                     let place = cx.phrases().text("spell.place", &args);
                     segments.push(Segment::own(place));
                 }
-                cx.answer_aside(segments, now);
+                cx.answer_aside(segments);
             }
             None => {
                 let key = match way {
@@ -58,23 +57,23 @@ impl Review {
                     WordStep::Back => "spell.first_word",
                     WordStep::Forward => "spell.last_word",
                 };
-                cx.respond(key, &[], now);
+                cx.respond(key, &[]);
             }
         }
     }
 
     /// Spells the chosen word, or the whole announcement under review; the second time with the spelling alphabet. A
     /// choice is a word's number, or else a part of it.
-    pub(in crate::app) fn spell(&mut self, choice: Option<&str>, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn spell(&mut self, choice: Option<&str>, cx: &mut AppCx) {
         let Some(told) = self.looked_at(cx) else {
-            cx.respond("history.empty", &[], now);
+            cx.respond("history.empty", &[]);
             return;
         };
         let text = told.text();
         if let Some(choice) = choice {
             let Some(at) = find(&text, choice) else {
                 let args = [("text", Arg::Name(one_line(choice)))];
-                cx.respond("spell.not_there", &args, now);
+                cx.respond("spell.not_there", &args);
                 return;
             };
             self.choose_word(&told, at);
@@ -86,7 +85,7 @@ impl Review {
         let phonetic = self.spelling_mut().turn(told.id, word) == Alphabet::Phonetic;
         let spoken = cx.phrases().lexicon().spell(meant, phonetic);
         let segment = Segment::own(spoken).language(told.language().map(Arc::from));
-        cx.answer_aside(vec![segment], now);
+        cx.answer_aside(vec![segment]);
     }
 
     /// Chooses a word. Its announcement is under review from now on, so that incoming news doesn't replace it.

@@ -1,12 +1,10 @@
 //! How a run ends by itself, once its condition is met and everything is spoken.
 
-use crate::protocol::Now;
-
 use super::Run;
 use super::{Ends, Scene};
 use crate::app::cx::AppCx;
 use crate::app::effect::Exit;
-use crate::app::fact::AppFact;
+use crate::app::fact::{AppFact, AppFacts};
 use crate::app::links::Links;
 
 impl Run {
@@ -27,9 +25,8 @@ impl Run {
         all_sent: bool,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
-        let Some(exit) = self.parted(all_sent, now.monotonic) else {
+    ) -> AppFacts {
+        let Some(exit) = self.parted(all_sent, cx.now.monotonic) else {
             return Vec::new();
         };
         if exit != Exit::Terminated {
@@ -40,18 +37,13 @@ impl Run {
     }
 
     /// Ends a run by itself if its condition is met; everything is spoken.
-    pub(in crate::app) fn check_end(
-        &mut self,
-        links: &Links,
-        cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    pub(in crate::app) fn check_end(&mut self, links: &Links, cx: &mut AppCx) -> AppFacts {
         if self.is_over() {
             return Vec::new();
         }
-        match self.ends(self.scene(links, cx), now.monotonic) {
+        match self.ends(self.scene(links, cx), cx.now.monotonic) {
             Some(Ends::Idle) => {
-                self.tell_left_open(links, cx, now);
+                self.tell_left_open(links, cx);
                 vec![AppFact::Quit(Exit::Clean)]
             }
             Some(Ends::So(exit)) => vec![AppFact::Quit(exit)],

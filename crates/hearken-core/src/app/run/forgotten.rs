@@ -1,7 +1,6 @@
 //! Announcing what the limits of the session room made hearken forget, each time the number has grown tenfold.
 
 use crate::announce::{Arg, Class, Kind};
-use crate::protocol::Now;
 use crate::session::Dropped;
 
 use super::Run;
@@ -37,7 +36,7 @@ impl Run {
 impl Run {
     /// Announces running sessions, questions and tools that were forgotten: the person no longer sees or hears of them.
     /// Ended sessions, outputs and closed questions are dropped silently; the status counts them.
-    pub(in crate::app) fn tell_forgotten(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn tell_forgotten(&mut self, cx: &mut AppCx) {
         let Forgotten {
             sessions,
             unasked,
@@ -45,15 +44,15 @@ impl Run {
         } = self.forget(cx.sessions.dropped());
         if let Some(count) = sessions {
             let args = [("count", Arg::own(count))];
-            cx.say(Class::Outcome, Kind::Hint, "forgotten.sessions", &args, now);
+            cx.say(Class::Outcome, Kind::Hint, "forgotten.sessions", &args);
         }
         if let Some(count) = unasked {
             let args = [("count", Arg::own(count))];
-            cx.say(Class::Alert, Kind::Hint, "forgotten.questions", &args, now);
+            cx.say(Class::Alert, Kind::Hint, "forgotten.questions", &args);
         }
         if let Some(count) = tools {
             let args = [("count", Arg::own(count))];
-            cx.say(Class::Outcome, Kind::Hint, "forgotten.tools", &args, now);
+            cx.say(Class::Outcome, Kind::Hint, "forgotten.tools", &args);
         }
     }
 }

@@ -2,13 +2,12 @@
 
 use crate::announce::Arg;
 use crate::link::LinkId;
-use crate::protocol::Now;
 use crate::session::Question;
 
 use super::Run;
 use crate::app::activity::Doing;
 use crate::app::cx::AppCx;
-use crate::app::fact::{AppFact, LinkStep};
+use crate::app::fact::{AppFact, AppFacts, LinkStep};
 use crate::app::links::Links;
 
 impl Run {
@@ -20,8 +19,7 @@ impl Run {
         chosen: Option<LinkId>,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let link = match cx.doing {
             Doing::Leaving(link) => {
                 cx.doing = Doing::Watching;
@@ -56,7 +54,7 @@ impl Run {
             }
         };
         let Some(link) = link else {
-            cx.respond("leave.nothing", &[], now);
+            cx.respond("leave.nothing", &[]);
             return Vec::new();
         };
         let open: Vec<&Question> = cx
@@ -97,7 +95,7 @@ impl Run {
         let args = [("reasons", Arg::Own(reasons.join(" ")))];
         cx.doing = Doing::Leaving(link);
         let key = cx.face.pick("leave.ask", "leave.ask_lines");
-        cx.respond(key, &args, now);
+        cx.respond(key, &args);
         Vec::new()
     }
 
@@ -114,7 +112,7 @@ impl Run {
 }
 
 /// Returns that a source is to be left.
-fn leave(link: LinkId) -> Vec<AppFact> {
+fn leave(link: LinkId) -> AppFacts {
     vec![
         AppFact::Release(link),
         AppFact::Link(link, LinkStep::Left),

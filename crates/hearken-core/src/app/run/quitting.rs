@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use crate::announce::Arg;
 use crate::dialect::WhenLeft;
-use crate::protocol::{Decision, Now};
+use crate::protocol::Decision;
 use crate::session::{Question, QuestionBody, QuestionRun, Standing};
 
 use super::Run;
 use crate::app::activity::Doing;
 use crate::app::cx::AppCx;
 use crate::app::effect::Exit;
-use crate::app::fact::AppFact;
+use crate::app::fact::{AppFact, AppFacts};
 use crate::app::links::Links;
 
 /// How long leaving waits for an answer that is under way.
@@ -21,7 +21,7 @@ const LAST_MOMENT: Duration = Duration::from_secs(2);
 
 impl Run {
     /// Returns, for each open question, what its agent does without an answer.
-    pub(in crate::app) fn defaults(&self, open: &[&Question], links: &Links, cx: &AppCx) -> String {
+    pub(super) fn defaults(&self, open: &[&Question], links: &Links, cx: &AppCx) -> String {
         let words: Vec<String> = open
             .iter()
             .map(|question| {
@@ -96,8 +96,7 @@ impl Run {
         all_sent: bool,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
+    ) -> AppFacts {
         let open = self.undecided(links, cx);
         let asked = matches!(cx.doing, Doing::Quitting) || self.is_parting();
         let decided = asked || open.is_empty();
@@ -107,8 +106,8 @@ impl Run {
             if matches!(cx.doing, Doing::Quitting) {
                 cx.doing = Doing::Watching;
             }
-            self.part(exit, now.monotonic + LAST_ANSWER);
-            cx.respond("quit.sending", &[], now);
+            self.part(exit, cx.now.monotonic + LAST_ANSWER);
+            cx.respond("quit.sending", &[]);
         } else if decided {
             self.leave_defaults(links, cx);
             return vec![AppFact::Quit(exit)];
@@ -119,13 +118,13 @@ impl Run {
             ];
             cx.doing = Doing::Quitting;
             let key = cx.face.pick("quit.ask", "quit.ask_lines");
-            cx.respond(key, &args, now);
+            cx.respond(key, &args);
         }
         Vec::new()
     }
 
     /// Leaves a message about the fate of the unanswered questions.
-    pub(in crate::app) fn leave_defaults(&mut self, links: &Links, cx: &mut AppCx) {
+    pub(super) fn leave_defaults(&mut self, links: &Links, cx: &mut AppCx) {
         let open = self.undecided(links, cx);
         if !open.is_empty() {
             let defaults = self.defaults(&open, links, cx);
@@ -140,24 +139,23 @@ impl Run {
         all_sent: bool,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
-    ) -> Vec<AppFact> {
-        self.tell_left_open(links, cx, now);
+    ) -> AppFacts {
+        self.tell_left_open(links, cx);
         if all_sent || self.is_parting() {
             vec![AppFact::Quit(Exit::Terminated)]
         } else {
-            self.part(Exit::Terminated, now.monotonic + LAST_MOMENT);
+            self.part(Exit::Terminated, cx.now.monotonic + LAST_MOMENT);
             Vec::new()
         }
     }
 
     /// Announces the fate of each question that is left without an answer.
-    pub(in crate::app) fn tell_left_open(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
+    pub(super) fn tell_left_open(&mut self, links: &Links, cx: &mut AppCx) {
         let open = self.undecided(links, cx);
         if !open.is_empty() {
             let defaults = self.defaults(&open, links, cx);
             cx.leave_word(defaults.clone());
-            cx.respond("fault.other", &[("reason", Arg::Own(defaults))], now);
+            cx.respond("fault.other", &[("reason", Arg::Own(defaults))]);
         }
     }
 }

@@ -47,8 +47,9 @@ impl Stage {
 
     pub(super) fn type_prompt(&mut self, text: &str) {
         let (app, text) = (&mut self.app, Some(text.to_owned()));
-        let facts = (app.prompts).tell_agent(text, &app.links, &mut app.cx, self.now);
-        app.pass(facts, self.now);
+        app.cx.now = self.now;
+        let facts = (app.prompts).tell_agent(text, &app.links, &mut app.cx);
+        app.pass(facts);
         self.wait(10);
         self.input(Input::Deadline);
     }

@@ -19,7 +19,7 @@ use crate::announce::normalise::Pronunciation;
 use crate::announce::{Announcement, Announcer, Arg, Phrases};
 use crate::config::{Load, SourceAnnounce, Verbosity};
 use crate::keys::Keymap;
-use crate::protocol::{Now, fit};
+use crate::protocol::fit;
 
 use super::Tuning;
 use crate::app::cx::AppCx;
@@ -42,7 +42,7 @@ impl Tuning {
     }
 
     /// Announces the verbosity, and which sources keep their own.
-    pub(in crate::app) fn tell_verbosity(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn tell_verbosity(&mut self, links: &Links, cx: &mut AppCx) {
         let level = |announcer: &Announcer, level| {
             let key = match level {
                 Verbosity::Terse => "verbosity.terse",
@@ -63,7 +63,7 @@ impl Tuning {
             ),
             ("kept", Arg::Own(kept)),
         ];
-        cx.respond("verbosity", &args, now);
+        cx.respond("verbosity", &args);
     }
 
     /// Changes to a load, or to the next one, and returns the streamed text that the old load held back.
@@ -71,7 +71,6 @@ impl Tuning {
         &mut self,
         to: Option<Load>,
         cx: &mut AppCx,
-        now: Now,
     ) -> Vec<Arc<Announcement>> {
         let next = to.unwrap_or(match cx.announcer.settings().load {
             Load::Low => Load::Medium,
@@ -79,7 +78,7 @@ impl Tuning {
             Load::High => Load::Low,
         });
         let sessions = &cx.sessions;
-        cx.announcer.set_load(next, now, sessions).into_vec()
+        cx.announcer.set_load(next, cx.now, sessions).into_vec()
     }
 
     /// Announces the load, which sources keep their own, and what the old load held back.
@@ -88,7 +87,6 @@ impl Tuning {
         freed: Vec<Arc<Announcement>>,
         links: &Links,
         cx: &mut AppCx,
-        now: Now,
     ) {
         let key = match cx.announcer.settings().load {
             Load::Low => "load.to_low",
@@ -108,9 +106,9 @@ impl Tuning {
             cx,
         );
         let args = [("kept", Arg::Own(kept)), self.left_out(cx)];
-        cx.respond(key, &args, now);
+        cx.respond(key, &args);
         for announcement in freed {
-            cx.emit(announcement, now);
+            cx.emit(announcement);
         }
     }
 
@@ -120,14 +118,13 @@ impl Tuning {
         to: Option<&str>,
         keymap: &Keymap,
         cx: &mut AppCx,
-        now: Now,
     ) -> bool {
         let mut languages = cx.announcer.settings().languages.clone();
         match to.map(tag) {
             Some(None) => {
                 let input = crate::announce::speakable::one_line(to.unwrap_or_default());
                 let input: String = input.chars().take(LONGEST_TAG).collect();
-                cx.respond("language.unknown", &[("input", Arg::Own(input))], now);
+                cx.respond("language.unknown", &[("input", Arg::Own(input))]);
                 return false;
             }
             Some(Some(tag)) => {
@@ -138,7 +135,7 @@ impl Tuning {
             None if languages.len() < 2 => {
                 let key = cx.face.pick("language.alone", "language.alone_lines");
                 let language = names(cx.phrases(), &languages);
-                cx.respond(key, &[("language", Arg::Own(language))], now);
+                cx.respond(key, &[("language", Arg::Own(language))]);
                 return false;
             }
             None => languages.rotate_left(1),
@@ -155,7 +152,7 @@ impl Tuning {
     }
 
     /// Announces the languages, and which sources keep their own.
-    pub(in crate::app) fn tell_language(&mut self, links: &Links, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn tell_language(&mut self, links: &Links, cx: &mut AppCx) {
         let languages = &cx.announcer.settings().languages;
         let phrases = cx.phrases();
         let (first, rest) = languages.split_at(1);
@@ -177,7 +174,7 @@ impl Tuning {
             ("words", Arg::Own(words)),
             ("kept", Arg::Own(kept)),
         ];
-        cx.respond("language.to", &args, now);
+        cx.respond("language.to", &args);
     }
 
     /// Reads hearken's own words again, with the person's dictionary and keys.

@@ -3,7 +3,6 @@
 use crate::announce::VoiceEvent;
 use crate::announce::{Beat, Class, HEARTBEAT_STALE, Kind, Reason};
 use crate::config::Load;
-use crate::protocol::Now;
 use crate::session::{Phase, SessionKey};
 
 use super::Tuning;
@@ -13,19 +12,19 @@ use crate::app::signals::VoiceState;
 
 impl Tuning {
     /// Handles news of the voice.
-    pub(in crate::app) fn voice(&mut self, event: VoiceEvent, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn voice(&mut self, event: VoiceEvent, cx: &mut AppCx) {
         match event {
-            VoiceEvent::Ready { engine } => self.voice_is_there(engine, "voice.ready", cx, now),
-            VoiceEvent::Recovered { engine } => self.voice_is_there(engine, "voice.back", cx, now),
+            VoiceEvent::Ready { engine } => self.voice_is_there(engine, "voice.ready", cx),
+            VoiceEvent::Recovered { engine } => self.voice_is_there(engine, "voice.back", cx),
             VoiceEvent::Begun(_) => {}
             VoiceEvent::Adjustable { knobs, usual } => self.adjustable(knobs, usual),
             VoiceEvent::Cues { heard } => cx.signals.cues_heard(heard),
             VoiceEvent::Ended(id) => {
-                let wishes = cx.queue.ended(id, now.monotonic);
+                let wishes = cx.queue.ended(id, cx.now.monotonic);
                 cx.wish(wishes);
             }
             VoiceEvent::Cut(id) => {
-                let wishes = cx.queue.cut_short(id, now.monotonic);
+                let wishes = cx.queue.cut_short(id, cx.now.monotonic);
                 cx.wish(wishes);
             }
             VoiceEvent::Notice { text } => {
@@ -34,7 +33,6 @@ impl Tuning {
                     Kind::Connection,
                     "voice.notice",
                     &[("text", cx.because(&text))],
-                    now,
                 );
             }
             VoiceEvent::Lost { reason } => {
@@ -45,7 +43,6 @@ impl Tuning {
                     Kind::Connection,
                     "voice.lost",
                     &[("reason", cx.because(&reason))],
-                    now,
                 );
                 cx.effects.push(Effect::Bell);
             }
@@ -57,17 +54,16 @@ impl Tuning {
                     Kind::Connection,
                     "voice.none",
                     &[("reason", cx.because(&reason))],
-                    now,
                 );
             }
         }
     }
 
-    fn voice_is_there(&mut self, engine: Reason, key: &str, cx: &mut AppCx, now: Now) {
+    fn voice_is_there(&mut self, engine: Reason, key: &str, cx: &mut AppCx) {
         cx.queue.enable();
         let args = [("engine", cx.because(&engine))];
         cx.signals.set_voice(VoiceState::Ready { engine });
-        cx.say(Class::Outcome, Kind::Connection, key, &args, now);
+        cx.say(Class::Outcome, Kind::Connection, key, &args);
     }
 
     /// Signals to the person that a silent agent is working. `is_heard` returns whether a session's source is up, and,
@@ -76,7 +72,6 @@ impl Tuning {
         &mut self,
         is_heard: impl Fn(&SessionKey, bool) -> bool,
         cx: &mut AppCx,
-        now: Now,
     ) {
         let settings = cx.announcer.settings();
         let wanted = settings.heartbeat && !settings.quiet;
@@ -86,7 +81,7 @@ impl Tuning {
                 session.phase == Phase::Running
                     && is_heard(&session.key, is_word)
                     && cx.announcer.load_of(session.key.link) != Load::Low
-                    && now.monotonic < session.last_event + HEARTBEAT_STALE
+                    && cx.now.monotonic < session.last_event + HEARTBEAT_STALE
                     && !cx.announcer.is_muted(&session.key, &session.agent)
             })
         };
@@ -99,10 +94,10 @@ impl Tuning {
         let wanted = wanted && silent && works();
         if cx
             .signals
-            .step_beat(wanted, &cx.config.voice.cues, now.monotonic)
+            .step_beat(wanted, &cx.config.voice.cues, cx.now.monotonic)
         {
-            let beat = cx.announcer.heartbeat(now);
-            cx.emit(beat, now);
+            let beat = cx.announcer.heartbeat(cx.now);
+            cx.emit(beat);
         }
     }
 }

@@ -9,7 +9,6 @@
 use crate::announce::{Arg, Reason};
 use crate::config::{Delivery, Knob, Punctuation, SCALE, is_voice_name};
 use crate::keys::VoiceChange;
-use crate::protocol::Now;
 
 use super::Tuning;
 use crate::app::Effect;
@@ -48,20 +47,19 @@ impl Tuning {
         knob: Option<Knob>,
         turn: VoiceChange,
         cx: &mut AppCx,
-        now: Now,
     ) -> Option<Knob> {
         let knob = knob.unwrap_or_else(|| self.knob());
         self.go_to(knob);
         let what = word(cx, name_of(knob));
         match cx.signals.voice() {
             VoiceState::Off | VoiceState::LeftToReader | VoiceState::None => {
-                cx.respond("tune.no_voice", &[], now);
+                cx.respond("tune.no_voice", &[]);
                 return None;
             }
             VoiceState::Checking | VoiceState::Ready { .. } | VoiceState::Lost => {}
         }
         if self.is_fixed(knob) {
-            cx.respond("tune.fixed", &[("what", what)], now);
+            cx.respond("tune.fixed", &[("what", what)]);
             return None;
         }
         match self.turned(knob, turn, cx) {
@@ -69,56 +67,45 @@ impl Tuning {
                 cx.queue.deliveries_mut().set_usual(delivery);
                 return Some(knob);
             }
-            Turned::End => self.tell_knob(knob, Some("tune.end"), cx, now),
+            Turned::End => self.tell_knob(knob, Some("tune.end"), cx),
             Turned::Unknown => {
                 let wanted = word(cx, wanted_by(knob));
                 let args = [("what", what), ("wanted", wanted)];
-                cx.respond("tune.unknown", &args, now);
+                cx.respond("tune.unknown", &args);
             }
         }
         None
     }
 
     /// Announces the value of a setting, and perhaps that it is at its end.
-    pub(in crate::app) fn tell_knob(
-        &mut self,
-        knob: Knob,
-        end: Option<&str>,
-        cx: &mut AppCx,
-        now: Now,
-    ) {
+    pub(in crate::app) fn tell_knob(&mut self, knob: Knob, end: Option<&str>, cx: &mut AppCx) {
         let mut args = vec![("what", word(cx, name_of(knob)))];
         args.extend(end.map(|end| ("end", word(cx, end))));
         args.push(("value", self.value(knob, cx)));
-        cx.respond("tune.said", &args, now);
+        cx.respond("tune.said", &args);
     }
 
     /// Saves the present settings for later runs.
-    pub(in crate::app) fn remember(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn remember(&mut self, cx: &mut AppCx) {
         let usual = cx.queue.deliveries().usual().clone();
         if usual == *self.kept() {
-            cx.respond("tune.nothing_new", &[], now);
+            cx.respond("tune.nothing_new", &[]);
             return;
         }
         cx.effects.push(Effect::Remember(usual));
     }
 
     /// Announces whether they were saved, and where.
-    pub(in crate::app) fn remembered(
-        &mut self,
-        outcome: Result<String, Reason>,
-        cx: &mut AppCx,
-        now: Now,
-    ) {
+    pub(in crate::app) fn remembered(&mut self, outcome: Result<String, Reason>, cx: &mut AppCx) {
         match outcome {
             Ok(place) => {
                 let usual = cx.queue.deliveries().usual().clone();
                 self.keep(usual);
-                cx.respond("tune.remembered", &[("place", Arg::Own(place))], now);
+                cx.respond("tune.remembered", &[("place", Arg::Own(place))]);
             }
             Err(reason) => {
                 let reason = cx.because(&reason);
-                cx.respond("tune.not_remembered", &[("reason", reason)], now);
+                cx.respond("tune.not_remembered", &[("reason", reason)]);
             }
         }
     }

@@ -1,7 +1,6 @@
 //! How much is spoken: muting an agent, only urgent speech, everything to its end.
 
 use crate::announce::{AnnouncementId, Arg};
-use crate::protocol::Now;
 use crate::session::{Session, SessionKey};
 
 use super::Tuning;
@@ -16,18 +15,17 @@ impl Tuning {
         looked_at: Option<AnnouncementId>,
         chosen: Option<SessionKey>,
         cx: &mut AppCx,
-        now: Now,
     ) {
         if let Some(name) = name {
             match self.agents_called(name, cx).as_slice() {
-                [key] => self.mute_agent(key.clone(), cx, now),
+                [key] => self.mute_agent(key.clone(), cx),
                 found => {
                     let key = match found.is_empty() {
                         true => "mute.unknown",
                         false => "mute.several",
                     };
                     let name = Arg::Own(crate::announce::speakable::one_line(name));
-                    cx.respond(key, &[("agent", name)], now);
+                    cx.respond(key, &[("agent", name)]);
                 }
             }
             return;
@@ -40,10 +38,10 @@ impl Tuning {
             recent.find_map(|told| told.key.clone())
         };
         let Some(key) = of_review.or(chosen).or_else(of_last) else {
-            cx.respond("mute.nobody", &[], now);
+            cx.respond("mute.nobody", &[]);
             return;
         };
-        self.mute_agent(key, cx, now);
+        self.mute_agent(key, cx);
     }
 
     /// Returns the agents that a person may mean by a name: those with this full name, or else those with this name
@@ -72,7 +70,7 @@ impl Tuning {
         }
     }
 
-    fn mute_agent(&mut self, key: SessionKey, cx: &mut AppCx, now: Now) {
+    fn mute_agent(&mut self, key: SessionKey, cx: &mut AppCx) {
         let name = self.name_of(&key, cx);
         let muted = !cx.announcer.is_muted(&key, &name);
         cx.announcer.set_muted(&key, muted);
@@ -83,16 +81,16 @@ impl Tuning {
                         .as_ref()
                         .is_some_and(|other| other.link == key.link && other.agent == key.agent)
                 },
-                now.monotonic,
+                cx.now.monotonic,
             );
             cx.wish(wishes);
         }
         let name = ("agent", Arg::Name(name));
         if muted {
-            cx.respond("mute.on", &[name], now);
+            cx.respond("mute.on", &[name]);
         } else {
             let args = [name, self.left_out(cx)];
-            cx.respond("mute.off", &args, now);
+            cx.respond("mute.off", &args);
         }
     }
 
@@ -114,23 +112,23 @@ impl Tuning {
     }
 
     /// Speaks only urgent announcements and answers to keys from now on, or everything again.
-    pub(in crate::app) fn keep_quiet(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn keep_quiet(&mut self, cx: &mut AppCx) {
         let quiet = !cx.announcer.settings().quiet;
         cx.announcer.set_quiet(quiet);
         if quiet {
-            let wishes = cx.queue.drop_unwanted(|_| true, now.monotonic);
+            let wishes = cx.queue.drop_unwanted(|_| true, cx.now.monotonic);
             cx.wish(wishes);
         }
         if quiet {
-            cx.respond("quiet.on", &[], now);
+            cx.respond("quiet.on", &[]);
         } else {
             let args = [self.left_out(cx)];
-            cx.respond("quiet.off", &args, now);
+            cx.respond("quiet.off", &args);
         }
     }
 
     /// Makes all speech finish from now on, or allows interruptions again.
-    pub(in crate::app) fn do_not_interrupt(&mut self, cx: &mut AppCx, now: Now) {
+    pub(in crate::app) fn do_not_interrupt(&mut self, cx: &mut AppCx) {
         let polite = !cx.queue.is_polite();
         cx.queue.set_polite(polite);
         let key = if polite {
@@ -138,6 +136,6 @@ impl Tuning {
         } else {
             "interrupt.on"
         };
-        cx.respond(key, &[], now);
+        cx.respond(key, &[]);
     }
 }
