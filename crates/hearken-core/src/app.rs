@@ -4,14 +4,16 @@
 //! when to call again with [`Input::Deadline`]. The same inputs give the same effects. Not here: sockets, screens,
 //! engines, the clock (`runtime`).
 //!
-//! The folder: `input`, `effect` and `setup` (what comes in, what goes out, what the start needs); `activity` (what the
-//! person is in the middle of); `timers` and `timer_actions` (what the passing of time triggers); `commands`,
-//! `announcing` and `view` (what the person wants, what is announced, what the faces read). [`App`] is made of structs
-//! that own their fields, each in a folder or file: `questions` (which one is shown, when it may be answered, how the
-//! answer goes out), `review` (looking back), `tuning` (how everything sounds, and how much is said), `hands` (keys,
-//! switches, typing), `run` (how long the program runs), `holding` with `writing` (what waits for a line), `links` (the
-//! sources and their news). The structs do not know `App`; the files beside them that handle a key or announce
-//! something do.
+//! [`App`] is made of parts, each in a folder: `questions` (which one is shown, when it may be answered, how the answer
+//! goes out), `links` (the sources and their news), `prompts` (conversations, prompts, stops), `review` (looking back),
+//! `tuning` (how everything sounds, and how much is said), `hands` (keys, switches, typing), `run` (how long the program
+//! runs). A part owns its methods: each takes an input and [`AppCx`], which lends what all may use, and returns facts
+//! (`fact`). No part calls another or knows [`App`]: `update` passes facts on until there are none, `commands` gives
+//! each command to its part, and a part that must know something of another gets it as a value.
+//!
+//! `cx` lends what is in `activity` (what the person is in the middle of), `answers`, `face`, `holding` (what waits for a
+//! line) and `signals` (voice, bell and beat). Also here: `input`, `effect` and `setup` (what comes in, what goes out,
+//! what the start needs), `timers` (what the passing of time triggers), `view` (what the faces read).
 
 mod activity;
 mod answers;

@@ -1,7 +1,7 @@
 //! The table of everything that the passing of time triggers, in order.
 //!
 //! Responsibilities: which timers exist, with which facts and in which turn each is fired. Not here: when each is due
-//! and what it then does (`timer_actions`).
+//! and what it then does (`update`).
 //!
 //! # Mental model
 //! Time passes with every fact, so whatever is due is fired with the next one, in the order of the table; a separate

@@ -1,4 +1,11 @@
-//! Passing what one part has found out to the parts that act on it.
+//! Passing what one part has found out to the parts that act on it, and firing what is due.
+//!
+//! Responsibilities: which part handles a fact, and what comes first. Not here: commands (`commands`), what each part
+//! does.
+//!
+//! # Mental model
+//! Facts go depth first: everything that follows from one is handled before the next. So the announcements of an event
+//! come before those of the next one, however far it reaches.
 
 use std::time::Duration;
 

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
@@ -25,7 +26,8 @@ use super::tally::{Tally, TallyPlace};
 /// The questions, open and closed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct QuestionStore {
-    all: BTreeMap<QuestionId, Question>,
+    /// Shared, so that whoever announces something about a question need not copy it while others may change.
+    all: BTreeMap<QuestionId, Arc<Question>>,
     /// The questions of each session, in the order of their arrival.
     of: HashMap<SessionKey, SmallVec<[QuestionId; 2]>>,
     /// The questions that may have a token, by its hash: the token itself is in the question.
@@ -59,10 +61,10 @@ impl QuestionStore {
             self.of_token.entry(token).or_default().push(question.id);
         }
         self.tally.add(&question, TallyPlace::of(&question));
-        self.all.insert(question.id, question);
+        self.all.insert(question.id, Arc::new(question));
     }
 
-    pub(super) fn remove(&mut self, id: QuestionId) -> Option<Question> {
+    pub(super) fn remove(&mut self, id: QuestionId) -> Option<Arc<Question>> {
         let question = self.all.remove(&id)?;
         self.changes.note(id);
         self.tally.take(&question, TallyPlace::of(&question));
@@ -93,7 +95,12 @@ impl QuestionStore {
     }
 
     pub(super) fn get(&self, id: QuestionId) -> Option<&Question> {
-        self.all.get(&id)
+        self.all.get(&id).map(Arc::as_ref)
+    }
+
+    /// Returns a question as it is now, whatever becomes of it.
+    pub(super) fn shared(&self, id: QuestionId) -> Option<Arc<Question>> {
+        self.all.get(&id).cloned()
     }
 
     /// Changes a question and returns the result of the change, which must not touch its session or its content.
@@ -102,7 +109,7 @@ impl QuestionStore {
         id: QuestionId,
         change: impl FnOnce(&mut Question) -> T,
     ) -> Option<T> {
-        let question = self.all.get_mut(&id)?;
+        let question = Arc::make_mut(self.all.get_mut(&id)?);
         let before = TallyPlace::of(question);
         let given = change(question);
         self.changes.note(id);
@@ -116,12 +123,12 @@ impl QuestionStore {
 
     /// Returns all questions, in the order of their arrival.
     pub(super) fn values(&self) -> impl Iterator<Item = &Question> {
-        self.all.values()
+        self.all.values().map(Arc::as_ref)
     }
 
     /// Returns the open questions that were raised, in the same order.
     pub(super) fn raised(&self) -> impl Iterator<Item = &Question> {
-        self.tally.raised().filter_map(|id| self.all.get(&id))
+        self.tally.raised().filter_map(|id| self.get(id))
     }
 
     /// Returns the questions of a link with a token, in the same order.
@@ -132,7 +139,7 @@ impl QuestionStore {
     ) -> impl Iterator<Item = &Question> {
         let ids = self.of_token.get(&(link, self.numbers.hash_one(token)));
         let ids = ids.map(SmallVec::as_slice).unwrap_or_default();
-        let questions = ids.iter().filter_map(|id| self.all.get(id));
+        let questions = ids.iter().filter_map(|id| self.get(*id));
         questions.filter(move |question| question.body.token() == Some(token))
     }
 
@@ -143,7 +150,7 @@ impl QuestionStore {
             false => self.of.get(key),
         };
         let ids = ids.map(SmallVec::as_slice).unwrap_or_default();
-        ids.iter().filter_map(|id| self.all.get(id))
+        ids.iter().filter_map(|id| self.get(*id))
     }
 
     /// Returns the open questions of a session, in the same order.

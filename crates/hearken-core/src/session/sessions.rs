@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::link::LinkId;
@@ -392,6 +393,11 @@ impl Sessions {
     /// Returns one question, open or closed, while it is remembered.
     pub fn question(&self, id: QuestionId) -> Option<&Question> {
         self.questions.get(id)
+    }
+
+    /// Returns a question as it is now, whatever becomes of it: by number, open or closed.
+    pub fn shared(&self, id: QuestionId) -> Option<Arc<Question>> {
+        self.questions.shared(id)
     }
 
     /// Returns the open questions that were raised, in the order in which they were asked.

@@ -1,7 +1,7 @@
 //! What the person is in the middle of, each activity with its own state.
 //!
 //! Responsibilities: the only place that holds this; [`Doing::mode`] is the view that keys have of it. Not here: what a
-//! key then does (`commands`, `questions`). `second_step` and `choices` hold the state of two of the activities.
+//! key then does (the parts). `second_step` and `choices` hold the state of two of the activities.
 
 pub(super) mod choices;
 pub(super) mod second_step;

@@ -20,7 +20,7 @@ use crate::announce::{
 use crate::config::Config;
 use crate::link::Fault;
 use crate::protocol::Now;
-use crate::session::{Question, QuestionBody, Sessions};
+use crate::session::{Question, QuestionBody, QuestionId, Sessions};
 
 use super::activity::Doing;
 use super::answers::KeyResponses;
@@ -115,6 +115,12 @@ impl AppCx {
     pub(super) fn editor(&self) -> (&str, usize) {
         let line = self.doing.line();
         line.map_or(("", 0), |line| (line.value(), line.cursor()))
+    }
+
+    /// Returns a question that was raised, as it is now.
+    pub(super) fn raised(&self, id: QuestionId) -> Option<Arc<Question>> {
+        self.sessions.raised(id)?;
+        self.sessions.shared(id)
     }
 
     /// Returns a fault in words.

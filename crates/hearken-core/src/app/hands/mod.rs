@@ -1,7 +1,8 @@
 //! Input from the person's hands: keys, switches, pastes, and typing a line.
 //!
-//! The folder: this struct and `scan` hold the key assignments and when the hands were last active; `pressing`,
-//! `scanning` and `typing` turn input into commands. Not here: the tables of keys (`keys`), commands (`commands`).
+//! The folder: this struct and `scan` hold the key assignments and when the hands were last active; `pressing`
+//! and `scanning` turn input into commands, which `App` carries out; `typing` edits the line. Not here: the tables of
+//! keys (`keys`).
 
 mod pressing;
 pub(super) mod scan;

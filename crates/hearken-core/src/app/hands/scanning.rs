@@ -146,7 +146,7 @@ impl Hands {
                 phrases.help(does).to_owned()
             }
             ScanItem::Option(id, at) => {
-                let Some(question) = cx.sessions.question(*id).cloned() else {
+                let Some(question) = cx.sessions.shared(*id) else {
                     return;
                 };
                 let label = match &question.body {

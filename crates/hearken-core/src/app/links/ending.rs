@@ -118,7 +118,7 @@ impl Links {
         };
         let mut told = Vec::new();
         for question in unsure {
-            let Some(question) = cx.sessions.question(question).cloned() else {
+            let Some(question) = cx.sessions.shared(question) else {
                 continue;
             };
             let wishes = cx.queue.withdraw(question.id, cx.now.monotonic);

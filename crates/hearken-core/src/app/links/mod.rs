@@ -6,9 +6,10 @@
 //!
 //! The folder: `view` (one source and its turns) with `stream` (its life cycle as a table), `start` (the wait for its
 //! start), `speaks` (what it was heard to speak), `beginning` (the first lines of a recording) and `unread` (a frame that
-//! is read in steps) hold the state; `news`
-//! (what happens, announced), `wishes` (what a dialect wishes, done), `waiting` (a start that takes long), `reading`
-//! (messages with many events), `foreign` (what is not AAEP), `words` (faults and phrases in words) act on it.
+//! is read in steps) and `remarks` (what a program wrote) hold the state; `news` (what happens, announced), `ending`
+//! (loss, failure, end, leaving), `wishes` (what a dialect wishes, done), `waiting` (a start that takes long), `reading`
+//! (messages with many events), `foreign` (what is not AAEP), `programs` (remarks, and agents cut short), `words`
+//! (phrases in words) act on it.
 
 mod beginning;
 mod ending;
@@ -20,7 +21,7 @@ mod remarks;
 mod speaks;
 mod start;
 mod stream;
-pub(super) mod unread;
+mod unread;
 mod view;
 mod waiting;
 mod wishes;

@@ -319,7 +319,7 @@ impl Links {
         answer: Answer,
         cx: &mut AppCx,
     ) -> AppFacts {
-        let Some(question) = cx.sessions.question(question).cloned() else {
+        let Some(question) = cx.sessions.shared(question) else {
             return Vec::new();
         };
         let words = cx.announcer.answer_words(&question, &answer);

@@ -21,7 +21,7 @@ use crate::app::effect::{Effect, Notice, Noticed};
 impl Questions {
     /// Rings for a newly raised question.
     pub(in crate::app) fn ring(&mut self, id: QuestionId, cx: &mut AppCx) {
-        let Some(question) = cx.sessions.question(id).cloned() else {
+        let Some(question) = cx.sessions.shared(id) else {
             return;
         };
         if question.is_answerable() {

@@ -180,7 +180,7 @@ impl Questions {
 
     /// Asks a question again.
     pub(in crate::app) fn ask(&mut self, id: QuestionId, class: Class, cx: &mut AppCx) {
-        let Some(question) = cx.sessions.question(id).cloned() else {
+        let Some(question) = cx.sessions.shared(id) else {
             return;
         };
         // It waited for the previous one, and is asked just now.
@@ -215,11 +215,8 @@ impl Questions {
     pub(in crate::app) fn details(&mut self, number: Option<u64>, cx: &mut AppCx) -> AppFacts {
         let first = || self.questions(cx).first().map(|question| question.id);
         let wanted = number.map(QuestionId).or(self.shown_id()).or_else(first);
-        let question = wanted.and_then(|id| cx.sessions.raised(id));
-        match (
-            question.filter(|question| question.is_open()).cloned(),
-            number,
-        ) {
+        let question = wanted.and_then(|id| cx.raised(id));
+        match (question.filter(|question| question.is_open()), number) {
             (Some(question), _) => {
                 self.turn_page(question.id);
                 let segments = self.next_part(&question, cx);

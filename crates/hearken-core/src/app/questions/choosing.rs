@@ -76,7 +76,7 @@ impl Questions {
         else {
             return;
         };
-        let Some(question) = cx.sessions.question(id).cloned() else {
+        let Some(question) = cx.sessions.shared(id) else {
             return;
         };
         let labels = self.choice_labels(&question, cx);

@@ -1,5 +1,7 @@
 //! The check of which question an answer is meant for, and whether it may be answered now.
 
+use std::sync::Arc;
+
 use crate::announce::{Arg, Class};
 use crate::session::{Question, QuestionId, Standing};
 
@@ -69,7 +71,7 @@ impl Questions {
             return Some((Some(id), rest));
         }
         let several = self.meant(cx) > 1;
-        let known = cx.sessions.raised(QuestionId(id)).cloned();
+        let known = cx.raised(QuestionId(id));
         let shown = self.shown_id();
         match (known, shown) {
             (Some(known), _) if several && known.is_answerable() => Some((Some(id), rest)),
@@ -118,19 +120,19 @@ impl Questions {
         meant: Meant,
         by: By,
         cx: &mut AppCx,
-    ) -> Option<Question> {
+    ) -> Option<Arc<Question>> {
         let answerable = self.meant(cx);
         let shown = self.shown_id();
         let wanted = number.map(QuestionId).or(shown);
         let Some(id) = wanted else {
             let open = self.questions(cx).first().map(|question| question.id);
-            match open.and_then(|id| cx.sessions.question(id)).cloned() {
+            match open.and_then(|id| cx.sessions.shared(id)) {
                 Some(question) => self.explain(&question, cx),
                 None => self.respond_none(cx),
             }
             return None;
         };
-        let Some(question) = cx.sessions.raised(id).cloned() else {
+        let Some(question) = cx.raised(id) else {
             cx.respond("reply.no_such", &[("n", Arg::own(id.0))]);
             return None;
         };
@@ -197,7 +199,7 @@ impl Questions {
         number: u64,
         meant: Meant,
         cx: &mut AppCx,
-    ) -> Option<Question> {
+    ) -> Option<Arc<Question>> {
         self.ready(Some(number), meant, By::Begun, cx)
     }
 
@@ -209,7 +211,7 @@ impl Questions {
     /// Announces that no question is open, with what became of the one that was shown until just now.
     fn respond_none(&mut self, cx: &mut AppCx) {
         let last = self.just_shown(cx.now.monotonic);
-        match last.and_then(|id| cx.sessions.question(id)).cloned() {
+        match last.and_then(|id| cx.sessions.shared(id)) {
             Some(question) => self.respond_over(&question, cx),
             None => cx.respond("reply.no_question", &[]),
         }

@@ -3,7 +3,7 @@
 //!
 //! The folder: `shown`, `known`, `arming` (what is before the person, and whether that is enough), `rules`, `under_way`
 //! and `calls` hold the state; `asking`, `sight`, `gate`, `answering`, `clarifying`, `choosing`, `confirming`,
-//! `policy`, `sending`, `alarms` ask, handle answers and announce. Not here: the questions themselves and their tokens
+//! `policy`, `scripted`, `sending` and `alarms` ask, handle answers and announce. Not here: the questions themselves and their tokens
 //! (`session`), their words (`announce`).
 
 mod alarms;
@@ -14,7 +14,7 @@ mod calls;
 mod choosing;
 mod clarifying;
 mod confirming;
-pub(super) mod gate;
+mod gate;
 mod known;
 mod policy;
 mod rules;
@@ -22,7 +22,7 @@ mod scripted;
 mod sending;
 pub(super) mod shown;
 mod sight;
-pub(super) mod under_way;
+mod under_way;
 
 use std::cell::Cell;
 use std::time::Duration;

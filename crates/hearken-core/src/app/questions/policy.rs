@@ -119,7 +119,7 @@ impl Questions {
         if self.is_left_alone(id) {
             return Some(Vec::new());
         }
-        let question = cx.sessions.question(id).cloned()?;
+        let question = cx.sessions.shared(id)?;
         // A question that may be decided already is for the person to judge.
         let doubtful = question.standing == Standing::Resumed
             || question.token_use != TokenUse::Own

@@ -170,7 +170,7 @@ impl Questions {
         let Some(sent) = self.under_way.take(request) else {
             return Vec::new();
         };
-        let Some(question) = cx.sessions.question(sent.question()).cloned() else {
+        let Some(question) = cx.sessions.shared(sent.question()) else {
             return Vec::new();
         };
         match outcome {
@@ -231,7 +231,7 @@ impl Questions {
         if !again {
             cx.sessions.reply_given_up(id, cx.now);
         }
-        let Some(after) = cx.sessions.question(id).cloned() else {
+        let Some(after) = cx.sessions.shared(id) else {
             return;
         };
         let refusal = refuses_for_good(undelivered);
@@ -304,7 +304,7 @@ impl Questions {
 
     /// Sends again what could not be sent, with the timestamp of the decision.
     pub(in crate::app) fn try_again(&mut self, mut sent: Outgoing, cx: &mut AppCx) -> AppFacts {
-        let Some(question) = cx.sessions.question(sent.question()).cloned() else {
+        let Some(question) = cx.sessions.shared(sent.question()) else {
             return Vec::new();
         };
         if !question.is_open() || !question.standing.reaches() {
@@ -327,7 +327,7 @@ impl Questions {
     /// Announces the fate of an answer that can't be tried again any more.
     fn not_again(&mut self, sent: &Outgoing, question: &Question, cx: &mut AppCx) {
         cx.sessions.reply_given_up(sent.question(), cx.now);
-        let Some(after) = cx.sessions.question(sent.question()).cloned() else {
+        let Some(after) = cx.sessions.shared(sent.question()) else {
             return;
         };
         let key = match &after.reply {
@@ -404,7 +404,7 @@ impl Questions {
             return false;
         };
         cx.sessions.reply_given_up(sent.question(), cx.now);
-        let Some(question) = cx.sessions.question(sent.question()).cloned() else {
+        let Some(question) = cx.sessions.shared(sent.question()) else {
             return false;
         };
         let words = cx.announcer.answer_words(&question, &sent.reply().answer);

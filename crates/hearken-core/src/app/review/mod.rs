@@ -1,6 +1,6 @@
 //! Looking back: the place in the history under review, searching and spelling, and since when the person was away.
 //!
-//! The folder: this struct and `spelled` hold the place; `looking`, `parts`, `searching`, `spelling` and `facts` go
+//! The folder: this struct, `spelled` and `reading` hold the place; `looking`, `parts`, `searching`, `spelling` and `facts` go
 //! there and read it out. Not here: the history itself and the words (`announce`).
 
 mod facts;

@@ -2,8 +2,7 @@
 //!
 //! Responsibilities: whether it goes on, waits for the last answers or is over; when it ends by itself; what the limits
 //! of the session room made hearken forget. The rest of the folder asks and announces: `ending` (by itself), `quitting`
-//! (by wish), `leaving` (one source), `forgotten`. Not here:
-//! closing links (`transport`).
+//! (by wish), `leaving` (one source), `forgotten`. Not here: closing links (`transport`).
 
 use std::time::Duration;
 

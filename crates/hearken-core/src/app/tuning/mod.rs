@@ -1,8 +1,9 @@
 //! How everything sounds, and how much of it is spoken, during a run.
 //!
-//! The folder: this struct and `voice` hold the state of the voice; `knobs` (its settings), `announcing` (verbosity,
-//! load, language), `quiet` (what is not spoken), `engine` (news of the voice, and the bell and the beat that replace
-//! it) change it and announce the result. Not here: how an engine receives it (`crate::voice`), words (`announce`).
+//! The folder: this struct holds the settings of the voice; `knobs` (these settings), `announcing` (verbosity, load,
+//! language), `quiet` (what is not spoken) and `engine` (news of the voice, and the beat that replaces it) change it and
+//! announce the result. Not here: how an engine receives it (`crate::voice`), words (`announce`), whether there is a
+//! voice (`signals`).
 
 mod announcing;
 mod engine;
