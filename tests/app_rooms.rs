@@ -1,4 +1,5 @@
-//! Holds how `app` is made: no circle among its folders, and no field that another file reaches into.
+//! Holds how `app` is made: no circle among its folders, no field that another file reaches into, and few files with
+//! methods of `App`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -90,6 +91,34 @@ fn the_structs_of_app_keep_their_fields_to_themselves() {
         assert!(open.is_empty(), "{}: {open:?}", module.join("/"));
     }
     assert!(looked_at > 30, "only {looked_at} files were looked at");
+}
+
+/// The files that may have methods of `App`: its beginning, the passing of facts, the commands, and what faces read. The
+/// aim is `app.rs` and `update.rs` alone; this list may only shrink. Whatever else is done belongs to a part.
+const APP_FILES: &[&str] = &["", "commands", "update", "view"];
+
+#[test]
+fn only_few_files_have_methods_of_app() {
+    let files = files(APP);
+    let of_app = files.iter().filter(|(_, code)| {
+        let mut lines = code.lines();
+        lines.any(|line| line.starts_with("impl App ") || line.contains(" for App "))
+    });
+    let of_app: Vec<String> = of_app.map(|(module, _)| module.join("/")).collect();
+    assert_eq!(of_app, APP_FILES);
+}
+
+/// Counts the fields of the struct `App`.
+fn fields_of_app(code: &str) -> usize {
+    let (_, rest) = code.split_once("pub struct App {").unwrap();
+    let (fields, _) = rest.split_once("\n}").unwrap();
+    fields.lines().filter(|line| line.contains(": ")).count()
+}
+
+#[test]
+fn app_is_what_all_may_use_and_the_parts() {
+    let files = files(APP);
+    assert_eq!(fields_of_app(&files[&Module::new()]), PARTS.len());
 }
 
 #[test]
