@@ -245,8 +245,7 @@ impl App {
             }
             if let What::QuestionClosed { question, .. } = &change.what {
                 // Speech about it that is still under way is cut short; its outcome follows.
-                let wishes = self.cx.queue.withdraw(*question, self.cx.now.monotonic);
-                self.cx.wish(wishes);
+                self.cx.withdraw(*question);
                 self.questions.note_change(self.cx.now.monotonic);
             }
             if let What::QuestionOpened(question)

@@ -20,7 +20,7 @@ use crate::announce::{
 use crate::config::Config;
 use crate::link::Fault;
 use crate::protocol::Now;
-use crate::session::{Question, QuestionBody, QuestionId, Sessions};
+use crate::session::{Question, QuestionBody, QuestionId, SessionKey, Sessions};
 
 use super::activity::Doing;
 use super::answers::KeyResponses;
@@ -79,6 +79,36 @@ impl AppCx {
         self.say(Class::Response, Kind::Reply, key, args);
     }
 
+    /// Returns a phrase in words, as the person wants to hear it.
+    pub(super) fn words(&self, key: &str, args: &Args<'_>) -> Vec<Segment> {
+        self.phrases().say(key, self.announcer.verbosity(), args)
+    }
+
+    /// Announces words about a question.
+    pub(super) fn tell_words(
+        &mut self,
+        class: Class,
+        kind: Kind,
+        about: About,
+        words: Vec<Segment>,
+    ) {
+        let words = (words, Aloud::Yes);
+        let told = (self.announcer).say_about(class, kind, about, words, self.now);
+        self.emit(told);
+    }
+
+    /// Withdraws all speech about a question.
+    pub(super) fn withdraw(&mut self, question: QuestionId) {
+        let wishes = self.queue.withdraw(question, self.now.monotonic);
+        self.wish(wishes);
+    }
+
+    /// Returns the sessions that something was announced of, the last one first.
+    pub(super) fn speakers(&self) -> impl Iterator<Item = &SessionKey> {
+        let told = self.announcer.history().iter().rev();
+        told.filter_map(|told| told.key.as_ref())
+    }
+
     /// Answers a key or a line with words that are not news and do not enter the history.
     pub(super) fn answer_aside(&mut self, words: Vec<Segment>) {
         let told = self
@@ -91,7 +121,7 @@ impl AppCx {
     pub(super) fn answer_unsaid(&mut self, key: &str) {
         match self.face.manner() {
             Manner::Keys => {
-                let words = self.phrases().say(key, self.announcer.verbosity(), &[]);
+                let words = self.words(key, &[]);
                 let told = self
                     .announcer
                     .aside(Class::Response, Kind::Reply, words, self.now);
@@ -188,10 +218,7 @@ impl AppCx {
         key: &str,
         args: &Args<'_>,
     ) {
-        let segments = self
-            .announcer
-            .phrases()
-            .say(key, self.announcer.verbosity(), args);
+        let segments = self.words(key, args);
         self.tell_of(class, question, key, (segments, Aloud::Yes));
     }
 

@@ -11,7 +11,7 @@
 use tui_input::InputRequest as Request;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::announce::{Arg, Class, Kind, Reason, Segment};
+use crate::announce::{Arg, Reason, Segment};
 use crate::config::EchoChoice;
 use crate::keys::Edit;
 use crate::protocol::LONGEST_RATIONALE;
@@ -233,13 +233,7 @@ pub(in crate::app) fn echo(text: &str, nothing: &str, cx: &mut AppCx) {
         (Some(_), None) => phrases.lexicon().spell(text, false),
         (Some(_), Some(_)) => text.to_owned(),
     };
-    let told = cx.announcer.aside(
-        Class::Response,
-        Kind::Reply,
-        vec![Segment::own(spoken)],
-        cx.now,
-    );
-    cx.emit(told);
+    cx.answer_aside(vec![Segment::own(spoken)]);
     // The line itself shows it.
     cx.answers.clear();
 }

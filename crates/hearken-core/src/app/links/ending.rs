@@ -121,8 +121,7 @@ impl Links {
             let Some(question) = cx.sessions.shared(question) else {
                 continue;
             };
-            let wishes = cx.queue.withdraw(question.id, cx.now.monotonic);
-            cx.wish(wishes);
+            cx.withdraw(question.id);
             let (key, args) = cx.announcer.unsure(&question);
             cx.tell_about(Class::Alert, &question, key, &args);
             told.push(question.id);
@@ -141,8 +140,7 @@ impl Links {
         cx.respond("link.left", &[("source", Arg::Own(name))]);
         let over = cx.sessions.link_left(id, cx.now);
         for id in &over {
-            let wishes = cx.queue.withdraw(*id, cx.now.monotonic);
-            cx.wish(wishes);
+            cx.withdraw(*id);
         }
         // An answer meant for a question that is gone must not reach another one.
         let gone = (!over.is_empty()).then_some(AppFact::QuestionsChanged);

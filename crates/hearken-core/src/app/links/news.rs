@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::{Connection, Cx, Out, Wish};
-use crate::link::{Fault, LinkEvent, LinkId};
+use crate::link::{Fault, Frame, IncomingRequest, LinkEvent, LinkId};
 use crate::protocol::{AgentId, Answer, Now, Unobserved};
 use crate::session::{AnomalyKind, Change, QuestionId, Standing, What};
 
@@ -98,27 +98,13 @@ impl Links {
         };
         view.dialect_mut()
             .news(&event, &mut Cx::new(cx.now, &mut out));
-        let text = match &event {
-            LinkEvent::Frame(frame) => Some(&frame.text),
-            LinkEvent::Piece { text, .. } => Some(text),
-            LinkEvent::Request { request, .. } => Some(&request.body),
-            LinkEvent::Connecting { .. }
-            | LinkEvent::Connected
-            | LinkEvent::Resumed
-            | LinkEvent::Lost { .. }
-            | LinkEvent::Failed { .. }
-            | LinkEvent::Ended
-            | LinkEvent::Replied { .. }
-            | LinkEvent::Answered { .. }
-            | LinkEvent::Silent { .. }
-            | LinkEvent::Remark { .. }
-            | LinkEvent::Dropped { .. }
-            | LinkEvent::Listening { .. }
-            | LinkEvent::Lapsed { .. }
-            | LinkEvent::Strangers { .. }
-            | LinkEvent::StreamEnded => None,
-        };
-        if let Some(text) = text {
+        if let LinkEvent::Frame(Frame { text, .. })
+        | LinkEvent::Piece { text, .. }
+        | LinkEvent::Request {
+            request: IncomingRequest { body: text, .. },
+            ..
+        } = &event
+        {
             self.keep_raw(id, text, &out, cx);
         }
         // Another way was found, or the reason is already announced.

@@ -176,10 +176,7 @@ impl Prompts {
         }
         let chosen = self.conversations.chosen();
         let chosen = chosen.filter(|chosen| chosen.link == link);
-        let heard = || {
-            let mut told = cx.announcer.history().iter().rev();
-            told.find_map(|told| told.key.as_ref().filter(|key| key.link == link))
-        };
+        let heard = || cx.speakers().find(|key| key.link == link);
         let agent = chosen.and_then(|chosen| chosen.agent.clone());
         Conversation {
             link,

@@ -51,9 +51,10 @@ impl Prompts {
         if can.len() < 2 {
             return can.first().copied();
         }
-        let history = cx.announcer.history().iter().rev();
-        let told = history.filter_map(|told| told.key.as_ref());
-        let of_last = told.map(|key| key.link).find(|link| can.contains(link));
+        let of_last = cx
+            .speakers()
+            .map(|key| key.link)
+            .find(|link| can.contains(link));
         of_last.or_else(|| can.first().copied())
     }
 

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{About, Aloud, Arg, Class, Kind, Segment};
+use crate::announce::{About, Arg, Class, Kind, Segment};
 use crate::session::{Question, QuestionId};
 
 use super::Asking;
@@ -195,10 +195,7 @@ impl Questions {
             false => cx.announcer.ask_again(&question, &cx.sessions, cx.now),
         };
         let kind = kind_of(&question);
-        let announcement =
-            cx.announcer
-                .say_about(class, kind, About::Asks(id), (segments, Aloud::Yes), cx.now);
-        cx.emit(announcement);
+        cx.tell_words(class, kind, About::Asks(id), segments);
     }
 
     /// Asks the shown question aloud when the voice arrives after it.
@@ -233,11 +230,7 @@ impl Questions {
 
     /// Announces a part of a question, or all of it, as the answer to a key.
     pub(super) fn tell_part(&mut self, id: QuestionId, words: Vec<Segment>, cx: &mut AppCx) {
-        let (class, about) = (Class::Response, About::Asks(id));
-        let told = cx
-            .announcer
-            .say_about(class, Kind::Reply, about, (words, Aloud::Yes), cx.now);
-        cx.emit(told);
+        cx.tell_words(Class::Response, Kind::Reply, About::Asks(id), words);
     }
 
     /// Returns the next part of a question that is read in parts; after the last one, the first again.

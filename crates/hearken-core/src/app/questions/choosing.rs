@@ -8,7 +8,7 @@
 //! the focus and announce it, and Enter answers with the choice in focus. Nothing is in focus before the person moves
 //! it, so that Enter alone never answers.
 
-use crate::announce::{Arg, Class, Kind};
+use crate::announce::Arg;
 use crate::keys::ChoiceMove;
 use crate::protocol::{Answer, Response};
 use crate::session::{Question, QuestionBody, QuestionId};
@@ -138,12 +138,7 @@ impl Questions {
             ("count", Arg::own(labels.len())),
             ("label", cx.announcer.exact(question, label)),
         ];
-        let phrases = cx.phrases();
-        let segments = phrases.say(key, cx.announcer.verbosity(), &args);
-        let told = cx
-            .announcer
-            .aside(Class::Response, Kind::Reply, segments, cx.now);
-        cx.emit(told);
+        cx.answer_aside(cx.words(key, &args));
         // The row in focus shows it.
         cx.answers.clear();
     }

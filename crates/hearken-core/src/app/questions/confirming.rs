@@ -50,8 +50,7 @@ impl Questions {
             let args = [("n", Arg::own(question.id.0))];
             cx.tell_about(Class::Response, question, "reply.perhaps", &args);
         }
-        let level = cx.announcer.verbosity();
-        let mut words = cx.phrases().say(key, level, &args);
+        let mut words = cx.words(key, &args);
         // What a program writes for it is announced with the question; it need not be spoken here.
         if accepts
             && cx.face.manner() == Manner::Program

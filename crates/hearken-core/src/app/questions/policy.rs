@@ -15,7 +15,7 @@
 //! A rule does nothing: the question names no tool, or an `accept` rule met a question that does not itself declare low
 //! risk and reversibility. Too much is rejected: name agents, tools or risks.
 
-use crate::announce::{Arg, Class, Kind, Trust, hides_something};
+use crate::announce::{About, Arg, Class, Kind, Trust, hides_something};
 use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, RiskLevel, Undoing};
 use crate::session::{Question, QuestionBody, QuestionId, Sessions, Standing, TokenUse};
@@ -148,14 +148,7 @@ impl Questions {
         let words = cx
             .announcer
             .policy_words(&rule, question, &cx.sessions, cx.now);
-        let announcement = cx.announcer.say_about(
-            Class::Outcome,
-            Kind::Confirmation,
-            crate::announce::About::Tells(id),
-            (words, crate::announce::Aloud::Yes),
-            cx.now,
-        );
-        cx.emit(announcement);
+        cx.tell_words(Class::Outcome, Kind::Confirmation, About::Tells(id), words);
         let decision = match rule.decision {
             PolicyDecision::Leave => {
                 self.rules.note_left(id);

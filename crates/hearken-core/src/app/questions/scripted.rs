@@ -16,7 +16,7 @@
 //! A rule is announced as unable to answer: the risk is not named (`risks`, `irreversible`), or the answer is none of
 //! those that the question takes.
 
-use crate::announce::{About, Aloud, Arg, Class, Trust, hides_something};
+use crate::announce::{About, Arg, Class, Trust, hides_something};
 use crate::config::{AnswerKind, AnswerRule, AnswerWish, PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Response, Undoing};
 use crate::session::{Question, QuestionBody, Sessions};
@@ -142,16 +142,8 @@ impl Questions {
             return;
         }
         let args = [("rule", Arg::Own(rule)), ("n", Arg::own(question.id.0))];
-        let segments = (cx.phrases()).say(key, cx.announcer.verbosity(), &args);
-        let about = About::Tells(question.id);
-        let told = (cx.announcer).say_about(
-            Class::Outcome,
-            kind_of(question),
-            about,
-            (segments, Aloud::Yes),
-            cx.now,
-        );
-        cx.emit(told);
+        let (kind, about) = (kind_of(question), About::Tells(question.id));
+        cx.tell_words(Class::Outcome, kind, about, cx.words(key, &args));
     }
 
     /// Announces at the start which questions the call's rules answer.

@@ -29,8 +29,7 @@ impl Questions {
         // Both depend on what was heard so far.
         let was_named = takes_two_steps(question) && !cx.queue.holds(About::Tells(question.id));
         let is_plain = self.is_plain(question, cx);
-        let wishes = cx.queue.withdraw(question.id, cx.now.monotonic);
-        cx.wish(wishes);
+        cx.withdraw(question.id);
         let n = ("n", Arg::own(question.id.0));
         let subject = ("subject", cx.announcer.subject(question));
         let several = ("several", self.number_among_several(question, cx));

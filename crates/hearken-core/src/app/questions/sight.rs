@@ -132,11 +132,7 @@ impl Questions {
             // The reason cuts off the part that is being spoken, so that part is spoken again.
             let n = [("n", Arg::own(question.id.0))];
             let why = cx.phrases().text("reply.not_yet.said", &n);
-            let mut words = cx.phrases().say(
-                "reply.not_yet",
-                cx.announcer.verbosity(),
-                &[("why", Arg::Own(why))],
-            );
+            let mut words = cx.words("reply.not_yet", &[("why", Arg::Own(why))]);
             self.known.tell_again(question.id);
             words.extend(self.next_part(question, cx));
             self.tell_part(question.id, words, cx);

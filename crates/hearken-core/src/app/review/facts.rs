@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Announcement, Arg, Class, Copied, Facts, Kind};
+use crate::announce::{Announcement, Arg, Copied, Facts};
 use crate::config::Verbosity;
 use crate::session::{QuestionBody, QuestionId};
 
@@ -50,10 +50,7 @@ impl Review {
         let facts = told.facts();
         segments.extend(facts.words.iter().chain(&facts.more).cloned());
         segments.extend(self.changes_of(&told, cx));
-        let answer = cx
-            .announcer
-            .aside(Class::Response, Kind::Reply, segments, cx.now);
-        cx.emit(answer);
+        cx.answer_aside(segments);
     }
 
     /// Copies what is meant: the part of a turn being read, or the action of the shown question, or else the newer of
@@ -133,10 +130,7 @@ impl Review {
         } else if copied.text.len() > LONGEST_COPY {
             cx.respond("copy.text_too_long", &[]);
         } else {
-            let told =
-                cx.announcer
-                    .aside(Class::Response, Kind::Reply, copied.words.clone(), cx.now);
-            cx.emit(told);
+            cx.answer_aside(copied.words.clone());
             cx.effects.push(Effect::Copy(copied.text.to_string()));
         }
     }

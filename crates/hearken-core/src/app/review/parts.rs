@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{About, Aloud, Announcement, Arg, Class, Kind, Reads, Segment};
+use crate::announce::{About, Announcement, Arg, Class, Kind, Reads, Segment};
 use crate::protocol::Attached;
 use crate::session::{QuestionId, Session, SessionKey};
 
@@ -86,12 +86,7 @@ impl Review {
             Some(Stepped::To(words)) => match self.reading.of() {
                 // Next to a question each speaker has separate lines: a line of a file is not one of hearken's.
                 Some(Of::Question(id)) => {
-                    let (class, about) = (Class::Response, About::Tells(id));
-                    let words = (words, Aloud::Yes);
-                    let told = cx
-                        .announcer
-                        .say_about(class, Kind::Reply, about, words, cx.now);
-                    cx.emit(told);
+                    cx.tell_words(Class::Response, Kind::Reply, About::Tells(id), words);
                 }
                 Some(Of::Told | Of::Turn) | None => cx.answer_aside(words),
             },
@@ -155,8 +150,7 @@ impl Review {
                 .announcer
                 .agent_name(&session.key, &session.agent, &cx.sessions);
             let args = [("agent", Arg::Name(name.to_string()))];
-            let level = cx.announcer.verbosity();
-            words = cx.announcer.phrases().say("fact.of_agent", level, &args);
+            words = cx.words("fact.of_agent", &args);
         }
         words.extend(self.begin(&attached, Reads::Plan, cx));
         cx.answer_aside(words);
@@ -176,8 +170,7 @@ impl Review {
         }
         self.reading.open(Of::Told, parts);
         let key = cx.face.pick("reading.keys", "reading.lines");
-        let level = cx.announcer.verbosity();
-        words.extend(cx.phrases().say(key, level, &[]));
+        words.extend(cx.words(key, &[]));
         words
     }
 }

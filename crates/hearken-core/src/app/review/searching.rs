@@ -63,8 +63,7 @@ impl Review {
                 cx.announcer.repeat(told)
             }
             Manner::Keys => {
-                let level = cx.announcer.verbosity();
-                let words = cx.phrases().say("search.hit", level, &args);
+                let words = cx.words("search.hit", &args);
                 cx.announcer.repeat_after(words, told)
             }
         };

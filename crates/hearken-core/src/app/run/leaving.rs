@@ -33,13 +33,7 @@ impl Run {
             | Doing::Searching(_)
             | Doing::Prompting { .. }
             | Doing::Helping { .. } => {
-                let of_last = cx
-                    .announcer
-                    .history()
-                    .iter()
-                    .rev()
-                    .find_map(|told| told.key.as_ref())
-                    .map(|key| key.link);
+                let of_last = cx.speakers().next().map(|key| key.link);
                 let still =
                     |link: &LinkId| links.get(*link).is_some_and(|view| !view.phase.is_over());
                 let any = links

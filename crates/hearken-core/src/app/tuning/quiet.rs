@@ -33,10 +33,7 @@ impl Tuning {
         let of_review = looked_at
             .and_then(|id| cx.announcer.history().get(id))
             .and_then(|told| told.key.clone());
-        let of_last = || {
-            let mut recent = cx.announcer.history().iter().rev();
-            recent.find_map(|told| told.key.clone())
-        };
+        let of_last = || cx.speakers().next().cloned();
         let Some(key) = of_review.or(chosen).or_else(of_last) else {
             cx.respond("mute.nobody", &[]);
             return;
