@@ -183,7 +183,7 @@ impl App {
     /// Passes the person's current terms on to every source.
     pub(super) fn change_terms(&mut self) {
         for at in 0..self.links.len() {
-            let fact = self.links.tell_terms(LinkId(at), &mut self.cx);
+            let fact = self.links.tell_terms(LinkId(at), &self.cx);
             self.pass(vec![fact]);
         }
     }

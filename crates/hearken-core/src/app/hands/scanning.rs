@@ -132,7 +132,7 @@ impl Hands {
     }
 
     /// Announces what is in focus.
-    fn scan_say(&mut self, at: usize, scene: ScanScene, cx: &mut AppCx) {
+    fn scan_say(&self, at: usize, scene: ScanScene, cx: &mut AppCx) {
         let Some(item) = self.scan_items(scene, cx).get(at).cloned() else {
             return;
         };
@@ -167,23 +167,16 @@ impl Hands {
                 return;
             }
             ScanItem::Group(at) => {
-                let letters: Vec<String> = GROUPS[*at]
-                    .chars()
-                    .map(|c| self.scan_letter(c, cx))
-                    .collect();
+                let letters: Vec<String> =
+                    GROUPS[*at].chars().map(|c| scan_letter(c, cx)).collect();
                 letters.join(" ")
             }
-            ScanItem::Letter(c) => self.scan_letter(*c, cx),
+            ScanItem::Letter(c) => scan_letter(*c, cx),
             ScanItem::Delete => phrases.text("scan.delete", &[]),
             ScanItem::Send => phrases.text("scan.send", &[]),
             ScanItem::Back => phrases.text("scan.back", &[]),
         };
         cx.respond("scan.item", &[("item", Arg::Own(words))]);
-    }
-
-    /// Returns a name for a character that a voice pronounces.
-    fn scan_letter(&self, c: char, cx: &AppCx) -> String {
-        cx.phrases().lexicon().spell(&c.to_string(), false)
     }
 
     fn scan_do(
@@ -225,7 +218,7 @@ impl Hands {
     }
 
     /// Announces what is typed so far.
-    pub(in crate::app) fn tell_typed(&mut self, cx: &mut AppCx) {
+    pub(in crate::app) fn tell_typed(&self, cx: &mut AppCx) {
         let typed = cx.editor().0;
         let text = Arg::Own(crate::announce::speakable::one_line(typed));
         cx.respond("scan.typed", &[("text", text)]);
@@ -322,4 +315,9 @@ fn question_items(question: &Question) -> Vec<ScanItem> {
     }
     items.push(ScanItem::Named("details"));
     items
+}
+
+/// Returns a name for a character that a voice pronounces.
+fn scan_letter(c: char, cx: &AppCx) -> String {
+    cx.phrases().lexicon().spell(&c.to_string(), false)
 }

@@ -39,7 +39,7 @@ impl Links {
     }
 
     pub(super) fn failed(&mut self, id: LinkId, fault: &Fault, cx: &mut AppCx) -> AppFacts {
-        self.say_rest(id, cx);
+        say_rest(id, cx);
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
         };
@@ -74,7 +74,7 @@ impl Links {
     }
 
     pub(super) fn ended(&mut self, id: LinkId, cx: &mut AppCx) -> AppFacts {
-        self.say_rest(id, cx);
+        say_rest(id, cx);
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
         };
@@ -96,15 +96,8 @@ impl Links {
         facts
     }
 
-    /// Announces the rest of an agent's texts, before the news that nothing more comes.
-    fn say_rest(&mut self, id: LinkId, cx: &mut AppCx) {
-        for told in cx.announcer.flush_link(id, cx.now, &cx.sessions) {
-            cx.emit(told);
-        }
-    }
-
     /// Announces the fate of each question whose link is gone.
-    pub(super) fn unsure(&mut self, id: LinkId, cx: &mut AppCx) -> AppFacts {
+    pub(super) fn unsure(&self, id: LinkId, cx: &mut AppCx) -> AppFacts {
         let over = self.get(id).is_some_and(LinkView::is_over);
         let rests = |view: &LinkView| view.connection().rests;
         if !over && self.get(id).is_some_and(rests) {
@@ -172,5 +165,12 @@ fn remedy(fault: &Fault) -> Option<&'static str> {
         | Fault::Rejected { .. }
         | Fault::OneWay
         | Fault::Other(_) => None,
+    }
+}
+
+/// Announces the rest of an agent's texts, before the news that nothing more comes.
+fn say_rest(id: LinkId, cx: &mut AppCx) {
+    for told in cx.announcer.flush_link(id, cx.now, &cx.sessions) {
+        cx.emit(told);
     }
 }

@@ -171,7 +171,7 @@ impl Links {
                 cx.effects.push(Effect::Close(id));
                 Vec::new()
             }
-            LinkStep::Resumed(standing) => self.resumed(id, standing, cx),
+            LinkStep::Resumed(standing) => resumed(id, standing, cx),
             LinkStep::Left => self.left(id, cx),
         }
     }
@@ -253,17 +253,6 @@ impl Links {
         all_resumed.map(resumed).collect()
     }
 
-    fn resumed(&mut self, id: LinkId, standing: Standing, cx: &mut AppCx) -> AppFacts {
-        // A server that waits for the answer sends nothing more by itself: without this, the person could not give it. A
-        // server that knows its own subscription is the one that asked. One that resumes after the id of an event would
-        // have had to report its state if it could not (B.1.5), but may simply not know better.
-        let changes = cx.sessions.link_resumed(id, standing, cx.now);
-        if changes.is_empty() {
-            return Vec::new();
-        }
-        vec![AppFact::QuestionsChanged, AppFact::Changed(changes)]
-    }
-
     /// Returns the links whose dialects are due.
     pub(in crate::app) fn due_dialects(&self, now: Now) -> Vec<LinkId> {
         let due = |view: &&LinkView| view.dialect_due().is_some_and(|at| now.monotonic >= at);
@@ -282,7 +271,7 @@ impl Links {
 
     /// Announces which answer was sent while a recording was made.
     pub(in crate::app) fn tell_recorded(
-        &mut self,
+        &self,
         id: LinkId,
         number: u64,
         question: QuestionId,
@@ -300,7 +289,7 @@ impl Links {
 
     /// Announces the answer to a question, as a recording or a capture shows it.
     pub(super) fn tell_recorded_answer(
-        &mut self,
+        &self,
         question: QuestionId,
         answer: Answer,
         cx: &mut AppCx,
@@ -335,7 +324,7 @@ impl Links {
     }
 
     /// Passes the person's current terms on to a source.
-    pub(in crate::app) fn tell_terms(&mut self, id: LinkId, cx: &mut AppCx) -> AppFact {
+    pub(in crate::app) fn tell_terms(&mut self, id: LinkId, cx: &AppCx) -> AppFact {
         let terms = super::terms(&cx.announcer, &cx.queue, id);
         AppFact::CarryOut(id, self.want(id, &Wish::Terms(terms), cx.now))
     }
@@ -405,4 +394,15 @@ fn has_left(event: &LinkEvent, out: &[Out]) -> AppFacts {
         true => Vec::new(),
         false => vec![AppFact::HasLeft(*request)],
     }
+}
+
+fn resumed(id: LinkId, standing: Standing, cx: &mut AppCx) -> AppFacts {
+    // A server that waits for the answer sends nothing more by itself: without this, the person could not give it. A
+    // server that knows its own subscription is the one that asked. One that resumes after the id of an event would
+    // have had to report its state if it could not (B.1.5), but may simply not know better.
+    let changes = cx.sessions.link_resumed(id, standing, cx.now);
+    if changes.is_empty() {
+        return Vec::new();
+    }
+    vec![AppFact::QuestionsChanged, AppFact::Changed(changes)]
 }

@@ -28,7 +28,7 @@ impl Links {
     }
 
     /// Reads the last lines that the started programs wrote to their standard error.
-    pub(in crate::app) fn read_remarks(&mut self, cx: &mut AppCx) {
+    pub(in crate::app) fn read_remarks(&self, cx: &mut AppCx) {
         let programs: Vec<(String, Remarks)> = self
             .iter()
             .filter(|view| view.program)

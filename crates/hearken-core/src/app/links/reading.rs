@@ -195,7 +195,7 @@ impl Links {
     }
 
     /// Announces how many messages so far were not events, each time that number has grown tenfold.
-    pub(super) fn tell_more_unread(&mut self, id: LinkId, reason: String, cx: &mut AppCx) {
+    pub(super) fn tell_more_unread(&self, id: LinkId, reason: String, cx: &mut AppCx) {
         let Some(view) = self.get(id) else {
             return;
         };

@@ -108,14 +108,14 @@ impl Links {
     }
 
     /// Leaves a connection to follow its source in another way.
-    pub(super) fn change_way(&mut self, id: LinkId, way: Way, cx: &mut AppCx) -> AppFacts {
+    pub(super) fn change_way(&self, id: LinkId, way: Way, cx: &mut AppCx) -> AppFacts {
         let facts = self.unsure(id, cx);
         cx.effects.push(Effect::ChangeWay { link: id, way });
         facts
     }
 
     /// Records an event as the app reads it.
-    pub(super) fn keep_event(&mut self, id: LinkId, text: String, cx: &mut AppCx) {
+    pub(super) fn keep_event(&self, id: LinkId, text: String, cx: &mut AppCx) {
         if !cx.keeps {
             return;
         }
@@ -124,7 +124,7 @@ impl Links {
     }
 
     /// Records a frame, if it is worded differently from the events that were made of it.
-    pub(super) fn keep_raw(&mut self, id: LinkId, frame: &str, made: &[Out], cx: &mut AppCx) {
+    pub(super) fn keep_raw(&self, id: LinkId, frame: &str, made: &[Out], cx: &mut AppCx) {
         if !cx.keeps {
             return;
         }

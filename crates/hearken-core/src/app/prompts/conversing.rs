@@ -74,13 +74,13 @@ impl Prompts {
         conversation.map(AppFact::Joined).into_iter().collect()
     }
 
-    pub(super) fn no_such_conversation(&mut self, number: usize, cx: &mut AppCx) {
+    pub(super) fn no_such_conversation(&self, number: usize, cx: &mut AppCx) {
         let args = [("n", Arg::own(number))];
         cx.respond("conversation.no_such", &args);
     }
 
     /// Returns the numbers of the conversations that can go on.
-    fn conversations_there(&mut self, links: &Links, cx: &mut AppCx) -> Vec<usize> {
+    fn conversations_there(&mut self, links: &Links, cx: &AppCx) -> Vec<usize> {
         let prompted = links.iter().filter(|view| !view.is_over());
         let prompted = prompted.filter(|view| view.connection().takes_prompts);
         let (several, prompted): (Vec<_>, Vec<_>) =
@@ -159,7 +159,7 @@ impl Prompts {
         &mut self,
         number: usize,
         links: &Links,
-        cx: &mut AppCx,
+        cx: &AppCx,
     ) -> Option<Conversation> {
         let there = self.conversations_there(links, cx).contains(&number);
         self.conversations.get(number).filter(|_| there).cloned()

@@ -21,17 +21,12 @@ const MOST_NAMES: usize = 8;
 
 impl Prompts {
     /// Reads the commands of an agent; with a text, only those that begin with it.
-    pub(in crate::app) fn read_commands(
-        &mut self,
-        text: Option<&str>,
-        links: &Links,
-        cx: &mut AppCx,
-    ) {
+    pub(in crate::app) fn read_commands(&self, text: Option<&str>, links: &Links, cx: &mut AppCx) {
         let Some(link) = self.prompted_link(false, links, cx) else {
             cx.respond("prompt.nobody", &[]);
             return;
         };
-        let all = self.commands_of(link, links);
+        let all = commands_of(link, links);
         let text = text.unwrap_or_default().trim_start_matches('/');
         let found: Vec<&Offered> = all.iter().filter(|it| it.name.starts_with(text)).collect();
         if all.is_empty() {
@@ -45,7 +40,7 @@ impl Prompts {
             let args = [("n", Arg::own(found.len())), ("all", named(&names))];
             cx.respond(key, &args);
         } else {
-            let each: Vec<String> = found.iter().map(|it| self.command_words(it, cx)).collect();
+            let each: Vec<String> = found.iter().map(|it| command_words(it, cx)).collect();
             let args = [
                 ("n", Arg::own(found.len())),
                 ("all", Arg::Own(each.join(" "))),
@@ -56,7 +51,7 @@ impl Prompts {
 
     /// Asks an agent to change a setting.
     pub(in crate::app) fn change_setting(
-        &mut self,
+        &self,
         what: Option<String>,
         links: &Links,
         cx: &mut AppCx,
@@ -71,7 +66,7 @@ impl Prompts {
     }
 
     /// Completes the typed command, and reads its description.
-    pub(in crate::app) fn complete(&mut self, links: &Links, cx: &mut AppCx) {
+    pub(in crate::app) fn complete(&self, links: &Links, cx: &mut AppCx) {
         let Doing::Prompting { whom, line } = &cx.doing else {
             return;
         };
@@ -81,7 +76,7 @@ impl Prompts {
             cx.respond("commands.complete", &[]);
             return;
         };
-        let all = self.commands_of(link, links);
+        let all = commands_of(link, links);
         let found: Vec<&Offered> = all.iter().filter(|it| it.name.starts_with(begun)).collect();
         match found.as_slice() {
             [] if all.is_empty() => cx.respond("commands.none", &[]),
@@ -90,14 +85,14 @@ impl Prompts {
                 cx.respond("commands.no_such", &[("text", text)]);
             }
             [one] => {
-                self.write(format!("/{} ", one.name), cx);
-                let words = Arg::Own(self.command_words(one, cx));
+                write(format!("/{} ", one.name), cx);
+                let words = Arg::Own(command_words(one, cx));
                 cx.respond("fault.other", &[("reason", words)]);
             }
             several => {
                 let common = common(several);
                 if common.len() > begun.len() {
-                    self.write(format!("/{common}"), cx);
+                    write(format!("/{common}"), cx);
                 }
                 let names = several.iter().take(MOST_NAMES);
                 let mut names: Vec<String> = names.map(|it| format!("/{}", it.name)).collect();
@@ -111,13 +106,7 @@ impl Prompts {
     }
 
     /// Warns the person if a prompt is a command that its agent does not offer.
-    pub(super) fn check_command(
-        &mut self,
-        link: LinkId,
-        text: &str,
-        links: &Links,
-        cx: &mut AppCx,
-    ) {
+    pub(super) fn check_command(&self, link: LinkId, text: &str, links: &Links, cx: &mut AppCx) {
         let called = text.strip_prefix('/').map(|rest| {
             let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
             rest.get(..end).unwrap_or_default()
@@ -126,31 +115,10 @@ impl Prompts {
         let Some(called) = called.filter(|it| !it.is_empty() && !it.contains('/')) else {
             return;
         };
-        let all = self.commands_of(link, links);
+        let all = commands_of(link, links);
         if !all.is_empty() && !all.iter().any(|it| it.name == called) {
             let name = Arg::Name(called.to_owned());
             cx.respond("commands.unknown", &[("name", name)]);
-        }
-    }
-
-    fn commands_of(&self, link: LinkId, links: &Links) -> Vec<Offered> {
-        let view = links.get(link);
-        view.map(|view| view.offers().to_vec()).unwrap_or_default()
-    }
-
-    fn command_words(&self, command: &Offered, cx: &AppCx) -> String {
-        let args = [
-            ("name", Arg::Name(command.name.clone())),
-            ("says", unclosed(&command.says)),
-            ("takes", unclosed(&command.takes)),
-        ];
-        cx.phrases().text("commands.one", &args)
-    }
-
-    /// Replaces the typed text.
-    fn write(&mut self, text: String, cx: &mut AppCx) {
-        if let Some(line) = cx.doing.line_mut() {
-            *line = tui_input::Input::new(text);
         }
     }
 }
@@ -182,6 +150,27 @@ fn common(several: &[&Offered]) -> String {
     let ends = first.name.char_indices().map(|(at, c)| at + c.len_utf8());
     let end = ends.take_while(|end| begins(*end)).last().unwrap_or(0);
     first.name.get(..end).unwrap_or_default().to_owned()
+}
+
+fn commands_of(link: LinkId, links: &Links) -> Vec<Offered> {
+    let view = links.get(link);
+    view.map(|view| view.offers().to_vec()).unwrap_or_default()
+}
+
+fn command_words(command: &Offered, cx: &AppCx) -> String {
+    let args = [
+        ("name", Arg::Name(command.name.clone())),
+        ("says", unclosed(&command.says)),
+        ("takes", unclosed(&command.takes)),
+    ];
+    cx.phrases().text("commands.one", &args)
+}
+
+/// Replaces the typed text.
+fn write(text: String, cx: &mut AppCx) {
+    if let Some(line) = cx.doing.line_mut() {
+        *line = tui_input::Input::new(text);
+    }
 }
 
 #[cfg(test)]

@@ -27,9 +27,7 @@ impl Prompts {
 
     fn tell_silences(&mut self, links: &Links, cx: &mut AppCx) {
         for (link, agent, quiet) in self.stuck.due_silences(cx.now) {
-            let next = self
-                .is_at_work(link, agent.as_ref(), links, cx)
-                .then(|| quiet.told_again());
+            let next = is_at_work(link, agent.as_ref(), links, cx).then(|| quiet.told_again());
             self.stuck.set(link, agent.as_ref(), next);
             if next.is_none() {
                 continue;
@@ -51,26 +49,6 @@ impl Prompts {
         }
     }
 
-    /// Returns whether a prompted agent works, as far as is known, and does not wait for the person; without an agent,
-    /// whether there is work of which no session is known yet.
-    fn is_at_work(&self, link: LinkId, agent: Option<&AgentId>, links: &Links, cx: &AppCx) -> bool {
-        let view = links.get(link);
-        let Some(view) = view.filter(|view| !view.is_down() && !view.is_over()) else {
-            return false;
-        };
-        let is_meant =
-            |key: &SessionKey| key.link == link && agent.is_none_or(|agent| key.agent == *agent);
-        let connection = view.connection();
-        let mut sessions = cx.sessions.iter();
-        let runs = sessions.any(|session| is_meant(&session.key) && !session.is_ended());
-        let works = match agent {
-            Some(_) => runs,
-            None => connection.in_turn && !runs,
-        };
-        let mut questions = cx.sessions.answerable_questions();
-        connection.takes_prompts && works && !questions.any(|question| is_meant(&question.key))
-    }
-
     /// Notes that a stop was sent, if there is something that has to stop.
     pub(in crate::app) fn stop_sent(
         &mut self,
@@ -79,22 +57,16 @@ impl Prompts {
         links: &Links,
         now: Now,
     ) {
-        let stops = self.is_stopping(&whom, links);
+        let stops = is_stopping(&whom, links);
         let stop = stops.then(|| Stop::new(whom, number, now.monotonic));
         self.stuck.set_stop(stop);
-    }
-
-    /// Returns whether work there was asked to stop, and has not stopped.
-    fn is_stopping(&self, whom: &Conversation, links: &Links) -> bool {
-        let view = links.get(whom.link);
-        view.is_some_and(|view| !view.is_over() && view.connection().is_stopping)
     }
 
     fn tell_stop(&mut self, links: &Links, cx: &mut AppCx) {
         let Some(stop) = self.stuck.take_due_stop(cx.now) else {
             return;
         };
-        if !self.is_stopping(stop.whom(), links) {
+        if !is_stopping(stop.whom(), links) {
             self.stuck.set_stop(None);
             return;
         }
@@ -120,7 +92,7 @@ impl Prompts {
         cx: &mut AppCx,
     ) -> Option<AppFacts> {
         let told = self.stuck.stop_of(whom)?.is_told();
-        if !self.is_stopping(whom, links) {
+        if !is_stopping(whom, links) {
             self.stuck.set_stop(None);
             return None;
         }
@@ -131,4 +103,30 @@ impl Prompts {
         cx.respond("stop_turn.stopping", &[]);
         Some(Vec::new())
     }
+}
+
+/// Returns whether a prompted agent works, as far as is known, and does not wait for the person; without an agent,
+/// whether there is work of which no session is known yet.
+fn is_at_work(link: LinkId, agent: Option<&AgentId>, links: &Links, cx: &AppCx) -> bool {
+    let view = links.get(link);
+    let Some(view) = view.filter(|view| !view.is_down() && !view.is_over()) else {
+        return false;
+    };
+    let is_meant =
+        |key: &SessionKey| key.link == link && agent.is_none_or(|agent| key.agent == *agent);
+    let connection = view.connection();
+    let mut sessions = cx.sessions.iter();
+    let runs = sessions.any(|session| is_meant(&session.key) && !session.is_ended());
+    let works = match agent {
+        Some(_) => runs,
+        None => connection.in_turn && !runs,
+    };
+    let mut questions = cx.sessions.answerable_questions();
+    connection.takes_prompts && works && !questions.any(|question| is_meant(&question.key))
+}
+
+/// Returns whether work there was asked to stop, and has not stopped.
+fn is_stopping(whom: &Conversation, links: &Links) -> bool {
+    let view = links.get(whom.link);
+    view.is_some_and(|view| !view.is_over() && view.connection().is_stopping)
 }

@@ -220,7 +220,7 @@ impl Questions {
     }
 
     /// Closes the editor after an answer to a question was sent from it.
-    pub(in crate::app) fn submitted(&mut self, id: QuestionId, cx: &mut AppCx) {
+    pub(in crate::app) fn submitted(&self, id: QuestionId, cx: &mut AppCx) {
         let question = cx.sessions.question(id);
         if question.is_some_and(|question| !question.is_answerable()) {
             cx.doing = Doing::Watching;

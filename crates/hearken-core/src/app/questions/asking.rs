@@ -229,7 +229,7 @@ impl Questions {
     }
 
     /// Announces a part of a question, or all of it, as the answer to a key.
-    pub(super) fn tell_part(&mut self, id: QuestionId, words: Vec<Segment>, cx: &mut AppCx) {
+    pub(super) fn tell_part(&self, id: QuestionId, words: Vec<Segment>, cx: &mut AppCx) {
         cx.tell_words(Class::Response, Kind::Reply, About::Asks(id), words);
     }
 

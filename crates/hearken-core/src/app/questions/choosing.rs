@@ -57,7 +57,7 @@ impl Questions {
     }
 
     /// Opens the choices of a question.
-    pub(super) fn open_choices(&mut self, question: &Question, cx: &mut AppCx) {
+    pub(super) fn open_choices(&self, question: &Question, cx: &mut AppCx) {
         cx.doing = Doing::Choosing(Choices::new(question.id));
         let key = if takes_several(question) {
             "choice.open.several"
@@ -68,7 +68,7 @@ impl Questions {
     }
 
     /// Moves the focus among the choices, or picks the one in focus.
-    pub(in crate::app) fn move_choice(&mut self, to: ChoiceMove, cx: &mut AppCx) {
+    pub(in crate::app) fn move_choice(&self, to: ChoiceMove, cx: &mut AppCx) {
         let Some((id, focus)) = cx
             .doing
             .choices()
@@ -122,7 +122,7 @@ impl Questions {
     }
 
     /// Announces the choice in focus; it is not news and does not enter the history.
-    fn say_choice(&mut self, question: &Question, labels: &[String], cx: &mut AppCx) {
+    fn say_choice(&self, question: &Question, labels: &[String], cx: &mut AppCx) {
         let Some(at) = self.choice_in_focus(cx) else {
             cx.respond("choice.open", &[]);
             return;

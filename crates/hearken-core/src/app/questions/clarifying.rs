@@ -16,7 +16,7 @@ const MOST_DIGITS: usize = 15;
 
 impl Questions {
     /// Announces which kinds of answer a question takes.
-    pub(in crate::app) fn wants(&mut self, question: &Question, cx: &mut AppCx) {
+    pub(in crate::app) fn wants(&self, question: &Question, cx: &mut AppCx) {
         let phrases = cx.phrases();
         let what = match &question.body {
             QuestionBody::Confirmation(asked) => {
@@ -72,17 +72,6 @@ impl Questions {
         }
     }
 
-    /// Reads words as one of the kinds that a question takes, the strictest first.
-    fn response_of(
-        &self,
-        asked: &AwaitingClarification,
-        text: &str,
-        cx: &AppCx,
-    ) -> Option<Response> {
-        let free = || takes_any(asked).then(|| Response::Text(text.to_owned()));
-        self.strict_response_of(asked, text, cx).or_else(free)
-    }
-
     /// Reads the words of a rule in a file in the same way. A file means the same on every computer, so `yes` and `no`
     /// are understood whatever the person's language is, in addition to that language's own words.
     pub(super) fn response_of_rule(
@@ -97,35 +86,7 @@ impl Questions {
             .find(|(word, _)| word.eq_ignore_ascii_case(text));
         let yes_or_no = fixed.map(|(_, yes)| *yes);
         let free = || takes_any(asked).then(|| Response::Text(text.to_owned()));
-        strictly(
-            asked,
-            text,
-            yes_or_no.or_else(|| self.yes_or_no_in(text, cx)),
-        )
-        .or_else(free)
-    }
-
-    /// Reads words in the person's language as yes or no.
-    fn yes_or_no_in(&self, text: &str, cx: &AppCx) -> Option<bool> {
-        let is = |key| {
-            let word = cx.phrases().text(key, &[]);
-            word.eq_ignore_ascii_case(text)
-        };
-        match (is("answer.yes"), is("answer.no")) {
-            (true, _) => Some(true),
-            (false, true) => Some(false),
-            (false, false) => None,
-        }
-    }
-
-    /// Reads words as one of the kinds that not every text matches.
-    fn strict_response_of(
-        &self,
-        asked: &AwaitingClarification,
-        text: &str,
-        cx: &AppCx,
-    ) -> Option<Response> {
-        strictly(asked, text, self.yes_or_no_in(text, cx))
+        strictly(asked, text, yes_or_no.or_else(|| yes_or_no_in(text, cx))).or_else(free)
     }
 
     /// Handles a text that begins with the number of the only open question: the number addresses it, unless the whole
@@ -138,9 +99,9 @@ impl Questions {
         rest: &str,
         cx: &mut AppCx,
     ) -> AppFacts {
-        if self.strict_response_of(asked, whole, cx).is_some() {
+        if strict_response_of(asked, whole, cx).is_some() {
             self.answer_with(question, asked, whole, cx)
-        } else if takes_any(asked) && self.strict_response_of(asked, rest, cx).is_none() {
+        } else if takes_any(asked) && strict_response_of(asked, rest, cx).is_none() {
             let example = Arg::Own(Meant::Text.line(question.id));
             let args = [("n", Arg::own(question.id.0)), ("example", example)];
             cx.tell_about(Class::Response, question, "reply.number_or_text", &args);
@@ -158,7 +119,7 @@ impl Questions {
         text: &str,
         cx: &mut AppCx,
     ) -> AppFacts {
-        let response = self.response_of(asked, text, cx);
+        let response = response_of(asked, text, cx);
         let takes = |kind: &ResponseKind| asked.accepted_response_kinds.contains(kind);
         match response {
             Some(response) => return self.propose(question, Answer::Response(response), cx),
@@ -228,4 +189,28 @@ fn number_of(text: &str) -> Result<f64, NotANumber> {
         return Err(NotANumber::TooLong);
     }
     text.parse().map_err(|_| NotANumber::Malformed)
+}
+
+/// Reads words in the person's language as yes or no.
+fn yes_or_no_in(text: &str, cx: &AppCx) -> Option<bool> {
+    let is = |key| {
+        let word = cx.phrases().text(key, &[]);
+        word.eq_ignore_ascii_case(text)
+    };
+    match (is("answer.yes"), is("answer.no")) {
+        (true, _) => Some(true),
+        (false, true) => Some(false),
+        (false, false) => None,
+    }
+}
+
+/// Reads words as one of the kinds that not every text matches.
+fn strict_response_of(asked: &AwaitingClarification, text: &str, cx: &AppCx) -> Option<Response> {
+    strictly(asked, text, yes_or_no_in(text, cx))
+}
+
+/// Reads words as one of the kinds that a question takes, the strictest first.
+fn response_of(asked: &AwaitingClarification, text: &str, cx: &AppCx) -> Option<Response> {
+    let free = || takes_any(asked).then(|| Response::Text(text.to_owned()));
+    strict_response_of(asked, text, cx).or_else(free)
 }

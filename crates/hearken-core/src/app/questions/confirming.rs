@@ -15,7 +15,7 @@ use crate::app::fact::AppFacts;
 
 impl Questions {
     /// Asks for the second step.
-    pub(super) fn ask_to_confirm(&mut self, question: &Question, answer: Answer, cx: &mut AppCx) {
+    pub(super) fn ask_to_confirm(&self, question: &Question, answer: Answer, cx: &mut AppCx) {
         let words = cx.announcer.answer_words(question, &answer);
         let mut args = vec![
             ("n", Arg::own(question.id.0)),

@@ -50,7 +50,7 @@ impl Questions {
     /// open question, too. A number that may mean another question than the open one sends nothing: then the result is
     /// `None`, and the cause is announced.
     pub(in crate::app) fn addressed(
-        &mut self,
+        &self,
         number: Option<u64>,
         text: Option<String>,
         meant: Meant,
@@ -83,7 +83,7 @@ impl Questions {
             (Some(known), Some(shown)) if !several => {
                 let example = Arg::Own(meant.line(shown));
                 let args = [("n", Arg::own(shown.0)), ("example", example)];
-                self.respond_over(&known, cx);
+                respond_over(&known, cx);
                 cx.respond("reply.over.other", &args);
                 None
             }
@@ -97,20 +97,6 @@ impl Questions {
             }
             (None, _) => Some((None, text)),
         }
-    }
-
-    /// Announces that an answer comes too late for a question, or that no such question is open.
-    fn respond_over(&mut self, question: &Question, cx: &mut AppCx) {
-        if question.is_open() {
-            self.explain(question, cx);
-            return;
-        }
-        let key = match question.reply.given() {
-            Some(_) => "reply.over.answered",
-            None => "reply.over",
-        };
-        let args = [("fate", Arg::Own(cx.announcer.over(question)))];
-        cx.tell_about(Class::Response, question, key, &args);
     }
 
     /// Returns the question that an answer is meant for, if it may be answered now; otherwise announces why not.
@@ -127,7 +113,7 @@ impl Questions {
         let Some(id) = wanted else {
             let open = self.questions(cx).first().map(|question| question.id);
             match open.and_then(|id| cx.sessions.shared(id)) {
-                Some(question) => self.explain(&question, cx),
+                Some(question) => explain(&question, cx),
                 None => self.respond_none(cx),
             }
             return None;
@@ -137,11 +123,11 @@ impl Questions {
             return None;
         };
         if !question.is_open() {
-            self.respond_over(&question, cx);
+            respond_over(&question, cx);
             return None;
         }
         if !question.is_answerable() {
-            self.explain(&question, cx);
+            explain(&question, cx);
             return None;
         }
         if let By::Line { read } = by
@@ -203,43 +189,57 @@ impl Questions {
         self.ready(Some(number), meant, By::Begun, cx)
     }
 
-    pub(super) fn respond_not_yet(&mut self, why: &str, id: QuestionId, cx: &mut AppCx) {
+    pub(super) fn respond_not_yet(&self, why: &str, id: QuestionId, cx: &mut AppCx) {
         let why = cx.announcer.phrases().text(why, &[("n", Arg::own(id.0))]);
         cx.respond("reply.not_yet", &[("why", Arg::Own(why))]);
     }
 
     /// Announces that no question is open, with what became of the one that was shown until just now.
-    fn respond_none(&mut self, cx: &mut AppCx) {
+    fn respond_none(&self, cx: &mut AppCx) {
         let last = self.just_shown(cx.now.monotonic);
         match last.and_then(|id| cx.sessions.shared(id)) {
-            Some(question) => self.respond_over(&question, cx),
+            Some(question) => respond_over(&question, cx),
             None => cx.respond("reply.no_question", &[]),
         }
     }
+}
 
-    /// Announces why an open question takes no answer.
-    fn explain(&mut self, question: &Question, cx: &mut AppCx) {
-        let n = ("n", Arg::own(question.id.0));
-        match (question.answer(), question.standing) {
-            (Some(answer), _) if question.reply.perhaps().is_none() => {
-                let answer = cx.announcer.answer_words(question, answer);
-                cx.tell_about(
-                    Class::Response,
-                    question,
-                    "reply.under_way",
-                    &[n, ("answer", Arg::Own(answer))],
-                );
-            }
-            (_, Standing::LinkLost) => cx.tell_about(Class::Response, question, "reply.lost", &[n]),
-            (_, Standing::NotAnswerable | Standing::Live | Standing::Resumed) => {
-                let keys = cx.announcer.keys(question);
-                cx.tell_about(
-                    Class::Response,
-                    question,
-                    "fault.other",
-                    &[("reason", Arg::Own(keys))],
-                );
-            }
+/// Announces why an open question takes no answer.
+fn explain(question: &Question, cx: &mut AppCx) {
+    let n = ("n", Arg::own(question.id.0));
+    match (question.answer(), question.standing) {
+        (Some(answer), _) if question.reply.perhaps().is_none() => {
+            let answer = cx.announcer.answer_words(question, answer);
+            cx.tell_about(
+                Class::Response,
+                question,
+                "reply.under_way",
+                &[n, ("answer", Arg::Own(answer))],
+            );
+        }
+        (_, Standing::LinkLost) => cx.tell_about(Class::Response, question, "reply.lost", &[n]),
+        (_, Standing::NotAnswerable | Standing::Live | Standing::Resumed) => {
+            let keys = cx.announcer.keys(question);
+            cx.tell_about(
+                Class::Response,
+                question,
+                "fault.other",
+                &[("reason", Arg::Own(keys))],
+            );
         }
     }
+}
+
+/// Announces that an answer comes too late for a question, or that no such question is open.
+fn respond_over(question: &Question, cx: &mut AppCx) {
+    if question.is_open() {
+        explain(question, cx);
+        return;
+    }
+    let key = match question.reply.given() {
+        Some(_) => "reply.over.answered",
+        None => "reply.over",
+    };
+    let args = [("fate", Arg::Own(cx.announcer.over(question)))];
+    cx.tell_about(Class::Response, question, key, &args);
 }

@@ -107,7 +107,7 @@ pub(super) fn is_fit(
 impl Questions {
     /// Allows a question to be accepted in one step if the person wants that, and all of it was read without finding a
     /// problem.
-    pub(in crate::app) fn ease(&mut self, id: QuestionId, cx: &mut AppCx) {
+    pub(in crate::app) fn ease(&self, id: QuestionId, cx: &mut AppCx) {
         let question = cx.sessions.question(id);
         if question.is_some_and(|question| cx.announcer.may_be_one_step(question)) {
             cx.sessions.ease(id);
@@ -178,7 +178,7 @@ impl Questions {
     }
 
     /// Announces at the start which questions will not be asked.
-    pub(in crate::app) fn tell_policy(&mut self, cx: &mut AppCx) {
+    pub(in crate::app) fn tell_policy(&self, cx: &mut AppCx) {
         self.tell_answers(cx);
         if cx.config.policy.is_empty() {
             return;

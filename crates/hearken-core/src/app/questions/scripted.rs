@@ -147,7 +147,7 @@ impl Questions {
     }
 
     /// Announces at the start which questions the call's rules answer.
-    pub(super) fn tell_answers(&mut self, cx: &mut AppCx) {
+    pub(super) fn tell_answers(&self, cx: &mut AppCx) {
         if cx.config.answers.is_empty() {
             return;
         }

@@ -32,7 +32,7 @@ impl Questions {
         cx.withdraw(question.id);
         let n = ("n", Arg::own(question.id.0));
         let subject = ("subject", cx.announcer.subject(question));
-        let several = ("several", self.number_among_several(question, cx));
+        let several = ("several", number_among_several(question, cx));
         let confirmed = matches!(
             answer,
             Answer::Decision {
@@ -91,22 +91,12 @@ impl Questions {
     /// Returns whether it is obvious what an answer is for: no other question is open, this one has been shown for
     /// longer than the time in which a change may be overlooked, and nothing was announced since.
     fn is_plain(&self, question: &Question, cx: &AppCx) -> bool {
-        let alone = self.number_among_several(question, cx).is_empty();
+        let alone = number_among_several(question, cx).is_empty();
         let shown = self.shown().filter(|shown| shown.question == question.id);
         alone
             && question.standing == Standing::Live
             && cx.announcer.is_in_mind(question.id, cx.now)
             && shown.is_some_and(|shown| shown.since + CHANGED <= cx.now.monotonic)
-    }
-
-    /// Returns the number of a question if others are open, too; otherwise an empty text.
-    fn number_among_several(&self, question: &Question, cx: &AppCx) -> Arg {
-        let open = cx.sessions.open_questions();
-        let mut others = open.filter(|other| other.id != question.id);
-        Arg::own(match others.next() {
-            None => String::new(),
-            Some(_) => question.id.0.to_string(),
-        })
     }
 
     /// Sends an answer that was read back.
@@ -143,20 +133,9 @@ impl Questions {
     /// Adds an answer to those under way, and hands it to its link.
     fn go_out(&mut self, request: u64, sent: Outgoing, cx: &mut AppCx) -> AppFacts {
         let (link, reply) = (sent.link(), sent.reply().clone());
-        self.keep_reply(link, request, &reply, cx);
+        keep_reply(link, request, &reply, cx);
         self.under_way.add(request, sent);
         vec![AppFact::Answered(link, request, reply)]
-    }
-
-    /// Records a reply that is about to be sent.
-    fn keep_reply(&mut self, link: LinkId, request: u64, reply: &Reply, cx: &mut AppCx) {
-        if !cx.keeps {
-            return;
-        }
-        // The link's dialect decides which subscription it is sent on.
-        let body = reply.to_json("");
-        let kept = RecordedFact::Reply { request, body };
-        cx.effects.push(Effect::Keep { link, kept });
     }
 
     /// Handles the outcome of an attempt to send.
@@ -177,7 +156,7 @@ impl Questions {
                 // If the agent's events came first, the outcome is already announced.
                 if question.is_open() && receipt != Receipt::Here {
                     let n = ("n", Arg::own(question.id.0));
-                    let several = ("several", self.number_among_several(&question, cx));
+                    let several = ("several", number_among_several(&question, cx));
                     let keys = ("reply.sent", "reply.sent.short");
                     cx.tell_about_in_short(Class::Outcome, &question, keys, &[n, several]);
                 }
@@ -224,8 +203,7 @@ impl Questions {
             }
             Undelivered::Unknown(_) => cx.sessions.reply_unknown(id, cx.now),
         }
-        let lives =
-            question.is_open() && question.standing.reaches() && !self.is_over(question, cx);
+        let lives = question.is_open() && question.standing.reaches() && !is_over(question, cx);
         let again = lives && !fault.is_final();
         if !again {
             cx.sessions.reply_given_up(id, cx.now);
@@ -261,7 +239,7 @@ impl Questions {
         };
         let state = after.reply.run();
         if sent.tell(state) {
-            let args = self.answer_args(&after, &sent.reply().answer, fault, cx);
+            let args = answer_args(&after, &sent.reply().answer, fault, cx);
             cx.tell_about(Class::Alert, &after, key, &args);
         }
         if again {
@@ -270,30 +248,6 @@ impl Questions {
         } else if after.is_open() {
             self.ask_instead_of_rule(id, cx);
         }
-    }
-
-    /// Returns the arguments of the sentences about an answer on its way.
-    fn answer_args(
-        &self,
-        question: &Question,
-        answer: &Answer,
-        fault: &Fault,
-        cx: &AppCx,
-    ) -> [(&'static str, Arg); 3] {
-        [
-            ("n", Arg::own(question.id.0)),
-            (
-                "answer",
-                Arg::Own(cx.announcer.answer_words(question, answer)),
-            ),
-            ("reason", Arg::Own(cx.fault_words(fault))),
-        ]
-    }
-
-    fn is_over(&self, question: &Question, cx: &AppCx) -> bool {
-        cx.sessions
-            .expires(question)
-            .is_some_and(|at| cx.now.monotonic >= at)
     }
 
     /// Returns the answers that are due to be sent again.
@@ -307,7 +261,7 @@ impl Questions {
             return Vec::new();
         };
         if !question.is_open() || !question.standing.reaches() {
-            self.not_again(&sent, &question, cx);
+            not_again(&sent, &question, cx);
             return Vec::new();
         }
         let decided: Timestamp = sent.reply().timestamp;
@@ -323,35 +277,8 @@ impl Questions {
         self.last_request
     }
 
-    /// Announces the fate of an answer that can't be tried again any more.
-    fn not_again(&mut self, sent: &Outgoing, question: &Question, cx: &mut AppCx) {
-        cx.sessions.reply_given_up(sent.question(), cx.now);
-        let Some(after) = cx.sessions.shared(sent.question()) else {
-            return;
-        };
-        let key = match &after.reply {
-            ReplyState::Unanswered => "reply.given_up.lost",
-            ReplyState::Perhaps(_) if sent.is_loss_told() => "reply.perhaps.not_again",
-            ReplyState::Perhaps(_) => "reply.perhaps.given_up",
-            ReplyState::Withdrawn(_) => "reply.too_late",
-            // Whether the answer may have closed the question was announced when it closed.
-            ReplyState::PerhapsResolved(..)
-            | ReplyState::Sending(_)
-            | ReplyState::Retrying(_)
-            | ReplyState::SendingAgain(_)
-            | ReplyState::RetryingAgain(_)
-            | ReplyState::Written(_)
-            | ReplyState::Sent(_)
-            | ReplyState::TimedOut
-            | ReplyState::Settling(..)
-            | ReplyState::Resolved(..) => return,
-        };
-        let args = self.answer_args(question, &sent.reply().answer, &Fault::Closed, cx);
-        cx.tell_about(Class::Alert, &after, key, &args);
-    }
-
     /// Announces, at the end of a run, the answers that are not known to have arrived.
-    pub(in crate::app) fn tell_undelivered(&mut self, cx: &mut AppCx) {
+    pub(in crate::app) fn tell_undelivered(&self, cx: &mut AppCx) {
         let left: Vec<(QuestionId, Answer)> = self
             .under_way
             .iter()
@@ -435,4 +362,75 @@ fn refuses_for_good(undelivered: &Undelivered) -> bool {
         Undelivered::Refused(Fault::Status { status, .. }) => matches!(status, 404 | 409 | 410),
         Undelivered::Refused(_) | Undelivered::Kept(_) | Undelivered::Unknown(_) => false,
     }
+}
+
+/// Returns the number of a question if others are open, too; otherwise an empty text.
+fn number_among_several(question: &Question, cx: &AppCx) -> Arg {
+    let open = cx.sessions.open_questions();
+    let mut others = open.filter(|other| other.id != question.id);
+    Arg::own(match others.next() {
+        None => String::new(),
+        Some(_) => question.id.0.to_string(),
+    })
+}
+
+/// Records a reply that is about to be sent.
+fn keep_reply(link: LinkId, request: u64, reply: &Reply, cx: &mut AppCx) {
+    if !cx.keeps {
+        return;
+    }
+    // The link's dialect decides which subscription it is sent on.
+    let body = reply.to_json("");
+    let kept = RecordedFact::Reply { request, body };
+    cx.effects.push(Effect::Keep { link, kept });
+}
+
+/// Returns the arguments of the sentences about an answer on its way.
+fn answer_args(
+    question: &Question,
+    answer: &Answer,
+    fault: &Fault,
+    cx: &AppCx,
+) -> [(&'static str, Arg); 3] {
+    [
+        ("n", Arg::own(question.id.0)),
+        (
+            "answer",
+            Arg::Own(cx.announcer.answer_words(question, answer)),
+        ),
+        ("reason", Arg::Own(cx.fault_words(fault))),
+    ]
+}
+
+fn is_over(question: &Question, cx: &AppCx) -> bool {
+    cx.sessions
+        .expires(question)
+        .is_some_and(|at| cx.now.monotonic >= at)
+}
+
+/// Announces the fate of an answer that can't be tried again any more.
+fn not_again(sent: &Outgoing, question: &Question, cx: &mut AppCx) {
+    cx.sessions.reply_given_up(sent.question(), cx.now);
+    let Some(after) = cx.sessions.shared(sent.question()) else {
+        return;
+    };
+    let key = match &after.reply {
+        ReplyState::Unanswered => "reply.given_up.lost",
+        ReplyState::Perhaps(_) if sent.is_loss_told() => "reply.perhaps.not_again",
+        ReplyState::Perhaps(_) => "reply.perhaps.given_up",
+        ReplyState::Withdrawn(_) => "reply.too_late",
+        // Whether the answer may have closed the question was announced when it closed.
+        ReplyState::PerhapsResolved(..)
+        | ReplyState::Sending(_)
+        | ReplyState::Retrying(_)
+        | ReplyState::SendingAgain(_)
+        | ReplyState::RetryingAgain(_)
+        | ReplyState::Written(_)
+        | ReplyState::Sent(_)
+        | ReplyState::TimedOut
+        | ReplyState::Settling(..)
+        | ReplyState::Resolved(..) => return,
+    };
+    let args = answer_args(question, &sent.reply().answer, &Fault::Closed, cx);
+    cx.tell_about(Class::Alert, &after, key, &args);
 }

@@ -57,14 +57,14 @@ impl Review {
     /// the address under review and the last answer.
     pub(in crate::app) fn copy(&mut self, shown: Option<QuestionId>, cx: &mut AppCx) {
         if let Some(copied) = self.reading.copy() {
-            self.give(&copied, cx);
+            give(&copied, cx);
             return;
         }
         let asked = shown.filter(|_| self.at().is_none());
         let asked = asked.and_then(|id| cx.sessions.question(id));
         if let Some(QuestionBody::Confirmation(asked)) = asked.map(|question| &question.body) {
             let copied = cx.announcer.copied_exactly(&asked.action);
-            self.give(&copied, cx);
+            give(&copied, cx);
             return;
         }
         let found = self.with_facts(|facts| facts.address.is_some(), cx);
@@ -82,56 +82,56 @@ impl Review {
                 .and_then(|turn| turn.copied.first().cloned())
         };
         match (found.filter(is_newer), answer()) {
-            (Some(found), _) => self.copy_address(&found, cx),
-            (None, Some(copied)) => self.give(&copied, cx),
+            (Some(found), _) => copy_address(&found, cx),
+            (None, Some(copied)) => give(&copied, cx),
             (None, None) => cx.respond("copy.nothing", &[]),
         }
     }
 
-    fn copy_address(&mut self, found: &Announcement, cx: &mut AppCx) {
-        let Some(address) = found.facts().address.clone() else {
-            cx.respond("copy.nothing", &[]);
-            return;
-        };
-        if !cx.face.copies() {
-            cx.respond("copy.nowhere", &[]);
-        } else if address.len() > LONGEST_ADDRESS {
-            cx.respond("copy.too_long", &[]);
-        } else {
-            let args = [("address", Arg::Agent(address.clone(), None))];
-            cx.respond("copy.done", &args);
-            cx.effects.push(Effect::Copy(address));
-        }
-    }
-
     /// Copies everything that an agent wrote in the turn under review, or in the last one.
-    pub(in crate::app) fn copy_answer(&mut self, cx: &mut AppCx) {
+    pub(in crate::app) fn copy_answer(&self, cx: &mut AppCx) {
         let turn = cx.announcer.turn(self.at());
         match turn.and_then(|turn| turn.copied.first().cloned()) {
-            Some(copied) => self.give(&copied, cx),
+            Some(copied) => give(&copied, cx),
             None => cx.respond("turn.none", &[]),
         }
     }
 
     /// Copies the last block of code in that turn.
-    pub(in crate::app) fn copy_code(&mut self, cx: &mut AppCx) {
+    pub(in crate::app) fn copy_code(&self, cx: &mut AppCx) {
         let turn = cx.announcer.turn(self.at());
         let code = turn.and_then(|turn| turn.copied.get(1..)?.last().cloned());
         match code {
-            Some(copied) => self.give(&copied, cx),
+            Some(copied) => give(&copied, cx),
             None => cx.respond("copy.no_code", &[]),
         }
     }
+}
 
-    /// Copies a text to the terminal's clipboard.
-    fn give(&mut self, copied: &Copied, cx: &mut AppCx) {
-        if !cx.face.copies() {
-            cx.respond("copy.nowhere", &[]);
-        } else if copied.text.len() > LONGEST_COPY {
-            cx.respond("copy.text_too_long", &[]);
-        } else {
-            cx.answer_aside(copied.words.clone());
-            cx.effects.push(Effect::Copy(copied.text.to_string()));
-        }
+fn copy_address(found: &Announcement, cx: &mut AppCx) {
+    let Some(address) = found.facts().address.clone() else {
+        cx.respond("copy.nothing", &[]);
+        return;
+    };
+    if !cx.face.copies() {
+        cx.respond("copy.nowhere", &[]);
+    } else if address.len() > LONGEST_ADDRESS {
+        cx.respond("copy.too_long", &[]);
+    } else {
+        let args = [("address", Arg::Agent(address.clone(), None))];
+        cx.respond("copy.done", &args);
+        cx.effects.push(Effect::Copy(address));
+    }
+}
+
+/// Copies a text to the terminal's clipboard.
+fn give(copied: &Copied, cx: &mut AppCx) {
+    if !cx.face.copies() {
+        cx.respond("copy.nowhere", &[]);
+    } else if copied.text.len() > LONGEST_COPY {
+        cx.respond("copy.text_too_long", &[]);
+    } else {
+        cx.answer_aside(copied.words.clone());
+        cx.effects.push(Effect::Copy(copied.text.to_string()));
     }
 }

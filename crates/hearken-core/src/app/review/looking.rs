@@ -82,7 +82,7 @@ impl Review {
         match (found, leap) {
             (Some(told), _) => {
                 self.look_at(told.id);
-                self.say_again(&told, cx);
+                say_again(&told, cx);
             }
             (None, Leap::Forward) => {
                 self.leave();
@@ -114,7 +114,7 @@ impl Review {
             None => match last_told(cx.announcer.history()).cloned() {
                 Some(told) => {
                     self.look_at(told.id);
-                    self.say_again(&told, cx);
+                    say_again(&told, cx);
                 }
                 None => cx.respond("history.empty", &[]),
             },
@@ -131,7 +131,7 @@ impl Review {
         // The whole announcement is under review again, no single word.
         self.spelling_mut().choose(None);
         match at {
-            Some(told) => self.say_again(&told, cx),
+            Some(told) => say_again(&told, cx),
             None => cx.respond("history.empty", &[]),
         }
     }
@@ -173,7 +173,7 @@ impl Review {
                 if step != Direction::End {
                     self.look_at(told.id);
                 }
-                self.say_again(&told, cx);
+                say_again(&told, cx);
             }
             None => {
                 let key = match step {
@@ -191,18 +191,8 @@ impl Review {
         }
     }
 
-    /// Repeats an earlier announcement: aloud, and in line faces as a line, but not in the history.
-    fn say_again(&mut self, told: &Announcement, cx: &mut AppCx) {
-        if cx.face.manner() != Manner::Keys {
-            // Without words of ours an old line would look like a new one.
-            cx.respond("history.again", &[]);
-        }
-        let again = cx.announcer.repeat(told);
-        cx.emit(again);
-    }
-
     /// Writes the last announcements again.
-    pub(in crate::app) fn history_lines(&mut self, cx: &mut AppCx) {
+    pub(in crate::app) fn history_lines(&self, cx: &mut AppCx) {
         let last: Vec<Arc<Announcement>> = cx
             .announcer
             .history()
@@ -242,7 +232,7 @@ impl Review {
     }
 
     /// Announces in three sentences what happened while the person was away.
-    pub(in crate::app) fn away(&mut self, waiting: usize, cx: &mut AppCx) {
+    pub(in crate::app) fn away(&self, waiting: usize, cx: &mut AppCx) {
         let since = self.away_since();
         let words = cx.announcer.away((since, cx.now), waiting, &cx.sessions);
         cx.respond("fault.other", &[("reason", Arg::Own(words))]);
@@ -262,4 +252,14 @@ impl Review {
 fn last_told(history: &History) -> Option<&Arc<Announcement>> {
     let mut told = history.iter().rev();
     told.find(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
+}
+
+/// Repeats an earlier announcement: aloud, and in line faces as a line, but not in the history.
+fn say_again(told: &Announcement, cx: &mut AppCx) {
+    if cx.face.manner() != Manner::Keys {
+        // Without words of ours an old line would look like a new one.
+        cx.respond("history.again", &[]);
+    }
+    let again = cx.announcer.repeat(told);
+    cx.emit(again);
 }

@@ -81,7 +81,7 @@ impl Review {
         }
     }
 
-    fn tell_step(&mut self, stepped: Option<Stepped>, cx: &mut AppCx) -> bool {
+    fn tell_step(&self, stepped: Option<Stepped>, cx: &mut AppCx) -> bool {
         match stepped {
             Some(Stepped::To(words)) => match self.reading.of() {
                 // Next to a question each speaker has separate lines: a line of a file is not one of hearken's.
@@ -98,7 +98,7 @@ impl Review {
     }
 
     /// Opens the changes that an announcement is about; returns the words on how to read them.
-    pub(super) fn changes_of(&mut self, told: &Announcement, cx: &mut AppCx) -> Vec<Segment> {
+    pub(super) fn changes_of(&mut self, told: &Announcement, cx: &AppCx) -> Vec<Segment> {
         self.begin(told.facts().attached(), Reads::Changes, cx)
     }
 
@@ -157,7 +157,7 @@ impl Review {
     }
 
     /// Opens something for reading, and returns its announcement: what it is, and all of it if it is a single part.
-    fn begin(&mut self, attached: &Attached, reads: Reads, cx: &mut AppCx) -> Vec<Segment> {
+    fn begin(&mut self, attached: &Attached, reads: Reads, cx: &AppCx) -> Vec<Segment> {
         let mut words = cx.announcer.summary_of(attached, reads);
         let mut parts = cx.announcer.parts_of(attached, reads);
         if parts.len() == 1 {

@@ -37,7 +37,7 @@ impl Review {
                 let (place, count) = cx.announcer.place_among(text, told.id);
                 let hit = Hit { place, count };
                 self.note_found(text, told.id, hit);
-                self.say_found(&told, hit, cx);
+                say_found(&told, hit, cx);
             }
             None => {
                 let key = if from.is_some() {
@@ -50,23 +50,23 @@ impl Review {
             }
         }
     }
+}
 
-    /// Announces what a search found, and which of its hits it is.
-    fn say_found(&mut self, told: &Announcement, hit: Hit, cx: &mut AppCx) {
-        let args = [
-            ("place", Arg::own(hit.place)),
-            ("count", Arg::own(hit.count)),
-        ];
-        let again = match cx.face.manner() {
-            Manner::Lines | Manner::Program => {
-                cx.respond("search.hit", &args);
-                cx.announcer.repeat(told)
-            }
-            Manner::Keys => {
-                let words = cx.words("search.hit", &args);
-                cx.announcer.repeat_after(words, told)
-            }
-        };
-        cx.emit(again);
-    }
+/// Announces what a search found, and which of its hits it is.
+fn say_found(told: &Announcement, hit: Hit, cx: &mut AppCx) {
+    let args = [
+        ("place", Arg::own(hit.place)),
+        ("count", Arg::own(hit.count)),
+    ];
+    let again = match cx.face.manner() {
+        Manner::Lines | Manner::Program => {
+            cx.respond("search.hit", &args);
+            cx.announcer.repeat(told)
+        }
+        Manner::Keys => {
+            let words = cx.words("search.hit", &args);
+            cx.announcer.repeat_after(words, told)
+        }
+    };
+    cx.emit(again);
 }

@@ -43,7 +43,7 @@ impl Review {
         match next.and_then(|at| Some((at, *words.get(at)?))) {
             Some((at, word)) => {
                 self.choose_word(&told, at);
-                let mut segments = vec![self.words_of_text(&told, word, cx)];
+                let mut segments = vec![words_of_text(&told, word, cx)];
                 if cx.announcer.verbosity() == Verbosity::Detailed {
                     let args = [("n", Arg::own(at + 1)), ("all", Arg::own(words.len()))];
                     let place = cx.phrases().text("spell.place", &args);
@@ -93,21 +93,6 @@ impl Review {
         self.look_at(told.id);
         self.spelling_mut().choose(Some((told.id, at)));
     }
-
-    /// Returns a part of an announcement for speech: every character of it is named, in its language.
-    fn words_of_text(&self, told: &Announcement, word: &str, cx: &AppCx) -> Segment {
-        let own = told
-            .segments
-            .iter()
-            .all(|segment| segment.mark == Mark::Own);
-        let spoken = cx.phrases().lexicon().speak(word, Profile::Exact, None);
-        Segment::new(
-            if own { Mark::Own } else { Mark::Agent },
-            one_line(word),
-            &spoken,
-        )
-        .language(told.language().map(Arc::from))
-    }
 }
 
 /// Returns the index of a word by its number, counted from 1, or else of the first one that contains a text.
@@ -121,4 +106,19 @@ fn find(text: &str, choice: &str) -> Option<usize> {
         let choice = choice.to_lowercase();
         Lexicon::spellable(text).position(|word| word.to_lowercase().contains(&choice))
     })
+}
+
+/// Returns a part of an announcement for speech: every character of it is named, in its language.
+fn words_of_text(told: &Announcement, word: &str, cx: &AppCx) -> Segment {
+    let own = told
+        .segments
+        .iter()
+        .all(|segment| segment.mark == Mark::Own);
+    let spoken = cx.phrases().lexicon().speak(word, Profile::Exact, None);
+    Segment::new(
+        if own { Mark::Own } else { Mark::Agent },
+        one_line(word),
+        &spoken,
+    )
+    .language(told.language().map(Arc::from))
 }

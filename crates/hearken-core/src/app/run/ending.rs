@@ -11,7 +11,7 @@ impl Run {
     /// Returns how a run ends that is to end in a way.
     pub(in crate::app) fn exit(&self, exit: Exit, links: &Links, cx: &AppCx) -> Exit {
         // No source is left that could still speak: that is why it ended, even if the person closed the screen.
-        let scene = self.scene(links, cx);
+        let scene = scene(links, cx);
         if exit == Exit::Clean && scene.over && scene.failed {
             Exit::NoSource
         } else {
@@ -21,7 +21,7 @@ impl Run {
 
     /// Ends a run that waited for the last answers, if they are sent or the wait is over.
     pub(in crate::app) fn check_parting(
-        &mut self,
+        &self,
         all_sent: bool,
         links: &Links,
         cx: &mut AppCx,
@@ -37,11 +37,11 @@ impl Run {
     }
 
     /// Ends a run by itself if its condition is met; everything is spoken.
-    pub(in crate::app) fn check_end(&mut self, links: &Links, cx: &mut AppCx) -> AppFacts {
+    pub(in crate::app) fn check_end(&self, links: &Links, cx: &mut AppCx) -> AppFacts {
         if self.is_over() {
             return Vec::new();
         }
-        match self.ends(self.scene(links, cx), cx.now.monotonic) {
+        match self.ends(scene(links, cx), cx.now.monotonic) {
             Some(Ends::Idle) => {
                 self.tell_left_open(links, cx);
                 vec![AppFact::Quit(Exit::Clean)]
@@ -50,12 +50,12 @@ impl Run {
             None => Vec::new(),
         }
     }
+}
 
-    fn scene(&self, links: &Links, cx: &AppCx) -> Scene {
-        Scene {
-            over: links.are_over(),
-            failed: links.has_failed(),
-            ended: !cx.sessions.is_holding() && !cx.sessions.any_goes_on(),
-        }
+fn scene(links: &Links, cx: &AppCx) -> Scene {
+    Scene {
+        over: links.are_over(),
+        failed: links.has_failed(),
+        ended: !cx.sessions.is_holding() && !cx.sessions.any_goes_on(),
     }
 }

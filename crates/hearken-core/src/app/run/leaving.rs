@@ -14,7 +14,7 @@ impl Run {
     /// Leaves the source of the chosen conversation, or of the shown question, or of the last agent that said
     /// something.
     pub(in crate::app) fn leave(
-        &mut self,
+        &self,
         of_shown: Option<LinkId>,
         chosen: Option<LinkId>,
         links: &Links,
@@ -57,7 +57,7 @@ impl Run {
             .filter(|question| question.key.link == link && question.answer().is_none())
             .collect();
         let program = links.ends_program(link, cx);
-        let working = self.irreversible_at_work(link, cx);
+        let working = irreversible_at_work(link, cx);
         if open.is_empty() && program.is_empty() && working.is_empty() {
             return leave(link);
         }
@@ -92,17 +92,6 @@ impl Run {
         cx.respond(key, &args);
         Vec::new()
     }
-
-    /// Returns the tools of a source that are working on something that can't be undone.
-    fn irreversible_at_work(&self, link: LinkId, cx: &AppCx) -> Vec<String> {
-        cx.sessions
-            .iter()
-            .filter(|session| session.key.link == link && !session.is_ended())
-            .flat_map(|session| session.tools.iter())
-            .filter(|call| call.irreversible)
-            .map(|call| crate::announce::speakable::one_line(&call.tool))
-            .collect()
-    }
 }
 
 /// Returns that a source is to be left.
@@ -112,4 +101,15 @@ fn leave(link: LinkId) -> AppFacts {
         AppFact::Link(link, LinkStep::Left),
         AppFact::CarryOut(link, Vec::new()),
     ]
+}
+
+/// Returns the tools of a source that are working on something that can't be undone.
+fn irreversible_at_work(link: LinkId, cx: &AppCx) -> Vec<String> {
+    cx.sessions
+        .iter()
+        .filter(|session| session.key.link == link && !session.is_ended())
+        .flat_map(|session| session.tools.iter())
+        .filter(|call| call.irreversible)
+        .map(|call| crate::announce::speakable::one_line(&call.tool))
+        .collect()
 }

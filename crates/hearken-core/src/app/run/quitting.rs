@@ -32,7 +32,7 @@ impl Run {
                 if question.reply.run() == QuestionRun::TimedOut {
                     return cx.phrases().text("quit.default.over", &[n]);
                 }
-                let left = match self.when_left(question, links) {
+                let left = match when_left(question, links) {
                     WhenLeft::Default => None,
                     WhenLeft::Cancelled => Some("quit.default.cancelled"),
                     WhenLeft::Open => Some("quit.default.open"),
@@ -68,28 +68,6 @@ impl Run {
         words.join(" ")
     }
 
-    /// Returns what happens to a question when the person leaves.
-    fn when_left(&self, question: &Question, links: &Links) -> WhenLeft {
-        let view = links.get(question.key.link);
-        view.map_or(WhenLeft::Default, |view| view.connection().when_left)
-    }
-
-    /// Returns the open questions without an answer from here.
-    fn undecided<'a>(&self, links: &Links, cx: &'a AppCx) -> Vec<&'a Question> {
-        cx.sessions
-            .open_questions()
-            .filter(|question| {
-                question.answer().is_none() && question.standing != Standing::NotAnswerable
-            })
-            // Where no answer can go any more, no agent waits; the fate of these questions was announced.
-            .filter(|question| {
-                links
-                    .get(question.key.link)
-                    .is_none_or(|view| !view.phase.is_over())
-            })
-            .collect()
-    }
-
     pub(in crate::app) fn ask_to_quit(
         &mut self,
         exit: Exit,
@@ -97,7 +75,7 @@ impl Run {
         links: &Links,
         cx: &mut AppCx,
     ) -> AppFacts {
-        let open = self.undecided(links, cx);
+        let open = undecided(links, cx);
         let asked = matches!(cx.doing, Doing::Quitting) || self.is_parting();
         let decided = asked || open.is_empty();
         // An answer that was given must arrive; leaving waits for it, but not for ever, and not if the person asks
@@ -124,8 +102,8 @@ impl Run {
     }
 
     /// Leaves a message about the fate of the unanswered questions.
-    pub(super) fn leave_defaults(&mut self, links: &Links, cx: &mut AppCx) {
-        let open = self.undecided(links, cx);
+    pub(super) fn leave_defaults(&self, links: &Links, cx: &mut AppCx) {
+        let open = undecided(links, cx);
         if !open.is_empty() {
             let defaults = self.defaults(&open, links, cx);
             cx.leave_word(defaults);
@@ -150,12 +128,34 @@ impl Run {
     }
 
     /// Announces the fate of each question that is left without an answer.
-    pub(super) fn tell_left_open(&mut self, links: &Links, cx: &mut AppCx) {
-        let open = self.undecided(links, cx);
+    pub(super) fn tell_left_open(&self, links: &Links, cx: &mut AppCx) {
+        let open = undecided(links, cx);
         if !open.is_empty() {
             let defaults = self.defaults(&open, links, cx);
             cx.leave_word(defaults.clone());
             cx.respond("fault.other", &[("reason", Arg::Own(defaults))]);
         }
     }
+}
+
+/// Returns what happens to a question when the person leaves.
+fn when_left(question: &Question, links: &Links) -> WhenLeft {
+    let view = links.get(question.key.link);
+    view.map_or(WhenLeft::Default, |view| view.connection().when_left)
+}
+
+/// Returns the open questions without an answer from here.
+fn undecided<'a>(links: &Links, cx: &'a AppCx) -> Vec<&'a Question> {
+    cx.sessions
+        .open_questions()
+        .filter(|question| {
+            question.answer().is_none() && question.standing != Standing::NotAnswerable
+        })
+        // Where no answer can go any more, no agent waits; the fate of these questions was announced.
+        .filter(|question| {
+            links
+                .get(question.key.link)
+                .is_none_or(|view| !view.phase.is_over())
+        })
+        .collect()
 }

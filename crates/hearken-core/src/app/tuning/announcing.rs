@@ -32,7 +32,7 @@ const LONGEST_TAG: usize = 35;
 
 impl Tuning {
     /// Changes to the next verbosity.
-    pub(in crate::app) fn next_verbosity(&mut self, cx: &mut AppCx) {
+    pub(in crate::app) fn next_verbosity(&self, cx: &mut AppCx) {
         let next = match cx.announcer.verbosity() {
             Verbosity::Terse => Verbosity::Normal,
             Verbosity::Normal => Verbosity::Detailed,
@@ -42,7 +42,7 @@ impl Tuning {
     }
 
     /// Announces the verbosity, and which sources keep their own.
-    pub(in crate::app) fn tell_verbosity(&mut self, links: &Links, cx: &mut AppCx) {
+    pub(in crate::app) fn tell_verbosity(&self, links: &Links, cx: &mut AppCx) {
         let level = |announcer: &Announcer, level| {
             let key = match level {
                 Verbosity::Terse => "verbosity.terse",
@@ -68,7 +68,7 @@ impl Tuning {
 
     /// Changes to a load, or to the next one, and returns the streamed text that the old load held back.
     pub(in crate::app) fn set_load(
-        &mut self,
+        &self,
         to: Option<Load>,
         cx: &mut AppCx,
     ) -> Vec<Arc<Announcement>> {
@@ -83,7 +83,7 @@ impl Tuning {
 
     /// Announces the load, which sources keep their own, and what the old load held back.
     pub(in crate::app) fn tell_load(
-        &mut self,
+        &self,
         freed: Vec<Arc<Announcement>>,
         links: &Links,
         cx: &mut AppCx,
@@ -114,7 +114,7 @@ impl Tuning {
 
     /// Changes to a language, or to the person's next one; returns whether there is one.
     pub(in crate::app) fn set_language(
-        &mut self,
+        &self,
         to: Option<&str>,
         keymap: &Keymap,
         cx: &mut AppCx,
@@ -152,7 +152,7 @@ impl Tuning {
     }
 
     /// Announces the languages, and which sources keep their own.
-    pub(in crate::app) fn tell_language(&mut self, links: &Links, cx: &mut AppCx) {
+    pub(in crate::app) fn tell_language(&self, links: &Links, cx: &mut AppCx) {
         let languages = &cx.announcer.settings().languages;
         let phrases = cx.phrases();
         let (first, rest) = languages.split_at(1);

@@ -14,8 +14,8 @@ impl Tuning {
     /// Handles news of the voice.
     pub(in crate::app) fn voice(&mut self, event: VoiceEvent, cx: &mut AppCx) {
         match event {
-            VoiceEvent::Ready { engine } => self.voice_is_there(engine, "voice.ready", cx),
-            VoiceEvent::Recovered { engine } => self.voice_is_there(engine, "voice.back", cx),
+            VoiceEvent::Ready { engine } => voice_is_there(engine, "voice.ready", cx),
+            VoiceEvent::Recovered { engine } => voice_is_there(engine, "voice.back", cx),
             VoiceEvent::Begun(_) => {}
             VoiceEvent::Adjustable { knobs, usual } => self.adjustable(knobs, usual),
             VoiceEvent::Cues { heard } => cx.signals.cues_heard(heard),
@@ -59,17 +59,10 @@ impl Tuning {
         }
     }
 
-    fn voice_is_there(&mut self, engine: Reason, key: &str, cx: &mut AppCx) {
-        cx.queue.enable();
-        let args = [("engine", cx.because(&engine))];
-        cx.signals.set_voice(VoiceState::Ready { engine });
-        cx.say(Class::Outcome, Kind::Connection, key, &args);
-    }
-
     /// Signals to the person that a silent agent is working. `is_heard` returns whether a session's source is up, and,
     /// for a beat in words, whether nothing else was announced of it.
     pub(in crate::app) fn beat(
-        &mut self,
+        &self,
         is_heard: impl Fn(&SessionKey, bool) -> bool,
         cx: &mut AppCx,
     ) {
@@ -100,4 +93,11 @@ impl Tuning {
             cx.emit(beat);
         }
     }
+}
+
+fn voice_is_there(engine: Reason, key: &str, cx: &mut AppCx) {
+    cx.queue.enable();
+    let args = [("engine", cx.because(&engine))];
+    cx.signals.set_voice(VoiceState::Ready { engine });
+    cx.say(Class::Outcome, Kind::Connection, key, &args);
 }

@@ -78,7 +78,7 @@ impl Tuning {
     }
 
     /// Announces the value of a setting, and perhaps that it is at its end.
-    pub(in crate::app) fn tell_knob(&mut self, knob: Knob, end: Option<&str>, cx: &mut AppCx) {
+    pub(in crate::app) fn tell_knob(&self, knob: Knob, end: Option<&str>, cx: &mut AppCx) {
         let mut args = vec![("what", word(cx, name_of(knob)))];
         args.extend(end.map(|end| ("end", word(cx, end))));
         args.push(("value", self.value(knob, cx)));
@@ -86,7 +86,7 @@ impl Tuning {
     }
 
     /// Saves the present settings for later runs.
-    pub(in crate::app) fn remember(&mut self, cx: &mut AppCx) {
+    pub(in crate::app) fn remember(&self, cx: &mut AppCx) {
         let usual = cx.queue.deliveries().usual().clone();
         if usual == *self.kept() {
             cx.respond("tune.nothing_new", &[]);
