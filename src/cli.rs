@@ -3,27 +3,30 @@
 //! Responsibilities: flags and their help, and applying flags to the settings. Not here: what a command does
 //! (`runtime`), how a source is reached (`transport`).
 
+mod bridging;
 mod choices;
 mod measuring;
+mod said;
 mod speaking;
 mod values;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::parser::ValueSource;
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::app::Until;
 use crate::config::{
-    Config, Dialect, FaceChoice, Load, ReaderChoice, SetBy, ThemeChoice, TimesChoice, Verbosity,
+    Config, Dialect, FaceChoice, Load, ReaderChoice, ThemeChoice, TimesChoice, Verbosity,
     VoiceChoice,
 };
 
 pub use crate::config::HookedAgent;
+pub use bridging::Bridging;
 pub use choices::{HookAction, TraceFormat};
 pub use measuring::Measuring;
+pub use said::said;
 pub use speaking::Speaking;
 pub use values::BadValue;
 use values::{retries, speed, until, width};
@@ -149,6 +152,12 @@ pub enum Command {
         #[command(flatten)]
         speaking: Speaking,
     },
+    /// Offer this machine's agents to hearken on another machine
+    ///
+    /// Whatever the sources report is offered again as AAEP, without a face or a voice. Watchers follow it with
+    /// hearken watch, answer, prompt and stop; the bridge itself decides nothing. For example:
+    /// hearken watch -- ssh build-3 hearken bridge claude --serve -
+    Bridge(Bridging),
     /// Play a recording as if it were live
     Replay {
         /// A recording: one event a line
@@ -435,61 +444,6 @@ impl Options {
     }
 }
 
-/// The settings that flags set, by the flag's id; a flag that is missing here is reported as coming from the command
-/// line.
-const SETTINGS: [(&str, &str); 15] = [
-    ("face", "screen.face"),
-    ("screen_reader", "screen.reader"),
-    ("voice", "voice.engine"),
-    ("verbosity", "announce.verbosity"),
-    ("load", "announce.load"),
-    ("language", "announce.languages"),
-    ("width", "screen.width"),
-    ("retries", "links.retries"),
-    ("allow_plain_http", "links.allow_plain_http"),
-    ("quiet", "announce.quiet"),
-    ("follow", "links.follow"),
-    ("dialect", "links.dialect"),
-    ("ca", "links.ca"),
-    ("client_cert", "links.client_cert"),
-    ("client_key", "links.client_key"),
-];
-
-/// Returns the settings that a command line or the environment sets, each with its flag or variable.
-///
-/// Returns none for an invalid command line.
-pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, SetBy)> {
-    let command = Cli::command();
-    let Ok(matches) = command.clone().try_get_matches_from(arguments) else {
-        return Vec::new();
-    };
-    let Some((name, matches)) = matches.subcommand() else {
-        return Vec::new();
-    };
-    let Some(command) = command.find_subcommand(name) else {
-        return Vec::new();
-    };
-    let mut said = Vec::new();
-    for argument in command.get_arguments() {
-        let id = argument.get_id().as_str();
-        let Some((_, setting)) = SETTINGS.iter().find(|(known, _)| *known == id) else {
-            continue;
-        };
-        let how = match matches.value_source(id) {
-            Some(ValueSource::CommandLine) => {
-                SetBy::Flag(format!("--{}", argument.get_long().unwrap_or(id)))
-            }
-            Some(ValueSource::EnvVariable) => {
-                let variable = argument.get_env().unwrap_or_default().to_string_lossy();
-                SetBy::Variable(variable.into_owned())
-            }
-            Some(_) | None => continue,
-        };
-        said.push(((*setting).to_owned(), how));
-    }
-    said
-}
-
 /// Returns the settings file and the languages that a call names, even if the call is invalid: the person who has to
 /// correct it must be able to read what is wrong.
 pub fn asked(arguments: &[OsString]) -> (Option<PathBuf>, Vec<String>) {
@@ -519,54 +473,13 @@ pub fn asked(arguments: &[OsString]) -> (Option<PathBuf>, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_settings_flag_or_variable_is_named() {
-        let said = |line: &str| said(line.split(' ').map(OsString::from));
-        let flags = "hearken doctor --face linear --quiet --language de,en --screen-reader no";
-        let names = [
-            ("screen.face", "--face"),
-            ("screen.reader", "--screen-reader"),
-            ("announce.languages", "--language"),
-            ("announce.quiet", "--quiet"),
-        ];
-        let mut wanted = names.map(|(name, flag)| (name.to_owned(), SetBy::Flag(flag.to_owned())));
-        let mut found = said(flags);
-        wanted.sort();
-        found.sort();
-        assert_eq!(found, wanted);
-        assert!(said("hearken doctor --nonsense").is_empty());
-        let command = Cli::command();
-        let doctor = command.find_subcommand("doctor");
-        let settings = toml::Table::try_from(Config {
-            links: crate::config::LinkConfig {
-                retries: Some(1),
-                ca: Some("a".into()),
-                client_cert: Some("b".into()),
-                client_key: Some("c".into()),
-                ..Default::default()
-            },
-            ..Default::default()
-        });
-        for (id, setting) in SETTINGS {
-            assert!(
-                doctor.is_some_and(|doctor| doctor.get_arguments().any(|it| it.get_id() == id)),
-                "{id} is no flag"
-            );
-            let (section, name) = setting.split_once('.').unwrap_or_default();
-            assert!(
-                settings
-                    .as_ref()
-                    .is_ok_and(|settings| settings[section].get(name).is_some()),
-                "{setting} is no setting"
-            );
-        }
     }
 
     #[test]

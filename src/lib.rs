@@ -14,7 +14,7 @@ pub mod pane;
 pub mod runtime;
 
 pub use aaep as protocol;
-pub use hearken_core::{announce, app, inspect, keys, session};
+pub use hearken_core::{announce, app, bridge, inspect, keys, session};
 pub use hearken_dialects as dialect;
 pub use hearken_io::{hooks, proxy, transport, voice};
 pub use hearken_link::{config, link};

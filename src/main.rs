@@ -81,6 +81,14 @@ fn main() -> ExitCode {
     }
 }
 
+/// Writes where something is served. If the protocol is spoken on standard output, nothing else may be.
+fn announce(words: &str, pipes: bool) {
+    let _ = match pipes {
+        true => writeln!(std::io::stderr(), "{words}"),
+        false => writeln!(std::io::stdout(), "{words}"),
+    };
+}
+
 async fn run(cli: Cli) -> anyhow::Result<Exit> {
     runtime::survive_large_files()?;
     match cli.command {
@@ -140,15 +148,12 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 sign,
             };
             let words = runtime::phrases_for(options.config.as_deref(), &options.language)?;
-            runtime::serve(&serving, &words, &|words| {
-                // If the protocol is spoken on standard output, nothing else may be.
-                let _ = if pipes {
-                    writeln!(std::io::stderr(), "{words}")
-                } else {
-                    writeln!(std::io::stdout(), "{words}")
-                };
-            })
-            .await
+            runtime::serve(&serving, &words, &|words| announce(words, pipes)).await
+        }
+        Command::Bridge(wanted) => {
+            let pipes = wanted.serve.iter().any(|place| place == "-");
+            let words = runtime::bridge_words(&wanted)?;
+            runtime::bridge(&wanted, &words, &|words| announce(words, pipes)).await
         }
         Command::Demo {
             scenario, options, ..

@@ -9,6 +9,7 @@
 //! one.
 
 mod agents;
+mod bridging;
 mod chosen;
 pub(crate) mod codex_home;
 mod decisions;
@@ -57,6 +58,7 @@ pub use crate::dialect::Earlier;
 pub use crate::voice::system::run_child as system_voice;
 pub(crate) use agents::{Startable, is_there, startable};
 pub use agents::{Wanted, agents};
+pub use bridging::{bridge, bridge_words};
 pub use facing::Face;
 pub(crate) use facing::{Terminals, choose_face};
 pub use failure::Failure;
@@ -507,6 +509,9 @@ impl Shell {
         at: Now,
     ) {
         for effect in effects.drain(..) {
+            let Some(effect) = feeds.carry_out(effect) else {
+                continue;
+            };
             match effect {
                 Effect::Show(told) => output.show(app, told),
                 Effect::Speak(utterance) => self.speak(utterance),
@@ -515,39 +520,7 @@ impl Shell {
                         voice.stop();
                     }
                 }
-                Effect::Send {
-                    link,
-                    request,
-                    body,
-                } => {
-                    feeds.send(link, request, body);
-                }
-                Effect::Hand {
-                    link,
-                    request,
-                    message,
-                } => {
-                    feeds.hand(link, request, message);
-                }
-                Effect::Call {
-                    link,
-                    request,
-                    call,
-                } => {
-                    feeds.call(link, request, call);
-                }
-                Effect::Respond {
-                    link,
-                    id,
-                    request,
-                    body,
-                } => feeds.respond(link, id, request, body),
-                Effect::Follow { link, stream } => feeds.follow(link, stream),
-                Effect::Refuse { link, fault } => feeds.refuse(link, fault),
                 Effect::Keep { link, kept } => self.keep(link, &kept, at),
-                Effect::LastWords { link, words } => feeds.last_words(link, words),
-                Effect::ChangeWay { link, way } => feeds.change_way(link, &way),
-                Effect::Close(link) => feeds.leave(link),
                 Effect::Bell => output.bell(),
                 Effect::Copy(address) => output.copy(&address),
                 Effect::Notify(notice) => output.notify(&notice),
@@ -563,6 +536,16 @@ impl Shell {
                 Effect::FlushInput => {}
                 Effect::Edit { text, most } => self.edit = Some((text, most)),
                 Effect::Quit(exit) => self.exit = Some(exit),
+                // Carried out on their links.
+                Effect::Send { .. }
+                | Effect::Hand { .. }
+                | Effect::Call { .. }
+                | Effect::Respond { .. }
+                | Effect::Follow { .. }
+                | Effect::Refuse { .. }
+                | Effect::LastWords { .. }
+                | Effect::ChangeWay { .. }
+                | Effect::Close(_) => {}
             }
         }
     }

@@ -28,6 +28,7 @@ mod app_rooms;
 #[cfg(unix)]
 mod architecture;
 mod bench;
+mod bridge;
 #[cfg(unix)]
 mod bursts;
 #[cfg(unix)]

@@ -19,6 +19,8 @@ mod appendix;
 mod attached;
 #[path = "peers/blips.rs"]
 mod blips;
+#[path = "peers/bridged.rs"]
+mod bridged;
 #[path = "support/child.rs"]
 #[allow(dead_code, reason = "not every test that shares it uses all of it")]
 mod child;

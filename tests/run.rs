@@ -12,21 +12,21 @@ use crate::support::stand_in::{StandIn, Talk};
 use crate::support::terminal::Terminal;
 use agents::{Agent, Asking, Whole};
 
-mod agents;
+pub(crate) mod agents;
 #[cfg(unix)]
 mod executing;
 
 /// An agent, and a folder of its own to work in.
-struct Working {
+pub(crate) struct Working {
     folder: tempfile::TempDir,
-    call: Vec<String>,
+    pub(crate) call: Vec<String>,
     heard: Arc<Mutex<Vec<String>>>,
     // Kept for as long as it may be started.
     _stand_in: StandIn,
 }
 
 impl Working {
-    fn new<A: Agent>() -> Self {
+    pub(crate) fn new<A: Agent>() -> Self {
         let stand_in = StandIn::new("warming up", 0);
         let heard = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&heard);
@@ -49,12 +49,12 @@ impl Working {
         }
     }
 
-    fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         self.folder.path().to_str().unwrap()
     }
 
     /// Returns what the agent read, without the greeting.
-    fn heard(&self) -> Vec<String> {
+    pub(crate) fn heard(&self) -> Vec<String> {
         self.heard.lock().unwrap().iter().skip(1).cloned().collect()
     }
 

@@ -154,8 +154,12 @@ impl Subscriptions {
     }
 }
 
-/// Returns the demo's manifest (5.10.1).
-pub(super) fn manifest(places: &[Entrance]) -> Value {
+/// Returns the producer's manifest (5.10.1).
+pub(super) fn manifest(host: Option<&Host>, places: &[Entrance]) -> Value {
+    let (agent, name) = match host {
+        Some(host) => (host.id.as_str(), host.name.as_str()),
+        None => (AGENT, NAME),
+    };
     let mut transports = Vec::new();
     for place in places {
         transports.extend_from_slice(match place {
@@ -168,9 +172,9 @@ pub(super) fn manifest(places: &[Entrance]) -> Value {
     json!({
         "@context": "https://aaep-protocol.org/context/v1",
         "type": "aaep:producer.manifest",
-        "agent_id": AGENT,
+        "agent_id": agent,
         "agent_version": env!("CARGO_PKG_VERSION"),
-        "agent_name": NAME,
+        "agent_name": name,
         "aaep_versions_supported": [AAEP_VERSION],
         "conformance_levels_supported": [1, 2, 3],
         "transports_supported": transports,

@@ -8,15 +8,19 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 
 use super::hub::Subscriber;
+use super::live::PendingAnswer;
 use super::producer::Producer;
 use super::queue::Delivery;
 use super::shaper::Shaper;
 use super::shared::Subscription;
 use super::terms::Refusal;
 
+/// How many requests of one connection may be without an outcome; for more it has to wait.
+const MOST_REQUESTS: usize = 64;
 /// How long a connection may exist without asking for a subscription.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
@@ -89,6 +93,8 @@ impl Drop for OpenSubscription {
 enum Consequence {
     Nothing,
     Answer(Value),
+    /// The answer is still to come.
+    Pending(PendingAnswer),
     Refuse(Refusal),
     Left,
 }
@@ -97,9 +103,10 @@ enum Consequence {
 pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
     let mut held: Option<OpenSubscription> = None;
     let mut patience = std::pin::pin!(tokio::time::sleep(HANDSHAKE_TIME));
+    let mut requests = FuturesUnordered::new();
     let farewell = loop {
         tokio::select! {
-            heard = wire.hear() => match heard {
+            heard = wire.hear(), if requests.len() < MOST_REQUESTS => match heard {
                 DialogueInput::Over => break None,
                 DialogueInput::Noise => break Some(Farewell::Violation),
                 DialogueInput::Wants(answer) => {
@@ -109,6 +116,7 @@ pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
                 }
                 DialogueInput::Said { message, request } => match take(&producer, &mut held, message) {
                     Consequence::Nothing => {}
+                    Consequence::Pending(outcome) => requests.push(outcome.message()),
                     Consequence::Answer(answer) => {
                         let text = answer.to_string();
                         if wire.say(&text, Saying::Answer(request)).await.is_err() {
@@ -123,6 +131,11 @@ pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
                     Consequence::Left => break Some(Farewell::Cleanly),
                 },
             },
+            Some(outcome) = requests.next(), if !requests.is_empty() => {
+                if wire.say(&outcome, Saying::Answer(None)).await.is_err() {
+                    break None;
+                }
+            }
             delivery = delivered(&mut held) => match delivery {
                 Delivery::Frame(frame) => {
                     if wire.say(&frame.text, Saying::Event).await.is_err() {
@@ -187,6 +200,12 @@ fn take(producer: &Producer, held: &mut Option<OpenSubscription>, message: Value
         ("subscription.close", Some(mine)) if own(mine) => Consequence::Left,
         ("subscription.request" | "subscription.renegotiate" | "subscription.close", _) => {
             Consequence::Refuse(Refusal::strange())
+        }
+        (_, Some(mine))
+            if own(mine)
+                && let Some(outcome) = producer.request(&message) =>
+        {
+            Consequence::Pending(outcome)
         }
         _ => {
             // The next event is the answer (B.2.4); whether a token is right is not disclosed

@@ -6,9 +6,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::oneshot;
 
+use super::admission::Admission;
 use super::queue::Frame;
 use super::reply::{Malformed, Reply as Form, ReplyContent};
 use super::verdict::PostVerdict;
@@ -16,11 +19,54 @@ use crate::protocol::{Answer, Decision, Reply, ReplyToken, Response};
 
 /// How many sessions are remembered for later subscribers: as many as an editor has conversations.
 const MOST_SESSIONS: usize = 64;
+/// How long an answer may take: less than a watcher waits for it, so that the watcher hears what is known.
+const ANSWER_TIME: Duration = Duration::from_secs(25);
+/// How many open questions of one session are remembered: more than a person can keep apart.
+const MOST_QUESTIONS: usize = 64;
 /// The largest event that is remembered, in bytes: far more than any question that can be spoken.
 const LARGEST: usize = 256 * 1024;
 
 /// The receiver of answers; it must not block.
 pub type AnswerReceiver = Arc<dyn Fn(Reply) + Send + Sync>;
+
+/// Passes on a message that is neither a reply nor part of a handshake; returns where its answer comes from, or `None`
+/// if the message means nothing. It must not block.
+pub type RequestReceiver = Arc<dyn Fn(&str) -> Option<PendingAnswer> + Send + Sync>;
+
+/// Prompts an agent with a person's words, in the same way.
+pub type PromptReceiver = Arc<dyn Fn(&str) -> PendingAnswer + Send + Sync>;
+
+/// An answer that is still to come, as JSON text.
+#[derive(Debug)]
+pub struct PendingAnswer {
+    /// Where it comes from.
+    pub answer: oneshot::Receiver<String>,
+    /// The answer if nothing comes from there.
+    pub otherwise: String,
+}
+
+impl PendingAnswer {
+    /// Waits for the answer, but not for longer than whoever requested it does.
+    pub(super) async fn message(self) -> String {
+        match tokio::time::timeout(ANSWER_TIME, self.answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) | Err(_) => self.otherwise,
+        }
+    }
+}
+
+/// What later subscribers must know of an event from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lasting {
+    /// What an event of AAEP says: the start, the state and the open questions of its session.
+    AsItsType,
+    /// It replaces the last one of its kind.
+    Latest,
+    /// The question that the event with this id asked is over.
+    Closes(String),
+    /// Nothing.
+    Passing,
+}
 
 /// The agent whose events are published instead of scenarios.
 #[derive(Clone)]
@@ -33,6 +79,10 @@ pub struct Host {
     pub farewell: String,
     /// The receiver of answers.
     pub answers: AnswerReceiver,
+    /// The receiver of requests and of prompts, if it accepts any.
+    pub requests: Option<(RequestReceiver, PromptReceiver)>,
+    /// Who is admitted at an address; `None` for a producer that is reached at none.
+    pub admission: Option<Admission>,
 }
 
 impl fmt::Debug for Host {
@@ -81,16 +131,21 @@ impl Host {
 struct Going {
     started: Option<Arc<Frame>>,
     state: Option<Arc<Frame>>,
-    question: Option<Arc<Frame>>,
+    /// The open questions, in the order in which they were asked.
+    questions: Vec<Arc<Frame>>,
 }
 
 /// The state of all sessions that are still open.
 #[derive(Debug, Default)]
-pub(super) struct OpenSessions(BTreeMap<String, Going>);
+pub(super) struct OpenSessions {
+    /// The last event of which only the last counts.
+    latest: Option<Arc<Frame>>,
+    sessions: BTreeMap<String, Going>,
+}
 
 impl OpenSessions {
     /// Builds a frame from an event, and remembers what later subscribers must know of it.
-    pub(super) fn take(&mut self, text: &str) -> Arc<Frame> {
+    pub(super) fn take(&mut self, text: &str, lasting: &Lasting) -> Arc<Frame> {
         let event: Value = serde_json::from_str(text).unwrap_or_default();
         let of = |name: &str| event.get(name).and_then(Value::as_str);
         let frame = Arc::new(Frame {
@@ -98,6 +153,15 @@ impl OpenSessions {
             critical: of("urgency") == Some("critical"),
             text: text.to_owned(),
         });
+        match lasting {
+            Lasting::AsItsType => {}
+            Lasting::Latest => self.latest = Some(Arc::clone(&frame)),
+            Lasting::Closes(event) => self.close(event),
+            Lasting::Passing => {}
+        }
+        if *lasting != Lasting::AsItsType {
+            return frame;
+        }
         let Some(session) = of("session_id") else {
             return frame;
         };
@@ -107,32 +171,58 @@ impl OpenSessions {
             kind,
             "session.completed" | "session.errored" | "session.cancelled"
         ) {
-            self.0.remove(session);
+            self.sessions.remove(session);
             return frame;
         }
-        if !self.0.contains_key(session) && self.0.len() >= MOST_SESSIONS {
-            self.0.pop_first();
+        if !self.sessions.contains_key(session) && self.sessions.len() >= MOST_SESSIONS {
+            self.sessions.pop_first();
         }
-        let going = self.0.entry(session.to_owned()).or_default();
+        let going = self.sessions.entry(session.to_owned()).or_default();
         let kept = || Some(Arc::clone(&frame)).filter(|_| text.len() <= LARGEST);
         match kind {
             "session.started" => going.started = kept(),
             "state.changed" => {
                 going.state = from_idle(&event);
-                going.question = None;
+                if of("to_state") != Some("awaiting_input") {
+                    going.questions.clear();
+                }
             }
-            "awaiting.confirmation" | "awaiting.clarification" => going.question = kept(),
+            "awaiting.confirmation" | "awaiting.clarification" => {
+                let token = event.get("reply_token");
+                going
+                    .questions
+                    .retain(|asked| token_of(asked).as_ref() != token);
+                if going.questions.len() < MOST_QUESTIONS {
+                    going.questions.extend(kept());
+                }
+            }
             _ => {}
         }
         frame
     }
 
+    /// Forgets a question that is over, although its session may keep its state.
+    fn close(&mut self, event: &str) {
+        for going in self.sessions.values_mut() {
+            let is_it = |asked: &Arc<Frame>| asked.event_id.as_deref() == Some(event);
+            going.questions.retain(|asked| !is_it(asked));
+        }
+    }
+
     /// Returns the frames that a new subscriber is sent first.
     pub(super) fn frames(&self) -> impl Iterator<Item = &Arc<Frame>> {
-        let all = self.0.values();
-        all.flat_map(|it| [&it.started, &it.state, &it.question])
-            .flatten()
+        let sessions = self.sessions.values().flat_map(|it| {
+            let before = [&it.started, &it.state].into_iter().flatten();
+            before.chain(&it.questions)
+        });
+        self.latest.iter().chain(sessions)
     }
+}
+
+/// Returns the reply token of the event in a frame.
+fn token_of(frame: &Frame) -> Option<Value> {
+    let event: Value = serde_json::from_str(&frame.text).ok()?;
+    event.get("reply_token").cloned()
 }
 
 /// Returns a state change as the first that a subscriber hears, starting from idle: earlier states were not for it.

@@ -10,13 +10,14 @@
 //!                                     '---------------------'<- reply <- plain <- socket
 //! ```
 //! The stage holds all state behind one lock and knows no transport; `plain` is the pair of routes that
-//! today's producers have, and the handshake's (`agreed` keeps its terms, `shaper` keeps a stream to them,
+//! today's producers have, and the handshake's (`admission` decides who may come, `agreed` keeps its terms, `shaper` keeps a stream to them,
 //! `backlog` is what waits for its budget). A WebSocket (`upgrade`), a Unix socket and pipes (`framed`) carry
 //! the same in both directions, each in a `dialogue`.
 //!
 //! Tests use [`ProducerSettings::stepped`] and wait with [`Producer`]'s `until_…` methods, none of which polls; wrap
 //! them in a time limit.
 
+mod admission;
 mod agreed;
 mod ask;
 mod backlog;
@@ -54,9 +55,10 @@ mod tests;
 mod upgrade;
 mod verdict;
 
+pub use admission::Admission;
 pub use catalogue::{DEFAULT, list, names, script, scripts};
 pub use doors::Entrance;
-pub use live::{AnswerReceiver, Host};
+pub use live::{AnswerReceiver, Host, Lasting, PendingAnswer, PromptReceiver, RequestReceiver};
 pub use news::{AnswerKind, DemoEvent, Hearer};
 pub use plain::PROMPTS;
 pub use producer::{Producer, SessionRef, StartError};

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -17,9 +19,11 @@ use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use serde_json::{Value, json};
 
+use super::admission::NotAdmitted;
 use super::body::{EventBody, HEARTBEAT};
 use super::catalogue;
 use super::hub::Subscriber;
+use super::live::PendingAnswer;
 use super::producer::{Producer, SessionRef, StartError};
 use super::reply::Malformed;
 use super::session::AAEP_VERSION;
@@ -45,6 +49,19 @@ POST /sessions  starts a run: {\"scenario\": NAME} or {\"user_message\": TEXT}
 GET  /healthz   whether the server is well, and its counts
 With a handshake (chapter 5):
 GET  /.well-known/aaep-manifest.json   what the demo can do
+POST /aaep/v1/subscriptions            subscription.request; the answer says where the stream is
+POST /aaep/v1/replies                  replies, subscription.renegotiate, subscription.close
+GET  /aaep/v1/ws                       all of that over a WebSocket (aaep.v1)
+";
+
+const HOSTED: &str = "\
+hearken's bridge: agents of this machine over AAEP 1.0.0.
+GET  /events    their events, as server-sent events
+POST /messages  replies: confirmation.reply, clarification.reply
+POST /sessions  prompts an agent: {\"user_message\": TEXT}
+GET  /healthz   whether the bridge is well, and its counts
+With a handshake (chapter 5):
+GET  /.well-known/aaep-manifest.json   what the bridge offers
 POST /aaep/v1/subscriptions            subscription.request; the answer says where the stream is
 POST /aaep/v1/replies                  replies, subscription.renegotiate, subscription.close
 GET  /aaep/v1/ws                       all of that over a WebSocket (aaep.v1)
@@ -115,7 +132,19 @@ pub(super) async fn answer(
     request: Request<Incoming>,
     turned: Turned,
 ) -> Result<Response<ResponseBody>, Infallible> {
-    let mut response = routed(producer, request, turned).await?;
+    let admission = producer.admission().cloned();
+    let page = admission
+        .as_ref()
+        .map(|one| one.for_page(request.headers()));
+    let mut response = match admission.map_or(Ok(()), |one| one.judge(request.headers())) {
+        // A browser asks before it sends a page's request.
+        Ok(()) if request.method() == Method::OPTIONS && page.is_some() => {
+            whole(StatusCode::NO_CONTENT, "text/plain", Bytes::new())
+        }
+        Ok(()) => routed(producer, request, turned).await?,
+        Err(why) => not_admitted(why),
+    };
+    response.headers_mut().extend(page.unwrap_or_default());
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
         // One request per connection: no idle client occupies a place, and none sends its request
         // into a connection that is just being closed as idle.
@@ -123,6 +152,27 @@ pub(super) async fn answer(
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
     Ok(response)
+}
+
+/// Returns the answer to a request that is not admitted.
+fn not_admitted(why: NotAdmitted) -> Response<ResponseBody> {
+    match why {
+        NotAdmitted::Token => {
+            let words = "this bridge wants its bearer token";
+            let mut response = fault(StatusCode::UNAUTHORIZED, "no_token", words);
+            let wanted = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(WWW_AUTHENTICATE, wanted);
+            response
+        }
+        NotAdmitted::Origin => {
+            let words = "this web page is not admitted; --allow-origin admits it";
+            fault(StatusCode::FORBIDDEN, "other_origin", words)
+        }
+        NotAdmitted::Host => {
+            let words = "ask for this machine by a loopback name, such as localhost";
+            fault(StatusCode::FORBIDDEN, "other_host", words)
+        }
+    }
 }
 
 async fn routed(
@@ -149,7 +199,11 @@ async fn routed(
         return Ok(response);
     }
     Ok(match route {
-        Route::About => whole(StatusCode::OK, "text/plain; charset=utf-8", about().into()),
+        Route::About => {
+            let about = producer.is_hosted().then(|| HOSTED.to_owned());
+            let about = about.unwrap_or_else(about_scenarios);
+            whole(StatusCode::OK, "text/plain; charset=utf-8", about.into())
+        }
         Route::Health => health(&producer),
         Route::Events => events(&producer, &request, None),
         Route::Manifest => document(StatusCode::OK, &producer.manifest()),
@@ -167,15 +221,15 @@ async fn routed(
             Err(unread) => unread.into(),
         },
         Route::Replies => match read(request).await {
-            Ok(body) => told(&producer, &body),
+            Ok(body) => told(&producer, &body).await,
             Err(unread) => unread.into(),
         },
         Route::Messages => match read(request).await {
-            Ok(body) => message(&producer, &body),
+            Ok(body) => message(&producer, &body).await,
             Err(unread) => unread.into(),
         },
         Route::Sessions => match read(request).await {
-            Ok(body) => start(&producer, &body),
+            Ok(body) => start(&producer, &body).await,
             Err(unread) => unread.into(),
         },
     })
@@ -194,7 +248,7 @@ fn websocket(request: &mut Request<Incoming>, turned: &Turned) -> Response<Respo
     }
 }
 
-fn about() -> String {
+fn about_scenarios() -> String {
     let mut text = format!("{ABOUT}\nThe scenarios:\n");
     for info in catalogue::list() {
         text.push_str(&format!("{:<14} {}\n", info.name, info.title));
@@ -244,8 +298,8 @@ fn refused(refusal: Refusal) -> Response<ResponseBody> {
     document(status, &refusal.message())
 }
 
-/// Handles a subscriber's message to its subscription: a reply, new terms, or a farewell.
-fn told(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
+/// Handles a subscriber's message to its subscription: a reply, new terms, a farewell, or a request of a bridge.
+async fn told(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
     let empty = || whole(StatusCode::NO_CONTENT, "application/json", Bytes::new());
     let message: Result<Value, Malformed> =
         serde_json::from_slice(body).map_err(|_| Malformed::NotJson);
@@ -262,6 +316,10 @@ fn told(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
             Ok(()) => empty(),
             Err(refusal) => refused(refusal),
         },
+        (_, Ok(message)) if let Some(answer) = requested(producer, message) => {
+            let answer = answer.message().await;
+            whole(StatusCode::OK, "application/json", answer.into())
+        }
         _ => match producer.receive(message) {
             PostVerdict::Malformed(malformed) => fault(
                 StatusCode::BAD_REQUEST,
@@ -280,6 +338,12 @@ fn told(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
             | PostVerdict::NotAllowed => empty(),
         },
     }
+}
+
+/// Passes a message on as a request, if it is one and its subscription is known.
+fn requested(producer: &Producer, message: &Value) -> Option<PendingAnswer> {
+    producer.terms(message.get("subscription_id")?.as_str()?)?;
+    producer.request(message)
 }
 
 fn events(
@@ -310,11 +374,11 @@ fn events(
     }
 }
 
-fn message(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
+async fn message(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
     let message: Result<Value, Malformed> =
         serde_json::from_slice(body).map_err(|_| Malformed::NotJson);
     if let Some(request) = message.as_ref().ok().and_then(user_input) {
-        return started(producer.start_for(request));
+        return start_for(producer, request).await;
     }
     match producer.receive(message) {
         PostVerdict::Malformed(malformed) => fault(
@@ -339,7 +403,30 @@ fn user_input(message: &Value) -> Option<&str> {
         .flatten()
 }
 
-fn start(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
+/// Starts a run for a person's words, or prompts the agent of a bridge.
+async fn start_for(producer: &Producer, words: &str) -> Response<ResponseBody> {
+    if !producer.is_hosted() {
+        return started(producer.start_for(words));
+    }
+    match producer.prompt(words) {
+        Some(outcome) => {
+            let answer = outcome.message().await;
+            let outcome: Value = serde_json::from_str(&answer).unwrap_or_default();
+            let status = match outcome.get("result").and_then(Value::as_str) {
+                Some("taken") => StatusCode::ACCEPTED,
+                Some(_) | None => StatusCode::CONFLICT,
+            };
+            whole(status, "application/json", answer.into())
+        }
+        None => fault(
+            StatusCode::NOT_FOUND,
+            "no_prompts",
+            "this producer takes no prompts",
+        ),
+    }
+}
+
+async fn start(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
     let Ok(Value::Object(fields)) = serde_json::from_slice(body) else {
         return fault(
             StatusCode::BAD_REQUEST,
@@ -354,9 +441,9 @@ fn start(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
             .filter(|text| !text.trim().is_empty())
     };
     match (text("scenario"), text("user_message")) {
-        (Some(name), _) => started(producer.start(name)),
-        (None, Some(request)) => started(producer.start_for(request)),
-        (None, None) => fault(
+        (Some(name), _) if !producer.is_hosted() => started(producer.start(name)),
+        (_, Some(request)) => start_for(producer, request).await,
+        (Some(_) | None, None) => fault(
             StatusCode::BAD_REQUEST,
             "invalid_message",
             "the body wants scenario or user_message, a text that is not empty",

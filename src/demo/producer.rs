@@ -8,8 +8,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use super::admission::Admission;
 use super::catalogue;
 use super::hub::{Full, Subscriber};
+use super::live::{Lasting, PendingAnswer};
 use super::news::{AnswerKind, DemoEvent};
 use super::perform::Performance;
 use super::reply::Malformed;
@@ -228,8 +230,8 @@ impl Producer {
     }
 
     /// Sends an event from outside to every subscriber; later subscribers are told whatever in it still applies.
-    pub fn publish(&self, text: &str) {
-        self.shared.change(|stage, _| stage.publish(text));
+    pub fn publish(&self, text: &str, lasting: &Lasting) {
+        self.shared.change(|stage, _| stage.publish(text, lasting));
     }
 
     /// Returns the outside events that a new subscriber would be told.
@@ -252,6 +254,28 @@ impl Producer {
         };
         self.shared.tell(DemoEvent::Answered { answer, verdict });
         verdict
+    }
+
+    /// Returns whether agents from outside are behind this producer, and no scenarios.
+    pub(super) fn is_hosted(&self) -> bool {
+        self.shared.settings.host.is_some()
+    }
+
+    /// Returns who is admitted at an address; `None` if everyone is.
+    pub(super) fn admission(&self) -> Option<&Admission> {
+        self.shared.settings.host.as_ref()?.admission.as_ref()
+    }
+
+    /// Prompts an agent behind this producer; `None` if it accepts no prompts.
+    pub(super) fn prompt(&self, text: &str) -> Option<PendingAnswer> {
+        let (_, prompts) = self.shared.settings.host.as_ref()?.requests.as_ref()?;
+        Some(prompts(text))
+    }
+
+    /// Passes a message on as a request; `None` if it is none.
+    pub(super) fn request(&self, message: &Value) -> Option<PendingAnswer> {
+        let (requests, _) = self.shared.settings.host.as_ref()?.requests.as_ref()?;
+        requests(&message.to_string())
     }
 
     /// Returns the manifest (5.10.1).

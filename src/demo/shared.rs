@@ -31,7 +31,7 @@ pub(super) struct ProducerShared {
 impl ProducerShared {
     pub(super) fn new(settings: ProducerSettings, places: &[Entrance]) -> Self {
         let host = settings.host.as_ref();
-        let manifest = agreed::manifest(places);
+        let manifest = agreed::manifest(host, places);
         let signed = settings
             .signer
             .as_ref()

@@ -17,7 +17,7 @@ use super::ask::{QuestionOutcome, QuestionTerms};
 use super::hub::{Full, Hub, Resumed, Subscriber};
 use super::ids::Ids;
 use super::kind::EventKind;
-use super::live::OpenSessions;
+use super::live::{Lasting, OpenSessions};
 use super::questions::{OpenQuestion, Questions};
 use super::queue::{Frame, Queue};
 use super::reply::{Malformed, Reply};
@@ -203,8 +203,8 @@ impl ProducerState {
     }
 
     /// Sends an event from outside.
-    pub(super) fn publish(&mut self, text: &str) {
-        let frame = self.standing.take(text);
+    pub(super) fn publish(&mut self, text: &str, lasting: &Lasting) {
+        let frame = self.standing.take(text, lasting);
         self.hub.publish(&frame);
         self.emitted += 1;
     }
@@ -317,7 +317,7 @@ impl ProducerState {
                 }
             }
             Resumed::AgedOut => {
-                for frame in self.questions.frames() {
+                for frame in self.standing.frames().chain(self.questions.frames()) {
                     queue.push(Arc::clone(frame));
                 }
                 let summaries: Vec<(String, Template)> = self

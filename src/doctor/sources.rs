@@ -232,7 +232,7 @@ fn remedy(fault: &Fault) -> &'static str {
         Fault::Unusable(_) => "doctor.remedy.name",
         Fault::ClosedWith { .. } => "doctor.remedy.code",
         Fault::Exited { .. } | Fault::Killed { .. } => "doctor.remedy.program",
-        Fault::Rejected { .. } => "doctor.remedy.terms",
+        Fault::Rejected { .. } | Fault::Declined(_) => "doctor.remedy.terms",
         Fault::OneWay | Fault::Other(_) => "doctor.remedy.source",
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
-use crate::app::Input;
+use crate::app::{Effect, Input};
 use crate::dialect;
 use crate::hooks::door::{Door, HookTerms};
 use crate::link::{Cause, Fault, HttpCall, LastWords, LinkEvent, LinkId, Stream, Way};
@@ -168,7 +168,7 @@ impl Feeds {
     }
 
     /// Leaves a link's connection and follows the same server by another way.
-    pub(super) fn change_way(&mut self, link: LinkId, way: &Way) {
+    fn change_way(&mut self, link: LinkId, way: &Way) {
         let Some(open) = self.open.get_mut(link.0) else {
             return;
         };
@@ -191,20 +191,54 @@ impl Feeds {
         }
     }
 
-    pub(super) fn send(&self, link: LinkId, request: u64, body: String) {
+    /// Carries out an effect on a link; returns any other effect.
+    pub(super) fn carry_out(&mut self, effect: Effect) -> Option<Effect> {
+        match effect {
+            Effect::Send {
+                link,
+                request,
+                body,
+            } => self.send(link, request, body),
+            Effect::Hand {
+                link,
+                request,
+                message,
+            } => self.hand(link, request, message),
+            Effect::Call {
+                link,
+                request,
+                call,
+            } => self.call(link, request, call),
+            Effect::Respond {
+                link,
+                id,
+                request,
+                body,
+            } => self.respond(link, id, request, body),
+            Effect::Follow { link, stream } => self.follow(link, stream),
+            Effect::Refuse { link, fault } => self.refuse(link, fault),
+            Effect::LastWords { link, words } => self.last_words(link, words),
+            Effect::ChangeWay { link, way } => self.change_way(link, &way),
+            Effect::Close(link) => self.leave(link),
+            other => return Some(other),
+        }
+        None
+    }
+
+    fn send(&self, link: LinkId, request: u64, body: String) {
         if let Some(handle) = self.handle(link) {
             handle.send(request, body);
         }
     }
 
     /// Posts a decision to the link's decision handler.
-    pub(super) fn hand(&self, link: LinkId, request: u64, message: String) {
+    fn hand(&self, link: LinkId, request: u64, message: String) {
         if let Some(handle) = self.open.get(link.0).and_then(|open| open.handle.as_ref()) {
             handle.hand(request, message);
         }
     }
 
-    pub(super) fn leave(&mut self, link: LinkId) {
+    fn leave(&mut self, link: LinkId) {
         self.doors.remove(&link);
         if let Some(open) = self.open.get_mut(link.0) {
             // Dropping the handle ends the link; the outcome of a reply under way still arrives on the channel.
@@ -220,35 +254,35 @@ impl Feeds {
     }
 
     /// Makes a request alongside a stream.
-    pub(super) fn call(&self, link: LinkId, request: u64, call: HttpCall) {
+    fn call(&self, link: LinkId, request: u64, call: HttpCall) {
         if let Some(handle) = self.handle(link) {
             handle.call(request, call);
         }
     }
 
     /// Replies to an incoming request.
-    pub(super) fn respond(&self, link: LinkId, id: u64, request: Option<u64>, body: String) {
+    fn respond(&self, link: LinkId, id: u64, request: Option<u64>, body: String) {
         if let Some(handle) = self.handle(link) {
             handle.respond(id, TAKEN, body, request);
         }
     }
 
     /// Sets the stream that a connection attempt follows.
-    pub(super) fn follow(&self, link: LinkId, stream: Stream) {
+    fn follow(&self, link: LinkId, stream: Stream) {
         if let Some(handle) = self.handle(link) {
             handle.follow(stream);
         }
     }
 
     /// Rejects a connection attempt.
-    pub(super) fn refuse(&self, link: LinkId, fault: Fault) {
+    fn refuse(&self, link: LinkId, fault: Fault) {
         if let Some(handle) = self.handle(link) {
             handle.refuse(fault);
         }
     }
 
     /// Sets the message that a link sends when it is closed.
-    pub(super) fn last_words(&self, link: LinkId, words: Option<LastWords>) {
+    fn last_words(&self, link: LinkId, words: Option<LastWords>) {
         if let Some(handle) = self.handle(link) {
             handle.last_words(words);
         }

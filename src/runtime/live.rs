@@ -125,6 +125,9 @@ async fn follow(
             let effects = app.update(input, now());
             let mut lines = Vec::new();
             for effect in effects {
+                let Some(effect) = feeds.carry_out(effect) else {
+                    continue;
+                };
                 match effect {
                     Effect::Keep {
                         kept: RecordedFact::Event(text),
@@ -134,32 +137,6 @@ async fn follow(
                         // A closed standard error is no reason to stop checking.
                         let _ = writeln!(std::io::stderr(), "hearken: {}", told.text());
                     }
-                    Effect::Send {
-                        link,
-                        request,
-                        body,
-                    } => feeds.send(link, request, body),
-                    Effect::Hand {
-                        link,
-                        request,
-                        message,
-                    } => feeds.hand(link, request, message),
-                    Effect::Call {
-                        link,
-                        request,
-                        call,
-                    } => feeds.call(link, request, call),
-                    Effect::Respond {
-                        link,
-                        id,
-                        request,
-                        body,
-                    } => feeds.respond(link, id, request, body),
-                    Effect::Follow { link, stream } => feeds.follow(link, stream),
-                    Effect::Refuse { link, fault } => feeds.refuse(link, fault),
-                    Effect::LastWords { link, words } => feeds.last_words(link, words),
-                    Effect::ChangeWay { link, way } => feeds.change_way(link, &way),
-                    Effect::Close(link) => feeds.leave(link),
                     Effect::Quit(_) => goes_on = false,
                     // No face, voice or recording is in use.
                     Effect::Show(_)
@@ -175,6 +152,16 @@ async fn follow(
                     | Effect::Remember(_)
                     | Effect::Edit { .. }
                     | Effect::FlushInput => {}
+                    // Carried out on their links.
+                    Effect::Send { .. }
+                    | Effect::Hand { .. }
+                    | Effect::Call { .. }
+                    | Effect::Respond { .. }
+                    | Effect::Follow { .. }
+                    | Effect::Refuse { .. }
+                    | Effect::LastWords { .. }
+                    | Effect::ChangeWay { .. }
+                    | Effect::Close(_) => {}
                 }
             }
             if lines.is_empty() && unread(&app) > before {

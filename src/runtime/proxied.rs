@@ -23,7 +23,7 @@ use tokio::sync::{mpsc, watch};
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::{EveryLanguage, Exit};
 use crate::cli::Speaking;
-use crate::demo::{self, DemoEvent, Entrance, Host, Running};
+use crate::demo::{self, DemoEvent, Entrance, Host, Lasting, Running};
 use crate::dialect::{AgentListener, Cx, Decided, Out, Words};
 use crate::platform::processes::leave_terminal;
 use crate::platform::sockets;
@@ -222,6 +222,8 @@ async fn serve(
         farewell: words.text("proxy.over", &[]),
         // When too many wait, the answer is dropped, and its sender sees that nothing came of it.
         answers: Arc::new(move |reply| drop(answers.try_send(reply))),
+        requests: None,
+        admission: None,
     });
     settings.hearer = Some(Arc::new(move |news| match news {
         DemoEvent::Came { there: count, .. } | DemoEvent::Left { there: count, .. } => {
@@ -323,7 +325,7 @@ impl ListenerState {
         for out in out {
             match out {
                 Out::Event(text) | Out::ViewOnly(text) => {
-                    self.running.producer().publish(&text);
+                    self.running.producer().publish(&text, &Lasting::AsItsType);
                     self.speaker.tell(text);
                 }
                 Out::Respond { id, request, body } => wishes.push(Wish::Decide {
@@ -337,6 +339,7 @@ impl ListenerState {
                 | Out::Detail(_)
                 | Out::Over { .. }
                 | Out::Decided { .. }
+                | Out::AnsweredBy { .. }
                 | Out::Unread(..)
                 | Out::Send { .. }
                 | Out::Hand { .. }

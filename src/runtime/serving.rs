@@ -56,18 +56,7 @@ pub async fn serve(
             .await;
         return Ok(Exit::Clean);
     }
-    let places = serving.places.iter().map(|place| read(place));
-    let places: Vec<Entrance> = places.collect::<anyhow::Result<_>>()?;
-    let is_socket = |place: &Entrance| matches!(place, Entrance::Socket(_));
-    anyhow::ensure!(
-        sockets::THERE || !places.iter().any(is_socket),
-        Failure::new("call.source.no_sockets")
-    );
-    let is_pipe = |place: &Entrance| matches!(place, Entrance::Pipe(_));
-    anyhow::ensure!(
-        pipes::THERE || !places.iter().any(is_pipe),
-        Failure::new("call.source.no_pipes")
-    );
+    let places = entrances(&serving.places)?;
     // Before the announcement: its reader may interrupt immediately.
     let mut leaving = Leaving::listen_without_terminal()?;
     let mut settings = demo::ProducerSettings::live(super::plan::seed()?);
@@ -78,9 +67,6 @@ pub async fn serve(
         settings.signer = Some(Arc::new(signer));
     }
     settings.hearer = Some(log(words.clone()));
-    for place in &places {
-        of_owner(place)?;
-    }
     let mut running = demo::serve_at(&places, settings).await.map_err(|error| {
         Failure::new("call.listening")
             .with("names", serving.places.join(", "))
@@ -103,13 +89,8 @@ pub async fn serve(
             let _ = producer.start(&name);
         });
     }
-    let name = |place: &Entrance| match place {
-        Entrance::Address(_) | Entrance::Socket(_) | Entrance::Pipe(_) => place.to_string(),
-        Entrance::Pipes => words.text("serve.pipes", &[]),
-    };
-    let names: Vec<String> = running.places().iter().map(name).collect();
     let url = if posts { running.url() } else { String::new() };
-    let places = names.join(&format!(" {} ", words.text("serve.and", &[])));
+    let places = place_names(running.places(), words);
     let args = [("places", Arg::Own(places)), ("url", Arg::Own(url))];
     announce(&words.text("serve.at", &args));
     let exit = tokio::select! {
@@ -121,6 +102,39 @@ pub async fn serve(
     };
     running.stop().await;
     Ok(exit)
+}
+
+/// Reads the places where something is to be served.
+///
+/// # Errors
+/// When one can't be read, this system has none of its kind, or others could replace it.
+pub(super) fn entrances(places: &[String]) -> anyhow::Result<Vec<Entrance>> {
+    let places = places.iter().map(|place| read(place));
+    let places: Vec<Entrance> = places.collect::<anyhow::Result<_>>()?;
+    let is_socket = |place: &Entrance| matches!(place, Entrance::Socket(_));
+    anyhow::ensure!(
+        sockets::THERE || !places.iter().any(is_socket),
+        Failure::new("call.source.no_sockets")
+    );
+    let is_pipe = |place: &Entrance| matches!(place, Entrance::Pipe(_));
+    anyhow::ensure!(
+        pipes::THERE || !places.iter().any(is_pipe),
+        Failure::new("call.source.no_pipes")
+    );
+    for place in &places {
+        of_owner(place)?;
+    }
+    Ok(places)
+}
+
+/// Returns the names of places for people.
+pub(super) fn place_names(places: &[Entrance], words: &Phrases) -> String {
+    let name = |place: &Entrance| match place {
+        Entrance::Address(_) | Entrance::Socket(_) | Entrance::Pipe(_) => place.to_string(),
+        Entrance::Pipes => words.text("serve.pipes", &[]),
+    };
+    let names: Vec<String> = places.iter().map(name).collect();
+    names.join(&format!(" {} ", words.text("serve.and", &[])))
 }
 
 /// Checks that no other user could replace a socket with their own.
@@ -138,7 +152,7 @@ pub(super) fn of_owner(place: &Entrance) -> Result<(), Failure> {
 }
 
 /// Returns the observer that logs each event as a line with its time. The agents never wait for the reader of the log.
-fn log(words: Phrases) -> demo::Hearer {
+pub(super) fn log(words: Phrases) -> demo::Hearer {
     let (sender, lines) = mpsc::sync_channel::<String>(WAITING_LINES);
     std::thread::spawn(move || {
         for line in lines {

@@ -347,7 +347,12 @@ impl Scene {
         let mut arguments = self.arguments(agent, "json");
         arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let mut command = command(&arguments);
+        Hearken::spawn(&mut self.command(&arguments))
+    }
+
+    /// Returns a command of hearken's in the private home.
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = command(arguments);
         for foreign in [
             "XDG_DATA_HOME",
             "XDG_CACHE_HOME",
@@ -356,7 +361,8 @@ impl Scene {
         ] {
             command.env_remove(foreign);
         }
-        Hearken::spawn(command.envs(self.environment.iter().map(|(name, value)| (name, value))))
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
     }
 }
 

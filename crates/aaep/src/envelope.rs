@@ -119,5 +119,17 @@ impl Envelope {
     }
 }
 
+impl Envelope {
+    /// Returns the name of the machine on which the session runs, if a bridge states it in its extension.
+    pub fn host(&self) -> Option<&str> {
+        let own = self.extensions.as_ref()?.get("hearken")?;
+        let host = own.get(HOST)?.as_str()?;
+        Some(host).filter(|host| !host.is_empty() && host.len() <= 256)
+    }
+}
+
+/// The field of the extension `hearken` that names the machine on which a session runs.
+pub const HOST: &str = "host";
+
 /// The extension field by which producers link sessions (A.9).
 const PARENT: &str = "parent_session_id";

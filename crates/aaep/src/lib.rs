@@ -53,7 +53,7 @@ pub use decode::{DecodeError, decode, is_known_type, object, recordable};
 pub use decoded::Decoded;
 pub use deed::{Deed, RejectOnly};
 pub use encode::encode;
-pub use envelope::{Envelope, Localization, Producer, Urgency};
+pub use envelope::{Envelope, HOST, Localization, Producer, Urgency};
 pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,
     HandoffRequested, Level, OutputStreaming, Progress, ResponseKind, Reversibility, RiskLevel,

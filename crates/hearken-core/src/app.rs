@@ -57,6 +57,7 @@ use crate::session::Sessions;
 pub use effect::{Effect, Exit, Notice, Noticed, RecordedFact};
 pub use fault_words::told;
 pub use input::Input;
+pub(crate) use links::starts;
 pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
 pub use questions::shown::{Drawn, Showing, Shown};
 pub use review::Hit;

@@ -6,6 +6,7 @@
 
 pub mod announce;
 pub mod app;
+pub mod bridge;
 pub mod inspect;
 pub mod keys;
 mod report_words;

@@ -34,6 +34,7 @@ pub mod descriptor;
 mod every_dialect;
 #[cfg(test)]
 mod every_language;
+pub mod fleet;
 mod foreign;
 mod kit;
 mod meeting;
@@ -58,7 +59,7 @@ pub use descriptor::{Credential, DIALECTS, Descriptor, FramesAt, Naming, open};
 pub use foreign::{Foreign, KeptFormat};
 pub use kit::numbers::Numbers;
 pub use kit::oversight::Oversight;
-pub use kit::wording::{WordedSentence, Wording, Words};
+pub use kit::wording::{WordedSentence, Wording, Words, summary as in_summary};
 pub use kit::{changes, rpc, written};
 pub use opencode::events as opencode_events;
 pub use out::{Out, Over, QuestionsStanding, Stepped};

@@ -231,6 +231,7 @@ fn refuses_aaep(fault: &Fault, elsewhere: bool) -> bool {
         | Fault::Killed { .. }
         | Fault::Unusable(_)
         | Fault::Rejected { .. }
+        | Fault::Declined(_)
         | Fault::OneWay
         | Fault::Other(_) => false,
     }

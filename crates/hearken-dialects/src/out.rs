@@ -4,7 +4,7 @@
 //! them out (`app`).
 
 use crate::link::{Fault, HttpCall, LastWords, Phrase, Receipt, Stream, Undelivered, Way};
-use crate::protocol::{Machine, Named, RecordedReply, TransitionError, Watcher};
+use crate::protocol::{Answer, Machine, Named, RecordedReply, TransitionError, Watcher};
 
 use super::NoEvent;
 
@@ -77,10 +77,19 @@ pub enum Out {
         /// The token of the question.
         token: String,
         /// The state that its session would have entered.
-        to: &'static str,
+        to: String,
     },
     /// A capture shows the answer to a question.
     Answered(RecordedReply),
+    /// Somebody else answered the question under this token, as its source reports.
+    AnsweredBy {
+        /// The token of the question.
+        token: String,
+        /// The person's name, if it is known.
+        person: Option<String>,
+        /// The answer.
+        answer: Answer,
+    },
     /// The question under this token is over for a reason that no event states.
     Over {
         /// The token of the question.
@@ -177,4 +186,6 @@ pub enum Over {
     Stopped,
     /// The agent withdrew it.
     TakenBack,
+    /// The agreement under which it was asked has ended: its default decides it.
+    Default,
 }

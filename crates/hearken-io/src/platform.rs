@@ -97,6 +97,18 @@ pub const OWN_VOICE: &str = if SPEAKS {
     "speech-dispatcher"
 };
 
+/// Returns the name of this machine without its domain; empty if the system states none.
+pub fn machine_name() -> String {
+    #[cfg(unix)]
+    let whole = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    #[cfg(windows)]
+    let whole = std::env::var("COMPUTERNAME").unwrap_or_default();
+    whole.split('.').next().unwrap_or_default().to_owned()
+}
+
 /// Replaces a file with a text, completely and for its owner alone: the text is first written to a file beside it, so
 /// that a crash never leaves half a file.
 ///

@@ -98,6 +98,7 @@ pub(super) fn fault_told(phrases: &Phrases, fault: &Fault) -> String {
             let reason = Arg::Own(told(phrases, reason));
             phrases.text("fault.rejected", &[("reason", reason)])
         }
+        Fault::Declined(reason) => told(phrases, reason),
         Fault::Unusable(why) | Fault::Other(why) => caused(phrases, why.key(), why.details()),
     }
 }

@@ -7,7 +7,11 @@ use std::sync::OnceLock;
 
 use crate::announce::{Arg, BUILT_IN, Phrases, join};
 use crate::config::Verbosity;
-use crate::dialect::{WordedSentence, Wording};
+use crate::dialect::{WordedSentence, Wording, in_summary};
+use crate::link::{Fault, Phrase};
+use crate::protocol::Summary;
+
+use super::fault_words::{args_of, fault_told};
 
 /// Phrases in all built-in languages.
 #[derive(Debug, Clone)]
@@ -24,6 +28,30 @@ impl EveryLanguage {
             languages: languages.to_vec(),
             read: OnceLock::new(),
         }
+    }
+
+    /// Returns a phrase about a source as the summary of an event, in every language, and the language of its main texts.
+    pub(crate) fn phrase(&self, phrase: &Phrase, source: &str) -> (Summary, Option<String>) {
+        let said = self.phrases().iter().map(|phrases| {
+            let mut args = vec![("source", Arg::own(source))];
+            args.extend(args_of(phrases, phrase));
+            let words = |level| join(&phrases.say(phrase.key, level, &args));
+            WordedSentence {
+                language: phrases.language().to_owned(),
+                terse: words(Verbosity::Terse),
+                normal: words(Verbosity::Normal),
+                detailed: words(Verbosity::Detailed),
+            }
+        });
+        let language = self.phrases().first();
+        let language = language.map(|phrases| phrases.language().to_owned());
+        (in_summary(said), language)
+    }
+
+    /// Returns a fault in words, in the best language.
+    pub(crate) fn fault(&self, fault: &Fault) -> String {
+        let best = self.phrases().first();
+        best.map_or_else(String::new, |phrases| fault_told(phrases, fault))
     }
 
     fn phrases(&self) -> &[Phrases] {

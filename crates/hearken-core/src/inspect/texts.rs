@@ -89,6 +89,7 @@ impl Checker {
                 | Out::Settled { .. }
                 | Out::Standing(_)
                 | Out::Decided { .. }
+                | Out::AnsweredBy { .. }
                 | Out::Over { .. }
                 | Out::Answered(_)
                 | Out::Proven(_) => {}

@@ -406,6 +406,7 @@ impl Tracer {
                 | Out::Settled { .. }
                 | Out::Standing(_)
                 | Out::Decided { .. }
+                | Out::AnsweredBy { .. }
                 | Out::Over { .. }
                 | Out::Answered(_)
                 | Out::Proven(_) => {}

@@ -35,7 +35,7 @@ impl Sessions {
         };
         session.events += 1;
         session.last_event = context.now.monotonic;
-        let renamed = session.take_producer(&envelope.producer);
+        let renamed = session.take_producer(&envelope.producer) | session.take_host(envelope);
         if let Some(parent) = envelope.parent_session_id()
             && session.parent.is_none()
             && parent != context.key.session

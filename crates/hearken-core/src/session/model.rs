@@ -9,7 +9,9 @@ use jiff::Timestamp;
 
 use smallvec::SmallVec;
 
-use crate::protocol::{Attached, OutputId, Producer, Progress, RiskLevel, SessionId, ToolCallId};
+use crate::protocol::{
+    Attached, Envelope, OutputId, Producer, Progress, RiskLevel, SessionId, ToolCallId,
+};
 
 use super::calls::Calls;
 use super::fate::Aftermath;
@@ -222,6 +224,8 @@ pub struct Session {
     pub number: u64,
     /// What the person asked for, if the producer states it.
     pub request: Option<String>,
+    /// The machine on which it runs, if a bridge states it.
+    pub host: Option<Arc<str>>,
     /// The agent's model, as the agent names it.
     pub model: Option<String>,
     /// The agent's version, as the agent names it.
@@ -281,6 +285,7 @@ impl Session {
             parent: None,
             state: None,
             request: None,
+            host: None,
             model: None,
             version: None,
             producer: ReadFrom::default(),
@@ -335,6 +340,15 @@ impl Session {
         let renamed = self.agent != *producer.label();
         self.agent.clone_from(producer.label());
         renamed
+    }
+
+    /// Reads on which machine it runs, as a bridge states it; returns whether that is news.
+    pub(super) fn take_host(&mut self, envelope: &Envelope) -> bool {
+        if self.host.is_some() {
+            return false;
+        }
+        self.host = envelope.host().map(|host| shown(host).into());
+        self.host.is_some()
     }
 
     /// Returns whether the session is over.

@@ -111,6 +111,13 @@ pub enum Closing {
     Stopped,
     /// The agent withdrew it.
     TakenBack,
+    /// Somebody else answered it, as its source reports.
+    AnsweredBy {
+        /// The person's name, if it is known.
+        person: Option<Arc<str>>,
+        /// The decision; `None` for an answer that is not a decision.
+        decision: Option<Decision>,
+    },
     /// The link is gone and its time is over.
     LinkGone,
     /// The link is back, nothing was heard of the question there, and its time is over.
@@ -130,6 +137,7 @@ impl Closing {
             Self::ToolWentOn {
                 how: ToolEvent::Failed,
             } => Some(Decision::Reject),
+            Self::AnsweredBy { decision, .. } => decision.clone(),
             Self::StateLeft { .. }
             | Self::ToolWentOn {
                 how: ToolEvent::TimedOut | ToolEvent::SessionEnded,

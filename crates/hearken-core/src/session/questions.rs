@@ -150,6 +150,7 @@ impl Sessions {
             | Closing::Unsubscribed
             | Closing::Stopped
             | Closing::TakenBack
+            | Closing::AnsweredBy { .. }
             | Closing::LinkGone
             | Closing::Unheard => {}
         }

@@ -242,7 +242,10 @@ impl Aaep {
         };
         cx.out
             .push(Out::Tell(tell(key).with("text", PhraseArg::Agent(reason))));
-        cx.out.push(Out::Standing(QuestionsStanding::Decided));
+        // A bridge decides nothing: whether a question behind it stays open is its agent's matter.
+        if self.bridged.standing().is_none() {
+            cx.out.push(Out::Standing(QuestionsStanding::Decided));
+        }
         if inside && lasted {
             self.shake_hands_inside(cx.out);
         } else if inside {

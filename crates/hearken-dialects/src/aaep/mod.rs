@@ -13,12 +13,13 @@
 //! On a bidirectional connection, the request is the first message after `Connected`, and the consent the first message
 //! that arrives; a producer that sends events instead has no handshake.
 //!
-//! The folder: `handshake` (from the first request to the consent), `agreement` (the agreement, and whether it is
+//! The folder: `bridged` (a producer that is a bridge), `handshake` (from the first request to the consent), `agreement` (the agreement, and whether it is
 //! kept), `terms` (the terms to ask for), `refusal`, `proof`, `prompts` (prompts to the agent), `ways` (which way is
 //! tried next), `lines` (JSON-RPC in a program's lines), `addresses` (where a producer serves what).
 
 mod addresses;
 mod agreement;
+mod bridged;
 mod handshake;
 mod lines;
 mod prompts;
@@ -48,6 +49,7 @@ use super::{
 pub use addresses::{Addresses, WEBSOCKET};
 
 use agreement::Agreement;
+use bridged::Bridged;
 use lines::{ProgramLine, WritingStyle};
 use prompts::Prompts;
 use returning::Returning;
@@ -136,6 +138,8 @@ pub(super) struct Aaep {
     prompts: Prompts,
     /// Whether the producer that is back is the one that asked.
     returning: Returning,
+    /// What is known of a producer that is a bridge.
+    bridged: Bridged,
 }
 
 impl Aaep {
@@ -198,6 +202,7 @@ impl Aaep {
             way_told: None,
             prompts: Prompts::at(prompts_at),
             returning: Returning::default(),
+            bridged: Bridged::default(),
         }
     }
 
@@ -263,6 +268,9 @@ impl Aaep {
         }
         if let Some(reply) = self.recorded_reply(text) {
             return cx.out.push(Out::Answered(reply));
+        }
+        if self.bridge_message(text, cx) {
+            return self.ways.works();
         }
         self.ways.works();
         // Unreadable text says nothing about the way: it may be a greeting for people.
@@ -336,6 +344,9 @@ impl Dialect for Aaep {
     }
 
     fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+        if self.request_left(request, outcome, cx.out) {
+            return;
+        }
         if Numbers::is_own(request) {
             self.answers.remove(&request);
         } else {
@@ -345,6 +356,9 @@ impl Dialect for Aaep {
     }
 
     fn on_answer(&mut self, request: u64, outcome: &Result<HttpAnswer, Fault>, cx: &mut Cx<'_>) {
+        if self.request_answered(request, outcome, cx.out) {
+            return;
+        }
         if !self.prompts.answered(request, outcome, cx.out) {
             self.answered(request, outcome.clone(), cx);
         }
@@ -352,6 +366,7 @@ impl Dialect for Aaep {
 
     fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
         self.up = false;
+        self.bridge_gone(cx.out);
         match down {
             Down::Lost(fault) => {
                 self.note_lost();
@@ -363,6 +378,9 @@ impl Dialect for Aaep {
     }
 
     fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
+        if self.reply_to_bridge(request, reply, cx) {
+            return;
+        }
         let message = reply.to_json(&self.subscription);
         let frame = self.wrap(&message);
         cx.out.push(Out::Send { request, frame });
@@ -374,6 +392,19 @@ impl Dialect for Aaep {
                 self.wanted = terms.clone();
                 self.renew_terms(cx.out);
             }
+            Wish::Prompt(text) if self.bridged.standing().is_some() => {
+                self.prompt_through_bridge(None, text, cx);
+            }
+            Wish::Stop if self.bridged.standing().is_some() => self.stop_through_bridge(None, cx),
+            Wish::Set(what) if self.bridged.standing().is_some() => {
+                self.set_through_bridge(None, what.clone(), cx);
+            }
+            Wish::Of(agent, wish) if self.bridged.standing().is_some() => match &**wish {
+                Wish::Prompt(text) => self.prompt_through_bridge(Some(agent.clone()), text, cx),
+                Wish::Stop => self.stop_through_bridge(Some(agent.clone()), cx),
+                Wish::Set(what) => self.set_through_bridge(Some(agent.clone()), what.clone(), cx),
+                Wish::Terms(_) | Wish::Abandon | Wish::Of(..) => self.wish(wish, cx),
+            },
             Wish::Prompt(text) => self.prompts.send(text, &mut self.numbers, cx.out),
             // The protocol has no word for it, and stopping is not offered.
             Wish::Stop | Wish::Abandon => {}
@@ -383,9 +414,13 @@ impl Dialect for Aaep {
         }
     }
 
+    fn tick(&mut self, cx: &mut Cx<'_>) {
+        self.tick_requests(cx);
+    }
+
     fn deadline(&self) -> Option<Duration> {
         // The handshake has no timers: the transport gives up unanswered requests.
-        None
+        self.bridged.due()
     }
 
     fn connection(&self) -> Connection {
@@ -403,6 +438,7 @@ impl Dialect for Aaep {
             let phrase = Phrase::new("status.notes");
             phrase.with("text", PhraseArg::Agent(text))
         });
+        let bridge = self.bridged.standing();
         Connection {
             how,
             known: proven.into_iter().chain(notes).collect(),
@@ -410,15 +446,18 @@ impl Dialect for Aaep {
             // On a stream that was requested, a healthy server may respond only with its first event.
             may_answer_late: asked && self.ways.is_stream(),
             leaves_out: self.leaves_out(),
-            takes_prompts: self.prompts.are_taken(),
-            in_turn: false,
+            takes_prompts: bridge.map_or(self.prompts.are_taken(), |bridge| bridge.prompts),
+            in_turn: bridge.is_some_and(|bridge| bridge.working),
             is_stopping: false,
-            never_stops: self.prompts.are_taken(),
-            when_left: WhenLeft::Default,
-            gets_ready: false,
+            never_stops: bridge.map_or(self.prompts.are_taken(), |bridge| !bridge.stops),
+            when_left: match bridge {
+                Some(_) => WhenLeft::Kept,
+                None => WhenLeft::Default,
+            },
+            gets_ready: bridge.is_some_and(|bridge| bridge.starting),
             rests: false,
-            converses: false,
-            only_heard: false,
+            converses: bridge.is_some_and(|bridge| bridge.several),
+            only_heard: bridge.is_some_and(|bridge| !bridge.prompts),
         }
     }
 }

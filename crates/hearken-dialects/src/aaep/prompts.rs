@@ -98,6 +98,7 @@ fn surely_not_taken(fault: &Fault) -> bool {
         | Fault::Tls(_)
         | Fault::Unusable(_)
         | Fault::Rejected { .. }
+        | Fault::Declined(_)
         | Fault::OneWay => true,
         Fault::TimedOut
         | Fault::Closed

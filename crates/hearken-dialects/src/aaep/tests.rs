@@ -17,17 +17,17 @@ pub(crate) const MESSAGES: &[&str] = &[
 ];
 
 /// Drives a machine, and keeps its wishes.
-struct AaepBench {
-    machine: Aaep,
-    now: Now,
+pub(super) struct AaepBench {
+    pub(super) machine: Aaep,
+    pub(super) now: Now,
 }
 
 impl AaepBench {
-    fn new(carrier: Carrier) -> Self {
+    pub(super) fn new(carrier: Carrier) -> Self {
         Self::of(start(carrier))
     }
 
-    fn of(start: Start) -> Self {
+    pub(super) fn of(start: Start) -> Self {
         let now = Now {
             monotonic: Duration::from_secs(1),
             wall: "2026-01-01T00:00:00Z".parse().unwrap(),
@@ -38,18 +38,18 @@ impl AaepBench {
         }
     }
 
-    fn news(&mut self, event: LinkEvent) -> Vec<Out> {
+    pub(super) fn news(&mut self, event: LinkEvent) -> Vec<Out> {
         let mut out = Vec::new();
         self.machine.news(&event, &mut Cx::new(self.now, &mut out));
         out
     }
 
-    fn frame(&mut self, text: impl Into<String>) -> Vec<Out> {
+    pub(super) fn frame(&mut self, text: impl Into<String>) -> Vec<Out> {
         self.news(LinkEvent::Frame(Frame::of(text)))
     }
 
     /// Answers a request beside the stream.
-    fn answer(&mut self, request: u64, status: u16, body: &Value) -> Vec<Out> {
+    pub(super) fn answer(&mut self, request: u64, status: u16, body: &Value) -> Vec<Out> {
         let outcome = Ok(HttpAnswer {
             status,
             location: None,
@@ -60,7 +60,7 @@ impl AaepBench {
     }
 }
 
-fn start(carrier: Carrier) -> Start {
+pub(super) fn start(carrier: Carrier) -> Start {
     Start {
         stream: crate::link::Stream::at(crate::link::Address::Given),
         words: Default::default(),
@@ -94,7 +94,7 @@ fn start(carrier: Carrier) -> Start {
 /// The path of the manifest.
 const MANIFEST: &str = "/.well-known/aaep-manifest.json";
 
-fn call(out: &[Out]) -> (u64, HttpCall) {
+pub(super) fn call(out: &[Out]) -> (u64, HttpCall) {
     let mut calls = out.iter().filter_map(|wish| match wish {
         Out::Call { request, call } => Some((*request, call.clone())),
         _ => None,
@@ -102,14 +102,14 @@ fn call(out: &[Out]) -> (u64, HttpCall) {
     calls.next().unwrap()
 }
 
-fn consent() -> Value {
+pub(super) fn consent() -> Value {
     json!({
         "type": "subscription.accepted", "subscription_id": "sub_1", "aaep_version": "1.0.0",
         "producer": {"agent_id": "planner"},
     })
 }
 
-fn reply() -> Reply {
+pub(super) fn reply() -> Reply {
     Reply {
         token: ReplyToken::new("rpl_1".to_owned()),
         answer: Answer::Decision {

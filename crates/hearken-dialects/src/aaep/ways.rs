@@ -212,6 +212,7 @@ pub(crate) fn is_of_the_way(fault: &Fault) -> bool {
         | Fault::Killed { .. }
         | Fault::Unusable(_)
         | Fault::Rejected { .. }
+        | Fault::Declined(_)
         | Fault::OneWay
         | Fault::Other(_) => false,
     }

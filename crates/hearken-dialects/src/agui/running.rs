@@ -326,6 +326,7 @@ fn undelivered(fault: &Fault) -> Undelivered {
         | Fault::Exited { .. }
         | Fault::Killed { .. }
         | Fault::Rejected { .. }
+        | Fault::Declined(_)
         | Fault::Other(_) => Undelivered::Unknown(fault.clone()),
     }
 }

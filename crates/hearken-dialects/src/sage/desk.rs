@@ -81,7 +81,7 @@ impl<'a> SageContext<'a> {
 
     /// Reports one of several questions as decided.
     pub fn decided(&mut self, token: &str, to: &'static str) {
-        let token = token.to_owned();
+        let (token, to) = (token.to_owned(), to.to_owned());
         self.out.push(Out::Decided { token, to });
     }
 

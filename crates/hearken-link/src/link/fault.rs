@@ -92,6 +92,9 @@ pub enum Fault {
         /// Whether asking again can help.
         again: bool,
     },
+    /// The other side received a request and declines it.
+    #[error("the request was declined: {0}")]
+    Declined(Phrase),
     /// The link accepts no answers (a file, a pipe).
     #[error("this source takes no answers")]
     OneWay,
@@ -122,7 +125,7 @@ impl Fault {
             | Fault::Unusable(_)
             | Fault::OneWay => true,
             // A program is never restarted automatically: that could repeat what it has done.
-            Fault::Exited { .. } | Fault::Killed { .. } => true,
+            Fault::Exited { .. } | Fault::Killed { .. } | Fault::Declined(_) => true,
             Fault::ClosedWith { turned_away, .. } => *turned_away,
             Fault::Rejected { again, .. } => !again,
             Fault::TooLarge { .. } | Fault::TooManyValues { .. } | Fault::Other(_) => false,
@@ -147,6 +150,7 @@ impl Fault {
             | Fault::Killed { .. }
             | Fault::Unusable(_)
             | Fault::OneWay
+            | Fault::Declined(_)
             | Fault::Other(_) => None,
             Fault::Rejected { retry_after, .. } => retry_after.map(Duration::from_secs),
         }

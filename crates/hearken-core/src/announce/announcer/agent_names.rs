@@ -47,8 +47,8 @@ impl Announcer {
     }
 
     /// Returns the name by which a person tells one run of an agent from all others. If several agents share a name,
-    /// or several runs of one agent overlapped, the first words of the run's request are added, or else the number of
-    /// its source or of the run. Names that look alike count as equal, and a name that looks like the program's own is
+    /// or several runs of one agent overlapped, the machine is added if that is enough, or else the first words of the
+    /// run's request, the number of its source or of the run. Names that look alike count as equal, and a name that looks like the program's own is
     /// marked as an agent's. A name that is reserved by a key, but not proven by it, is called unproven.
     pub fn agent_name(&self, key: &SessionKey, agent: &Arc<str>, sessions: &Sessions) -> Arc<str> {
         let Some(own) = sessions.get(key) else {
@@ -84,6 +84,11 @@ impl Announcer {
         if !namesakes.are_others(key, &seen, own) {
             return Distinction::Name;
         }
+        let host = own.and_then(|own| own.host.as_ref());
+        if let Some(host) = host.filter(|host| !namesakes.are_others_on_host(key, &seen, own, host))
+        {
+            return Distinction::Host(Arc::clone(host));
+        }
         let request = own.and_then(|own| own.request.as_deref());
         let words = request.and_then(|request| self.looks.first_words(request));
         let words =
@@ -102,6 +107,7 @@ impl Announcer {
         let (phrase, mark) = match apart {
             Distinction::Name => return name,
             Distinction::Words(words) => ("agent.twin.request", Arg::Name(words.to_string())),
+            Distinction::Host(host) => ("agent.twin.host", Arg::Name(host.to_string())),
             Distinction::Run => ("agent.twin.run", Arg::own(run)),
             Distinction::Source => ("agent.twin.source", Arg::own(key.link.0 + 1)),
             Distinction::Id => ("agent.twin.id", Arg::Name(key.agent.as_str().to_owned())),
@@ -172,6 +178,53 @@ mod tests {
     use crate::config::AnnounceConfig;
     use crate::protocol::{Now, decode};
     use crate::session::LinkId;
+
+    #[test]
+    fn the_machine_is_said_where_it_tells_two_apart() {
+        let english = Arc::new(Phrases::english().unwrap());
+        let announcer = Announcer::new(AnnounceConfig::default(), english, Manner::Lines);
+        let now = Now {
+            monotonic: std::time::Duration::ZERO,
+            wall: "2026-01-01T00:00:00Z".parse().unwrap(),
+        };
+        let mut sessions = Sessions::default();
+        let mut names_after = |link: usize, agent: &str, host: Option<&str>| {
+            let event = json!({
+                "type": "aaep:agent.session.started", "session_id": format!("sess_{link}{agent}"),
+                "producer": {"agent_id": agent, "agent_name": "opencode"},
+                "request_text": "Fix the tests", "summary_normal": "n",
+                "extensions": {"hearken": {"host": host}},
+            });
+            sessions.apply(LinkId(link), decode(&event.to_string()).unwrap(), now);
+            let name =
+                |session: &Session| announcer.agent_name(&session.key, &session.agent, &sessions);
+            sessions
+                .iter()
+                .map(|session| name(session).to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names_after(0, "a", Some("build-3")), ["opencode"]);
+        assert_eq!(
+            names_after(1, "a", Some("build-4")),
+            ["opencode on build-3", "opencode on build-4"]
+        );
+        // The machine no longer tells the first two apart.
+        let names = names_after(0, "b", Some("build-3"));
+        assert_eq!(
+            names
+                .iter()
+                .filter(|name| *name == "opencode on build-4")
+                .count(),
+            1
+        );
+        assert_eq!(
+            names
+                .iter()
+                .filter(|name| *name == "opencode on build-3")
+                .count(),
+            0
+        );
+    }
 
     #[test]
     fn a_name_that_is_known_is_the_one_that_would_be_found_now() {

@@ -23,6 +23,7 @@ struct LookalikeClass {
     link: LinkId,
     agent: AgentId,
     words: Option<Arc<str>>,
+    host: Option<Arc<str>>,
     /// Whether it overlapped another run of its agent.
     beside: bool,
 }
@@ -47,6 +48,7 @@ impl Keyed for Counted {
 enum Group {
     Name(Arc<str>),
     NameOnLink(Arc<str>, LinkId),
+    NameOnHost(Arc<str>, Arc<str>),
     NameOfAgent(Arc<str>, LinkId, AgentId),
     Words(Arc<str>, Arc<str>),
     WordsOfAgent(Arc<str>, Arc<str>, LinkId, AgentId),
@@ -165,6 +167,18 @@ impl Namesakes {
         self.is_among_runs(own) || self.are_strangers(key, name, group)
     }
 
+    /// Returns whether any of these others are on the same machine.
+    pub(super) fn are_others_on_host(
+        &self,
+        key: &SessionKey,
+        name: &Arc<str>,
+        own: Option<&Session>,
+        host: &Arc<str>,
+    ) -> bool {
+        let group = Group::NameOnHost(Arc::clone(name), Arc::clone(host));
+        self.is_among_runs(own) || self.are_strangers(key, name, group)
+    }
+
     /// Returns whether the request of any of these others begins with words that look like those of the session's own.
     pub(super) fn share_words(
         &self,
@@ -220,17 +234,21 @@ fn sort_of(session: &Session, looks: &Looks) -> LookalikeClass {
         link: session.key.link,
         agent: session.key.agent.clone(),
         words: words.map(|words| looks.of(&words)),
+        host: session.host.clone(),
         beside: session.beside,
     }
 }
 
-fn groups(sort: &LookalikeClass) -> SmallVec<[Group; 7]> {
+fn groups(sort: &LookalikeClass) -> SmallVec<[Group; 8]> {
     let (link, agent) = (sort.link, || sort.agent.clone());
     let name = || Arc::clone(&sort.name);
     let mut groups = SmallVec::new();
     groups.push(Group::Name(name()));
     groups.push(Group::NameOnLink(name(), link));
     groups.push(Group::NameOfAgent(name(), link, agent()));
+    if let Some(host) = &sort.host {
+        groups.push(Group::NameOnHost(name(), Arc::clone(host)));
+    }
     if sort.beside {
         groups.push(Group::Beside(link, agent()));
     }

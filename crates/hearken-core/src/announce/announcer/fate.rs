@@ -38,7 +38,7 @@ impl Announcer {
         &self,
         question: &Question,
         how: &Closing,
-    ) -> (&'static str, [(&'static str, Arg); 5]) {
+    ) -> (&'static str, [(&'static str, Arg); 6]) {
         let words = |answer: &Answer| self.answer_words(question, answer);
         let given = question.reply.given();
         let earlier = given.and_then(|given| given.earlier.as_ref());
@@ -51,6 +51,7 @@ impl Announcer {
             ),
             ("earlier", Arg::Own(earlier.map(words).unwrap_or_default())),
             ("perhaps", Arg::Own(self.perhaps_words(question))),
+            ("by", self.person(how)),
         ];
         let key = match how {
             Closing::SessionEnded => "question.closed.session",
@@ -60,6 +61,11 @@ impl Announcer {
             Closing::Unsubscribed => "question.closed.unsubscribed",
             Closing::Stopped => "question.closed.stopped",
             Closing::TakenBack => "question.closed.taken_back",
+            Closing::AnsweredBy { decision, .. } => match decision {
+                Some(Decision::Accept) => "question.closed.by.accepted",
+                Some(Decision::Reject) => "question.closed.by.rejected",
+                Some(Decision::Other(_)) | None => "question.closed.by.answered",
+            },
             Closing::LinkGone => "question.closed.link",
             Closing::Unheard => "question.closed.unheard",
             Closing::StateLeft { .. } | Closing::ToolWentOn { .. } | Closing::DecidedBefore => {
@@ -101,6 +107,29 @@ impl Announcer {
             }
         };
         (key, args)
+    }
+
+    /// Names the person who answered a question instead of this one; empty if nobody did.
+    fn person(&self, how: &Closing) -> Arg {
+        match how {
+            Closing::AnsweredBy {
+                person: Some(name), ..
+            } => Arg::Name(name.to_string()),
+            Closing::AnsweredBy { person: None, .. } => {
+                Arg::Own(self.phrases.text("person.other", &[]))
+            }
+            Closing::StateLeft { .. }
+            | Closing::ToolWentOn { .. }
+            | Closing::SessionEnded
+            | Closing::AskedAgain
+            | Closing::Changed
+            | Closing::DecidedBefore
+            | Closing::Unsubscribed
+            | Closing::Stopped
+            | Closing::TakenBack
+            | Closing::LinkGone
+            | Closing::Unheard => Arg::own(""),
+        }
     }
 
     /// Words a question whose connection was lost, as a phrase key and its arguments. The agent's default is

@@ -50,6 +50,8 @@ pub(super) enum Distinction {
     Words(Arc<str>),
     /// Its own number.
     Run,
+    /// The machine on which it runs.
+    Host(Arc<str>),
     /// The number of its source.
     Source,
     /// Its agent's id.

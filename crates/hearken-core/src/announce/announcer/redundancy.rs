@@ -116,6 +116,7 @@ impl Announcer {
             | Closing::Unsubscribed
             | Closing::Stopped
             | Closing::TakenBack
+            | Closing::AnsweredBy { .. }
             | Closing::Unheard => false,
         };
         if *how == Closing::Changed {

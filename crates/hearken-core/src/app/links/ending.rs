@@ -163,6 +163,7 @@ fn remedy(fault: &Fault) -> Option<&'static str> {
         | Fault::Exited { .. }
         | Fault::Killed { .. }
         | Fault::Rejected { .. }
+        | Fault::Declined(_)
         | Fault::OneWay
         | Fault::Other(_) => None,
     }

@@ -58,38 +58,12 @@ impl Links {
         seed: u64,
         terms: impl Fn(LinkId) -> Terms,
     ) -> Self {
-        let mut seed = seed;
-        let words = Words::new(EveryLanguage::best_for(&config.announce.languages));
-        let all = sources.into_iter().enumerate().map(|(at, source)| {
-            let id = LinkId(at);
-            let start = Start {
-                carrier: source.carrier,
-                path: source.path.clone(),
-                origin: source.origin.clone(),
-                stream: link::Stream::at(Address::Given),
-                plain: source.plain,
-                handshake: asks(&source, config),
-                keys: keys.clone(),
-                terms: terms(id),
-                seed,
-                numbers: dialect::Numbers::default(),
-                words: words.clone(),
-                token: source.token.clone(),
-                identity: source.identity.clone(),
-                folder: source.folder.clone(),
-                prompt: source.prompt.clone(),
-                prompts_at: source.prompts_at.clone(),
-                earlier: source.earlier,
-                ask_always: config.run.ask == AskMode::Always,
-                hand_back: Duration::from_secs(config.links.hand_back_seconds),
-                handler: source.handler,
-                conversation: source.conversation.clone(),
-            };
-            // Far from each other: a dialect draws as many numbers as it needs.
-            seed = seed.wrapping_add(0xa076_1d64_78bd_642f);
+        let starts = starts(&sources, config, keys, seed, terms);
+        let all = sources.into_iter().zip(starts).enumerate();
+        let all = all.map(|(at, (source, start))| {
             let machine = dialect::open(source.dialect, start);
             LinkView::new(
-                id,
+                LinkId(at),
                 source.name,
                 source.as_given,
                 source.answerable,
@@ -187,6 +161,47 @@ impl Links {
         }
         out
     }
+}
+
+/// Returns what the dialect of each source is created from. `terms` returns how the person wants to hear each.
+pub(crate) fn starts(
+    sources: &[SourceSetup],
+    config: &Config,
+    keys: &KeyRing,
+    seed: u64,
+    terms: impl Fn(LinkId) -> Terms,
+) -> Vec<Start> {
+    let mut seed = seed;
+    let words = Words::new(EveryLanguage::best_for(&config.announce.languages));
+    let start = |(at, source): (usize, &SourceSetup)| {
+        let start = Start {
+            carrier: source.carrier,
+            path: source.path.clone(),
+            origin: source.origin.clone(),
+            stream: link::Stream::at(Address::Given),
+            plain: source.plain,
+            handshake: asks(source, config),
+            keys: keys.clone(),
+            terms: terms(LinkId(at)),
+            seed,
+            numbers: dialect::Numbers::default(),
+            words: words.clone(),
+            token: source.token.clone(),
+            identity: source.identity.clone(),
+            folder: source.folder.clone(),
+            prompt: source.prompt.clone(),
+            prompts_at: source.prompts_at.clone(),
+            earlier: source.earlier,
+            ask_always: config.run.ask == AskMode::Always,
+            hand_back: Duration::from_secs(config.links.hand_back_seconds),
+            handler: source.handler,
+            conversation: source.conversation.clone(),
+        };
+        // Far from each other: a dialect draws as many numbers as it needs.
+        seed = seed.wrapping_add(0xa076_1d64_78bd_642f);
+        start
+    };
+    sources.iter().enumerate().map(start).collect()
 }
 
 /// Returns how the person currently wants to hear a source.

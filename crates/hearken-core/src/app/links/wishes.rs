@@ -3,9 +3,12 @@
 //! Responsibilities: turning each wish into an effect, a change of sessions or an announcement. Not here: which wishes
 //! exist (`dialect`), events (`reading`).
 
+use std::sync::Arc;
+
 use crate::announce::{Class, Kind};
 use crate::dialect::{self, Out, Over, QuestionsStanding};
 use crate::link::{LinkId, Way};
+use crate::protocol::Answer;
 use crate::session::{self, Closing};
 
 use super::Links;
@@ -73,7 +76,22 @@ impl Links {
             }
             Out::Standing(standing) => return self.stand(id, standing, cx),
             Out::Decided { token, to } => {
-                let how = Closing::StateLeft { to: to.into() };
+                let how = Closing::StateLeft { to };
+                let changes = cx.sessions.decided(id, &token, &how, cx.now);
+                return vec![AppFact::Changed(changes)];
+            }
+            Out::AnsweredBy {
+                token,
+                person,
+                answer,
+            } => {
+                let how = Closing::AnsweredBy {
+                    person: person.map(Arc::from),
+                    decision: match answer {
+                        Answer::Decision { decision, .. } => Some(decision),
+                        Answer::Response(_) => None,
+                    },
+                };
                 let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
@@ -86,6 +104,7 @@ impl Links {
                 let how = match how {
                     Over::Stopped => Closing::Stopped,
                     Over::TakenBack => Closing::TakenBack,
+                    Over::Default => Closing::Unsubscribed,
                 };
                 let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];

@@ -1,0 +1,203 @@
+//! A bridge: what any dialect receives, offered again as AAEP. Pure.
+//!
+//! Responsibilities: [`Bridge::update`] takes a [`BridgeInput`] and the time and returns [`BridgeEffect`]s;
+//! [`Bridge::deadline`] returns when to call again with [`BridgeInput::Deadline`]. Not here: sockets and subscribers (the
+//! producer), the form of what passes between a bridge and its watchers beyond AAEP (`dialect::fleet`), any word to a
+//! person on this machine.
+//!
+//! # Mental model
+//! A bridge is an app without a person. It drives the same dialects and follows the same sessions, but it announces
+//! nothing, asks nobody and decides nothing: no rule and no script applies in it, and a question that no watcher answers
+//! stays with its agent. What comes in goes out as the event that it is, with the name of the machine added. What a
+//! watcher wants goes to the dialect, under the dialect's own rules.
+//!
+//! # Worked example
+//! Two watchers hear a question. Anna accepts and Ben rejects in the same second. Anna's request comes first: the dialect
+//! sends her answer, and Ben's waits. The agent confirms: Anna's outcome is `taken`, Ben's is `decided`, by Anna; everyone
+//! else hears from a report that Anna accepted. Had the agent been out of reach, Anna would have heard that, and Ben's
+//! answer would have been sent.
+//!
+//! The folder: `links` (what happens on a link, and what its dialect wants), `published` (events on their way out),
+//! `answers` (questions and who answered them), `wishes` (prompts and stops), `input` (what comes in and goes out).
+
+mod answers;
+mod input;
+mod links;
+mod published;
+mod wishes;
+
+use std::time::Duration;
+
+use crate::app::{Effect, EveryLanguage, Exit, SourceSetup};
+use crate::config::{Config, Load, Verbosity};
+use crate::dialect::fleet::{Report, RequestOutcome, Standing};
+use crate::dialect::{Out, Terms};
+use crate::link::{LinkId, Phrase};
+use crate::protocol::{KeyRing, Now};
+use crate::session::Sessions;
+
+use answers::Answers;
+pub use input::{BridgeEffect, BridgeInput};
+use links::BridgedLink;
+use published::Published;
+
+/// The whole state of a bridge.
+#[derive(Debug)]
+pub struct Bridge {
+    /// The name of this machine for watchers.
+    host: String,
+    /// The name of the bridge's own session.
+    session: String,
+    words: EveryLanguage,
+    links: Vec<BridgedLink>,
+    sessions: Sessions,
+    answers: Answers,
+    published: Published,
+    /// The standing that was last reported.
+    standing: Option<Standing>,
+    /// The number of reports so far.
+    reports: u64,
+    effects: Vec<BridgeEffect>,
+}
+
+impl Bridge {
+    /// Builds the initial state.
+    pub fn new(
+        host: String,
+        config: &Config,
+        keys: &KeyRing,
+        seed: u64,
+        sources: Vec<SourceSetup>,
+    ) -> Self {
+        let mut sessions = Sessions::default();
+        for (at, source) in sources.iter().enumerate() {
+            sessions.add_link(LinkId(at), source.answerable);
+        }
+        let words = EveryLanguage::best_for(&config.announce.languages);
+        // Watchers choose for themselves, so everything is asked for.
+        let terms = |_| Terms {
+            verbosity: Verbosity::Detailed,
+            load: Load::High,
+            languages: config.announce.languages.clone(),
+            rate: None,
+        };
+        let starts = crate::app::starts(&sources, config, keys, seed, terms);
+        let links = sources.into_iter().zip(starts);
+        Self {
+            host,
+            session: format!("bridge{seed:016x}"),
+            words,
+            links: links
+                .map(|(source, start)| BridgedLink::new(source, start))
+                .collect(),
+            sessions,
+            answers: Answers::default(),
+            published: Published::default(),
+            standing: None,
+            reports: 0,
+            effects: Vec::new(),
+        }
+    }
+
+    /// Handles a fact and returns the effects to carry out, in order.
+    pub fn update(&mut self, input: BridgeInput, now: Now) -> Vec<BridgeEffect> {
+        match input {
+            BridgeInput::Start => {}
+            BridgeInput::Link { link, event } => self.link(link, event, now),
+            BridgeInput::Request { number, request } => self.request(number, request, now),
+            BridgeInput::Reply(reply) => self.answer(None, reply, None, now),
+            BridgeInput::Deadline => {
+                self.tick_links(now);
+                self.sessions.tick(now);
+            }
+            BridgeInput::End => self.end(now),
+        }
+        self.report_standing(now);
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Returns when to call again with [`BridgeInput::Deadline`].
+    pub fn deadline(&self) -> Option<Duration> {
+        let links = self.links.iter().filter_map(BridgedLink::deadline).min();
+        [links, self.sessions.deadline()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Returns the number of questions that wait for an answer.
+    pub fn open_questions(&self) -> usize {
+        self.sessions.open_questions().count()
+    }
+
+    /// Reports what can be done with the agents, whenever that changes.
+    fn report_standing(&mut self, now: Now) {
+        let mut standing = Standing {
+            host: self.host.clone(),
+            ..Standing::default()
+        };
+        for link in self.links.iter().filter(|link| !link.is_over()) {
+            let connection = link.connection();
+            standing.several |=
+                connection.takes_prompts && (standing.prompts || connection.converses);
+            standing.prompts |= connection.takes_prompts;
+            standing.stops |= connection.takes_prompts && !connection.never_stops;
+            standing.working |= connection.in_turn;
+            standing.starting |= connection.gets_ready;
+        }
+        if self.standing.as_ref() != Some(&standing) {
+            self.standing = Some(standing.clone());
+            self.report(Report::Standing(standing), now);
+        }
+    }
+
+    /// Tells every watcher something in the bridge's own name.
+    fn notice(&mut self, link: LinkId, phrase: &Phrase, now: Now) {
+        let source = self.links.get(link.0).map(|link| link.name.clone());
+        let (said, language) = self.words.phrase(phrase, &source.unwrap_or_default());
+        self.report(Report::Notice { said, language }, now);
+    }
+
+    fn report(&mut self, report: Report, now: Now) {
+        let text = report.to_event(&self.host, &self.session, self.reports, now.wall);
+        self.reports += 1;
+        self.effects.push(BridgeEffect::Report { text, report });
+    }
+
+    fn outcome(&mut self, number: Option<u64>, outcome: RequestOutcome) {
+        if let Some(number) = number {
+            self.effects.push(BridgeEffect::Outcome { number, outcome });
+        }
+    }
+
+    fn order(&mut self, effect: Effect) {
+        self.effects.push(BridgeEffect::Link(effect));
+    }
+
+    /// Says what becomes of each open question when the bridge ends.
+    fn end(&mut self, now: Now) {
+        for at in 0..self.links.len() {
+            self.publish_held(LinkId(at));
+        }
+        self.leave_questions(now);
+        self.give_up_requests();
+    }
+
+    /// Ends the bridge once no source is left that could still speak.
+    fn end_without_sources(&mut self) {
+        if self.links.iter().all(BridgedLink::is_over) {
+            self.effects.push(BridgeEffect::Over(Exit::NoSource));
+        }
+    }
+
+    /// Carries out what a dialect wants.
+    fn carry_out(&mut self, link: LinkId, out: Vec<Out>, now: Now) {
+        for out in out {
+            self.carry_out_one(link, out, now);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/mod.rs"]
+mod tests;

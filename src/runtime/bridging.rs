@@ -1,0 +1,345 @@
+//! `hearken bridge`: agents of this machine, offered to watchers elsewhere.
+//!
+//! Responsibilities: the sources and places of a bridge, who may reach it, the loop between the pure bridge and its
+//! sockets, lines on standard error about watchers and sources. Not here: what a watcher may do (`bridge` in the core),
+//! serving (`demo`), opening sources (`feed`).
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::announce::{Arg, Phrases, Reason};
+use crate::app::{Exit, Input};
+use crate::bridge::{Bridge, BridgeEffect, BridgeInput};
+use crate::cli::Bridging;
+use crate::config::{Dialect, FaceChoice, VoiceChoice};
+use crate::demo::{self, Admission, Entrance, Host, Lasting, PendingAnswer, Running};
+use crate::dialect::fleet::{BRIDGE, Content, Obstacle, Report, Request, RequestOutcome};
+use crate::platform;
+use crate::platform::files::open_to_read;
+use crate::platform::signals::{Leave, Leaving};
+use crate::protocol::{Now, Reply};
+use crate::transport::Secret;
+
+use super::failure::Failure;
+use super::feed::Feeds;
+use super::plan::Plan;
+use super::{serving, wording};
+
+/// The most requests and replies that may wait for the loop: more than all connections together may have under way.
+const WAITING: usize = 8192;
+/// The longest name of a machine, in characters.
+const LONGEST_NAME: usize = 64;
+
+/// What a watcher or another subscriber wants.
+enum Wanted {
+    Request(Request, oneshot::Sender<String>),
+    Reply(Reply),
+}
+
+/// Offers sources to watchers until an interrupt, until no source is left, or until the pipes that carry it end.
+///
+/// # Errors
+/// When a source, a place or the settings can't be used.
+pub async fn bridge(
+    wanted: &Bridging,
+    words: &Phrases,
+    announce: &dyn Fn(&str),
+) -> anyhow::Result<Exit> {
+    let places = serving::entrances(&wanted.serve)?;
+    let takes_stdin = places.contains(&Entrance::Pipes);
+    anyhow::ensure!(
+        !(takes_stdin && wanted.sources.iter().any(|source| source == "-")),
+        Failure::new("call.bridge.stdin_twice")
+    );
+    let token = match &wanted.serve_token_file {
+        Some(file) => Some(token_in(file)?),
+        None => None,
+    };
+    admits_no_stranger(&places, token.is_some(), wanted.allow_plain_http)?;
+    let host = host_name(wanted.name.as_deref())?;
+    let plan = plan(wanted)?;
+    // Before the announcement: its reader may interrupt immediately.
+    let mut leaving = Leaving::listen()?;
+    let (inbox, mut waiting) = mpsc::channel(WAITING);
+    let secret = token.as_ref().and_then(Secret::in_message);
+    let admission = Admission::new(secret, wanted.allow_origin.clone());
+    let mut running = serve(&host, &places, admission, inbox, plan.setup.seed, words).await?;
+    let names: Vec<&str> = plan
+        .setup
+        .sources
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    let args = [
+        ("sources", Arg::own(names.join(", "))),
+        ("host", Arg::Name(host.clone())),
+        (
+            "places",
+            Arg::Own(serving::place_names(running.places(), words)),
+        ),
+    ];
+    announce(&words.text("bridge.at", &args));
+
+    let setup = plan.setup;
+    let bridge = Bridge::new(host, &setup.config, &setup.keys, setup.seed, setup.sources);
+    let mut shell = BridgeShell {
+        bridge,
+        feeds: Feeds::open(plan.feeds, plan.links)?,
+        started: Instant::now(),
+        outcomes: BTreeMap::new(),
+        requests: 0,
+        exit: None,
+    };
+    shell.take(BridgeInput::Start, &running);
+    let exit = loop {
+        let deadline = shell.bridge.deadline();
+        let deadline = deadline.and_then(|at| shell.started.checked_add(at));
+        tokio::select! {
+            biased;
+            told = leaving.told() => break match told {
+                Leave::Interrupt => Exit::Interrupted,
+                Leave::End => Exit::Terminated,
+            },
+            () = running.over() => break Exit::Clean,
+            Some(wanted) = waiting.recv() => shell.wanted(wanted, &running),
+            () = super::until(deadline) => shell.take(BridgeInput::Deadline, &running),
+            input = shell.feeds.next() => {
+                if let Input::Link { link, event } = input {
+                    shell.take(BridgeInput::Link { link, event }, &running);
+                }
+            }
+        }
+        if let Some(exit) = shell.exit {
+            break exit;
+        }
+        // The links share this thread: yielding lets them carry out their orders, however busy the loop is.
+        tokio::task::yield_now().await;
+    };
+    shell.take(BridgeInput::End, &running);
+    // Outcomes that are still missing go out as such while their connections close.
+    shell.outcomes.clear();
+    running.stop().await;
+    shell.feeds.close().await;
+    Ok(exit)
+}
+
+/// Returns what a bridge opens and follows.
+fn plan(wanted: &Bridging) -> anyhow::Result<Plan> {
+    let mut options = wanted.options();
+    // Nothing is shown, and nothing is said.
+    (options.face, options.voice) = (Some(FaceChoice::Json), Some(VoiceChoice::None));
+    let mut plan = super::plan::watch(&wanted.sources, wanted.program.clone(), &options)?;
+    let folder = wanted.cwd.as_deref().map(folder).transpose()?;
+    for source in &mut plan.setup.sources {
+        // An agent that is started waits to be spoken to in its protocol.
+        if source.program && source.dialect == Dialect::Auto {
+            source.dialect = Dialect::Acp;
+        }
+        if let Some(folder) = folder.as_ref().filter(|_| source.program) {
+            source.folder = folder.to_string_lossy().into_owned();
+        }
+    }
+    if folder.is_some() {
+        plan.links.folder = folder;
+    }
+    Ok(plan)
+}
+
+fn folder(path: &std::path::Path) -> anyhow::Result<PathBuf> {
+    std::fs::canonicalize(path).map_err(|error| {
+        let failure = Failure::new("call.bridge.folder").with("folder", path.display());
+        failure.because(Reason::of_system(&error)).into()
+    })
+}
+
+/// Returns the name of this machine for watchers.
+fn host_name(chosen: Option<&str>) -> Result<String, Failure> {
+    let name = chosen.map_or_else(platform::machine_name, str::to_owned);
+    let fits = |name: &str| {
+        (1..=LONGEST_NAME).contains(&name.chars().count())
+            && name
+                .chars()
+                .all(|sign| sign.is_alphanumeric() || matches!(sign, '-' | '_' | '.'))
+    };
+    match (fits(&name), chosen) {
+        (true, _) => Ok(name),
+        (false, Some(_)) => Err(Failure::new("call.bridge.name").with("name", name)),
+        (false, None) => Err(Failure::new("call.bridge.no_name")),
+    }
+}
+
+fn token_in(file: &std::path::Path) -> anyhow::Result<Secret> {
+    let text = open_to_read(file)
+        .and_then(std::io::read_to_string)
+        .map_err(|error| Failure::unreadable(file, Reason::of_reading(&error)))?;
+    let secret = Secret::new(&text);
+    let is_empty = secret.in_message().is_none_or(str::is_empty);
+    anyhow::ensure!(
+        !is_empty,
+        Failure::new("call.bridge.no_token").with("file", file.display())
+    );
+    Ok(secret)
+}
+
+/// Checks that nobody on the network can answer an agent's questions unless they have the token, and that the person
+/// knows that it is sent without encryption.
+fn admits_no_stranger(places: &[Entrance], has_token: bool, plain: bool) -> anyhow::Result<()> {
+    for place in places {
+        let Entrance::Address(address) = place else {
+            continue;
+        };
+        let mut all = address
+            .to_socket_addrs()
+            .map_err(|error| {
+                let failure = Failure::new("call.listening").with("names", address);
+                failure.because(Reason::of_system(&error))
+            })?
+            .peekable();
+        let is_near = all.peek().is_some() && all.all(|one: SocketAddr| one.ip().is_loopback());
+        if !is_near && !has_token {
+            anyhow::bail!(Failure::new("call.bridge.open").with("place", address));
+        }
+        if !is_near && !plain {
+            anyhow::bail!(Failure::new("call.bridge.plain").with("place", address));
+        }
+    }
+    Ok(())
+}
+
+/// Begins to serve.
+async fn serve(
+    host: &str,
+    places: &[Entrance],
+    admission: Admission,
+    inbox: mpsc::Sender<Wanted>,
+    seed: u64,
+    words: &Phrases,
+) -> anyhow::Result<Running> {
+    let mut settings = demo::ProducerSettings::live(seed);
+    let replies = inbox.clone();
+    let passing = inbox.clone();
+    let requests: demo::RequestReceiver = Arc::new(move |message| {
+        Some(match Request::read(message)? {
+            Ok(request) => passed_on(request, &passing),
+            Err(id) => malformed(&id),
+        })
+    });
+    let prompts: demo::PromptReceiver = Arc::new(move |words| {
+        let content = Content::Prompt {
+            agent: None,
+            text: words.to_owned(),
+        };
+        let id = "prompt".to_owned();
+        passed_on(Request { id, content }, &inbox)
+    });
+    settings.host = Some(Host {
+        id: BRIDGE.to_owned(),
+        name: format!("hearken on {host}"),
+        farewell: words.text("bridge.over", &[]),
+        // When too many wait, the answer is dropped, and its sender sees that nothing came of it.
+        answers: Arc::new(move |reply| drop(replies.try_send(Wanted::Reply(reply)))),
+        requests: Some((requests, prompts)),
+        admission: Some(admission),
+    });
+    settings.hearer = Some(serving::log(words.clone()));
+    let running = demo::serve_at(places, settings).await.map_err(|error| {
+        let names: Vec<String> = places.iter().map(Entrance::to_string).collect();
+        let failure = Failure::new("call.listening").with("names", names.join(", "));
+        failure.because(Reason::of_system(&error))
+    })?;
+    Ok(running)
+}
+
+/// Passes a request on to the loop. One that the loop can't take, or never gets to, perhaps arrived.
+fn passed_on(request: Request, inbox: &mpsc::Sender<Wanted>) -> PendingAnswer {
+    let (sender, answer) = oneshot::channel();
+    let otherwise = RequestOutcome::Perhaps(Obstacle::Ending).to_json(&request.id);
+    // When too many wait, the sender is dropped with the request, and the other answer counts.
+    let _ = inbox.try_send(Wanted::Request(request, sender));
+    PendingAnswer { answer, otherwise }
+}
+
+/// Answers a message that is meant as a request, but is none.
+fn malformed(id: &str) -> PendingAnswer {
+    let reason = Obstacle::Other("the request is malformed".to_owned());
+    // Its sender is dropped, so the other answer counts at once.
+    let (_, answer) = oneshot::channel();
+    let otherwise = RequestOutcome::NotTaken(reason).to_json(id);
+    PendingAnswer { answer, otherwise }
+}
+
+/// The bridge, and what its effects act on.
+struct BridgeShell {
+    bridge: Bridge,
+    feeds: Feeds,
+    started: Instant,
+    /// Where the outcomes of requests go and the watcher's name for each, by number.
+    outcomes: BTreeMap<u64, (String, oneshot::Sender<String>)>,
+    /// The number of requests so far.
+    requests: u64,
+    exit: Option<Exit>,
+}
+
+impl BridgeShell {
+    /// Passes on what a watcher wants.
+    fn wanted(&mut self, wanted: Wanted, running: &Running) {
+        match wanted {
+            Wanted::Reply(reply) => self.take(BridgeInput::Reply(reply), running),
+            Wanted::Request(request, outcome) => {
+                self.requests += 1;
+                let number = self.requests;
+                self.outcomes.insert(number, (request.id.clone(), outcome));
+                self.take(BridgeInput::Request { number, request }, running);
+            }
+        }
+    }
+
+    /// Passes a fact to the bridge, and carries out the effects.
+    fn take(&mut self, input: BridgeInput, running: &Running) {
+        let now = Now {
+            monotonic: self.started.elapsed(),
+            wall: jiff::Timestamp::now(),
+        };
+        for effect in self.bridge.update(input, now) {
+            match effect {
+                BridgeEffect::Publish(text) => {
+                    running.producer().publish(&text, &Lasting::AsItsType);
+                }
+                BridgeEffect::Report { text, report } => {
+                    let lasting = match report {
+                        Report::Standing(_) => Lasting::Latest,
+                        Report::Closed { question, .. } => {
+                            Lasting::Closes(question.as_str().to_owned())
+                        }
+                        Report::Notice { .. } => Lasting::Passing,
+                    };
+                    running.producer().publish(&text, &lasting);
+                }
+                BridgeEffect::Outcome { number, outcome } => {
+                    if let Some((id, sender)) = self.outcomes.remove(&number) {
+                        // A watcher that has left needs none.
+                        let _ = sender.send(outcome.to_json(&id));
+                    }
+                }
+                BridgeEffect::Link(effect) => {
+                    // A bridge has no other effects.
+                    let _ = self.feeds.carry_out(effect);
+                }
+                BridgeEffect::Over(exit) => self.exit = Some(exit),
+            }
+        }
+    }
+}
+
+/// Returns the phrases of a bridge's own lines.
+///
+/// # Errors
+/// When the settings can't be read.
+pub fn bridge_words(wanted: &Bridging) -> anyhow::Result<Phrases> {
+    wording::phrases_for(wanted.config.as_deref(), &wanted.language)
+}

@@ -1,0 +1,372 @@
+//! `hearken bridge` as a whole program: agents behind it, watchers in front of it.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use hearken::demo::{Producer, ProducerSettings, Running, serve};
+use serde_json::{Value, json};
+
+use crate::run::Working;
+use crate::run::agents::Asking;
+use crate::support::child::{Hearken, command};
+use crate::support::{block_on, program, within};
+
+/// A bridge to the demo's agent, at loopback and, where there are sockets, at one of its own.
+struct Bridged {
+    producer: Producer,
+    bridge: Hearken,
+    /// The address at loopback.
+    address: String,
+    folder: tempfile::TempDir,
+    _running: Running,
+}
+
+/// Starts a bridge to the demo's agent and lets the test watch it.
+fn with(test: impl FnOnce(&mut Bridged) + Send) {
+    block_on(async {
+        let running = serve("127.0.0.1:0", ProducerSettings::stepped(3));
+        let running = running.await.unwrap();
+        let producer = running.producer().clone();
+        let folder = tempfile::tempdir().unwrap();
+        let mut call = command(&["bridge", &running.url(), "--name", "build-3"]);
+        call.args(["--serve", "127.0.0.1:0"]);
+        if cfg!(unix) {
+            let socket = folder.path().join("bridge.sock");
+            call.arg("--serve")
+                .arg(format!("unix:{}", socket.display()));
+        }
+        let mut bridge = Hearken::spawn(&mut call);
+        let line = bridge.wait("place", |line| line.starts_with("Bridging"));
+        let address = line.split("http://127.0.0.1:").last().unwrap();
+        let port: String = address.chars().take_while(char::is_ascii_digit).collect();
+        within("bridge", producer.until_subscribed(1)).await;
+        let mut bridged = Bridged {
+            producer,
+            bridge,
+            address: format!("127.0.0.1:{port}"),
+            folder,
+            _running: running,
+        };
+        tokio::task::block_in_place(|| test(&mut bridged));
+    });
+}
+
+impl Bridged {
+    /// Follows it, as this person, at a source.
+    fn watch(&self, person: &str, source: &str) -> Hearken {
+        let settings = self.folder.path().join(format!("{person}.toml"));
+        std::fs::write(&settings, format!("[questions]\nuser = \"{person}\"\n")).unwrap();
+        let mut call = command(&["watch", source, "--face", "json", "--voice", "none"]);
+        let mut watcher = Hearken::spawn(call.arg("--config").arg(settings));
+        watcher.announced("connection", "Connected");
+        watcher
+    }
+
+    /// Follows it by standard input and output, through a bridge of its own, as ssh would carry it.
+    fn watch_through_pipes(&self) -> Hearken {
+        let source = format!("http://{}", self.address);
+        let mut call = command(&["watch", "--face", "json", "--voice", "none", "--"]);
+        let bridge = [program(), "bridge".into(), source.into()];
+        call.args(bridge).args(["--serve", "-", "--name", "near"]);
+        let mut watcher = Hearken::spawn(&mut call);
+        watcher.announced("connection", "Connected");
+        watcher
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Makes a request and returns the status and the body of the answer.
+    fn request(&self, head: &str, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let length = body.len();
+        let request = format!("{head}\r\nContent-Length: {length}\r\n\r\n{body}");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        let body = answer.split_once("\r\n\r\n").unwrap().1;
+        (status, body.to_owned())
+    }
+}
+
+#[test]
+fn a_question_is_answered_on_another_machine() {
+    with(|bridged| {
+        let mut watcher = bridged.watch_through_pipes();
+        bridged.producer.start("email").unwrap();
+        watcher.announced("confirmation", "Question 1");
+        watcher.say("y 1");
+        watcher.announced("reply", "to confirm");
+        assert_eq!(bridged.producer.replies().len(), 0);
+        watcher.say("c 1");
+        watcher.announced("reply", "Accepting");
+        watcher.announced("tool_completed", "is sent");
+        watcher.announced("session_completed", "Finished");
+        let replies = bridged.producer.replies();
+        assert_eq!(replies.len(), 1);
+        assert_eq!(replies[0].message["decision"], "accept");
+    });
+}
+
+#[test]
+fn the_first_answer_wins_and_the_others_hear_who_gave_it() {
+    with(|bridged| {
+        let mut anna = bridged.watch("anna", &bridged.url());
+        let websocket = format!("ws://{}/aaep/v1/ws", bridged.address);
+        let mut ben = bridged.watch("ben", &websocket);
+        bridged.producer.start("email").unwrap();
+        anna.announced("confirmation", "Question 1");
+        ben.announced("confirmation", "Question 1");
+        anna.say("r not now");
+        anna.announced("reply", "Rejecting");
+        ben.announced("confirmation", "anna rejected question 1.");
+        ben.announced("session_completed", "Nothing was sent");
+        let replies = bridged.producer.replies();
+        assert_eq!(replies.len(), 1);
+        assert_eq!(replies[0].message["decision_rationale"], "not now");
+        assert_eq!(replies[0].message["decided_by"], "user:anna");
+    });
+}
+
+#[test]
+fn a_watcher_that_comes_late_is_asked_and_one_that_goes_decides_nothing() {
+    with(|bridged| {
+        let mut anna = bridged.watch("anna", &bridged.url());
+        bridged.producer.start("email").unwrap();
+        anna.announced("confirmation", "Question 1");
+        drop(anna);
+        let mut ben = bridged.watch("ben", &bridged.url());
+        ben.announced("confirmation", "Question 1");
+        assert_eq!(bridged.producer.replies().len(), 0);
+        assert_eq!(bridged.producer.open_questions(), 1);
+        ben.say("n 1");
+        ben.announced("reply", "Rejecting");
+        ben.announced("output", "You rejected");
+        assert_eq!(bridged.producer.replies().len(), 1);
+    });
+}
+
+#[test]
+fn a_subscriber_that_knows_only_aaep_follows_and_answers() {
+    with(|bridged| {
+        let url = bridged.url();
+        let mut call = command(&["watch", &url, "--face", "json", "--voice", "none"]);
+        let mut watcher = Hearken::spawn(call.arg("--plain-pair"));
+        watcher.announced("connection", "Connected");
+        bridged.producer.start("email").unwrap();
+        watcher.announced("confirmation", "Question 1");
+        watcher.say("n 1");
+        watcher.announced("output", "You rejected");
+        assert_eq!(bridged.producer.replies().len(), 1);
+    });
+}
+
+#[test]
+fn a_bridge_that_is_killed_leaves_its_question_perhaps_decided() {
+    with(|bridged| {
+        let mut watcher = bridged.watch("anna", &bridged.url());
+        bridged.producer.start("email").unwrap();
+        watcher.announced("confirmation", "Question 1");
+        bridged.bridge.kill();
+        watcher.announced("confirmation", "perhaps already decided");
+        watcher.say("y 1");
+        watcher.announced("reply", "perhaps already decided");
+        assert_eq!(bridged.producer.replies().len(), 0);
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_bridge_that_ends_says_what_becomes_of_its_question() {
+    with(|bridged| {
+        let socket = bridged.folder.path().join("bridge.sock");
+        let mut watcher = bridged.watch("anna", &format!("unix:{}", socket.display()));
+        bridged.producer.start("email").unwrap();
+        watcher.announced("confirmation", "Question 1");
+        bridged.bridge.signal(rustix::process::Signal::INT);
+        watcher.announced("connection", "goes on without an answer");
+        watcher.announced("confirmation", "perhaps already decided");
+        assert_eq!(bridged.producer.replies().len(), 0);
+    });
+}
+
+#[test]
+fn a_web_page_and_a_wrong_host_are_not_admitted() {
+    with(|bridged| {
+        let post = |host: &str, more: &str| {
+            let head = format!("POST /messages HTTP/1.1\r\nHost: {host}{more}");
+            bridged.request(&head, "{}").0
+        };
+        // It is read, and is no reply.
+        assert_eq!(post("localhost", ""), 400);
+        assert_eq!(post("evil.example", ""), 403);
+        assert_eq!(post("localhost", "\r\nOrigin: http://evil.example"), 403);
+        let websocket = "GET /aaep/v1/ws HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\
+            Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+            Sec-WebSocket-Protocol: aaep.v1\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+        assert_eq!(bridged.request(websocket, "").0, 403);
+    });
+}
+
+#[test]
+fn the_manifest_and_the_health_name_the_bridge_and_no_scenario_starts() {
+    with(|bridged| {
+        let get =
+            |path: &str| bridged.request(&format!("GET {path} HTTP/1.1\r\nHost: localhost"), "");
+        let (status, manifest) = get("/.well-known/aaep-manifest.json");
+        let manifest: Value = serde_json::from_str(&manifest).unwrap();
+        assert_eq!(
+            (status, &manifest["agent_id"]),
+            (200, &json!("hearken-bridge"))
+        );
+        assert_eq!(manifest["agent_name"], "hearken on build-3");
+        let (_, about) = get("/");
+        assert!(about.starts_with("hearken's bridge"), "{about}");
+        let head = "POST /sessions HTTP/1.1\r\nHost: localhost";
+        assert_eq!(bridged.request(head, r#"{"scenario":"tour"}"#).0, 400);
+        let (status, answer) = bridged.request(head, r#"{"user_message":"go"}"#);
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!((status, &answer["reason"]), (409, &json!("no_prompts")));
+        assert_eq!(bridged.producer.emitted(), 0);
+    });
+}
+
+#[test]
+fn places_that_anybody_could_reach_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = folder.path().join("token");
+    std::fs::write(&token, "s3cret\n").unwrap();
+    let (empty, token) = (folder.path().join("empty"), token.to_str().unwrap());
+    std::fs::write(&empty, "\n").unwrap();
+    let refused = |more: &[&str], words: &str| {
+        let mut call = vec!["bridge", "http://127.0.0.1:1", "--serve"];
+        call.extend(more);
+        let (code, errors, _) = Hearken::start(&call).exit();
+        assert_eq!(code, 2, "{errors}");
+        assert!(errors.contains(words), "{errors}");
+        assert!(!errors.contains("s3cret"), "{errors}");
+    };
+    refused(&["0.0.0.0:0"], "anyone on the network could answer");
+    refused(
+        &["0.0.0.0:0", "--serve-token-file", token],
+        "would travel without encryption",
+    );
+    refused(
+        &["127.0.0.1:0", "--serve-token-file", empty.to_str().unwrap()],
+        "there is no token in",
+    );
+    refused(
+        &["127.0.0.1:0", "--name", "a b"],
+        "can't be the name of a machine",
+    );
+    let call = ["bridge", "-", "--serve", "-"];
+    let (code, errors, _) = Hearken::start(&call).exit();
+    assert!(code == 2 && errors.contains("standard input"), "{errors}");
+}
+
+#[test]
+fn a_token_is_wanted_where_one_is_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = folder.path().join("token");
+    std::fs::write(&token, "s3cret\n").unwrap();
+    let token = token.to_str().unwrap();
+    let agent = Working::new::<Asking>();
+    let mut call = command(&["bridge", "--serve", "127.0.0.1:0", "--name", "build-3"]);
+    call.args(["--serve-token-file", token, "--cwd", agent.path(), "--"]);
+    let mut bridge = Hearken::spawn(call.args(&agent.call));
+    let line = bridge.wait("place", |line| line.starts_with("Bridging"));
+    let address = line.split("http://").last().unwrap().trim_end_matches('.');
+    let url = format!("http://{address}");
+    let watch = ["watch", &url, "--face", "json", "--voice", "none"];
+    let (code, _, lines) = Hearken::start(&watch).exit();
+    assert_eq!(code, 1, "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("401")), "{lines:?}");
+    let mut call = command(&watch);
+    let mut watcher = Hearken::spawn(call.args(["--token-file", token]));
+    watcher.announced("connection", "Connected");
+}
+
+#[test]
+fn an_agent_is_prompted_answered_and_stopped_on_another_machine() {
+    let agent = Working::new::<Asking>();
+    let mut call = command(&["watch", "--face", "linear", "--voice", "none"]);
+    call.args(["--verbosity", "detailed", "--"])
+        .arg(program())
+        .args(["bridge", "--serve", "-"]);
+    call.args(["--name", "build-3", "--cwd", agent.path(), "--"]);
+    let mut hearken = Hearken::spawn(call.args(&agent.call));
+    let mut wait = |words: &'static str, say: &str| {
+        hearken.wait(words, |line| line.contains(words));
+        if !say.is_empty() {
+            hearken.say(say);
+        }
+    };
+    wait("has shaken hands", "> touch it");
+    wait("Mock asks: touch notes.txt", "");
+    wait("o 1 1 for: allow from now on: Every touch", "y 1");
+    wait("c 1 to confirm", "c 1");
+    wait("It is done.", "");
+    wait("Finished", "> and more");
+    wait("c 2", "stop");
+    wait("Type stop once more", "stop");
+    wait("Cancelled by user.", "q");
+    let (code, _, seen) = hearken.exit();
+    assert_eq!(code, 0, "{seen:?}");
+    let heard = agent.heard().join("\n");
+    let outcome = r#""outcome":"selected","optionId":"once""#;
+    assert_eq!(heard.matches(outcome).count(), 1, "{heard}");
+    assert_eq!(heard.matches("session/cancel").count(), 1, "{heard}");
+    assert!(heard.contains(r#""text":"touch it""#), "{heard}");
+    assert!(
+        heard.contains(agent.path()),
+        "it works in its folder: {heard}"
+    );
+}
+
+/// Every call in the page about other machines is one that hearken accepts.
+#[test]
+fn the_calls_of_the_page_can_be_made() {
+    use clap::Parser as _;
+    let page = include_str!("../docs/fleet.md");
+    let mut calls: Vec<Vec<String>> = Vec::new();
+    for line in page.lines() {
+        let line = line.trim();
+        let line = line
+            .strip_prefix("ExecStart=%h/.local/bin/")
+            .unwrap_or(line);
+        let line = line.split('#').next().unwrap();
+        if let Some(at) = line
+            .find("hearken bridge")
+            .filter(|_| !line.contains(['`', '=']))
+        {
+            let call = line[at..].split_whitespace().map(str::to_owned);
+            calls.push(call.collect());
+        }
+        // The lists of Compose and of the settings.
+        if let Some(at) = line.find("[\"").filter(|_| line.contains("\"bridge\"")) {
+            let words: Vec<String> = serde_json::from_str(&line[at..]).unwrap();
+            let start = words.iter().position(|word| word == "hearken").unwrap();
+            calls.push(words[start..].to_vec());
+        }
+    }
+    let property: Vec<String> = page
+        .lines()
+        .skip_while(|line| !line.contains("<key>ProgramArguments</key>"))
+        .take_while(|line| !line.contains("</array>"))
+        .filter_map(|line| {
+            line.trim()
+                .strip_prefix("<string>")?
+                .strip_suffix("</string>")
+        })
+        .map(str::to_owned)
+        .collect();
+    calls.push(property);
+    assert_eq!(calls.len(), 8, "{calls:?}");
+    for call in calls {
+        if let Err(error) = hearken::cli::Cli::try_parse_from(&call) {
+            panic!("{call:?}: {error}");
+        }
+    }
+}
