@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::run::Working;
 use crate::run::agents::Asking;
 use crate::support::child::{Hearken, command};
-use crate::support::{block_on, program, within};
+use crate::support::hooks::{Place, STATE, ended, printed};
+use crate::support::{PATIENCE, block_on, program, within};
 
 /// A bridge to the demo's agent, at loopback and, where there are sockets, at one of its own.
 struct Bridged {
@@ -367,6 +368,191 @@ fn the_calls_of_the_page_can_be_made() {
     for call in calls {
         if let Err(error) = hearken::cli::Cli::try_parse_from(&call) {
             panic!("{call:?}: {error}");
+        }
+    }
+}
+
+/// Claude Code on another machine, by its hooks: the machine is a folder of its own, the person never leaves the lines.
+#[test]
+fn claude_code_is_followed_and_answered_on_another_machine() {
+    let there = Place::new();
+    let mut call = command(&["watch", "--face", "linear", "--voice", "none", "--"]);
+    call.arg(program())
+        .args(["bridge", "claude", "--serve", "-", "--name", "build-3"])
+        .env(STATE, there.path());
+    let mut hearken = Hearken::spawn(&mut call);
+    hearken.wait("Connected", |line| line.contains("Connected"));
+    // Until its file says where the bridge listens, a hook decides nothing.
+    let door = || there.path().join("hearken/claude.json").exists();
+    let until = std::time::Instant::now() + PATIENCE;
+    while !door() {
+        assert!(std::time::Instant::now() < until, "nobody listens");
+        std::thread::yield_now();
+    }
+    let body = |event: &str, more: Value| {
+        let mut body = json!({
+            "session_id": "s1", "transcript_path": "/tmp/x.jsonl", "cwd": "/work/s1",
+            "permission_mode": "default", "hook_event_name": event,
+        });
+        let more = more.as_object().unwrap().clone();
+        body.as_object_mut().unwrap().extend(more);
+        body
+    };
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "touch notes.txt"}});
+    ended(there.relay(
+        &[],
+        &body("UserPromptSubmit", json!({"prompt": "make a file"})),
+    ));
+    let asks = || there.relay(&[], &body("PermissionRequest", call.clone()));
+    let decided = |child| -> Value {
+        let printed: Value = serde_json::from_str(&printed(&ended(child))).unwrap();
+        printed["hookSpecificOutput"]["decision"].clone()
+    };
+    let asked = asks();
+    hearken.wait("question", |line| line.contains("touch notes.txt"));
+    hearken.wait("keys", |line| line.contains("y 1"));
+    hearken.say("y 1");
+    hearken.wait("second step", |line| line.contains("c 1"));
+    hearken.say("c 1");
+    assert_eq!(decided(asked)["behavior"], "allow");
+    hearken.wait("receipt", |line| line.contains("Sent."));
+    let asked = asks();
+    hearken.wait("second question", |line| line.contains("n 2"));
+    hearken.say("r 2 not today");
+    let decision = decided(asked);
+    assert_eq!(decision["behavior"], "deny");
+    assert!(decision["message"].as_str().unwrap().contains("not today"));
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
+}
+
+/// One watcher's answer against another's, both at once, again and again.
+#[test]
+fn of_two_answers_at_once_exactly_one_decides_and_both_are_told_the_truth() {
+    // Each round is a session of the demo's agent; the whole number is for .ci/deep.
+    let rounds = match std::env::var_os("HEARKEN_ALL_RUNS") {
+        Some(_) => 1000,
+        None => 25,
+    };
+    with(|bridged| {
+        let mut people = ["anna", "ben"].map(|person| (person, Line::open(bridged, person)));
+        for round in 0..rounds {
+            bridged.producer.start("email").unwrap();
+            let asked: Vec<Value> = people
+                .iter_mut()
+                .map(|(_, line)| line.until("aaep:agent.awaiting.confirmation"))
+                .collect();
+            let token = asked[0]["reply_token"].as_str().unwrap();
+            assert_eq!(token, asked[1]["reply_token"], "the same question");
+            let digest = hearken::dialect::fleet::digest(asked[0].as_object().unwrap());
+            // Who is first changes; both are on their way before either is answered.
+            let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
+            for at in order {
+                let (person, line) = &mut people[at];
+                let decision = if at == 0 { "accept" } else { "reject" };
+                line.answers(person, token, &digest, decision);
+            }
+            let results = people
+                .each_mut()
+                .map(|(_, line)| line.until("hearken.result"));
+            let of = |result: &str| {
+                let named = |one: &&Value| one["result"] == result;
+                results.iter().filter(named).count()
+            };
+            assert_eq!((of("taken"), of("decided")), (1, 1), "{round}: {results:?}");
+            let winner = usize::from(results[0]["result"] != "taken");
+            let told = &results[1 - winner];
+            assert_eq!(told["by"], people[winner].0, "{results:?}");
+            let wanted = if winner == 0 { "accept" } else { "reject" };
+            assert_eq!(told["decision"], wanted, "{results:?}");
+            let replies = bridged.producer.replies();
+            let last = &replies.last().unwrap().message;
+            assert_eq!(last["decision"], wanted, "what the agent got");
+            for (_, line) in &mut people {
+                let report = line.until("hearken:closed");
+                let answered = &report["extensions"]["hearken"]["answered"];
+                assert_eq!(answered["by"], told["by"]);
+                line.until("aaep:agent.session.completed");
+            }
+        }
+        let taken = bridged.producer.replies();
+        assert!(taken.len() >= rounds.min(128));
+    });
+}
+
+/// A watcher of the test's own, on a WebSocket.
+struct Line {
+    socket: tokio_tungstenite::tungstenite::WebSocket<TcpStream>,
+    requests: u64,
+    subscription: String,
+    /// The messages that came before what was waited for, and were not waited for yet.
+    unread: Vec<Value>,
+}
+
+impl Line {
+    fn open(bridged: &Bridged, person: &str) -> Self {
+        use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+        let mut request = format!("ws://{}/aaep/v1/ws", bridged.address)
+            .into_client_request()
+            .unwrap();
+        let protocol = "aaep.v1".parse().unwrap();
+        request
+            .headers_mut()
+            .insert("sec-websocket-protocol", protocol);
+        let stream = TcpStream::connect(&bridged.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let (socket, _) = tokio_tungstenite::tungstenite::client(request, stream).unwrap();
+        let mut line = Self {
+            socket,
+            requests: 0,
+            subscription: String::new(),
+            unread: Vec::new(),
+        };
+        line.say(&json!({
+            "type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": person,
+            "capabilities": {"supports_confirmation_reply": true},
+        }));
+        let consent = line.until("subscription.accepted");
+        line.subscription = consent["subscription_id"].as_str().unwrap().to_owned();
+        line
+    }
+
+    fn say(&mut self, message: &Value) {
+        let text = message.to_string();
+        self.socket.send(text.into()).unwrap();
+    }
+
+    fn answers(&mut self, person: &str, token: &str, digest: &str, decision: &str) {
+        self.requests += 1;
+        let subscription = self.subscription.clone();
+        let reply = json!({
+            "type": "confirmation.reply", "reply_token": token, "decision": decision,
+            "subscription_id": subscription, "timestamp": "2026-01-01T00:00:00Z",
+            "decided_by": format!("user:{person}"),
+        });
+        self.say(&json!({
+            "type": "hearken.request", "subscription_id": subscription,
+            "request_id": format!("r{}", self.requests), "reply": reply, "digest": digest,
+        }));
+    }
+
+    /// Waits for the next message of a type, which may have come before another.
+    fn until(&mut self, kind: &str) -> Value {
+        if let Some(at) = self.unread.iter().position(|value| value["type"] == kind) {
+            return self.unread.remove(at);
+        }
+        loop {
+            let message = self.socket.read().unwrap();
+            let Ok(text) = message.to_text() else {
+                continue;
+            };
+            let Ok(value) = serde_json::from_str::<Value>(text) else {
+                continue;
+            };
+            if value["type"] == kind {
+                return value;
+            }
+            self.unread.push(value);
         }
     }
 }

@@ -32,6 +32,8 @@ use super::{serving, wording};
 
 /// The most requests and replies that may wait for the loop: more than all connections together may have under way.
 const WAITING: usize = 8192;
+/// How many events a second are asked of a source: more than any agent has.
+const MOST_EVENTS: u64 = 10_000;
 /// The longest name of a machine, in characters.
 const LONGEST_NAME: usize = 64;
 
@@ -134,6 +136,8 @@ fn plan(wanted: &Bridging) -> anyhow::Result<Plan> {
     // Nothing is shown, and nothing is said.
     (options.face, options.voice) = (Some(FaceChoice::Json), Some(VoiceChoice::None));
     let mut plan = super::plan::watch(&wanted.sources, wanted.program.clone(), &options)?;
+    // Each watcher agrees with the bridge on how much it wants.
+    plan.setup.config.handshake.max_events_per_second = MOST_EVENTS;
     let folder = wanted.cwd.as_deref().map(folder).transpose()?;
     for source in &mut plan.setup.sources {
         // An agent that is started waits to be spoken to in its protocol.

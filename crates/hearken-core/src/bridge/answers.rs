@@ -10,6 +10,7 @@ use crate::dialect::fleet::{AnsweredBy, Closed, Obstacle, Report, RequestOutcome
 use crate::dialect::{Cx, WhenLeft};
 use crate::link::{Fault, LinkId, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{EventId, Now, RecordedReply, Reply, ReplyToken};
+use crate::session::Standing;
 
 use super::published::apart;
 use super::{Bridge, BridgeEffect};
@@ -164,19 +165,24 @@ impl Bridge {
             ) => return self.outcome(number, RequestOutcome::Closed),
             None => {}
         }
-        let question = self.sessions.open_under(link, &token);
-        let question = question.and_then(|id| self.sessions.question(id));
-        let Some(question) = question else {
-            return self.outcome(number, RequestOutcome::Closed);
+        let obstacle = match self.sessions.asked_under(link, &token) {
+            Some(question) if !question.is_open() => {
+                return self.outcome(number, RequestOutcome::Closed);
+            }
+            Some(question) => match question.standing {
+                Standing::Live | Standing::Resumed => None,
+                Standing::NotAnswerable => Some(Obstacle::OnlySeen),
+                Standing::LinkLost => Some(Obstacle::Lost),
+            },
+            // It overtook another event of its session, and waits for its turn there.
+            None => {
+                let link = self.links.get(link.0);
+                link.is_none_or(|link| !link.is_up())
+                    .then_some(Obstacle::Lost)
+            }
         };
-        if !question.standing.reaches() {
-            let reason = match question.standing {
-                crate::session::Standing::NotAnswerable => Obstacle::OnlySeen,
-                crate::session::Standing::Live
-                | crate::session::Standing::LinkLost
-                | crate::session::Standing::Resumed => Obstacle::Lost,
-            };
-            return self.outcome(number, RequestOutcome::NotTaken(reason));
+        if let Some(obstacle) = obstacle {
+            return self.outcome(number, RequestOutcome::NotTaken(obstacle));
         }
         if digest.is_some_and(|digest| digest != known.asked.digest) {
             let text = known.asked.text.clone();
@@ -280,11 +286,15 @@ impl Bridge {
             let known = self.answers.known.get(&one.outside);
             known.is_some_and(|known| {
                 let asked = &known.asked;
-                asked.link == link
-                    && known.closed.is_none()
-                    && self.sessions.open_under(link, &asked.token).is_none()
+                asked.link == link && known.closed.is_none() && self.is_over(link, &asked.token)
             })
         })
+    }
+
+    /// Returns whether the question of a link under a token is over.
+    fn is_over(&self, link: LinkId, token: &ReplyToken) -> bool {
+        let asked = self.sessions.asked_under(link, token);
+        asked.is_some_and(|question| !question.is_open())
     }
 
     fn reason(&self, fault: &Fault) -> Obstacle {

@@ -69,6 +69,11 @@ impl BridgedLink {
         self.state == LinkState::Over
     }
 
+    /// Returns whether it was reached and not lost since.
+    pub(super) fn is_up(&self) -> bool {
+        self.state == LinkState::Up
+    }
+
     pub(super) fn connection(&self) -> Connection {
         self.machine.connection()
     }

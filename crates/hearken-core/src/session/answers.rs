@@ -145,6 +145,15 @@ impl Sessions {
         found.map(|question| question.id)
     }
 
+    /// Returns the last question of a link under a token, open or closed, raised or not, while it is remembered.
+    pub fn asked_under(&self, link: LinkId, token: &ReplyToken) -> Option<&Question> {
+        let asked = self
+            .questions
+            .values()
+            .filter(|question| question.key.link == link && question.body.token() == Some(token));
+        asked.max_by_key(|question| question.id)
+    }
+
     /// Applies an answer that was sent while a recording was made, and notifies an observer.
     pub fn answered_before(
         &mut self,
