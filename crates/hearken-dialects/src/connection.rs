@@ -35,6 +35,8 @@ pub struct Connection {
     pub rests: bool,
     /// Whether it was started and is not yet ready for prompts.
     pub gets_ready: bool,
+    /// The machine on which its agents run, if it is a bridge that names it.
+    pub host: Option<String>,
 }
 
 /// What happens to an open question when the person leaves its source.

@@ -70,7 +70,13 @@ impl Bridge {
             let outside = self.published.session(link, &agent, &session);
             event.insert("session_id".to_owned(), outside.into());
         }
-        extend(&mut event, HOST, self.host.as_str().into());
+        // Of several bridges in a row, the one beside the agent knows its machine; an agent itself is not believed.
+        let beside = self
+            .links
+            .get(link.0)
+            .and_then(|link| link.connection().host);
+        let host = beside.unwrap_or_else(|| self.host.clone());
+        extend(&mut event, HOST, host.into());
         if only_seen {
             extend(&mut event, VIEW_ONLY, true.into());
         }
@@ -91,8 +97,7 @@ impl Bridge {
     }
 }
 
-/// Adds a field to the extension `hearken` of an event, unless it has it: what a bridge behind this one states is nearer
-/// to the truth.
+/// Sets a field of the extension `hearken` of an event.
 fn extend(event: &mut Map<String, Value>, field: &str, value: Value) {
     let extensions = event.entry("extensions").or_insert_with(|| json!({}));
     let own = extensions
@@ -101,7 +106,7 @@ fn extend(event: &mut Map<String, Value>, field: &str, value: Value) {
     let Some(own) = own.and_then(Value::as_object_mut) else {
         return;
     };
-    own.entry(field).or_insert(value);
+    own.insert(field.to_owned(), value);
     let declared = match event.remove("@context") {
         Some(Value::Array(mut all)) => {
             if !all.iter().any(|one| one == OWN_CONTEXT) {

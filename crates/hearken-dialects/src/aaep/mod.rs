@@ -455,6 +455,9 @@ impl Dialect for Aaep {
                 None => WhenLeft::Default,
             },
             gets_ready: bridge.is_some_and(|bridge| bridge.starting),
+            host: bridge
+                .map(|bridge| bridge.host.clone())
+                .filter(|host| !host.is_empty()),
             rests: false,
             converses: bridge.is_some_and(|bridge| bridge.several),
             only_heard: bridge.is_some_and(|bridge| !bridge.prompts),

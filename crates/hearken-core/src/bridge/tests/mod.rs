@@ -242,6 +242,23 @@ fn an_event_goes_out_as_it_is_with_the_name_of_the_machine() {
 }
 
 #[test]
+fn an_agent_can_not_claim_to_run_on_another_machine_but_a_bridge_can_name_its_own() {
+    let host_of = |bench: &mut Bench| {
+        let claims =
+            json!({"summary_normal": "Go.", "extensions": {"hearken": {"host": "build-9"}}});
+        let text = published(&bench.event(0, &event("session.started", claims)));
+        let event: Value = serde_json::from_str(&text).unwrap();
+        event["extensions"]["hearken"]["host"].clone()
+    };
+    assert_eq!(host_of(&mut Bench::one()), "build-3");
+    let mut behind_another = Bench::new(vec![Connection {
+        host: Some("build-4".to_owned()),
+        ..Connection::default()
+    }]);
+    assert_eq!(host_of(&mut behind_another), "build-4");
+}
+
+#[test]
 fn an_answer_goes_to_the_dialect_once_and_everyone_is_told() {
     let mut bench = Bench::one();
     let asked = bench.asks(0, "rpl_1");
