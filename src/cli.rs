@@ -8,6 +8,7 @@ mod choices;
 mod measuring;
 mod said;
 mod speaking;
+mod tool_serving;
 mod values;
 
 use std::ffi::OsString;
@@ -28,6 +29,7 @@ pub use choices::{HookAction, TraceFormat};
 pub use measuring::Measuring;
 pub use said::said;
 pub use speaking::Speaking;
+pub use tool_serving::ToolServing;
 pub use values::BadValue;
 use values::{retries, speed, until, width};
 
@@ -280,6 +282,11 @@ pub enum Command {
         #[arg(long, value_name = "TAG", value_delimiter = ',')]
         language: Vec<String>,
     },
+    /// Give an agent tools by which it speaks and asks here; the agent starts this as an MCP server
+    ///
+    /// Its announcements and questions are heard as the agent's own words, where hearken watch hooks runs. No answer to
+    /// them permits anything. Claude Code can also be told what to do, and its permissions answered, over its channel.
+    Mcp(ToolServing),
     /// Write shell completions to standard output
     ///
     /// The script asks hearken for names, so that it offers scenarios, commands and the sources in your settings. It

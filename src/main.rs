@@ -43,6 +43,12 @@ fn main() -> ExitCode {
     if let Command::SystemVoice { nvda } = &cli.command {
         return runtime::system_voice(nvda.as_deref());
     }
+    if let Command::Mcp(serving) = &cli.command {
+        return match runtime::serve_tools(serving.channel) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(&error),
+        };
+    }
     // This process must be as thin as possible.
     if let Command::AcpProxy {
         name,
@@ -231,7 +237,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             print(format!("Said by {engine}.\n").as_bytes())
         }
         // These have processes of their own, and were handled before.
-        Command::SystemVoice { .. } | Command::AcpProxy { .. } => Ok(Exit::Clean),
+        Command::SystemVoice { .. } | Command::AcpProxy { .. } | Command::Mcp(_) => Ok(Exit::Clean),
         Command::AcpListen { name, speaking } => runtime::acp_listen(&name, speaking).await,
         Command::AcpSpeak { name, speaking } => {
             runtime::run(runtime::acp_speak(name, speaking)?).await

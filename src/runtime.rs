@@ -63,7 +63,7 @@ pub use facing::Face;
 pub(crate) use facing::{Terminals, choose_face};
 pub use failure::Failure;
 pub(crate) use failure::{source as of_source, tls as of_tls};
-pub use hooked::{HookRequest, hooks, relay};
+pub use hooked::{HookRequest, hooks, relay, serve_tools};
 pub use live::check;
 pub use look::{shown, trace};
 pub use offer::{Offered, offered};

@@ -59,6 +59,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ),
     ("platform", &["keys"], &["tokio", "crossterm"]),
     ("hooks", &["config", "platform"], &["serde_json"]),
+    ("mcp", &["hooks"], &["serde_json"]),
     ("proxy", &["platform"], &["serde_json", "tokio"]),
     (
         "voice",
@@ -85,6 +86,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "keys",
             "linear",
             "link",
+            "mcp",
             "pane",
             "platform",
             "protocol",

@@ -74,6 +74,7 @@ mod pty;
 mod replies;
 mod run;
 mod screens;
+mod served;
 #[cfg(unix)]
 mod sight;
 mod sources;

@@ -58,6 +58,19 @@ pub fn relay(sender: &[OsString]) {
     crate::hooks::relay::relay(&folder, sender, std::io::stdin(), &mut output);
 }
 
+/// Serves an agent the tools by which it speaks and asks in the listening hearken, until the agent is gone.
+///
+/// # Errors
+/// When there is no place where a listening hearken could be found, or the agent can't be written to.
+pub fn serve_tools(channel: bool) -> anyhow::Result<()> {
+    let folder = settings::state_folder().ok_or_else(|| Failure::new("call.memory.no_place"))?;
+    match crate::mcp::serve(&folder, channel, std::io::stdin(), &mut std::io::stdout()) {
+        // An agent that closes the pipe is gone.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        served => Ok(served.map_err(super::Unwritten)?),
+    }
+}
+
 /// What to do with an agent's hooks.
 #[derive(Debug, Clone)]
 pub struct HookRequest {

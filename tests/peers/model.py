@@ -13,6 +13,8 @@ was asked last, one JSON object a line, in the file that its argument names.
   sleep         the same with a command that sleeps for twenty seconds
   ask me        one sentence, then two questions by the tool for that
   plan it       one sentence, then two things to do by the tool for that
+  announce: …   one sentence, then a call of hearken's tool that announces the words
+  inquire: …    the same with hearken's tool that asks them; after its result one more with the answer
   wait          a sentence every tenth of a second, until nobody listens any more (at most for a minute)
 
 Codex has it judge commands, too: it refuses those that name danger, until it reads that the person approved.
@@ -103,6 +105,10 @@ class Asked:
     def tool(self, names):
         return next((name for name in names if name in self.tools), None)
 
+    def of_hearken(self, name):
+        """Gives an agent's name for a tool of hearken's tool server, which it puts behind the server's."""
+        return next((tool for tool in self.tools if re.fullmatch(r"(mcp_+)?hearken\W*_*%s" % name, tool)), None)
+
     def judges(self):
         """Gives what Codex's reviewer wants to know, where it asks for that."""
         request = self.words.rpartition("APPROVAL REQUEST START")[2]
@@ -131,6 +137,13 @@ class Asked:
             return ["I will make ", "the file. "], (tool, self.call(tool, wanted[1], wanted[2]))
         if tool:
             return [("Then not." if NOT_DONE.search(self.result) else "The file stands there.")], None
+        told = re.search(r"\b(announce|inquire): ([^\n<]+)", self.words)
+        tool = told and self.of_hearken({"announce": "announce", "inquire": "ask"}[told[1]])
+        if tool and self.result is None:
+            words = told[2].strip(' "')
+            return ["I tell you. "], (tool, {"text": words} if told[1] == "announce" else {"question": words})
+        if tool:
+            return ["The tool said: ", self.result], None
         if "ask me" in self.words and "question" in self.tools and self.result is None:
             return ["I want to know. "], ("question", {"questions": QUESTIONS})
         if "plan it" in self.words and "todowrite" in self.tools and self.result is None:

@@ -6,11 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use crate::kit::directory::Directory;
+use serde_json::{Map, Value};
+
+use crate::kit::directory::{Directory, mixed};
 use crate::kit::ending::TurnEnd;
 use crate::kit::turn::{EventContext, LeftCalls};
 use crate::link::{Frame, IncomingRequest, Phrase, PhraseArg, Receipt, Stream, Undelivered};
-use crate::protocol::Reply;
+use crate::protocol::{AgentId, Reply};
 use crate::written::{self, Agent, Writer};
 use crate::{
     Carrier, Connection, Cx, Dialect, Down, Foreign, NoEvent, Out, Start, WhenLeft, Wish, Words,
@@ -18,11 +20,12 @@ use crate::{
 
 use super::conversation::{ClaudeConversation, place};
 use super::harness::Harness;
+use super::mcp::{KnownByHooks, ToolServerClient, ToolServers};
 use super::read::{self, CallOutcome, Hook, HookNews, Misread, PermissionRequest};
 use super::repeats::Repeats;
 
 /// The name of this dialect.
-const NAME: &str = "claude";
+pub(super) const NAME: &str = "claude";
 /// How many conversations are followed at the same time.
 const MOST: usize = 64;
 /// How many unknown kinds of events are reported, each once.
@@ -33,6 +36,9 @@ const HOOK: &str = "/hook";
 const TOO_LARGE: &str = "/too-large";
 /// How long a hook waits at most: the limit in the settings that hearken writes, less the time it takes to end.
 pub(super) const LIMIT: Duration = Duration::from_secs(60 * 60 - 5);
+
+/// Sets the ids of what tool servers say apart from those of the conversations.
+const SERVERS: u64 = u64::MAX;
 
 /// A request that waits for the person.
 #[derive(Debug)]
@@ -66,6 +72,8 @@ pub struct Claude {
     stream: Option<Stream>,
     unknown: BTreeSet<String>,
     repeats: Repeats,
+    /// The tool servers that agents started.
+    pub(super) servers: ToolServers,
     /// Whether the person was told that messages come twice.
     told_twice: bool,
 }
@@ -74,6 +82,7 @@ impl Claude {
     /// Creates the machine.
     pub fn new(start: Start) -> Self {
         Self {
+            servers: ToolServers::new(start.words.clone(), mixed(start.seed, SERVERS)),
             words: start.words,
             listens: start.carrier != Carrier::Requests,
             conversations: Directory::new(MOST, start.seed),
@@ -134,6 +143,10 @@ impl Claude {
     /// Handles a request; all but those that need the person's decision are answered immediately.
     fn request(&mut self, id: u64, request: &IncomingRequest, cx: &mut Cx<'_>) {
         let path = request.path.split('?').next().unwrap_or_default();
+        let hooked = HookedAgents(&self.conversations);
+        if self.servers.request(id, path, &request.body, &hooked, cx) {
+            return;
+        }
         match path.strip_prefix(HOOK) {
             Some(from) => match sender(from) {
                 Some((harness, event)) => self.message(harness, event, Some(id), &request.body, cx),
@@ -325,8 +338,20 @@ impl Claude {
         self.let_all_go(&over, cx.out);
     }
 
+    /// Handles a wish that may be for one agent: a prompt is handed to its channel, if it has one.
+    fn wished_of(&mut self, whom: Option<&AgentId>, wish: &Wish, out: &mut Vec<Out>) {
+        match wish {
+            Wish::Of(whom, wish) => self.wished_of(Some(whom), wish, out),
+            Wish::Prompt(text) if self.servers.prompt(whom, text, out) => {}
+            Wish::Prompt(_) | Wish::Terms(_) | Wish::Stop | Wish::Abandon | Wish::Set(_) => {
+                wished(wish, out);
+            }
+        }
+    }
+
     /// Ends everything that can no longer be heard.
     fn gone(&mut self, cx: &mut Cx<'_>) {
+        self.servers.gone(cx);
         for conversation in self.conversations.values_mut() {
             conversation.end(TurnEnd::Short("claude.end.unheard"), cx);
         }
@@ -348,6 +373,24 @@ fn sender(from: &str) -> Option<(&'static Harness, Option<&str>)> {
 /// Returns a harness's name for people, as an argument of a phrase.
 pub(super) fn agent(harness: &Harness) -> PhraseArg {
     PhraseArg::Name(harness.agent.title().to_owned())
+}
+
+/// The agents that are heard by their hooks.
+struct HookedAgents<'a>(&'a Directory<ClaudeConversation>);
+
+impl KnownByHooks for HookedAgents<'_> {
+    fn agent(&self, client: &ToolServerClient) -> Option<String> {
+        let is_it = |it: &&ClaudeConversation| {
+            it.harness.agent.title() == client.agent && it.teller.folder == client.folder
+        };
+        let mut found = self.0.values().filter(is_it);
+        let only = found.next().filter(|_| found.next().is_none());
+        only.map(|it| it.teller.writer.agent_id().to_owned())
+    }
+
+    fn asks(&self, is_it: &dyn Fn(&str, &Map<String, Value>) -> bool) -> bool {
+        self.0.values().any(|it| it.asks_about(is_it))
+    }
 }
 
 /// Announces that hooks cannot fulfil a wish.
@@ -377,11 +420,15 @@ impl Dialect for Claude {
     }
 
     fn on_lapsed(&mut self, id: u64, cx: &mut Cx<'_>) {
-        self.lapsed(id, cx);
+        if !self.servers.lapsed(id, cx) {
+            self.lapsed(id, cx);
+        }
     }
 
     fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
-        self.answered(request, outcome, cx);
+        if !self.servers.answered(request, outcome, cx) {
+            self.answered(request, outcome, cx);
+        }
     }
 
     fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
@@ -392,14 +439,17 @@ impl Dialect for Claude {
     }
 
     fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
-        self.answer(request, reply, cx);
+        if !self.servers.answer(request, reply, cx) {
+            self.answer(request, reply, cx);
+        }
     }
 
     fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
-        wished(wish, cx.out);
+        self.wished_of(None, wish, cx.out);
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
+        self.servers.tick(cx);
         for conversation in self.conversations.values_mut() {
             conversation.tick(cx);
         }
@@ -409,14 +459,24 @@ impl Dialect for Claude {
     fn deadline(&self) -> Option<Duration> {
         let conversations = self.conversations.values();
         let silent = conversations.filter_map(ClaudeConversation::deadline);
-        silent.chain(self.hand_back_at()).min()
+        silent
+            .chain(self.hand_back_at())
+            .chain(self.servers.deadline())
+            .min()
     }
 
     fn connection(&self) -> Connection {
+        let takes_prompts = self.servers.takes_prompts();
         Connection {
             converses: true,
-            when_left: WhenLeft::Open,
-            only_heard: !self.listens,
+            // What an agent asks by its tool is asked nowhere else, and it goes on without an answer.
+            when_left: match self.servers.asks() {
+                true => WhenLeft::Default,
+                false => WhenLeft::Open,
+            },
+            takes_prompts,
+            never_stops: takes_prompts,
+            only_heard: !self.listens && !takes_prompts,
             ..Connection::default()
         }
     }

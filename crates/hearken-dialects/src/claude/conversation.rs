@@ -349,6 +349,12 @@ impl ClaudeConversation {
         !is_known || alike.any(|known| !known.asked)
     }
 
+    /// Returns whether a hook asked about such a call, and the call is not over.
+    pub fn asks_about(&self, is_it: &dyn Fn(&str, &Map<String, Value>) -> bool) -> bool {
+        let mut asked = self.calls.iter().filter(|known| known.asked);
+        asked.any(|known| is_it(&known.tool, &known.input))
+    }
+
     /// Reads the call that a permission is for, and whether nothing of it is left out.
     pub fn asked_for(&mut self, made: &Made, helper: Option<String>) -> (CallNews, bool) {
         let id = self.name_of(made, helper, true);

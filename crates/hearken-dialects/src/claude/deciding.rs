@@ -55,6 +55,7 @@ impl Claude {
         cx: &mut Cx<'_>,
     ) {
         self.asked += 1;
+        self.servers.hook_asks(&asks.made, cx);
         // Without a request to answer there is no number, so one is made up.
         let number = id.unwrap_or(self.asked);
         let words = self.words.clone();
@@ -307,7 +308,7 @@ impl Claude {
     }
 }
 
-fn gone() -> Fault {
+pub(super) fn gone() -> Fault {
     Fault::Rejected {
         reason: Phrase::new("claude.gone"),
         retry_after: None,

@@ -21,6 +21,7 @@ mod client;
 mod conversation;
 mod deciding;
 mod harness;
+mod mcp;
 mod read;
 mod repeats;
 mod shown;

@@ -160,6 +160,12 @@ impl Permission {
         }
     }
 
+    /// Returns the question about a call, without a token, and what is attached to it.
+    pub fn question_about(&self, call: &Call, words: &Words) -> (AwaitingConfirmation, Attached) {
+        let asked = self.question(call, words);
+        (asked.question, asked.attached)
+    }
+
     /// Returns the question about a call as it is now.
     fn question(&self, call: &Call, words: &Words) -> Asked {
         let action = call.action(words);

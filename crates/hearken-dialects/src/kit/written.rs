@@ -167,6 +167,11 @@ impl Writer {
         self.agent.model = model.filter(|model| !model.is_empty());
     }
 
+    /// Returns the agent's permanent name.
+    pub fn agent_id(&self) -> &str {
+        &self.agent.id
+    }
+
     /// Returns the agent's name for people.
     pub fn name(&self) -> &str {
         &self.agent.name

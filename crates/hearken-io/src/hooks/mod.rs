@@ -1,14 +1,15 @@
 //! Hooks: the small commands by which another program's agent reports what it does, and asks.
 //!
 //! Responsibilities: finding the listening hearken ([`door`]), carrying one message to it and its decision back
-//! ([`relay`]) with the agent's latest texts (`transcript`), writing hooks into an agent's settings and removing them
-//! ([`settings`]), whether the installed hooks work ([`standing`]). Not here: what a message means (`dialect`),
+//! ([`relay`], `exchange`) with the agent's latest texts (`transcript`), writing hooks into an agent's settings and
+//! removing them ([`settings`]), whether the installed hooks work ([`standing`]). Not here: what a message means (`dialect`),
 //! listening (`transport`), words (`runtime`).
 //!
 //! Mental model: a hook runs in the middle of another program's work and must never be in its way. Whatever goes wrong,
 //! it ends immediately, decides nothing and prints nothing; then the agent continues as if there were no hook.
 
 pub mod door;
+pub(crate) mod exchange;
 pub mod layout;
 pub mod relay;
 pub mod settings;

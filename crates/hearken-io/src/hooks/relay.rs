@@ -8,13 +8,13 @@
 //! only for a permission, and no longer than its output has a reader.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::door::{self, HookTerms};
+use super::exchange::{Exchange, ParsedAnswer, ReadStep};
 use super::transcript::last_texts;
 use crate::config::HookedAgent;
 use crate::platform::terminal::{Printed, wait_to_read};
@@ -23,8 +23,6 @@ use crate::platform::terminal::{Printed, wait_to_read};
 const ASKS: [&str; 2] = ["PermissionRequest", "permissionRequest"];
 /// The largest message, in bytes: more than any tool is called with. Of a larger one, only the fact is reported.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
-/// The largest answer, in bytes.
-const MOST_ANSWER: usize = 1024 * 1024;
 /// The time limit for everything that does not wait for a person. A hanging hearken costs the agent no more than this.
 const SHORT: Duration = Duration::from_millis(200);
 /// How long to wait for a person; the settings that we write allow it to wait that long.
@@ -145,32 +143,7 @@ fn tell_too_large(knock: &door::DoorAddress) {
     let _ = post(knock, TOO_LARGE, b"{}", until, &nobody);
 }
 
-/// A parsed HTTP answer.
-struct ParsedAnswer {
-    status: u16,
-    body: Vec<u8>,
-}
-
 impl ParsedAnswer {
-    /// Parses an answer, if it is complete.
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let at = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
-        let head = std::str::from_utf8(bytes.get(..at)?).ok()?;
-        let body = bytes.get(at + 4..)?;
-        let status = head.split(' ').nth(1)?.parse().ok()?;
-        let length = head.lines().find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            name.eq_ignore_ascii_case("content-length")
-                .then(|| value.trim().parse().ok())?
-        });
-        let length: usize = length?;
-        // An answer that broke off is invalid.
-        (body.len() == length).then(|| Self {
-            status,
-            body: body.to_vec(),
-        })
-    }
-
     /// Returns the decision, if the answer is one in the form that the agent reads.
     fn decision(&self, agent: HookedAgent) -> Option<String> {
         let said: Value = serde_json::from_slice(&self.body)
@@ -208,38 +181,18 @@ fn post(
     until: Instant,
     reader: &impl Printed,
 ) -> Option<ParsedAnswer> {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, knock.port));
-    let mut stream = TcpStream::connect_timeout(&address, SHORT).ok()?;
-    stream.set_write_timeout(Some(SHORT)).ok()?;
-    stream.set_read_timeout(Some(SHORT)).ok()?;
-    let head = format!(
-        "POST /{}/{to} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-        knock.secret,
-        knock.port,
-        message.len()
-    );
-    // A server that reads too little of it may already have sent the reason.
-    let _ = stream
-        .write_all(head.as_bytes())
-        .and_then(|()| stream.write_all(message));
-    let mut bytes = Vec::new();
-    let mut piece = [0; 16 * 1024];
+    let mut exchange = Exchange::open(knock, to, message, SHORT)?;
     while Instant::now() < until {
         let left = until.saturating_duration_since(Instant::now());
-        if !wait_to_read(&stream, reader, LOOK.min(left))? {
+        if !wait_to_read(&exchange.stream, reader, LOOK.min(left))? {
             continue;
         }
-        match stream.read(&mut piece) {
-            Ok(0) => break,
-            Ok(count) => bytes.extend_from_slice(piece.get(..count)?),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(_) => break,
-        }
-        if bytes.len() > MOST_ANSWER {
-            return None;
+        match exchange.read() {
+            ReadStep::More => {}
+            ReadStep::Nothing | ReadStep::Over => break,
         }
     }
-    ParsedAnswer::read(&bytes)
+    exchange.answer()
 }
 
 #[cfg(test)]

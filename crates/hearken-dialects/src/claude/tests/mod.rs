@@ -6,6 +6,7 @@ mod asking;
 mod harnesses;
 mod modes;
 mod random;
+mod servers;
 mod turns;
 mod twice;
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener};
 
 use super::*;
 use crate::hooks::door::Door;

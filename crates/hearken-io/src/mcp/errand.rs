@@ -1,0 +1,81 @@
+//! One message of the tool server to the listening hearken, and what becomes of it.
+//!
+//! Responsibilities: finding the listening hearken, waiting for its answer until the errand is cancelled. Not here: what
+//! the answer means (`server`).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::hooks::door;
+use crate::hooks::exchange::{Exchange, ReadStep};
+
+/// How often to look whether the errand was cancelled.
+const LOOK: Duration = Duration::from_millis(100);
+/// The status of an answer, and that of a request which waited for it in vain.
+const OK: u16 = 200;
+const WAITED_IN_VAIN: u16 = 504;
+
+/// A message on its way.
+#[derive(Debug)]
+pub(super) struct Errand {
+    /// The folder in which a listening hearken has its address.
+    pub folder: PathBuf,
+    /// The path, after the secret.
+    pub to: &'static str,
+    /// The message.
+    pub body: String,
+    /// Whether it was cancelled.
+    pub cancelled: Arc<AtomicBool>,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum ErrandOutcome {
+    /// No hearken listens.
+    Nobody,
+    /// It was answered.
+    Answered(Value),
+    /// The time for an answer is over.
+    Unanswered,
+    /// The listening hearken ended before it answered.
+    Lost,
+    /// The listening hearken does not take it.
+    Refused,
+    /// It was cancelled.
+    Cancelled,
+}
+
+impl Errand {
+    /// Sends the message and waits for its answer; `waits` is called again and again meanwhile.
+    pub fn run(&self, waits: &mut impl FnMut()) -> ErrandOutcome {
+        let Some(knock) = door::find(&self.folder) else {
+            return ErrandOutcome::Nobody;
+        };
+        let exchange = Exchange::open(&knock, self.to, self.body.as_bytes(), LOOK);
+        let Some(mut exchange) = exchange else {
+            return ErrandOutcome::Nobody;
+        };
+        loop {
+            if self.cancelled.load(Ordering::SeqCst) {
+                return ErrandOutcome::Cancelled;
+            }
+            match exchange.read() {
+                ReadStep::More => {}
+                ReadStep::Nothing => waits(),
+                ReadStep::Over => break,
+            }
+        }
+        let Some(answer) = exchange.answer() else {
+            return ErrandOutcome::Lost;
+        };
+        match (answer.status, serde_json::from_slice(&answer.body)) {
+            (OK, Ok(said)) => ErrandOutcome::Answered(said),
+            (WAITED_IN_VAIN, _) => ErrandOutcome::Unanswered,
+            _ => ErrandOutcome::Refused,
+        }
+    }
+}
