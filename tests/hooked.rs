@@ -148,6 +148,49 @@ fn a_permission_is_asked_accepted_in_two_steps_and_rejected_with_a_reason() {
 }
 
 #[test]
+fn what_a_tool_server_asks_is_filled_in_or_handed_back() {
+    let place = Place::new();
+    let mut hearken = place.watch();
+    place.says(&prompted("a"));
+    let schema = json!({"type": "object", "required": ["port"], "properties": {
+        "port": {"type": "integer", "title": "Port"}}});
+    let form = |message: &str| {
+        message_of_server(
+            "a",
+            json!({"message": message, "mode": "form", "requested_schema": schema}),
+        )
+    };
+    let hook = place.hook(&form("Where to?"));
+    hearken.wait("the question", |line| {
+        line.contains("deploy asks: Where to? Port.")
+    });
+    hearken.say("a #1 8080");
+    hearken.wait("the whole form", |line| {
+        line.contains("Is it right so? Port: 8080")
+    });
+    hearken.say("o 2 1");
+    let said = printed(&ended(hook));
+    let said: Value = serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said:?}"));
+    assert_eq!(
+        said["hookSpecificOutput"],
+        json!({"hookEventName": "Elicitation", "action": "accept", "content": {"port": 8080}})
+    );
+    hearken.wait("that it has it", |line| {
+        line.contains("The agent has the form.")
+    });
+
+    let hook = place.hook(&form("And then?"));
+    hearken.wait("the question", |line| line.contains("And then?"));
+    hearken.kill();
+    assert_eq!(printed(&ended(hook)), "", "its own terminal asks now");
+}
+
+fn message_of_server(session: &str, mut more: Value) -> Value {
+    more["mcp_server_name"] = "deploy".into();
+    message(session, "Elicitation", more)
+}
+
+#[test]
 fn two_at_once_are_asked_apart_and_each_hook_gets_its_own_answer() {
     let place = Place::new();
     let mut hearken = place.watch();

@@ -19,6 +19,7 @@ use crate::{
 };
 
 use super::conversation::{ClaudeConversation, place};
+use super::eliciting::ElicitingHook;
 use super::harness::Harness;
 use super::mcp::{KnownByHooks, ToolServerClient, ToolServers};
 use super::read::{self, CallOutcome, Hook, HookNews, Misread, PermissionRequest};
@@ -49,6 +50,8 @@ pub(super) struct WaitingRequest {
     pub conversation: String,
     /// When it began to wait.
     pub since: Duration,
+    /// Whether the program's own terminal asks nothing meanwhile.
+    pub only_here: bool,
 }
 
 /// The hooks of one user's Claude Code.
@@ -72,6 +75,8 @@ pub struct Claude {
     stream: Option<Stream>,
     unknown: BTreeSet<String>,
     repeats: Repeats,
+    /// What tool servers ask through their agents.
+    pub(super) elicited: Vec<ElicitingHook>,
     /// The tool servers that agents started.
     pub(super) servers: ToolServers,
     /// Whether the person was told that messages come twice.
@@ -90,6 +95,7 @@ impl Claude {
             sending: BTreeMap::new(),
             answered: VecDeque::new(),
             asked: 0,
+            elicited: Vec::new(),
             hand_back: start.hand_back,
             stream: (start.carrier == Carrier::EventStream).then_some(start.stream),
             unknown: BTreeSet::new(),
@@ -288,6 +294,14 @@ impl Claude {
                 )),
             },
             HookNews::AsksThere(asked) => conversation.asks_there(&asked, cx),
+            HookNews::Elicits(asked) => {
+                let hook = Hook {
+                    what: HookNews::Quiet,
+                    ..hook
+                };
+                self.elicits(id, &hook, &asked, cx);
+            }
+            HookNews::Elicited => self.was_elicited(&hook.conversation, cx),
             HookNews::Shows(shown) => {
                 if hook.helper.is_none() {
                     conversation.shows(shown, cx);
@@ -331,6 +345,7 @@ impl Claude {
                     true => over.extend(conversation.end(TurnEnd::Gone, cx)),
                     false => cx.out.push(Out::Tell(tell("claude.ends"))),
                 }
+                self.leave_elicited(Some(&hook.conversation), cx);
                 self.conversations.remove(&hook.conversation);
             }
             HookNews::Quiet | HookNews::Unknown(_) => {}
@@ -352,6 +367,7 @@ impl Claude {
     /// Ends everything that can no longer be heard.
     fn gone(&mut self, cx: &mut Cx<'_>) {
         self.servers.gone(cx);
+        self.leave_elicited(None, cx);
         for conversation in self.conversations.values_mut() {
             conversation.end(TurnEnd::Short("claude.end.unheard"), cx);
         }
@@ -426,7 +442,9 @@ impl Dialect for Claude {
     }
 
     fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
-        if !self.servers.answered(request, outcome, cx) {
+        let is_other = self.servers.answered(request, outcome, cx)
+            || self.filled_in_went(request, outcome, cx);
+        if !is_other {
             self.answered(request, outcome, cx);
         }
     }
@@ -439,7 +457,7 @@ impl Dialect for Claude {
     }
 
     fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
-        if !self.servers.answer(request, reply, cx) {
+        if !self.servers.answer(request, reply, cx) && !self.fills_in(request, reply, cx) {
             self.answer(request, reply, cx);
         }
     }

@@ -82,6 +82,10 @@ pub struct ClaudeConversation {
     asked_there: Option<String>,
     /// Whether it was said that a question is open only here.
     pub told_only_here: bool,
+    /// The same of what a tool server asks.
+    pub told_form_here: bool,
+    /// How many questions of tool servers are open; it is silent until they are answered.
+    pub forms: usize,
 }
 
 impl ClaudeConversation {
@@ -101,6 +105,8 @@ impl ClaudeConversation {
             last: LastText::default(),
             asked_there: None,
             told_only_here: false,
+            told_form_here: false,
+            forms: 0,
         }
     }
 
@@ -419,7 +425,7 @@ impl ClaudeConversation {
     /// Returns when the silence becomes significant.
     fn silent_at(&self) -> Option<Duration> {
         let turn = self.turn.as_ref()?;
-        if turn.asks() || !turn.waiting.is_empty() {
+        if self.forms > 0 || turn.asks() || !turn.waiting.is_empty() {
             return None;
         }
         Some(

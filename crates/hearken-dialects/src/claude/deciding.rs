@@ -78,19 +78,9 @@ impl Claude {
                 let key = crate::kit::call::key(&news.id);
                 let (permission, more) =
                     asking::permission(harness, number, &key, &asks.suggestions, is_whole, &words);
-                let only_here = !harness.agent.asks_too() && id.is_some();
-                if only_here && !std::mem::replace(&mut conversation.told_only_here, true) {
-                    let seconds = hand_back.as_secs();
-                    let (m, s) = match seconds % 60 {
-                        0 => ((seconds / 60).to_string(), String::new()),
-                        _ => (String::new(), seconds.to_string()),
-                    };
-                    cx.out.push(Out::Tell(
-                        Phrase::new("hooks.only_here")
-                            .with("agent", agent(harness))
-                            .with("m", PhraseArg::Own(m))
-                            .with("s", PhraseArg::Own(s)),
-                    ));
+                let is_only_here = !harness.agent.asks_too() && id.is_some();
+                if is_only_here && !std::mem::replace(&mut conversation.told_only_here, true) {
+                    cx.out.push(Out::Tell(only_here(harness, hand_back)));
                 }
                 if !is_whole {
                     cx.out.push(Out::Tell(Phrase::new("claude.too_long")));
@@ -111,6 +101,7 @@ impl Claude {
                         harness,
                         conversation: hook.conversation,
                         since: cx.now.monotonic,
+                        only_here: !harness.agent.asks_too(),
                     },
                 );
             }
@@ -194,10 +185,11 @@ impl Claude {
         };
         let (harness, name) = (held.harness, held.conversation.clone());
         self.let_go(id, cx.out);
+        let is_form = self.take_back_elicited(id, cx);
         let Some(conversation) = self.conversations.get_mut(&name) else {
             return;
         };
-        if let Some(turn) = conversation.turn.as_mut() {
+        if let Some(turn) = conversation.turn.as_mut().filter(|_| !is_form) {
             turn.withdrawn(&Value::from(id.to_string()), &mut conversation.teller, cx);
         }
         cx.out
@@ -209,7 +201,7 @@ impl Claude {
         let is_sent = |id: &u64| self.sending.values().any(|sent| sent == id);
         self.held
             .iter()
-            .filter(move |(id, held)| !held.harness.agent.asks_too() && !is_sent(id))
+            .filter(move |(id, held)| held.only_here && !is_sent(id))
             .map(|(id, held)| (*id, held.since + self.hand_back))
     }
 
@@ -291,6 +283,13 @@ impl Claude {
             return;
         };
         let folder = place(&conversation.teller.folder);
+        if self.take_back_elicited(id, cx) {
+            let told = Phrase::new(key).with("agent", name_arg);
+            return cx.out.push(Out::Tell(told.with("folder", folder)));
+        }
+        let Some(conversation) = self.conversations.get_mut(&held.conversation) else {
+            return;
+        };
         let Some(turn) = conversation.turn.as_mut() else {
             return;
         };
@@ -306,6 +305,19 @@ impl Claude {
             ));
         }
     }
+}
+
+/// Returns the phrase for a question that is asked nowhere but here, for so long.
+pub(super) fn only_here(harness: &Harness, hand_back: Duration) -> Phrase {
+    let seconds = hand_back.as_secs();
+    let (m, s) = match seconds % 60 {
+        0 => ((seconds / 60).to_string(), String::new()),
+        _ => (String::new(), seconds.to_string()),
+    };
+    Phrase::new("hooks.only_here")
+        .with("agent", agent(harness))
+        .with("m", PhraseArg::Own(m))
+        .with("s", PhraseArg::Own(s))
 }
 
 pub(super) fn gone() -> Fault {

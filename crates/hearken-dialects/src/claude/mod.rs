@@ -20,6 +20,7 @@ mod asking;
 mod client;
 mod conversation;
 mod deciding;
+mod eliciting;
 mod harness;
 mod mcp;
 mod read;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::kit::members::text;
+use crate::kit::members::{object as object_in, text};
 use crate::protocol::object;
 use crate::written::cut;
 
@@ -68,6 +68,10 @@ pub enum HookNews {
     },
     /// It asks in its own terminal, and can't be answered from here.
     AsksThere(AskedThere),
+    /// A tool server asks the person through it.
+    Elicits(Box<ServerQuestion>),
+    /// What a tool server asked was answered.
+    Elicited,
     /// It shows a part of a message.
     Shows(ShownText),
     /// It works with another model.
@@ -103,6 +107,26 @@ pub enum AskedThere {
     Edit(String),
     /// Something else, in the agent's words.
     Words(String),
+}
+
+/// What a tool server asks the person through the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerQuestion {
+    /// The name of the server.
+    pub server: String,
+    /// Its words.
+    pub message: String,
+    /// What it wants.
+    pub wish: ServerWish,
+}
+
+/// What a tool server wants of the person.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ServerWish {
+    /// That a form be filled in, by its schema.
+    Form(Map<String, Value>),
+    /// That an address be opened.
+    Open(String),
 }
 
 /// A part of a message, as it is shown while the agent writes it.
@@ -188,6 +212,10 @@ fn words(map: &Map<String, Value>, key: &str) -> String {
     cut(text(map, key).unwrap_or_default(), LONGEST_WORDS)
 }
 
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Reads a message of a harness; `event` is what happened, where its path says so.
 pub fn hook(harness: &'static Harness, event: Option<&str>, body: &str) -> Result<Hook, Misread> {
     let map = object(body).ok_or(Misread::NoObject)?;
@@ -213,6 +241,8 @@ pub fn hook(harness: &'static Harness, event: Option<&str>, body: &str) -> Resul
             | HookNews::Asks(_)
             | HookNews::Notice { .. }
             | HookNews::AsksThere(_)
+            | HookNews::Elicits(_)
+            | HookNews::Elicited
             | HookNews::Shows(_)
             | HookNews::Model(_)
             | HookNews::Tells(..)
@@ -275,6 +305,21 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
                 left_out: all.len().saturating_sub(MOST_SUGGESTIONS),
             }))
         }
+        "Elicitation" => HookNews::Elicits(Box::new(ServerQuestion {
+            server: name(map, "mcp_server_name").unwrap_or_default(),
+            message: one_line(&words(map, "message")),
+            wish: match text(map, "mode") {
+                Some("url") => {
+                    ServerWish::Open(text(map, "url").ok_or(Misread::Halved)?.to_owned())
+                }
+                Some(_) | None => ServerWish::Form(
+                    object_in(map, "requested_schema")
+                        .ok_or(Misread::Halved)?
+                        .clone(),
+                ),
+            },
+        })),
+        "ElicitationResult" => HookNews::Elicited,
         "Notification" if text(map, "notification_type") == Some("ToolPermission") => {
             HookNews::AsksThere(asked_there(map))
         }
@@ -308,8 +353,7 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
             let calls = map.get("tool_calls").and_then(Value::as_array);
             HookNews::Batch(calls.map_or(0, Vec::len))
         }
-        // What the agent reads, where it works and what it compacts changes nothing for the person; a form is asked in
-        // its own terminal, and announced by the notice of it.
+        // What the agent reads, where it works and what it compacts changes nothing for the person.
         "PreCompact"
         | "PostCompact"
         | "PreModelSwitch"
@@ -323,7 +367,6 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
         | "FileChanged"
         | "WorktreeCreate"
         | "WorktreeRemove"
-        | "ElicitationResult"
         | "SessionDelete"
         | "Setup"
         | "UserPromptExpansion" => HookNews::Quiet,
@@ -367,10 +410,11 @@ fn shown(map: &Map<String, Value>) -> Option<ShownText> {
     })
 }
 
-/// Returns whether a message asks for a permission, whatever else it contains.
+/// Returns whether a message asks the person something, whatever else it contains.
 pub fn asks(harness: &Harness, event: Option<&str>, body: &str) -> bool {
     object(body).is_some_and(|map| {
         let map = harness.in_common_form(event, map);
-        text(&map, "hook_event_name") == Some("PermissionRequest")
+        let event = text(&map, "hook_event_name");
+        matches!(event, Some("PermissionRequest" | "Elicitation"))
     })
 }

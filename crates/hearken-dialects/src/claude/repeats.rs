@@ -59,6 +59,8 @@ impl Repeats {
             | HookNews::Called(..)
             | HookNews::Notice { .. }
             | HookNews::AsksThere(_)
+            | HookNews::Elicits(_)
+            | HookNews::Elicited
             | HookNews::Shows(_)
             | HookNews::Model(_)
             | HookNews::Tells(..)
@@ -86,6 +88,8 @@ impl Repeats {
             | HookNews::Begins { .. }
             | HookNews::Notice { .. }
             | HookNews::AsksThere(_)
+            | HookNews::Elicits(_)
+            | HookNews::Elicited
             | HookNews::Shows(_)
             | HookNews::Model(_)
             | HookNews::Tells(..)

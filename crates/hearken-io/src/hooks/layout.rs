@@ -58,6 +58,7 @@ const CLAUDE: &[HookedEvent] = &[
     tool("PostToolUse"),
     tool("PostToolUseFailure"),
     event("PostToolBatch"),
+    asks("Elicitation"),
     event("MessageDisplay"),
     event("Notification"),
     event("SubagentStart"),

@@ -20,7 +20,11 @@ use crate::config::HookedAgent;
 use crate::platform::terminal::{Printed, wait_to_read};
 
 /// The messages whose answer is awaited.
-const ASKS: [&str; 2] = ["PermissionRequest", "permissionRequest"];
+const ASKS: [&str; 3] = [PERMISSION, "permissionRequest", FORM];
+/// The message that asks for a permission.
+const PERMISSION: &str = "PermissionRequest";
+/// The message by which a tool server asks the person something.
+const FORM: &str = "Elicitation";
 /// The largest message, in bytes: more than any tool is called with. Of a larger one, only the fact is reported.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// The time limit for everything that does not wait for a person. A hanging hearken costs the agent no more than this.
@@ -66,9 +70,9 @@ impl HookSender<'_> {
         path
     }
 
-    /// Returns how long to wait for a person.
-    fn patience(&self, terms: HookTerms) -> Duration {
-        match self.agent.asks_too() {
+    /// Returns how long to wait for a person. No terminal asks for a form meanwhile.
+    fn patience(&self, event: &str, terms: HookTerms) -> Duration {
+        match self.agent.asks_too() && event != FORM {
             true => LONG,
             false => terms.hand_back.saturating_add(MARGIN).min(LONG),
         }
@@ -95,7 +99,7 @@ pub fn relay(
     let parsed: Option<Value> = serde_json::from_slice(&message).ok();
     let name = parsed.as_ref().and_then(|it| it.get("hook_event_name"));
     let name = name.and_then(Value::as_str).or(sender.event);
-    let asks = name.is_some_and(|name| ASKS.contains(&name));
+    let asked = name.filter(|name| ASKS.contains(name)).map(str::to_owned);
     let file = parsed.as_ref().and_then(|it| it.get("transcript_path"));
     let file = file
         .and_then(Value::as_str)
@@ -104,9 +108,9 @@ pub fn relay(
         put_texts(&mut message, &last_texts(Path::new(file)));
     }
     drop(parsed);
-    let patience = match asks {
-        true => sender.patience(knock.terms),
-        false => SHORT,
+    let patience = match &asked {
+        Some(event) => sender.patience(event, knock.terms),
+        None => SHORT,
     };
     let until = Instant::now() + patience;
     let Some(answer) = post(&knock, &sender.path(), &message, until, output) else {
@@ -115,7 +119,8 @@ pub fn relay(
     if answer.status == REFUSED_LARGE {
         return tell_too_large(&knock);
     }
-    if let Some(decision) = answer.decision(sender.agent).filter(|_| asks) {
+    let decision = asked.and_then(|event| answer.decision(sender.agent, &event));
+    if let Some(decision) = decision {
         // If the reader is gone, the decision was made elsewhere.
         let _ = output.write_all(decision.as_bytes());
         let _ = output.flush();
@@ -145,7 +150,7 @@ fn tell_too_large(knock: &door::DoorAddress) {
 
 impl ParsedAnswer {
     /// Returns the decision, if the answer is one in the form that the agent reads.
-    fn decision(&self, agent: HookedAgent) -> Option<String> {
+    fn decision(&self, agent: HookedAgent, event: &str) -> Option<String> {
         let said: Value = serde_json::from_slice(&self.body)
             .ok()
             .filter(|_| self.status == 200)?;
@@ -153,10 +158,13 @@ impl ParsedAnswer {
             HookedAgent::Claude | HookedAgent::Codex | HookedAgent::Qwen => {
                 let own = said.get("hookSpecificOutput")?;
                 let of = own.get("hookEventName").and_then(Value::as_str);
+                if event == FORM {
+                    return filled_in(own).filter(|_| of == Some(FORM));
+                }
                 let decision = own.get("decision").filter(|it| decides(it))?;
                 // Only the decision itself is passed on, without anything beside it.
-                (of == Some(ASKS[0])).then(|| {
-                    json!({"hookSpecificOutput": {"hookEventName": ASKS[0], "decision": decision}})
+                (of == Some(PERMISSION)).then(|| {
+                    json!({"hookSpecificOutput": {"hookEventName": PERMISSION, "decision": decision}})
                         .to_string()
                 })
             }
@@ -165,6 +173,17 @@ impl ParsedAnswer {
             HookedAgent::Gemini => None,
         }
     }
+}
+
+/// Returns the answer to a form, without anything beside it; `None` if it is none.
+fn filled_in(said: &Value) -> Option<String> {
+    let action = said.get("action").and_then(Value::as_str);
+    let action = action.filter(|it| matches!(*it, "accept" | "decline" | "cancel"))?;
+    let mut output = json!({"hookEventName": FORM, "action": action});
+    if let Some(content) = said.get("content").filter(|it| it.is_object()) {
+        output["content"] = content.clone();
+    }
+    Some(json!({"hookSpecificOutput": output}).to_string())
 }
 
 /// Returns whether a value allows or rejects a call.

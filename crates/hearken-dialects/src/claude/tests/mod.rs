@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod asking;
+mod eliciting;
 mod harnesses;
 mod modes;
 mod random;

@@ -13,6 +13,8 @@ enum HookStep {
     Shell(&'static str, u8),
     Asks(u8, u8),
     Event(&'static str),
+    Elicits(u8),
+    Responds(&'static str),
     Who(u8),
     Decides(&'static str),
     Went(bool),
@@ -52,6 +54,8 @@ fn step() -> impl Strategy<Value = HookStep> {
         4 => (shell, 0..4_u8).prop_map(|(event, id)| HookStep::Shell(event, id)),
         5 => (0..4_u8, 0..3_u8).prop_map(|(id, kind)| HookStep::Asks(id, kind)),
         2 => prop::sample::select(EVENTS.to_vec()).prop_map(HookStep::Event),
+        2 => (0..3_u8).prop_map(HookStep::Elicits),
+        4 => prop::sample::select(vec!["1", "words", "hearken.decline", "hearken.without"]).prop_map(HookStep::Responds),
         1 => (0..3_u8).prop_map(HookStep::Who),
         5 => decision.prop_map(HookStep::Decides),
         5 => any::<bool>().prop_map(HookStep::Went),
@@ -78,7 +82,7 @@ proptest! {
         let (mut number, mut asked) = (0, BTreeSet::new());
         let mut lapsed = BTreeSet::new();
         for step in steps {
-            let decides = matches!(step, HookStep::Decides(_));
+            let decides = matches!(step, HookStep::Decides(_) | HookStep::Responds(_));
             let before = run.answers.values().filter(|(by, _)| by.is_some()).count();
             match step {
                 HookStep::Prompted(id) => { run.prompted(&format!("words {id}")); },
@@ -87,6 +91,19 @@ proptest! {
                     asked.insert(ask(&mut run, id, kind));
                 }
                 HookStep::Event(event) => { run.hook(event, json!({"message": "x", "notification_type": "idle_prompt", "last_assistant_message": "Said."})); },
+                HookStep::Elicits(kind) => {
+                    let form = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+                    let body = match kind {
+                        0 => json!({"mode": "form", "requested_schema": form, "message": run.next}),
+                        1 => json!({"mode": "url", "url": "https://a.example/", "message": run.next}),
+                        _ => json!({"mode": "form", "requested_schema": {"properties": {"a": kind}}}),
+                    };
+                    asked.insert(run.hook("Elicitation", body));
+                }
+                HookStep::Responds(text) => {
+                    number += 1;
+                    run.respond(number, text);
+                }
                 HookStep::Who(who) => {
                     (run.who, run.from) = [("s1", ""), ("s2", ""), ("s2", "/codex")][usize::from(who)];
                 }
@@ -134,7 +151,8 @@ proptest! {
                 prop_assert!(asked.contains(&id), "{id} is held");
                 let name = id.to_string();
                 let open = run.machine.conversations.values().filter_map(|it| it.turn.as_ref());
-                let open = open.flat_map(|turn| turn.requests()).any(|it| it.is_name(&name));
+                let is_form = run.machine.elicited.iter().any(|it| it.id == Some(id));
+                let open = is_form || open.flat_map(|turn| turn.requests()).any(|it| it.is_name(&name));
                 prop_assert!(open, "{id} waits, and nobody is asked");
             }
         }
@@ -144,7 +162,7 @@ proptest! {
             run.written(request, true);
         }
         run.after(Duration::from_secs(300));
-        prop_assert_eq!(run.machine.held.values().filter(|it| !it.harness.agent.asks_too()).count(), 0);
+        prop_assert_eq!(run.machine.held.values().filter(|it| it.only_here).count(), 0);
         prop_assert_eq!(&run.faults, &Vec::<String>::new());
         for number in 1..=number {
             let times = run.settled.iter().filter(|(it, _)| *it == number).count();

@@ -79,6 +79,38 @@ fn a_decision_is_printed_and_the_message_goes_behind_the_secret() {
 }
 
 #[test]
+fn the_answer_to_a_form_is_printed_without_anything_beside_it() {
+    let asks = r#"{"hook_event_name":"Elicitation","session_id":"s"}"#;
+    let said = |output: Value| json!({"hookSpecificOutput": output}).to_string();
+    let accept = json!({"hookEventName": "Elicitation", "action": "accept", "content": {"a": 1}});
+    let mut more = accept.clone();
+    more["decision"] = json!({"behavior": "allow"});
+    let decline = json!({"hookEventName": "Elicitation", "action": "decline"});
+    for (output, printed_as) in [
+        (accept.clone(), said(accept.clone())),
+        (more, said(accept)),
+        (decline.clone(), said(decline)),
+        (
+            json!({"hookEventName": "Elicitation", "action": "allow"}),
+            String::new(),
+        ),
+        (
+            json!({"hookEventName": "PermissionRequest", "action": "accept"}),
+            String::new(),
+        ),
+        (json!({"hookEventName": "Elicitation"}), String::new()),
+    ] {
+        let (folder, _door, heard) = listener(answer("200 OK", &said(output)));
+        assert_eq!(printed(folder.path(), asks), printed_as);
+        heard.join().unwrap();
+    }
+    // A permission is none.
+    let (folder, _door, heard) = listener(answer("200 OK", ALLOW));
+    assert_eq!(printed(folder.path(), asks), "");
+    heard.join().unwrap();
+}
+
+#[test]
 fn whatever_is_no_decision_decides_nothing() {
     let deny = ALLOW.replace("\"allow\"", "\"ask\"");
     let other = ALLOW.replace("PermissionRequest", "PreToolUse");
