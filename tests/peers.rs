@@ -50,6 +50,8 @@ mod several;
 mod suite;
 #[path = "peers/table.rs"]
 mod table;
+#[path = "peers/tools.rs"]
+mod tools;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

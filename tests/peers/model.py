@@ -59,6 +59,9 @@ class Asked:
         self.everything = json.dumps(body)
         for tool in body.get("tools") or []:
             tool = tool.get("function") or tool
+            # Codex puts the tools of a server into a space of their own.
+            for inner in tool.get("tools") or []:
+                self.tools["%s\t%s" % (tool["name"], inner["name"])] = inner.get("parameters") or {}
             if tool.get("name"):
                 self.tools[tool["name"]] = tool.get("parameters") or tool.get("input_schema") or {}
         for tool in self.declared(body):
@@ -107,7 +110,7 @@ class Asked:
 
     def of_hearken(self, name):
         """Gives an agent's name for a tool of hearken's tool server, which it puts behind the server's."""
-        return next((tool for tool in self.tools if re.fullmatch(r"(mcp_+)?hearken\W*_*%s" % name, tool)), None)
+        return next((tool for tool in self.tools if re.fullmatch(r"(mcp_+)?hearken[\W_]*%s" % name, tool)), None)
 
     def judges(self):
         """Gives what Codex's reviewer wants to know, where it asks for that."""
@@ -339,7 +342,9 @@ class Model(http.server.BaseHTTPRequestHandler):
         if call:
             name, arguments = call
             id = "call_%d" % time.monotonic_ns()
-            item = {"type": "function_call", "id": "f" + id, "call_id": id, "name": name, "arguments": json.dumps(arguments), "status": "completed"}
+            space, _, name = name.rpartition("\t")
+            space = {"namespace": space} if space else {}
+            item = {"type": "function_call", "id": "f" + id, "call_id": id, "name": name, **space, "arguments": json.dumps(arguments), "status": "completed"}
             event("response.output_item.added", output_index=1, item=item)
             event("response.output_item.done", output_index=1, item=item)
             output.append(item)

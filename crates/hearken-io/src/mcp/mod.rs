@@ -230,10 +230,11 @@ impl McpDesk {
         }
     }
 
-    /// Waits for the person's prompts, for as long as the process lives.
+    /// Waits for the listening hearken and the person's prompts, for as long as the process lives.
     fn listen(&self) {
         let (facts, folder) = (self.sender.clone(), self.folder.clone());
-        let (taken, signed) = (Arc::clone(&self.taken), self.signed(json!({})));
+        let about = json!({"channel": self.server.has_channel()});
+        let (taken, signed) = (Arc::clone(&self.taken), self.signed(about));
         let run = move || {
             loop {
                 let mut body = signed.clone();
@@ -268,7 +269,7 @@ impl McpDesk {
                 }
             }
         };
-        // Without the thread, the agent only can't be told what to do.
+        // Without the thread, the agent only can't be told what to do, and its end is noticed only if it says so.
         let _ = thread::Builder::new()
             .name("mcp channel".to_owned())
             .spawn(run);

@@ -52,7 +52,8 @@ pub(super) enum McpStep {
     },
     /// Give up what was sent under the number.
     Cancel(u64),
-    /// Begin to wait for the person's prompts.
+    /// Begin to wait for the listening hearken, which notices by that when the agent is gone; with a channel, also for
+    /// the person's prompts.
     Listen,
 }
 
@@ -96,6 +97,11 @@ impl McpServer {
             channel,
             ..Self::default()
         }
+    }
+
+    /// Returns whether the agent can be told what to do.
+    pub fn has_channel(&self) -> bool {
+        self.channel
     }
 
     /// Returns what the agent says of itself.
@@ -226,7 +232,17 @@ impl McpServer {
             tool,
             progress: token.map(|token| (token.clone(), 0)),
         };
-        vec![self.send(call, tool.path(), body)]
+        let mut steps = self.listen();
+        steps.push(self.send(call, tool.path(), body));
+        steps
+    }
+
+    /// Begins to wait for the listening hearken, once.
+    fn listen(&mut self) -> Vec<McpStep> {
+        match std::mem::replace(&mut self.listens, true) {
+            true => Vec::new(),
+            false => vec![McpStep::Listen],
+        }
     }
 
     fn send(&mut self, what: UnderWay, to: &'static str, body: Value) -> McpStep {
@@ -238,10 +254,7 @@ impl McpServer {
 
     fn notice(&mut self, method: &str, params: &Value) -> Vec<McpStep> {
         match method {
-            "notifications/initialized" if self.channel && !self.listens => {
-                self.listens = true;
-                vec![McpStep::Listen]
-            }
+            "notifications/initialized" if self.channel => self.listen(),
             "notifications/cancelled" => {
                 let wanted = params.get("requestId");
                 let is_it =

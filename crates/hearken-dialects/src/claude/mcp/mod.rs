@@ -114,7 +114,9 @@ impl ToolServers {
             }
             ToolServerRequest::Asks { question, choices } => run.ask(id, question, choices, cx),
             ToolServerRequest::Relays(call) => self.relayed(id, name, call, hooks, cx),
-            ToolServerRequest::Listens { taken } => run.listens(id, taken, cx.out),
+            ToolServerRequest::Listens { takes, taken } => {
+                run.listens(id, takes, taken, cx.out);
+            }
             ToolServerRequest::Leaves => {
                 run.end(cx);
                 self.runs.remove(&name);
@@ -263,7 +265,7 @@ impl ToolServers {
 
     /// Returns whether any agent takes prompts.
     pub fn takes_prompts(&self) -> bool {
-        self.runs.values().any(|run| run.channel.is_some())
+        self.runs.values().any(ToolServerRun::takes_prompts)
     }
 
     /// Returns whether an agent's own question is open, which is asked nowhere else.
@@ -275,7 +277,7 @@ impl ToolServers {
     pub fn prompt(&mut self, whom: Option<&AgentId>, text: &str, out: &mut Vec<Out>) -> bool {
         let is_meant = |run: &ToolServerRun| {
             let id = whom.is_none_or(|whom| run.teller.writer.agent_id() == whom.as_str());
-            id && run.channel.is_some()
+            id && run.takes_prompts()
         };
         let names = self.runs.iter().filter(|(_, run)| is_meant(run));
         let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();

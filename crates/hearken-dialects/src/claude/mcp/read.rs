@@ -60,8 +60,10 @@ pub enum ToolServerRequest {
     },
     /// Ask whether a call may run.
     Relays(RelayedCall),
-    /// Wait for prompts.
+    /// Wait for prompts, or only until the agent is gone.
     Listens {
+        /// Whether the agent takes prompts.
+        takes: bool,
         /// How many prompts were passed on so far.
         taken: u64,
     },
@@ -122,6 +124,7 @@ fn request(kind: &str, map: &Map<String, Value>) -> Option<ToolServerRequest> {
             preview: text(map, "input_preview").unwrap_or_default().to_owned(),
         }),
         "listen" => ToolServerRequest::Listens {
+            takes: map.get("channel") == Some(&Value::Bool(true)),
             taken: map.get("taken").and_then(Value::as_u64).unwrap_or_default(),
         },
         "leave" => ToolServerRequest::Leaves,

@@ -46,8 +46,8 @@ pub struct ToolServerRun {
     asking: Option<OpenQuestion>,
     /// The questions to ask next.
     waiting: VecDeque<OpenQuestion>,
-    /// Its channel, if its agent takes prompts.
-    pub channel: Option<PromptChannel>,
+    /// Its connection, while there is one.
+    channel: Option<PromptChannel>,
 }
 
 /// The AAEP session of everything that an agent says and asks by its tools.
@@ -96,16 +96,18 @@ pub enum AnswerBody {
     None,
 }
 
-/// The way to an agent that takes prompts.
+/// The connection of a run, which is also the way to an agent that takes prompts.
 #[derive(Debug, Default)]
-pub struct PromptChannel {
-    /// Our number of the request that waits for prompts.
+struct PromptChannel {
+    /// Whether the agent takes prompts.
+    takes: bool,
+    /// Our number of the request that waits for prompts, or for the end of the run.
     waits: Option<u64>,
     /// The prompts that it has not confirmed.
     prompts: VecDeque<String>,
     /// How many it has confirmed.
     taken: u64,
-    /// When it is given up, because nothing waits for prompts.
+    /// When it is given up, because nothing waits here.
     gone_at: Option<Duration>,
 }
 
@@ -151,7 +153,12 @@ impl ToolServerRun {
 
     /// Returns whether it may be forgotten.
     pub fn is_idle(&self) -> bool {
-        !self.asks() && self.channel.is_none()
+        !self.asks() && !self.takes_prompts()
+    }
+
+    /// Returns whether its agent takes prompts.
+    pub fn takes_prompts(&self) -> bool {
+        self.channel.as_ref().is_some_and(|it| it.takes)
     }
 
     /// Returns whether a question of it is open.
@@ -359,12 +366,14 @@ impl ToolServerRun {
             .with("folder", folder)
     }
 
-    /// Notes that a request waits for prompts, and how many were passed on to the agent.
-    pub fn listens(&mut self, id: u64, taken: u64, out: &mut Vec<Out>) {
-        if self.channel.is_none() {
+    /// Notes that a request waits for the end of the run, whether also for prompts, and how many were passed on to the
+    /// agent.
+    pub fn listens(&mut self, id: u64, takes: bool, taken: u64, out: &mut Vec<Out>) {
+        if takes && !self.takes_prompts() {
             out.push(Out::Tell(self.about("mcp.channel")));
         }
         let channel = self.channel.get_or_insert_default();
+        channel.takes = takes;
         channel.gone_at = None;
         while channel.taken < taken && channel.prompts.pop_front().is_some() {
             channel.taken += 1;
@@ -381,7 +390,7 @@ impl ToolServerRun {
 
     /// Hands a prompt to the channel.
     pub fn prompt(&mut self, text: &str, out: &mut Vec<Out>) {
-        let told = match &mut self.channel {
+        let told = match self.channel.as_mut().filter(|it| it.takes) {
             None => "prompt.only_heard",
             Some(channel) if channel.prompts.len() >= MOST_PROMPTS => "prompt.too_many",
             Some(channel) => {
@@ -393,7 +402,7 @@ impl ToolServerRun {
         out.push(Out::Tell(self.about(told)));
     }
 
-    /// Notes that a request lapsed; returns whether it waited for prompts.
+    /// Notes that a request lapsed; returns whether it waited for the end of the run.
     pub fn stops_listening(&mut self, id: u64, now: Duration) -> bool {
         let channel = self.channel.as_mut().filter(|it| it.waits == Some(id));
         let Some(channel) = channel else {
@@ -409,7 +418,7 @@ impl ToolServerRun {
         self.channel.as_ref()?.gone_at
     }
 
-    /// Ends everything of it where nothing has waited for prompts for too long: then its process is gone.
+    /// Ends everything of it where nothing has waited for too long: then its process is gone.
     pub fn tick(&mut self, cx: &mut Cx<'_>) {
         if self.deadline().is_some_and(|at| at <= cx.now.monotonic) {
             self.end(cx);
@@ -423,7 +432,9 @@ impl ToolServerRun {
         if let Some(id) = channel.waits {
             out.push(respond(id, &json!({})));
         }
-        out.push(Out::Tell(self.about("mcp.channel.over")));
+        if channel.takes {
+            out.push(Out::Tell(self.about("mcp.channel.over")));
+        }
         if !channel.prompts.is_empty() {
             let n = PhraseArg::Own(channel.prompts.len().to_string());
             out.push(Out::Tell(Phrase::new("mcp.prompts_lost").with("n", n)));

@@ -130,7 +130,7 @@ fn a_question_whose_call_is_cancelled_is_taken_back_and_too_many_are_refused() {
 #[test]
 fn prompts_go_to_its_channel_and_stay_until_they_are_confirmed() {
     let mut run = Run::new();
-    let first = run.server("listen", json!({"taken": 0}));
+    let first = run.server("listen", json!({"channel": true, "taken": 0}));
     assert!(run.is_held(first));
     let connection = run.connection();
     assert!(connection.takes_prompts && connection.never_stops && !connection.only_heard);
@@ -141,12 +141,12 @@ fn prompts_go_to_its_channel_and_stay_until_they_are_confirmed() {
     );
     run.prompt("and then stop");
     // The first answer was not confirmed, so both come again.
-    let second = run.server("listen", json!({"taken": 0}));
+    let second = run.server("listen", json!({"channel": true, "taken": 0}));
     assert_eq!(
         run.body(second),
         &json!({"from": 0, "prompts": ["run the tests", "and then stop"]})
     );
-    let third = run.server("listen", json!({"taken": 2}));
+    let third = run.server("listen", json!({"channel": true, "taken": 2}));
     assert!(run.is_held(third), "nothing waits any more");
     run.wish(&Wish::Stop);
     assert_eq!(
@@ -173,10 +173,28 @@ fn prompts_go_to_its_channel_and_stay_until_they_are_confirmed() {
 }
 
 #[test]
+fn a_run_whose_process_was_killed_is_over_after_a_moment() {
+    let mut run = Run::new();
+    run.server("announce", json!({"text": "hello"}));
+    let id = run.server("listen", json!({"taken": 0}));
+    assert!(run.is_held(id) && !run.connection().takes_prompts);
+    run.prompt("you");
+    run.news(&LinkEvent::Lapsed { id });
+    let again = run.server("listen", json!({"taken": 0}));
+    run.after(Duration::from_secs(6));
+    assert_eq!(run.count("session.completed"), 0, "it only asked again");
+    run.news(&LinkEvent::Lapsed { id: again });
+    run.after(Duration::from_secs(6));
+    assert_eq!(run.count("session.completed"), 1);
+    assert_eq!(run.told, ["prompt.only_heard"], "it had no channel");
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+#[test]
 fn a_prompt_to_the_agent_that_is_heard_by_its_hooks_goes_to_its_channel() {
     let mut run = Run::busy();
     let hooked = run.last("session.started")["producer"]["agent_id"].clone();
-    let id = run.server("listen", json!({"taken": 0}));
+    let id = run.server("listen", json!({"channel": true, "taken": 0}));
     let whom = AgentId::from(hooked.as_str().unwrap());
     run.wish(&Wish::Of(whom, Box::new(Wish::Prompt("go on".to_owned()))));
     assert_eq!(run.body(id)["prompts"], json!(["go on"]));
@@ -188,7 +206,7 @@ fn a_prompt_to_the_agent_that_is_heard_by_its_hooks_goes_to_its_channel() {
     // With several, none is guessed.
     run.server(
         "listen",
-        json!({"session": "run 2", "folder": "/work/b", "taken": 0}),
+        json!({"session": "run 2", "folder": "/work/b", "channel": true, "taken": 0}),
     );
     run.prompt("who?");
     assert_eq!(run.told.last(), Some(&"codex.which"));
@@ -197,7 +215,7 @@ fn a_prompt_to_the_agent_that_is_heard_by_its_hooks_goes_to_its_channel() {
 #[test]
 fn a_relayed_call_is_asked_about_after_a_moment_and_answered() {
     let mut run = Run::new();
-    run.server("listen", json!({"taken": 0}));
+    run.server("listen", json!({"channel": true, "taken": 0}));
     let id = run.relays("Bash", r#"{"command":"touch a.txt"}"#);
     assert_eq!(run.count("awaiting.confirmation"), 0, "a hook may ask");
     run.after(HOOK_TIME);
@@ -351,7 +369,7 @@ proptest! {
                     run.server("permission", signed(json!({"tool_name": "Bash", "input_preview": preview.to_string()})));
                 }
                 ServerStep::Hook(n) => { run.asks(&format!("touch {n}")); }
-                ServerStep::Listens(taken) => { run.server("listen", signed(json!({"taken": taken}))); }
+                ServerStep::Listens(taken) => { run.server("listen", signed(json!({"channel": taken > 0, "taken": taken}))); }
                 ServerStep::Leaves => { run.server("leave", signed(json!({}))); }
                 ServerStep::Prompt(text) => run.prompt(&text),
                 ServerStep::Responds(text) => { number += 1; run.respond(number, text); }

@@ -40,7 +40,9 @@ fn written(steps: &[McpStep]) -> Value {
 
 fn sent(steps: &[McpStep]) -> (u64, &'static str, Value) {
     match steps {
-        [McpStep::Send { key, to, body }] => (*key, *to, body.clone()),
+        [McpStep::Send { key, to, body }] | [McpStep::Listen, McpStep::Send { key, to, body }] => {
+            (*key, *to, body.clone())
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -111,12 +113,15 @@ fn it_lists_its_tools_and_says_that_an_answer_permits_nothing() {
 fn an_announcement_reaches_hearken_or_nobody() {
     let mut server = met(false);
     let steps = call(&mut server, 5, "announce", json!({"text": "hello"}));
+    assert_eq!(steps[0], McpStep::Listen, "its end is noticed from now on");
     let (key, to, body) = sent(&steps);
     assert_eq!((to, body), ("mcp/announce", json!({"text": "hello"})));
     let steps = server.done(key, answered(json!({"announced": true})));
     assert_eq!(written(&steps)["id"], 5);
     assert_eq!(text(&steps), ("Announced.".to_owned(), false));
-    let (key, ..) = sent(&call(&mut server, 6, "announce", json!({"text": "hello"})));
+    let steps = call(&mut server, 6, "announce", json!({"text": "hello"}));
+    assert_eq!(steps.len(), 1, "it listens once");
+    let (key, ..) = sent(&steps);
     let (words, is_error) = text(&server.done(key, ErrandOutcome::Nobody));
     assert!(
         is_error && words.contains("hearken is not running here; nobody listens"),
