@@ -93,6 +93,8 @@ fn start(user: &ToolUser, scene: &Scene, prompt: &str) -> Child {
         .args(user.command)
         .arg(prompt)
         .current_dir(scene.work())
+        // opencode believes this more than the system.
+        .env("PWD", scene.work())
         .env_remove("XDG_STATE_HOME")
         .env_remove("CODEX_HOME")
         .stdin(Stdio::null())
