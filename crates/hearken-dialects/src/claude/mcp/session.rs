@@ -153,7 +153,7 @@ impl ToolServerRun {
 
     /// Returns whether it may be forgotten.
     pub fn is_idle(&self) -> bool {
-        !self.asks() && !self.takes_prompts()
+        !self.asks() && self.channel.is_none()
     }
 
     /// Returns whether its agent takes prompts.
