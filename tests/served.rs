@@ -260,10 +260,6 @@ fn a_call_that_a_hook_asks_about_is_one_question_and_the_hook_is_answered() {
     assert_eq!(pong, json!({}), "nothing came over the channel before");
     hearken.say("q");
     let (_, _, seen) = hearken.exit();
-    let asked = seen
-        .iter()
-        .filter(|line| line.contains(r#""kind":"confirmation""#));
-    assert!(asked.count() < 3, "{seen:?}");
     assert!(
         !seen.iter().any(|line| line.contains("Question 2")),
         "{seen:?}"
