@@ -67,8 +67,11 @@ pub use wording::EveryLanguage;
 
 use activity::Doing;
 use answers::KeyResponses;
+use by::By;
+use conversations::Conversation;
 use cx::AppCx;
 use face::Face;
+use fact::{Answerability, AppFact, AppFacts, LinkStep};
 use hands::Hands;
 use hands::scan::Scanning;
 use holding::Holding;

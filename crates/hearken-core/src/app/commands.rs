@@ -6,15 +6,13 @@ use crate::announce::Arg;
 use crate::config::{Knob, Load};
 use crate::keys::{self, Command, Edit, Press, VoiceChange};
 
-use super::activity::Doing;
-use super::by::By;
-use super::fact::AppFacts;
 use super::hands::typing::change_line;
 use super::helping;
 use super::review::looking::{Direction, Leap};
 use super::review::spelling::WordStep;
 use super::status::tell_status;
 use super::{App, Exit};
+use super::{AppFacts, By, Doing};
 
 impl App {
     /// Runs the command of a line.

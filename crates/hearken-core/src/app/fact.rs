@@ -9,9 +9,7 @@ use crate::link::{Fault, LinkEvent, LinkId, Receipt, Undelivered, Way};
 use crate::protocol::{AgentId, Decoded, Reply};
 use crate::session::{Change, QuestionId, Standing};
 
-use super::by::By;
-use super::conversations::Conversation;
-use super::effect::Exit;
+use super::{By, Conversation, Exit};
 
 /// What a part has found out, in the order in which it is to be handled.
 pub(super) type AppFacts = Vec<AppFact>;

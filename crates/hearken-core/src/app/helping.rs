@@ -3,8 +3,7 @@
 use crate::announce::{Arg, Class, Kind, Manner};
 use crate::keys::{self, Keymap};
 
-use super::activity::Doing;
-use super::cx::AppCx;
+use super::{AppCx, Doing};
 
 /// Shows the help and reads it out: people who can't see the screen need it most.
 pub(super) fn help(keymap: &Keymap, cx: &mut AppCx) {

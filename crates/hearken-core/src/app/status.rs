@@ -6,9 +6,8 @@ use crate::announce::{Arg, Class, Kind, Manner};
 use crate::config::Verbosity;
 use crate::protocol::fit;
 
-use super::cx::AppCx;
-use super::links::{LinkPhase, LinkView, Links};
 use super::signals::VoiceState;
+use super::{AppCx, LinkPhase, LinkView, Links};
 
 /// Announces the face, and what the person would otherwise wonder about.
 pub(super) fn tell_start(cx: &mut AppCx) {

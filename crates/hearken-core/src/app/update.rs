@@ -13,10 +13,10 @@ use crate::dialect::{Out, Wish};
 use crate::link::{Fault, LinkEvent, LinkId, Undelivered};
 use crate::session::{Change, Ended, SessionKey, What};
 
-use super::fact::{AppFact, AppFacts};
 use super::hands::scanning::ScanScene;
 use super::timers::{Fired, Timer, TimerTurn};
 use super::{App, Effect, Exit, LinkView};
+use super::{AppFact, AppFacts};
 
 impl App {
     /// Has facts handled, each with everything that follows from it before the next.

@@ -11,11 +11,10 @@ use crate::keys::{Keymap, Mode};
 use crate::session::{Question, QuestionBody, QuestionId, Session, Sessions};
 
 use super::App;
-use super::activity::Doing;
-use super::links::LinkView;
 use super::questions::shown::Shown;
 use super::review::Hit;
 use super::signals::VoiceState;
+use super::{Doing, LinkView};
 
 impl App {
     /// Returns the sources.

@@ -10,9 +10,8 @@ use crate::keys::{Command, Mode};
 use crate::session::{Question, QuestionId};
 
 use super::AppCx;
-use crate::app::activity::Doing;
 use crate::app::activity::second_step::SecondStep;
-use crate::app::by::By;
+use crate::app::{By, Doing};
 
 impl AppCx {
     /// Returns when the second step lapses.

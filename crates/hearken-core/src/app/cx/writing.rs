@@ -7,7 +7,7 @@ use crate::announce::{About, Announcement, Arg, Class, Kind, Manner};
 use crate::session::{Question, QuestionId};
 
 use super::AppCx;
-use crate::app::effect::Effect;
+use crate::app::Effect;
 
 /// A question with less time left than this is asked whatever else is being decided.
 const SHORT: Duration = Duration::from_secs(60);

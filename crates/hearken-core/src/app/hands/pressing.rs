@@ -15,9 +15,7 @@ use crate::keys::{self, Command, Stroke, Struck};
 use super::Hands;
 use super::scanning::ScanScene;
 use super::typing::paste_into_line;
-use crate::app::by::By;
-use crate::app::cx::AppCx;
-use crate::app::fact::{AppFact, AppFacts};
+use crate::app::{AppCx, AppFact, AppFacts, By};
 
 impl Hands {
     /// Handles keyboard input.

@@ -22,9 +22,7 @@ use crate::session::{Question, QuestionBody, QuestionId};
 
 use super::Hands;
 use super::scan::Focus;
-use crate::app::by::By;
-use crate::app::cx::AppCx;
-use crate::app::fact::{AppFact, AppFacts};
+use crate::app::{AppCx, AppFact, AppFacts, By};
 
 /// The characters that can be typed, in groups: the group is selected first, then the character.
 const GROUPS: [&str; 7] = [

@@ -17,9 +17,7 @@ use crate::keys::Edit;
 use crate::protocol::LONGEST_RATIONALE;
 use crate::session::QuestionBody;
 
-use crate::app::activity::Doing;
-use crate::app::cx::AppCx;
-use crate::app::effect::Effect;
+use crate::app::{AppCx, Doing, Effect};
 
 /// The longest answer, in bytes: the protocol's own limit for a text (3.7).
 const LONGEST_ANSWER: usize = 16 * 1024;

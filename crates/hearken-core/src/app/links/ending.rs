@@ -5,11 +5,8 @@
 use crate::announce::{Arg, Class, Kind};
 use crate::link::{Fault, LinkId};
 
-use super::LinkView;
-use super::Links;
-use crate::app::cx::AppCx;
-use crate::app::effect::Effect;
-use crate::app::fact::{AppFact, AppFacts, LinkStep};
+use super::{LinkView, Links};
+use crate::app::{AppCx, AppFact, AppFacts, Effect, LinkStep};
 
 impl Links {
     pub(super) fn lost(&mut self, id: LinkId, fault: &Fault, cx: &mut AppCx) -> AppFacts {

@@ -11,9 +11,7 @@ use super::Links;
 use super::beginning::Beginning;
 use super::speaks::Speaks;
 use super::view::LinkView;
-use crate::app::cx::AppCx;
-use crate::app::effect::Effect;
-use crate::app::fact::{AppFact, AppFacts, LinkStep};
+use crate::app::{AppCx, AppFact, AppFacts, Effect, LinkStep};
 
 /// The number of messages after which a source is left if none of them was AAEP: a program may greet with some lines,
 /// and a server send some signs of life, before it begins.

@@ -11,12 +11,9 @@ use crate::link::{Fault, Frame, IncomingRequest, LinkEvent, LinkId};
 use crate::protocol::{AgentId, Answer, Now, Unobserved};
 use crate::session::{AnomalyKind, Change, QuestionId, Standing, What};
 
-use super::LinkView;
-use super::Links;
 use super::start::StartWait;
-use crate::app::cx::AppCx;
-use crate::app::effect::Effect;
-use crate::app::fact::{Answerability, AppFact, AppFacts, LinkStep};
+use super::{LinkView, Links};
+use crate::app::{Answerability, AppCx, AppFact, AppFacts, Effect, LinkStep};
 
 impl Links {
     /// Handles what happened on a link, before its dialect does.

@@ -11,7 +11,7 @@ use crate::link::LinkId;
 
 use super::Links;
 use super::remarks::Remarks;
-use crate::app::cx::AppCx;
+use crate::app::AppCx;
 
 /// How many unfinished agents are named; of a longer list, a listener forgets the first.
 const MOST_NAMED: usize = 3;

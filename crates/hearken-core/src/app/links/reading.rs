@@ -15,8 +15,7 @@ use crate::protocol::{DecodeError, Decoded, Now};
 
 use super::Links;
 use super::unread::Unread;
-use crate::app::cx::AppCx;
-use crate::app::fact::{Answerability, AppFact, AppFacts, LinkStep};
+use crate::app::{Answerability, AppCx, AppFact, AppFacts, LinkStep};
 
 /// How many bytes of a frame with many texts are read in one step: some hundred events, a few milliseconds.
 const STEP_BYTES: usize = 16 * 1024;

@@ -9,7 +9,7 @@ use crate::link::LinkId;
 
 use super::Links;
 use super::start::StartWait;
-use crate::app::cx::AppCx;
+use crate::app::AppCx;
 
 impl Links {
     /// Announces sources whose start takes long.

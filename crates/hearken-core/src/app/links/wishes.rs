@@ -12,9 +12,7 @@ use crate::protocol::Answer;
 use crate::session::{self, Closing};
 
 use super::Links;
-use crate::app::cx::AppCx;
-use crate::app::effect::{Effect, RecordedFact};
-use crate::app::fact::{Answerability, AppFact, AppFacts, LinkStep};
+use crate::app::{Answerability, AppCx, AppFact, AppFacts, Effect, LinkStep, RecordedFact};
 
 impl Links {
     /// Carries out a wish of a dialect.

@@ -4,7 +4,7 @@ use crate::announce::{Arg, Manner};
 use crate::link::{LinkId, Phrase};
 
 use super::Links;
-use crate::app::cx::AppCx;
+use crate::app::AppCx;
 use crate::app::fault_words::{all_told, args_of};
 
 impl Links {

@@ -9,11 +9,7 @@ use crate::link::LinkId;
 use crate::session::{Session, SessionKey, Sessions};
 
 use super::Prompts;
-use crate::app::LinkView;
-use crate::app::conversations::Conversation;
-use crate::app::cx::AppCx;
-use crate::app::fact::{AppFact, AppFacts};
-use crate::app::links::Links;
+use crate::app::{AppCx, AppFact, AppFacts, Conversation, LinkView, Links};
 
 impl Prompts {
     /// Reads the conversations that can go on, with their numbers and states.

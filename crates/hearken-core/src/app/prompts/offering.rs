@@ -9,10 +9,7 @@ use crate::dialect::{Offered, Wish};
 use crate::link::LinkId;
 
 use super::Prompts;
-use crate::app::activity::Doing;
-use crate::app::cx::AppCx;
-use crate::app::fact::{AppFact, AppFacts};
-use crate::app::links::Links;
+use crate::app::{AppCx, AppFact, AppFacts, Doing, Links};
 
 /// Up to this number of commands, each is read with a description; beyond it, only the names.
 const FEW: usize = 8;

@@ -13,13 +13,8 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 
 use super::Prompts;
-use crate::app::activity::Doing;
-use crate::app::by::By;
-use crate::app::conversations::Conversation;
-use crate::app::cx::AppCx;
-use crate::app::fact::{AppFact, AppFacts};
 use crate::app::hands::typing::echo;
-use crate::app::links::Links;
+use crate::app::{AppCx, AppFact, AppFacts, By, Conversation, Doing, Links};
 
 impl Prompts {
     /// Returns whether any agent takes prompts.

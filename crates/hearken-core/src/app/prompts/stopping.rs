@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::app::conversations::Conversation;
+use crate::app::Conversation;
 
 /// The second step counts only this long after the first: a key that bounces or is held down is not a decision.
 const APART: Duration = Duration::from_millis(150);

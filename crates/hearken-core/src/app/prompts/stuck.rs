@@ -20,7 +20,7 @@ use std::time::Duration;
 use crate::link::LinkId;
 use crate::protocol::{AgentId, Now};
 
-use crate::app::conversations::Conversation;
+use crate::app::Conversation;
 
 /// The silence after which it is announced for the first time; each further one after three times as long.
 const SILENCE: Duration = Duration::from_secs(60);

@@ -13,10 +13,7 @@ use crate::session::SessionKey;
 
 use super::Prompts;
 use super::stuck::Stop;
-use crate::app::conversations::Conversation;
-use crate::app::cx::AppCx;
-use crate::app::fact::AppFacts;
-use crate::app::links::Links;
+use crate::app::{AppCx, AppFacts, Conversation, Links};
 
 impl Prompts {
     /// Announces what is stuck.

@@ -15,8 +15,7 @@ use crate::session::{Ended, LinkId, Question, QuestionBody, QuestionId, Standing
 
 use super::Questions;
 use super::shown::ALARMS;
-use crate::app::cx::AppCx;
-use crate::app::effect::{Effect, Notice, Noticed};
+use crate::app::{AppCx, Effect, Notice, Noticed};
 
 impl Questions {
     /// Rings for a newly raised question.

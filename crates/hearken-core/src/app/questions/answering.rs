@@ -6,10 +6,7 @@ use crate::session::{Question, QuestionBody, QuestionId, TokenUse};
 
 use super::Questions;
 use super::gate::Meant;
-use crate::app::activity::Doing;
-use crate::app::by::By;
-use crate::app::cx::AppCx;
-use crate::app::fact::{AppFact, AppFacts};
+use crate::app::{AppCx, AppFact, AppFacts, By, Doing};
 
 impl Questions {
     /// Accepts, or says yes.

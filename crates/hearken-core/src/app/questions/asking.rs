@@ -10,14 +10,9 @@ use std::time::Duration;
 use crate::announce::{About, Arg, Class, Kind, Segment};
 use crate::session::{Question, QuestionId};
 
-use super::Asking;
-use super::Questions;
-use crate::app::activity::Doing;
-use crate::app::conversations::Conversation;
-use crate::app::cx::AppCx;
+use super::{Asking, Questions};
 use crate::app::cx::kind_of;
-use crate::app::effect::Effect;
-use crate::app::fact::{AppFact, AppFacts};
+use crate::app::{AppCx, AppFact, AppFacts, Conversation, Doing, Effect};
 
 impl Questions {
     /// Returns the questions that a key can be meant for, in a stable order: answerable ones first.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::app::effect::Noticed;
+use crate::app::Noticed;
 
 /// Where the person's attention is, and what calls for it.
 #[derive(Debug, Clone, Default)]

@@ -15,11 +15,8 @@ use crate::session::{Question, QuestionBody, QuestionId};
 
 use super::Questions;
 use super::gate::Meant;
-use crate::app::activity::Doing;
 use crate::app::activity::choices::{Choices, Taken};
-use crate::app::by::By;
-use crate::app::cx::AppCx;
-use crate::app::fact::AppFacts;
+use crate::app::{AppCx, AppFacts, By, Doing};
 
 /// The separator between several picked values: the protocol carries a single text (6.6.1).
 const BETWEEN: &str = ", ";

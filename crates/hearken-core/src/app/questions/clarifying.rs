@@ -5,8 +5,7 @@ use crate::protocol::{Answer, AwaitingClarification, Decision, Response, Respons
 use crate::session::{Question, QuestionBody};
 
 use super::Questions;
-use crate::app::cx::AppCx;
-use crate::app::fact::AppFacts;
+use crate::app::{AppCx, AppFacts};
 
 use super::gate::Meant;
 

@@ -7,11 +7,8 @@ use crate::session::{Question, Standing};
 use super::Questions;
 use super::answering::contrary;
 use super::gate::Meant;
-use crate::app::activity::Doing;
 use crate::app::activity::second_step::SecondStep;
-use crate::app::by::By;
-use crate::app::cx::AppCx;
-use crate::app::fact::AppFacts;
+use crate::app::{AppCx, AppFacts, By, Doing};
 
 impl Questions {
     /// Asks for the second step.

@@ -7,8 +7,7 @@ use crate::session::{Question, QuestionId, Standing};
 
 use super::Questions;
 use super::arming::NotYet;
-use crate::app::by::By;
-use crate::app::cx::AppCx;
+use crate::app::{AppCx, By};
 
 /// The kind of answer meant: a line that must name its question gets an example with the same decision, so that a
 /// person who meant no is never given a yes to copy.

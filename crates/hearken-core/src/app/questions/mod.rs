@@ -27,7 +27,7 @@ mod under_way;
 use std::cell::Cell;
 use std::time::Duration;
 
-use crate::app::effect::Noticed;
+use crate::app::Noticed;
 use crate::session::{Question, QuestionId, Sessions};
 
 use calls::Calls;

@@ -21,8 +21,7 @@ use crate::protocol::{Answer, AwaitingConfirmation, Decision, RiskLevel, Undoing
 use crate::session::{Question, QuestionBody, QuestionId, Sessions, Standing, TokenUse};
 
 use super::Questions;
-use crate::app::cx::AppCx;
-use crate::app::fact::AppFacts;
+use crate::app::{AppCx, AppFacts};
 
 /// The source of a decision, for `decided_by`.
 #[derive(Debug, Clone, PartialEq, Eq)]

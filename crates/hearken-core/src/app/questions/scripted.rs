@@ -23,9 +23,8 @@ use crate::session::{Question, QuestionBody, Sessions};
 
 use super::Questions;
 use super::policy::{Decider, is_fit, is_of, named};
-use crate::app::cx::AppCx;
 use crate::app::cx::kind_of;
-use crate::app::fact::AppFacts;
+use crate::app::{AppCx, AppFacts};
 
 /// Returns the first rule that is about a question.
 fn rule_for<'a>(

@@ -7,13 +7,10 @@ use crate::link::{Fault, LinkId, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
 use crate::session::{Question, QuestionId, QuestionRun, ReplyState, Standing};
 
-use super::CHANGED;
-use super::Questions;
 use super::policy::Decider;
 use super::under_way::Outgoing;
-use crate::app::cx::AppCx;
-use crate::app::effect::{Effect, RecordedFact};
-use crate::app::fact::{AppFact, AppFacts};
+use super::{CHANGED, Questions};
+use crate::app::{AppCx, AppFact, AppFacts, Effect, RecordedFact};
 
 impl Questions {
     /// Reads the answer back and sends it.

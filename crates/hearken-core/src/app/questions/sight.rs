@@ -11,7 +11,7 @@ use super::Questions;
 use super::arming::Senses;
 use super::known::Hearing;
 use super::shown::{Pages, Showing};
-use crate::app::cx::AppCx;
+use crate::app::AppCx;
 
 impl Questions {
     /// Returns whether no face has reported yet that the shown question is in sight.

@@ -10,8 +10,7 @@ use crate::config::Verbosity;
 use crate::session::{QuestionBody, QuestionId};
 
 use super::Review;
-use crate::app::Effect;
-use crate::app::cx::AppCx;
+use crate::app::{AppCx, Effect};
 
 /// The longest address that is copied, in bytes: browsers accept no longer ones, and terminals drop long sequences.
 const LONGEST_ADDRESS: usize = 2048;

@@ -7,8 +7,7 @@ use crate::keys;
 use crate::session::QuestionId;
 
 use super::Review;
-use crate::app::activity::Doing;
-use crate::app::cx::AppCx;
+use crate::app::{AppCx, Doing};
 
 /// How many announcements the line `h` repeats.
 const HISTORY_LINES: usize = 10;

@@ -11,7 +11,7 @@ use crate::session::{QuestionId, Session, SessionKey};
 
 use super::Review;
 use super::reading::{Of, Stepped};
-use crate::app::cx::AppCx;
+use crate::app::AppCx;
 
 impl Review {
     /// Opens the changes that belong to a question, and announces how to read them.

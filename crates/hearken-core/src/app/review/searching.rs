@@ -2,10 +2,8 @@
 
 use crate::announce::{Announcement, Arg, Manner};
 
-use super::Hit;
-use super::Review;
-use crate::app::activity::Doing;
-use crate::app::cx::AppCx;
+use super::{Hit, Review};
+use crate::app::{AppCx, Doing};
 
 impl Review {
     /// Searches the history backwards from the place under review; without a text, opens the editor.

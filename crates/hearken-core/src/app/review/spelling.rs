@@ -14,7 +14,7 @@ use crate::config::Verbosity;
 
 use super::Review;
 use super::spelled::Alphabet;
-use crate::app::cx::AppCx;
+use crate::app::AppCx;
 
 /// The direction from word to word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

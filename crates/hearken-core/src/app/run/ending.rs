@@ -2,10 +2,7 @@
 
 use super::Run;
 use super::{Ends, Scene};
-use crate::app::cx::AppCx;
-use crate::app::effect::Exit;
-use crate::app::fact::{AppFact, AppFacts};
-use crate::app::links::Links;
+use crate::app::{AppCx, AppFact, AppFacts, Exit, Links};
 
 impl Run {
     /// Returns how a run ends that is to end in a way.

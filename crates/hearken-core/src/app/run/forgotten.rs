@@ -4,7 +4,7 @@ use crate::announce::{Arg, Class, Kind};
 use crate::session::Dropped;
 
 use super::Run;
-use crate::app::cx::AppCx;
+use crate::app::AppCx;
 
 /// The counts of forgotten things that are due to be announced.
 struct Forgotten {

@@ -5,10 +5,7 @@ use crate::link::LinkId;
 use crate::session::Question;
 
 use super::Run;
-use crate::app::activity::Doing;
-use crate::app::cx::AppCx;
-use crate::app::fact::{AppFact, AppFacts, LinkStep};
-use crate::app::links::Links;
+use crate::app::{AppCx, AppFact, AppFacts, Doing, LinkStep, Links};
 
 impl Run {
     /// Leaves the source of the chosen conversation, or of the shown question, or of the last agent that said

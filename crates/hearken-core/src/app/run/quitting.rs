@@ -8,11 +8,7 @@ use crate::protocol::Decision;
 use crate::session::{Question, QuestionBody, QuestionRun, Standing};
 
 use super::Run;
-use crate::app::activity::Doing;
-use crate::app::cx::AppCx;
-use crate::app::effect::Exit;
-use crate::app::fact::{AppFact, AppFacts};
-use crate::app::links::Links;
+use crate::app::{AppCx, AppFact, AppFacts, Doing, Exit, Links};
 
 /// How long leaving waits for an answer that is under way.
 const LAST_ANSWER: Duration = Duration::from_secs(10);

@@ -22,8 +22,7 @@ use crate::keys::Keymap;
 use crate::protocol::fit;
 
 use super::Tuning;
-use crate::app::cx::AppCx;
-use crate::app::links::Links;
+use crate::app::{AppCx, Links};
 
 /// How many languages the person's list may grow to by typed additions: more than anyone listens to.
 const MOST_LANGUAGES: usize = 16;

@@ -6,9 +6,8 @@ use crate::config::Load;
 use crate::session::{Phase, SessionKey};
 
 use super::Tuning;
-use crate::app::Effect;
-use crate::app::cx::AppCx;
 use crate::app::signals::VoiceState;
+use crate::app::{AppCx, Effect};
 
 impl Tuning {
     /// Handles news of the voice.

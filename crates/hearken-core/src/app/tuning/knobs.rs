@@ -11,9 +11,8 @@ use crate::config::{Delivery, Knob, Punctuation, SCALE, is_voice_name};
 use crate::keys::VoiceChange;
 
 use super::Tuning;
-use crate::app::Effect;
-use crate::app::cx::AppCx;
 use crate::app::signals::VoiceState;
+use crate::app::{AppCx, Effect};
 
 /// How far one key changes a number.
 const STEP: i32 = 10;

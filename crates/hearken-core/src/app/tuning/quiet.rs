@@ -4,7 +4,7 @@ use crate::announce::{AnnouncementId, Arg};
 use crate::session::{Session, SessionKey};
 
 use super::Tuning;
-use crate::app::cx::AppCx;
+use crate::app::AppCx;
 
 impl Tuning {
     /// Mutes the named agent, or else the one under review, the chosen one, or the last one that said something;
