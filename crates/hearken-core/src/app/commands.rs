@@ -6,11 +6,11 @@ use crate::announce::Arg;
 use crate::config::{Knob, Load};
 use crate::keys::{self, Command, Edit, Press, VoiceChange};
 
-use super::hands::typing::change_line;
 use super::helping;
 use super::review::looking::{Direction, Leap};
 use super::review::spelling::WordStep;
 use super::status::tell_status;
+use super::typing::change_line;
 use super::{App, Exit};
 use super::{AppFacts, By, Doing};
 

@@ -1,13 +1,12 @@
-//! Input from the person's hands: keys, switches, pastes, and typing a line.
+//! Input from the person's hands: keys, switches and pastes.
 //!
-//! The folder: this struct and `scan` hold the key assignments and when the hands were last active; `pressing`
-//! and `scanning` turn input into commands, which `App` carries out; `typing` edits the line. Not here: the tables of
-//! keys (`keys`).
+//! The folder: this struct and `scan` hold the key assignments and when the hands were last active; `pressing` and
+//! `scanning` turn input into commands, which `App` carries out. Not here: the tables of keys (`keys`), what a key does to
+//! a line (`typing`).
 
 mod pressing;
 pub(super) mod scan;
 pub(super) mod scanning;
-pub(super) mod typing;
 
 use std::time::Duration;
 

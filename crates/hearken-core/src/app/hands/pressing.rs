@@ -14,7 +14,7 @@ use crate::keys::{self, Command, Stroke, Struck};
 
 use super::Hands;
 use super::scanning::ScanScene;
-use super::typing::paste_into_line;
+use crate::app::typing::paste_into_line;
 use crate::app::{AppCx, AppFact, AppFacts, By};
 
 impl Hands {

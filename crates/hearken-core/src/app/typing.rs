@@ -1,7 +1,7 @@
 //! Typing an answer: the line editor, the echo of each key, and reading the line back.
 //!
 //! Responsibilities: changing the line, echo, review by character, word and line. Not here: sending the text
-//! (`answering`), where keys come from (`keys`).
+//! (`questions`, `prompts`), where keys come from (`hands`).
 //!
 //! # Mental model
 //! People who can't see the line hear it: each finished word (or each character, by the setting), the text that a
@@ -17,13 +17,13 @@ use crate::keys::Edit;
 use crate::protocol::LONGEST_RATIONALE;
 use crate::session::QuestionBody;
 
-use crate::app::{AppCx, Doing, Effect};
+use super::{AppCx, Doing, Effect};
 
 /// The longest answer, in bytes: the protocol's own limit for a text (3.7).
 const LONGEST_ANSWER: usize = 16 * 1024;
 
 /// Changes the line that is being typed, and announces the result.
-pub(in crate::app) fn change_line(edit: Edit, cx: &mut AppCx) {
+pub(super) fn change_line(edit: Edit, cx: &mut AppCx) {
     let before = line_and_cursor(cx);
     let request = match edit {
         Edit::Insert(c) => {
@@ -105,7 +105,7 @@ pub(in crate::app) fn change_line(edit: Edit, cx: &mut AppCx) {
 }
 
 /// Handles the text from the person's own editor, or the reason why there is none; returns a text that comes too late.
-pub(in crate::app) fn edited(outcome: Result<String, Reason>, cx: &mut AppCx) -> Option<String> {
+pub(super) fn edited(outcome: Result<String, Reason>, cx: &mut AppCx) -> Option<String> {
     match (outcome, is_prompt(cx)) {
         (Ok(text), true) => {
             if let Some(line) = cx.doing.line_mut() {
@@ -222,7 +222,7 @@ fn echo_typed(c: char, line: &str, cursor: usize, cx: &mut AppCx) {
 }
 
 /// Reads out a part of the line: a single character by its name, an empty part with the phrase `nothing`.
-pub(in crate::app) fn echo(text: &str, nothing: &str, cx: &mut AppCx) {
+pub(super) fn echo(text: &str, nothing: &str, cx: &mut AppCx) {
     let phrases = cx.phrases();
     let mut clusters = text.graphemes(true);
     let spoken = match (clusters.next(), clusters.next()) {
