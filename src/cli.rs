@@ -91,7 +91,8 @@ pub enum Command {
     ///
     /// hearken starts the agent, without a shell, and speaks with it over the Agent Client Protocol.
     Run {
-        /// The name of a known agent; --list shows the names; or agui:URL, the address of an agent that speaks AG-UI
+        /// The name of a known agent; --list shows the names; or the address of one that runs elsewhere: agui:URL for
+        /// AG-UI, ws://HOST or wss://HOST for the Agent Client Protocol
         #[arg(value_name = "AGENT")]
         agent: Option<String>,
         /// List the known agents, and which are installed

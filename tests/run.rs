@@ -437,3 +437,48 @@ fn an_editor_that_fails_or_is_none_leaves_what_was_typed() {
         terminal.wait("touch notes.txt");
     }
 }
+
+/// An agent of another machine, behind a WebSocket: one message a frame.
+#[test]
+fn an_agent_elsewhere_is_prompted_and_answered_over_a_websocket() {
+    use tokio_tungstenite::tungstenite::{Message, accept};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("ws://{}/acp", listener.local_addr().unwrap());
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&heard);
+    let server = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut socket = accept(stream).unwrap();
+        let mut agent = Asking::default();
+        while let Ok(Message::Text(text)) = socket.read() {
+            told.lock().unwrap().push(text.to_string());
+            for answer in agent.answer(&serde_json::from_str(&text).unwrap()) {
+                socket.send(answer.to_string().into()).unwrap();
+            }
+        }
+    });
+    let call = ["run", &address, "--voice", "none", "--face", "linear"];
+    let (code, errors, _) = Hearken::start(&call).exit();
+    assert_eq!(code, 2, "{errors}");
+    assert!(
+        errors.contains("works in a folder of its own machine"),
+        "{errors}"
+    );
+    let mut hearken =
+        Hearken::start(&[&call[..], &["--cwd", "/srv/work", "--prompt", "touch it"]].concat());
+    let mut wait = |words: &'static str, say: &str| {
+        hearken.wait(words, |line| line.contains(words));
+        if !say.is_empty() {
+            hearken.say(say);
+        }
+    };
+    wait("Mock asks: touch notes.txt", "");
+    wait("n 1 to reject", "n 1");
+    wait("Then not.", "");
+    wait("Finished", "q");
+    assert_eq!(hearken.exit().0, 0);
+    server.join().unwrap();
+    let heard = heard.lock().unwrap().join("\n");
+    assert!(heard.contains(r#""cwd":"/srv/work""#), "{heard}");
+    assert!(heard.contains(r#""optionId":"no""#), "{heard}");
+}

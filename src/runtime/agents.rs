@@ -21,6 +21,9 @@ use super::failure::Failure;
 /// The largest prompt file, in bytes: enough for a long brief, and far less than a frame.
 const LONGEST_PROMPT: u64 = 1024 * 1024;
 
+/// The schemes of the address of an agent that speaks the Agent Client Protocol elsewhere.
+const SOCKETS: [&str; 2] = ["ws://", "wss://"];
+
 /// The prefix of an agent's address that is not a program: an AG-UI endpoint.
 const ENDPOINT: &str = "agui:";
 
@@ -100,6 +103,8 @@ pub(super) enum AgentFault {
     EmptyPrompt,
     /// A folder or an earlier conversation is requested of an agent that runs elsewhere.
     OnlyPrograms,
+    /// An agent of another machine is given no folder of that machine.
+    NoRemoteFolder,
 }
 
 /// A known agent, and whether it can be started here.
@@ -213,6 +218,45 @@ pub(super) fn find(wanted: Wanted) -> anyhow::Result<StartableAgent> {
 pub(super) fn is_endpoint(wanted: &Wanted) -> bool {
     let agent = wanted.agent.as_deref();
     agent.is_some_and(|agent| agent.starts_with(ENDPOINT))
+}
+
+/// Returns whether an agent that speaks the Agent Client Protocol over a WebSocket is meant, and not a program.
+pub(super) fn is_remote(wanted: &Wanted) -> bool {
+    let agent = wanted.agent.as_deref();
+    agent.is_some_and(|agent| SOCKETS.iter().any(|scheme| agent.starts_with(scheme)))
+}
+
+/// An agent of another machine.
+#[derive(Debug)]
+pub(super) struct RemoteAgent {
+    /// The address of its WebSocket.
+    pub(super) address: String,
+    /// The folder of its own machine in which it works.
+    pub(super) folder: String,
+    /// The task to start with.
+    pub(super) prompt: Option<String>,
+    /// The earlier conversation to continue, if any.
+    pub(super) earlier: Earlier,
+}
+
+/// Returns the agent of another machine that is meant.
+///
+/// # Errors
+/// When no absolute folder of its machine is given, or the prompt can't be used.
+pub(super) fn remote(wanted: Wanted) -> anyhow::Result<RemoteAgent> {
+    let folder = wanted.folder.unwrap_or_default();
+    let folder = folder.to_string_lossy().into_owned();
+    // Its machine may be of another system than this one.
+    let is_absolute = folder.starts_with(['/', '\\']) || folder.get(1..3) == Some(":\\");
+    if !is_absolute {
+        bail!(AgentFault::NoRemoteFolder);
+    }
+    Ok(RemoteAgent {
+        address: wanted.agent.unwrap_or_default(),
+        folder,
+        prompt: prompt(wanted.prompt, wanted.prompt_file.as_deref())?,
+        earlier: wanted.earlier,
+    })
 }
 
 /// Returns the endpoint's address with its prefix, and the task to start with.

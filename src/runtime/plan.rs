@@ -116,6 +116,9 @@ pub fn run_agent(wanted: Wanted, options: &Options) -> anyhow::Result<Plan> {
     if agents::is_endpoint(&wanted) {
         return run_endpoint(wanted, config, options);
     }
+    if agents::is_remote(&wanted) {
+        return run_remote(wanted, config, options);
+    }
     let found = agents::find(wanted)?;
     let source = Source::Program(found.command);
     let usual = described_as(&source, &config.links)?;
@@ -140,6 +143,30 @@ pub fn run_agent(wanted: Wanted, options: &Options) -> anyhow::Result<Plan> {
     )?;
     plan.links.folder = Some(found.folder);
     Ok(plan)
+}
+
+/// Acts as the client of an agent that runs elsewhere.
+fn run_remote(wanted: Wanted, mut config: Config, options: &Options) -> anyhow::Result<Plan> {
+    let agent = agents::remote(wanted)?;
+    if config.links.dialect == Dialect::Auto {
+        config.links.dialect = Dialect::Acp;
+    }
+    let source = sources::read(&agent.address, &config.links)
+        .map_err(|error| sources::unknown(&agent.address, error, &config))?;
+    let described = SourceSetup {
+        prompt: agent.prompt,
+        earlier: agent.earlier,
+        folder: agent.folder,
+        ..described_as(&source, &config.links)?
+    };
+    plan(
+        config,
+        options,
+        vec![Feed::Link(source, None)],
+        vec![described],
+        Until::NoSource,
+        false,
+    )
 }
 
 /// Requests runs from an endpoint, as from an agent that runs elsewhere.

@@ -106,6 +106,7 @@ fn agent_fault(fault: &AgentFault, words: &Phrases) -> String {
             let args = [("file", own(file)), ("most", Arg::own(most))];
             words.text("run.prompt.long", &args)
         }
+        AgentFault::NoRemoteFolder => words.text("run.no_remote_folder", &[]),
         AgentFault::OnlyPrograms => words.text("run.only_programs", &[]),
         AgentFault::EmptyPrompt => words.text("run.prompt.empty", &[]),
     }
