@@ -509,11 +509,9 @@ impl Shell {
         at: Now,
     ) {
         for effect in effects.drain(..) {
-            let Some(effect) = feeds.carry_out(effect) else {
-                continue;
-            };
             match effect {
                 Effect::Show(told) => output.show(app, told),
+                Effect::Link { link, order } => feeds.carry_out(link, order),
                 Effect::Speak(utterance) => self.speak(utterance),
                 Effect::Hush => {
                     if let Some(voice) = &self.voice {
@@ -536,16 +534,6 @@ impl Shell {
                 Effect::FlushInput => {}
                 Effect::Edit { text, most } => self.edit = Some((text, most)),
                 Effect::Quit(exit) => self.exit = Some(exit),
-                // Carried out on their links.
-                Effect::Send { .. }
-                | Effect::Hand { .. }
-                | Effect::Call { .. }
-                | Effect::Respond { .. }
-                | Effect::Follow { .. }
-                | Effect::Refuse { .. }
-                | Effect::LastWords { .. }
-                | Effect::ChangeWay { .. }
-                | Effect::Close(_) => {}
             }
         }
     }

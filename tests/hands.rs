@@ -13,7 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hearken::announce::{Manner, Phrases};
-use hearken::app::{App, Drawn, Effect, Input, Setup, Showing, SourceSetup, Until, VoiceWish};
+use hearken::app::{
+    App, Drawn, Effect, Input, LinkOrder, Setup, Showing, SourceSetup, Until, VoiceWish,
+};
 use hearken::config::{Config, Dialect};
 use hearken::dialect::Carrier;
 use hearken::keys::{KeyReader, LineFeed, Mode, Stroke};
@@ -226,7 +228,10 @@ impl Rig {
             };
             for effect in self.app.update(fact, self.now) {
                 match effect {
-                    Effect::Send { body, request, .. } => {
+                    Effect::Link {
+                        order: LinkOrder::Send { request, body },
+                        ..
+                    } => {
                         match self.asker {
                             Asker::Producer => self.answered(&body, read),
                             Asker::Agent => facts.extend(self.told(&body, read)),
@@ -239,7 +244,11 @@ impl Rig {
                             },
                         });
                     }
-                    Effect::Quit(_) | Effect::Close(_) => self.over = true,
+                    Effect::Quit(_)
+                    | Effect::Link {
+                        order: LinkOrder::Close,
+                        ..
+                    } => self.over = true,
                     _ => {}
                 }
             }

@@ -330,10 +330,7 @@ impl BridgeShell {
                         let _ = sender.send(outcome.to_json(&id));
                     }
                 }
-                BridgeEffect::Link(effect) => {
-                    // A bridge has no other effects.
-                    let _ = self.feeds.carry_out(effect);
-                }
+                BridgeEffect::Link { link, order } => self.feeds.carry_out(link, order),
                 BridgeEffect::Over(exit) => self.exit = Some(exit),
             }
         }

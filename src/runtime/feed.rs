@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
-use crate::app::{Effect, Input};
+use crate::app::{Input, LinkOrder};
 use crate::dialect;
 use crate::hooks::door::{Door, HookTerms};
 use crate::link::{Cause, Fault, HttpCall, LastWords, LinkEvent, LinkId, Stream, Way};
@@ -191,38 +191,19 @@ impl Feeds {
         }
     }
 
-    /// Carries out an effect on a link; returns any other effect.
-    pub(super) fn carry_out(&mut self, effect: Effect) -> Option<Effect> {
-        match effect {
-            Effect::Send {
-                link,
-                request,
-                body,
-            } => self.send(link, request, body),
-            Effect::Hand {
-                link,
-                request,
-                message,
-            } => self.hand(link, request, message),
-            Effect::Call {
-                link,
-                request,
-                call,
-            } => self.call(link, request, call),
-            Effect::Respond {
-                link,
-                id,
-                request,
-                body,
-            } => self.respond(link, id, request, body),
-            Effect::Follow { link, stream } => self.follow(link, stream),
-            Effect::Refuse { link, fault } => self.refuse(link, fault),
-            Effect::LastWords { link, words } => self.last_words(link, words),
-            Effect::ChangeWay { link, way } => self.change_way(link, &way),
-            Effect::Close(link) => self.leave(link),
-            other => return Some(other),
+    /// Carries out an order on a link.
+    pub(super) fn carry_out(&mut self, link: LinkId, order: LinkOrder) {
+        match order {
+            LinkOrder::Send { request, body } => self.send(link, request, body),
+            LinkOrder::Hand { request, message } => self.hand(link, request, message),
+            LinkOrder::Call { request, call } => self.call(link, request, call),
+            LinkOrder::Respond { id, request, body } => self.respond(link, id, request, body),
+            LinkOrder::Follow(stream) => self.follow(link, stream),
+            LinkOrder::Refuse(fault) => self.refuse(link, fault),
+            LinkOrder::LastWords(words) => self.last_words(link, words),
+            LinkOrder::ChangeWay(way) => self.change_way(link, &way),
+            LinkOrder::Close => self.leave(link),
         }
-        None
     }
 
     fn send(&self, link: LinkId, request: u64, body: String) {

@@ -125,9 +125,6 @@ async fn follow(
             let effects = app.update(input, now());
             let mut lines = Vec::new();
             for effect in effects {
-                let Some(effect) = feeds.carry_out(effect) else {
-                    continue;
-                };
                 match effect {
                     Effect::Keep {
                         kept: RecordedFact::Event(text),
@@ -137,6 +134,7 @@ async fn follow(
                         // A closed standard error is no reason to stop checking.
                         let _ = writeln!(std::io::stderr(), "hearken: {}", told.text());
                     }
+                    Effect::Link { link, order } => feeds.carry_out(link, order),
                     Effect::Quit(_) => goes_on = false,
                     // No face, voice or recording is in use.
                     Effect::Show(_)
@@ -152,16 +150,6 @@ async fn follow(
                     | Effect::Remember(_)
                     | Effect::Edit { .. }
                     | Effect::FlushInput => {}
-                    // Carried out on their links.
-                    Effect::Send { .. }
-                    | Effect::Hand { .. }
-                    | Effect::Call { .. }
-                    | Effect::Respond { .. }
-                    | Effect::Follow { .. }
-                    | Effect::Refuse { .. }
-                    | Effect::LastWords { .. }
-                    | Effect::ChangeWay { .. }
-                    | Effect::Close(_) => {}
                 }
             }
             if lines.is_empty() && unread(&app) > before {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use hearken::announce::Phrases;
-use hearken::app::{App, Drawn, Effect, Input, Showing};
+use hearken::app::{App, Drawn, Effect, Input, LinkOrder, Showing};
 use hearken::config::Dialect;
 use hearken::dialect::Carrier;
 use hearken::keys::{KeyReader, LineFeed, Mode, Stroke};
@@ -258,7 +258,10 @@ impl Rig {
             };
             for effect in self.app.update(fact, self.now) {
                 match effect {
-                    Effect::Send { body, request, .. } => {
+                    Effect::Link {
+                        order: LinkOrder::Send { request, body },
+                        ..
+                    } => {
                         let body: Value = serde_json::from_str(&body).unwrap();
                         facts.extend(self.told(&body, read));
                         facts.push(Input::Link {
@@ -270,7 +273,11 @@ impl Rig {
                         });
                     }
                     Effect::Show(announcement) => self.shown.push_str(&announcement.text()),
-                    Effect::Quit(_) | Effect::Close(_) => self.over = true,
+                    Effect::Quit(_)
+                    | Effect::Link {
+                        order: LinkOrder::Close,
+                        ..
+                    } => self.over = true,
                     _ => {}
                 }
             }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hearken::announce::{Announcement, Manner, Mark, Phrases, Utterance};
 use hearken::app::{
-    App, Drawn, Effect, Exit, Input, LineSource, Setup, Showing, SourceSetup, Until, VoiceWish,
+    App, Drawn, Effect, Exit, Input, LineSource, LinkOrder, Setup, Showing, SourceSetup, Until,
+    VoiceWish,
 };
 use hearken::config::{Config, Dialect, ThemeChoice};
 use hearken::dialect::{Carrier, Identity};
@@ -226,7 +227,10 @@ impl Stage {
                             pending.push(Input::Voice(VoiceEvent::Cut(utterance.id)));
                         }
                     }
-                    Effect::Send { request, body, .. } => {
+                    Effect::Link {
+                        order: LinkOrder::Send { request, body },
+                        ..
+                    } => {
                         self.sent.push((request, body));
                         pending.push(Input::Link {
                             link: LinkId(0),
@@ -236,8 +240,9 @@ impl Stage {
                             },
                         });
                     }
-                    Effect::Hand {
-                        request, message, ..
+                    Effect::Link {
+                        order: LinkOrder::Hand { request, message },
+                        ..
                     } => {
                         self.handed.push((request, message));
                         pending.push(Input::Link {
@@ -249,15 +254,9 @@ impl Stage {
                         });
                     }
                     Effect::Quit(exit) => self.quit = Some(exit),
-                    Effect::Call { .. }
-                    | Effect::Refuse { .. }
+                    Effect::Link { .. }
                     | Effect::Keep { .. }
-                    | Effect::Follow { .. }
-                    | Effect::Respond { .. }
-                    | Effect::LastWords { .. }
-                    | Effect::ChangeWay { .. }
                     | Effect::Edit { .. }
-                    | Effect::Close(_)
                     | Effect::Bell
                     | Effect::Copy(_)
                     | Effect::Notify(_)

@@ -56,7 +56,7 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 use crate::session::Sessions;
 
-pub use effect::{Effect, Exit, Notice, Noticed, RecordedFact};
+pub use effect::{Effect, Exit, LinkOrder, Notice, Noticed, RecordedFact};
 pub use fault_words::told;
 pub use input::Input;
 pub(crate) use links::starts;

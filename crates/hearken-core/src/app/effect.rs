@@ -63,6 +63,54 @@ pub enum RecordedFact {
     },
 }
 
+/// One thing to do on a link.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LinkOrder {
+    /// Post an answer; its outcome comes back as [`crate::link::LinkEvent::Replied`] with this number.
+    Send {
+        /// The number of the request.
+        request: u64,
+        /// The message.
+        body: String,
+    },
+    /// Post a decision to the handler that carries out the decisions of this link; its outcome comes back as
+    /// [`crate::link::LinkEvent::Replied`] with this number.
+    Hand {
+        /// The number of the request.
+        request: u64,
+        /// The message.
+        message: String,
+    },
+    /// Make one request beside a stream; its answer comes back as [`crate::link::LinkEvent::Answered`] with this
+    /// number.
+    Call {
+        /// The number of the request.
+        request: u64,
+        /// The request.
+        call: HttpCall,
+    },
+    /// Answer a request that came in; if a number is given, the outcome comes back as
+    /// [`crate::link::LinkEvent::Replied`] with it.
+    Respond {
+        /// The number of the request.
+        id: u64,
+        /// The number of the person's answer.
+        request: Option<u64>,
+        /// The message.
+        body: String,
+    },
+    /// Follow this stream in the attempt to connect that is under way.
+    Follow(Stream),
+    /// Give up the attempt to connect that is under way; the reason decides whether and when the next one is made.
+    Refuse(Fault),
+    /// Send this when the link closes, for whatever reason; it replaces the previous words.
+    LastWords(Option<LastWords>),
+    /// Leave the connection and follow the source in another way.
+    ChangeWay(Way),
+    /// Close the link for good.
+    Close,
+}
+
 /// One thing that the app asks of the outside world.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
@@ -72,74 +120,12 @@ pub enum Effect {
     Speak(Utterance),
     /// Fall silent immediately.
     Hush,
-    /// Post an answer; its outcome comes back as [`crate::link::LinkEvent::Replied`] with this number.
-    Send {
+    /// Carry this out on a link.
+    Link {
         /// The link.
         link: LinkId,
-        /// The number of the request.
-        request: u64,
-        /// The message.
-        body: String,
-    },
-    /// Post a decision to the handler that carries out the decisions of this link; its outcome comes back as
-    /// [`crate::link::LinkEvent::Replied`] with this number.
-    Hand {
-        /// The link.
-        link: LinkId,
-        /// The number of the request.
-        request: u64,
-        /// The message.
-        message: String,
-    },
-    /// Make one request beside a stream; its answer comes back as [`crate::link::LinkEvent::Answered`] with this
-    /// number.
-    Call {
-        /// The link.
-        link: LinkId,
-        /// The number of the request.
-        request: u64,
-        /// The request.
-        call: HttpCall,
-    },
-    /// Answer a request that came in; if a number is given, the outcome comes back as
-    /// [`crate::link::LinkEvent::Replied`] with it.
-    Respond {
-        /// The link that it came over.
-        link: LinkId,
-        /// The number of the request.
-        id: u64,
-        /// The number of the person's answer.
-        request: Option<u64>,
-        /// The message.
-        body: String,
-    },
-    /// Follow this stream in the attempt to connect that is under way.
-    Follow {
-        /// The link.
-        link: LinkId,
-        /// The stream.
-        stream: Stream,
-    },
-    /// Give up the attempt to connect that is under way.
-    Refuse {
-        /// The link.
-        link: LinkId,
-        /// The reason, which decides whether and when the next attempt is made.
-        fault: Fault,
-    },
-    /// Send this when the link closes, for whatever reason; it replaces the previous words.
-    LastWords {
-        /// The link.
-        link: LinkId,
-        /// The words; `None` for none.
-        words: Option<LastWords>,
-    },
-    /// Leave the connection of a link and follow its source in another way.
-    ChangeWay {
-        /// The link.
-        link: LinkId,
-        /// The new way.
-        way: Way,
+        /// What to do.
+        order: LinkOrder,
     },
     /// Keep this in the recording, if there is one.
     Keep {
@@ -148,8 +134,6 @@ pub enum Effect {
         /// The thing to keep.
         kept: RecordedFact,
     },
-    /// Close a link for good.
-    Close(LinkId),
     /// Ring the bell.
     Bell,
     /// Send a notification through the terminal.

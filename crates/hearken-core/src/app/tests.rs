@@ -259,10 +259,9 @@ impl Stage {
                     }
                     shown.push(told);
                 }
-                Effect::Send {
+                Effect::Link {
                     link,
-                    request,
-                    body,
+                    order: LinkOrder::Send { request, body },
                 } => {
                     let body: Value = serde_json::from_str(&body).unwrap();
                     self.frames.push((link, body.clone()));
@@ -280,16 +279,13 @@ impl Stage {
                 Effect::Notify(notice) => self.notices.push(notice),
                 Effect::Withdraw(about) => self.withdrawn.push(about),
                 Effect::Farewell(words) => self.farewells.push(words),
-                Effect::Call { request, call, .. } => self.calls.push((request, call)),
+                Effect::Link {
+                    order: LinkOrder::Call { request, call },
+                    ..
+                } => self.calls.push((request, call)),
                 Effect::Hush
                 | Effect::Keep { .. }
-                | Effect::Refuse { .. }
-                | Effect::Hand { .. }
-                | Effect::Follow { .. }
-                | Effect::Respond { .. }
-                | Effect::LastWords { .. }
-                | Effect::ChangeWay { .. }
-                | Effect::Close(_)
+                | Effect::Link { .. }
                 | Effect::Title(_)
                 | Effect::FlushInput => {}
             }

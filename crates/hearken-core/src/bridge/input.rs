@@ -1,6 +1,6 @@
 //! What comes into a bridge, and what it wants done.
 
-use crate::app::{Effect, Exit};
+use crate::app::{Exit, LinkOrder};
 use crate::dialect::fleet::{Report, Request, RequestOutcome};
 use crate::link::{LinkEvent, LinkId};
 use crate::protocol::Reply;
@@ -36,7 +36,12 @@ pub enum BridgeInput {
 #[derive(Debug, Clone, PartialEq)]
 pub enum BridgeEffect {
     /// Carry this out on a link.
-    Link(Effect),
+    Link {
+        /// The link.
+        link: LinkId,
+        /// What to do.
+        order: LinkOrder,
+    },
     /// Send this event of a source to every subscriber.
     Publish(String),
     /// Send this report of the bridge's own to every subscriber.

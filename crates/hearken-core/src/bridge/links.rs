@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::app::{Effect, SourceSetup};
+use crate::app::{LinkOrder, SourceSetup};
 use crate::dialect::fleet::{AnsweredBy, Closed, Report};
 use crate::dialect::{
     self, Connection, Cx, Dialect, NoEvent, Out, Over, QuestionsStanding, Start, recordable,
@@ -235,38 +235,28 @@ impl Bridge {
                     self.unread(id, &why, now);
                 }
             }
-            Out::Send { request, frame } => self.order(Effect::Send {
-                link,
-                request,
-                body: frame,
-            }),
-            Out::Hand { request, message } => self.order(Effect::Hand {
-                link,
-                request,
-                message,
-            }),
-            Out::Call { request, call } => self.order(Effect::Call {
-                link,
-                request,
-                call,
-            }),
-            Out::Respond { id, request, body } => self.order(Effect::Respond {
-                link,
-                id,
-                request,
-                body,
-            }),
-            Out::Follow(stream) => self.order(Effect::Follow { link, stream }),
-            Out::Refuse(fault) => self.order(Effect::Refuse { link, fault }),
-            Out::LastWords(words) => self.order(Effect::LastWords { link, words }),
+            Out::Send { request, frame } => {
+                let body = frame;
+                self.order(link, LinkOrder::Send { request, body });
+            }
+            Out::Hand { request, message } => {
+                self.order(link, LinkOrder::Hand { request, message });
+            }
+            Out::Call { request, call } => self.order(link, LinkOrder::Call { request, call }),
+            Out::Respond { id, request, body } => {
+                self.order(link, LinkOrder::Respond { id, request, body });
+            }
+            Out::Follow(stream) => self.order(link, LinkOrder::Follow(stream)),
+            Out::Refuse(fault) => self.order(link, LinkOrder::Refuse(fault)),
+            Out::LastWords(words) => self.order(link, LinkOrder::LastWords(words)),
             Out::Release => self.release(id, now),
             Out::ChangeWay(way) => {
                 self.release(id, now);
                 self.sessions.link_lost(id, now);
-                self.order(Effect::ChangeWay { link, way });
+                self.order(link, LinkOrder::ChangeWay(way));
             }
             Out::Close(fault) => {
-                self.order(Effect::Close(id));
+                self.order(link, LinkOrder::Close);
                 self.failed(id, fault, now);
             }
             Out::Settled { request, outcome } => {

@@ -28,7 +28,7 @@ mod wishes;
 
 use std::time::Duration;
 
-use crate::app::{Effect, EveryLanguage, Exit, SourceSetup};
+use crate::app::{EveryLanguage, Exit, LinkOrder, SourceSetup};
 use crate::config::{Config, Load, Verbosity};
 use crate::dialect::fleet::{Report, RequestOutcome, Standing};
 use crate::dialect::{Out, Terms};
@@ -170,8 +170,8 @@ impl Bridge {
         }
     }
 
-    fn order(&mut self, effect: Effect) {
-        self.effects.push(BridgeEffect::Link(effect));
+    fn order(&mut self, link: LinkId, order: LinkOrder) {
+        self.effects.push(BridgeEffect::Link { link, order });
     }
 
     /// Says what becomes of each open question when the bridge ends.

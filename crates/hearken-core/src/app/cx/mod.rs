@@ -18,13 +18,13 @@ use crate::announce::{
     Segment, SpeechQueue, Wish,
 };
 use crate::config::Config;
-use crate::link::Fault;
+use crate::link::{Fault, LinkId};
 use crate::protocol::Now;
 use crate::session::{Question, QuestionBody, QuestionId, SessionKey, Sessions};
 
 use super::activity::Doing;
 use super::answers::KeyResponses;
-use super::effect::Effect;
+use super::effect::{Effect, LinkOrder};
 use super::face::Face;
 use super::fault_words::fault_told;
 use super::holding::Holding;
@@ -57,6 +57,11 @@ impl AppCx {
     /// Returns the program's own words.
     pub(super) fn phrases(&self) -> &Arc<Phrases> {
         self.announcer.phrases()
+    }
+
+    /// Orders something on a link.
+    pub(super) fn order(&mut self, link: LinkId, order: LinkOrder) {
+        self.effects.push(Effect::Link { link, order });
     }
 
     /// Announces something in the program's own name.

@@ -6,7 +6,7 @@ use crate::announce::{Arg, Class, Kind};
 use crate::link::{Fault, LinkId};
 
 use super::{LinkView, Links};
-use crate::app::{AppCx, AppFact, AppFacts, Effect, LinkStep};
+use crate::app::{AppCx, AppFact, AppFacts, LinkOrder, LinkStep};
 
 impl Links {
     pub(super) fn lost(&mut self, id: LinkId, fault: &Fault, cx: &mut AppCx) -> AppFacts {
@@ -126,7 +126,7 @@ impl Links {
         };
         view.left();
         let name = view.name.clone();
-        cx.effects.push(Effect::Close(id));
+        cx.order(id, LinkOrder::Close);
         cx.respond("link.left", &[("source", Arg::Own(name))]);
         let over = cx.sessions.link_left(id, cx.now);
         for id in &over {

@@ -11,7 +11,7 @@ use super::Links;
 use super::beginning::Beginning;
 use super::speaks::Speaks;
 use super::view::LinkView;
-use crate::app::{AppCx, AppFact, AppFacts, Effect, LinkStep};
+use crate::app::{AppCx, AppFact, AppFacts, LinkOrder, LinkStep};
 
 /// The number of messages after which a source is left if none of them was AAEP: a program may greet with some lines,
 /// and a server send some signs of life, before it begins.
@@ -68,7 +68,7 @@ impl Links {
         let (class, kind) = (Class::Outcome, Kind::Connection);
         cx.say(class, kind, "link.foreign.left", &args);
         let facts = self.unsure(id, cx);
-        cx.effects.push(Effect::Close(id));
+        cx.order(id, LinkOrder::Close);
         facts
     }
 

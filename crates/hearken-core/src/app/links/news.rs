@@ -13,7 +13,7 @@ use crate::session::{AnomalyKind, Change, QuestionId, Standing, What};
 
 use super::start::StartWait;
 use super::{LinkView, Links};
-use crate::app::{Answerability, AppCx, AppFact, AppFacts, Effect, LinkStep};
+use crate::app::{Answerability, AppCx, AppFact, AppFacts, LinkOrder, LinkStep};
 
 impl Links {
     /// Handles what happened on a link, before its dialect does.
@@ -165,7 +165,7 @@ impl Links {
             LinkStep::Fail(fault) => self.failed(id, &fault, cx),
             LinkStep::End => self.ended(id, cx),
             LinkStep::Close => {
-                cx.effects.push(Effect::Close(id));
+                cx.order(id, LinkOrder::Close);
                 Vec::new()
             }
             LinkStep::Resumed(standing) => resumed(id, standing, cx),

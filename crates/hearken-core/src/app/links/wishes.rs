@@ -12,7 +12,9 @@ use crate::protocol::Answer;
 use crate::session::{self, Closing};
 
 use super::Links;
-use crate::app::{Answerability, AppCx, AppFact, AppFacts, Effect, LinkStep, RecordedFact};
+use crate::app::{
+    Answerability, AppCx, AppFact, AppFacts, Effect, LinkOrder, LinkStep, RecordedFact,
+};
 
 impl Links {
     /// Carries out a wish of a dialect.
@@ -23,35 +25,28 @@ impl Links {
             Out::Unread(why, times) => {
                 return vec![AppFact::Unread(id, why, times)];
             }
-            Out::Send { request, frame } => cx.effects.push(Effect::Send {
-                link: id,
-                request,
-                body: frame,
-            }),
-            Out::Hand { request, message } => cx.effects.push(Effect::Hand {
-                link: id,
-                request,
-                message,
-            }),
-            Out::Call { request, call } => cx.effects.push(Effect::Call {
-                link: id,
-                request,
-                call,
-            }),
+            Out::Send { request, frame } => {
+                let body = frame;
+                cx.order(id, LinkOrder::Send { request, body });
+            }
+            Out::Hand { request, message } => cx.order(id, LinkOrder::Hand { request, message }),
+            Out::Call { request, call } => cx.order(id, LinkOrder::Call { request, call }),
             Out::Respond {
                 id: of,
                 request,
                 body,
-            } => cx.effects.push(Effect::Respond {
-                link: id,
-                id: of,
-                request,
-                body,
-            }),
-            Out::Follow(stream) => cx.effects.push(Effect::Follow { link: id, stream }),
-            Out::Refuse(fault) => cx.effects.push(Effect::Refuse { link: id, fault }),
+            } => {
+                let order = LinkOrder::Respond {
+                    id: of,
+                    request,
+                    body,
+                };
+                cx.order(id, order);
+            }
+            Out::Follow(stream) => cx.order(id, LinkOrder::Follow(stream)),
+            Out::Refuse(fault) => cx.order(id, LinkOrder::Refuse(fault)),
             Out::Release => return vec![AppFact::Release(id)],
-            Out::LastWords(words) => cx.effects.push(Effect::LastWords { link: id, words }),
+            Out::LastWords(words) => cx.order(id, LinkOrder::LastWords(words)),
             Out::ChangeWay(way) => {
                 if let Some(view) = self.get_mut(id) {
                     view.left_connection();
@@ -127,7 +122,7 @@ impl Links {
     /// Leaves a connection to follow its source in another way.
     pub(super) fn change_way(&self, id: LinkId, way: Way, cx: &mut AppCx) -> AppFacts {
         let facts = self.unsure(id, cx);
-        cx.effects.push(Effect::ChangeWay { link: id, way });
+        cx.order(id, LinkOrder::ChangeWay(way));
         facts
     }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::announce::{Announcement, Manner, Phrases};
-use crate::app::{App, Effect, Exit, Input, LineSource, Setup, SourceSetup, Until, VoiceWish};
+use crate::app::{
+    App, Effect, Exit, Input, LineSource, LinkOrder, Setup, SourceSetup, Until, VoiceWish,
+};
 use crate::config::Config;
 use crate::dialect::Carrier;
 use crate::keys::Keymap;
@@ -22,6 +24,8 @@ mod changes;
 mod inside;
 #[path = "handshake/proof.rs"]
 mod proof;
+#[path = "handshake/resuming.rs"]
+mod resuming;
 #[path = "handshake/terms.rs"]
 mod terms;
 #[path = "handshake/ways.rs"]
@@ -128,16 +132,7 @@ impl Rig {
                     self.lines.push(told.text());
                     shown.push(told);
                 }
-                Effect::Call { .. }
-                | Effect::Refuse { .. }
-                | Effect::Follow { .. }
-                | Effect::Respond { .. }
-                | Effect::LastWords { .. }
-                | Effect::ChangeWay { .. }
-                | Effect::Send { .. }
-                | Effect::Hand { .. }
-                | Effect::Close(_)
-                | Effect::Quit(_) => self.wishes.push(effect),
+                Effect::Link { .. } | Effect::Quit(_) => self.wishes.push(effect),
                 Effect::Speak(_)
                 | Effect::Hush
                 | Effect::Keep { .. }
@@ -171,7 +166,10 @@ impl Rig {
     fn asked(&mut self) -> (u64, HttpCall) {
         let wishes = self.take();
         let mut asks = wishes.into_iter().filter_map(|wish| match wish {
-            Effect::Call { request, call, .. } => Some((request, call)),
+            Effect::Link {
+                order: LinkOrder::Call { request, call },
+                ..
+            } => Some((request, call)),
             _ => None,
         });
         let ask = asks.next().unwrap();
@@ -221,8 +219,14 @@ impl Rig {
     /// Returns what the attempt follows, or why it failed.
     fn course(&mut self) -> Result<Stream, Fault> {
         let found = self.take().into_iter().find_map(|wish| match wish {
-            Effect::Follow { stream, .. } => Some(Ok(stream)),
-            Effect::Refuse { fault, .. } => Some(Err(fault)),
+            Effect::Link {
+                order: LinkOrder::Follow(stream),
+                ..
+            } => Some(Ok(stream)),
+            Effect::Link {
+                order: LinkOrder::Refuse(fault),
+                ..
+            } => Some(Err(fault)),
             _ => None,
         });
         found.unwrap()
@@ -404,7 +408,10 @@ fn leaving_says_so_on_every_way_out() {
     let (request, asked) = rig.subscribing();
     rig.answer(request, 201, &consent(asked["capabilities"].clone()));
     let words = rig.take().into_iter().find_map(|wish| match wish {
-        Effect::LastWords { words, .. } => words,
+        Effect::Link {
+            order: LinkOrder::LastWords(words),
+            ..
+        } => words,
         _ => None,
     });
     let Some(LastWords::Call(call)) = words else {
@@ -414,96 +421,6 @@ fn leaving_says_so_on_every_way_out() {
     let words = message(&call);
     assert_eq!(words["type"], "subscription.close");
     assert_eq!(words["subscription_id"], "sub_1");
-}
-
-#[test]
-fn a_lost_stream_is_resumed_and_a_forgotten_one_asked_for_anew() {
-    let mut rig = Rig::new(Carrier::EventStream);
-    rig.agreed();
-    let lost = |fault| LinkEvent::Lost {
-        fault,
-        retry_in: Duration::from_millis(1),
-    };
-    rig.link(lost(Fault::Closed));
-    rig.connect();
-    assert!(matches!(
-        rig.course(),
-        Ok(Stream {
-            every: None,
-            may_be_forgotten: true,
-            ..
-        })
-    ));
-    rig.link(lost(Fault::Status {
-        status: 404,
-        retry_after: None,
-    }));
-    rig.take();
-    rig.connect();
-    assert_eq!(rig.asked().1.path, MANIFEST);
-}
-
-/// Asks a question, loses the link and comes back; returns a rig that keeps what is announced from then on.
-fn back_with_a_question(forgotten: bool) -> Rig {
-    let mut rig = Rig::new(Carrier::EventStream);
-    rig.agreed();
-    rig.link(LinkEvent::Connected);
-    rig.event("session.started", json!({}));
-    rig.event(
-        "awaiting.confirmation",
-        json!({"reply_token": "rpl_1", "action": "Send it", "consequence": "It is sent",
-            "timeout_seconds": 600, "default_decision": "reject", "risk_level": "low",
-            "reversibility": "reversible", "allowed_replies": ["accept", "reject"]}),
-    );
-    rig.now = rig.now.after(Duration::from_secs(30));
-    rig.input(Input::Deadline);
-    let lost = |fault| LinkEvent::Lost {
-        fault,
-        retry_in: Duration::from_millis(1),
-    };
-    rig.link(lost(Fault::Closed));
-    rig.take();
-    rig.connect();
-    if forgotten {
-        rig.link(lost(Fault::Status {
-            status: 404,
-            retry_after: None,
-        }));
-        rig.take();
-        rig.connect();
-        let (request, _) = rig.asked();
-        rig.answer_text(request, 404, String::new());
-        let (request, _) = rig.subscription();
-        rig.answer(request, 201, &consent(json!({})));
-    }
-    rig.take();
-    rig.link(LinkEvent::Connected);
-    assert!(!rig.lines.iter().any(|line| line.contains("answered again")));
-    rig.now = rig.now.after(Duration::from_secs(2));
-    rig.input(Input::Deadline);
-    rig
-}
-
-#[test]
-fn a_server_that_takes_up_its_subscription_again_can_be_answered_without_another_word() {
-    let mut rig = back_with_a_question(false);
-    assert!(rig.lines.iter().any(|line| line.contains("answered again")));
-    rig.now = rig.now.after(Duration::from_secs(30));
-    rig.input(Input::Deadline);
-    line(&mut rig, "n 1");
-    let sent = rig.take();
-    assert!(sent.iter().any(|wish| matches!(wish, Effect::Send { .. })));
-}
-
-#[test]
-fn a_server_that_forgot_its_subscription_gets_no_answer_to_what_it_never_asked() {
-    let mut rig = back_with_a_question(true);
-    assert!(!rig.lines.iter().any(|line| line.contains("answered again")));
-    rig.now = rig.now.after(Duration::from_secs(30));
-    rig.input(Input::Deadline);
-    line(&mut rig, "n 1");
-    let sent = rig.take();
-    assert!(!sent.iter().any(|wish| matches!(wish, Effect::Send { .. })));
 }
 
 #[test]
@@ -522,7 +439,10 @@ fn replies_carry_the_subscription_that_was_given() {
     rig.input(Input::Deadline);
     line(&mut rig, "n 1");
     let sent = rig.take().into_iter().find_map(|wish| match wish {
-        Effect::Send { body, .. } => Some(body),
+        Effect::Link {
+            order: LinkOrder::Send { body, .. },
+            ..
+        } => Some(body),
         _ => None,
     });
     let sent: Value = serde_json::from_str(&sent.unwrap()).unwrap();
@@ -563,7 +483,12 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
                 ));
                 rig.link(LinkEvent::Connected);
                 match rig.take().as_slice() {
-                    [Effect::Send { body, .. }] => serde_json::from_str(body).unwrap(),
+                    [
+                        Effect::Link {
+                            order: LinkOrder::Send { body, .. },
+                            ..
+                        },
+                    ] => serde_json::from_str(body).unwrap(),
                     other => panic!("{other:?}"),
                 }
             }
@@ -595,6 +520,14 @@ fn a_silence_is_told_ever_more_rarely() {
         .filter(|line| line.contains("Nothing has come from one for"))
         .count();
     assert_eq!(told, 4, "after 1, 2, 4 and 8 minutes");
-    let ends = |wish: &Effect| matches!(wish, Effect::Close(_) | Effect::Quit(Exit::Clean));
+    let ends = |wish: &Effect| {
+        matches!(
+            wish,
+            Effect::Link {
+                order: LinkOrder::Close,
+                ..
+            } | Effect::Quit(Exit::Clean)
+        )
+    };
     assert!(!rig.take().iter().any(ends));
 }

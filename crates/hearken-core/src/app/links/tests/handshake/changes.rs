@@ -23,8 +23,14 @@ fn changed(rig: &mut Rig, text: &str) -> Option<(u64, Value)> {
 
 fn told(rig: &mut Rig) -> Option<(u64, Value)> {
     let found = rig.take().into_iter().find_map(|wish| match wish {
-        Effect::Call { request, call, .. } => Some((request, message(&call))),
-        Effect::Send { request, body, .. } => Some((request, serde_json::from_str(&body).unwrap())),
+        Effect::Link {
+            order: LinkOrder::Call { request, call },
+            ..
+        } => Some((request, message(&call))),
+        Effect::Link {
+            order: LinkOrder::Send { request, body },
+            ..
+        } => Some((request, serde_json::from_str(&body).unwrap())),
         _ => None,
     });
     let (request, body) = found?;
@@ -152,7 +158,10 @@ fn on_one_connection_a_change_is_a_message_on_it() {
     rig.connect();
     rig.link(LinkEvent::Connected);
     let asked = rig.take().into_iter().find_map(|wish| match wish {
-        Effect::Send { body, .. } => Some(serde_json::from_str::<Value>(&body).unwrap()),
+        Effect::Link {
+            order: LinkOrder::Send { body, .. },
+            ..
+        } => Some(serde_json::from_str::<Value>(&body).unwrap()),
         _ => None,
     });
     let honored = asked.unwrap()["capabilities"].clone();

@@ -7,7 +7,13 @@ fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event()
     let mut rig = Rig::new(Carrier::Socket);
     rig.link(LinkEvent::Connected);
     let sent = rig.take();
-    let [Effect::Send { body, .. }] = sent.as_slice() else {
+    let [
+        Effect::Link {
+            order: LinkOrder::Send { body, .. },
+            ..
+        },
+    ] = sent.as_slice()
+    else {
         panic!("{sent:?}");
     };
     let body: Value = serde_json::from_str(body).unwrap();
@@ -19,9 +25,10 @@ fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event()
     line(&mut rig, "v");
     let sent = rig.take();
     assert!(
-        sent.iter()
-            .any(|wish| matches!(wish, Effect::Send { body, .. }
-            if body.contains("subscription.renegotiate"))),
+        sent.iter().any(
+            |wish| matches!(wish, Effect::Link { order: LinkOrder::Send { body, .. }, .. }
+            if body.contains("subscription.renegotiate"))
+        ),
         "{sent:?}"
     );
     // The next connection starts afresh: nothing is resumed there (B.2.5).
@@ -31,7 +38,13 @@ fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event()
     });
     rig.take();
     rig.link(LinkEvent::Connected);
-    assert!(matches!(rig.take().as_slice(), [Effect::Send { .. }]));
+    assert!(matches!(
+        rig.take().as_slice(),
+        [Effect::Link {
+            order: LinkOrder::Send { .. },
+            ..
+        }]
+    ));
 }
 
 #[test]
@@ -64,7 +77,10 @@ fn events_in_place_of_a_consent_are_taken_unless_proof_is_wanted() {
     let mut rig = Rig::under(Carrier::Socket, config);
     rig.link(LinkEvent::Connected);
     rig.event("session.started", json!({"summary_normal": "Off we go"}));
-    assert!(rig.wishes.contains(&Effect::Close(LINK)));
+    assert!(rig.wishes.contains(&Effect::Link {
+        link: LINK,
+        order: LinkOrder::Close
+    }));
     assert!(!rig.heard("Off we go"), "{:?}", rig.lines);
 }
 
@@ -75,7 +91,10 @@ fn a_refusal_on_one_connection_ends_the_link() {
     rig.take();
     let text = rejection("authorization_denied").to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    assert!(rig.take().contains(&Effect::Close(LINK)));
+    assert!(rig.take().contains(&Effect::Link {
+        link: LINK,
+        order: LinkOrder::Close
+    }));
     assert!(rig.heard("your token does not allow it"), "{:?}", rig.lines);
 }
 
@@ -154,7 +173,7 @@ fn subscribed_with_a_question() -> Rig {
 }
 
 fn requests(rig: &mut Rig) -> usize {
-    let asks = |wish: &Effect| matches!(wish, Effect::Send { body, .. } if body.contains("subscription.request"));
+    let asks = |wish: &Effect| matches!(wish, Effect::Link { order: LinkOrder::Send { body, .. }, .. } if body.contains("subscription.request"));
     rig.take().iter().filter(|wish| asks(wish)).count()
 }
 
@@ -194,7 +213,7 @@ fn the_end_of_a_subscription_decides_its_questions_and_is_followed_by_a_new_one(
 fn a_rejected_change_ends_the_subscription_and_a_new_one_is_asked_for_on_the_old_terms() {
     let mut rig = subscribed_with_a_question();
     line(&mut rig, "load low");
-    assert!(rig.take().iter().any(|wish| matches!(wish, Effect::Send { body, .. } if body.contains("subscription.renegotiate"))));
+    assert!(rig.take().iter().any(|wish| matches!(wish, Effect::Link { order: LinkOrder::Send { body, .. }, .. } if body.contains("subscription.renegotiate"))));
     let text = rejection("capabilities_incompatible").to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(
@@ -209,7 +228,10 @@ fn a_rejected_change_ends_the_subscription_and_a_new_one_is_asked_for_on_the_old
         rig.lines
     );
     let asked = rig.take().into_iter().find_map(|wish| match wish {
-        Effect::Send { body, .. } => Some(serde_json::from_str::<Value>(&body).unwrap()),
+        Effect::Link {
+            order: LinkOrder::Send { body, .. },
+            ..
+        } => Some(serde_json::from_str::<Value>(&body).unwrap()),
         _ => None,
     });
     let asked = asked.unwrap();
@@ -220,7 +242,15 @@ fn a_rejected_change_ends_the_subscription_and_a_new_one_is_asked_for_on_the_old
     let text = consent(asked["capabilities"].clone()).to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert_eq!(rig.app.links()[0].connection().how, Some("link.handshake"));
-    let again = |wish: &Effect| matches!(wish, Effect::Send { .. });
+    let again = |wish: &Effect| {
+        matches!(
+            wish,
+            Effect::Link {
+                order: LinkOrder::Send { .. },
+                ..
+            }
+        )
+    };
     assert!(
         !rig.take().iter().any(again),
         "the change is asked for again"

@@ -38,7 +38,10 @@ impl Rig {
 
     fn changed(&mut self) -> Option<Way> {
         self.take().into_iter().find_map(|wish| match wish {
-            Effect::ChangeWay { way, .. } => Some(way),
+            Effect::Link {
+                order: LinkOrder::ChangeWay(way),
+                ..
+            } => Some(way),
             _ => None,
         })
     }
@@ -65,7 +68,13 @@ fn the_next_way_of_the_manifest_is_gone_once_and_told_once() {
     rig.link(LinkEvent::Connecting { attempt: 1 });
     assert_eq!(rig.take(), []);
     rig.link(LinkEvent::Connected);
-    assert!(matches!(rig.take().as_slice(), [Effect::Send { .. }]));
+    assert!(matches!(
+        rig.take().as_slice(),
+        [Effect::Link {
+            order: LinkOrder::Send { .. },
+            ..
+        }]
+    ));
     rig.fails(status(404));
     assert_eq!(rig.changed(), None);
     assert!(rig.heard("one can't be used: nothing is at that address (status 404)."));
@@ -147,7 +156,10 @@ fn a_websocket_that_fails_is_given_up_where_nobody_says_that_there_is_a_stream()
         answer(&mut rig);
         assert!(rig.heard("one can't be used: what answers there is no WebSocket."));
         assert!(!rig.heard("Going on"), "{:?}", rig.lines);
-        assert!(rig.take().contains(&Effect::Close(LINK)));
+        assert!(rig.take().contains(&Effect::Link {
+            link: LINK,
+            order: LinkOrder::Close
+        }));
     }
 }
 
@@ -165,7 +177,10 @@ fn who_wants_proof_wants_it_on_every_way() {
     let text = consent(json!({})).to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(rig.heard("one can't be used: no subscription: it has no signed manifest"));
-    assert!(rig.take().contains(&Effect::Close(LINK)));
+    assert!(rig.take().contains(&Effect::Link {
+        link: LINK,
+        order: LinkOrder::Close
+    }));
 }
 
 #[test]
@@ -202,7 +217,13 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
     rig.take();
     line(&mut rig, "n 1");
     let sent = rig.take();
-    let [Effect::Send { body, .. }] = sent.as_slice() else {
+    let [
+        Effect::Link {
+            order: LinkOrder::Send { body, .. },
+            ..
+        },
+    ] = sent.as_slice()
+    else {
         panic!("{sent:?}");
     };
     let body: Value = serde_json::from_str(body).unwrap();
