@@ -60,10 +60,13 @@ struct PendingRequest {
     carried_by: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Purpose {
-    /// The person's answer, under this number.
-    Reply(u64),
+    /// The person's answer, under this number, to the question with this token.
+    Reply {
+        number: u64,
+        token: String,
+    },
     Prompt,
     Stop,
     Set,
@@ -193,11 +196,15 @@ impl Aaep {
             return false;
         };
         asked.is_answered = true;
-        let digest = asked.digest.clone();
+        let (digest, token) = (asked.digest.clone(), asked.token.clone());
         let Ok(reply) = serde_json::from_str(&reply.to_json(&self.subscription)) else {
             return false;
         };
-        self.request_of_bridge(Content::Reply { reply, digest }, Purpose::Reply(number), cx);
+        self.request_of_bridge(
+            Content::Reply { reply, digest },
+            Purpose::Reply { number, token },
+            cx,
+        );
         true
     }
 
@@ -349,20 +356,30 @@ impl Aaep {
         }
     }
 
-    /// Reports what the bridge says became of a request.
+    /// Reports what the bridge says became of a request. Where the agent was not given the answer and its question is
+    /// open all the same, the answer is kept; where the question may be decided, it is refused.
     fn conclude(&mut self, purpose: Purpose, outcome: RequestOutcome, out: &mut Vec<Out>) {
-        let refused = |key, word| Err(Undelivered::Refused(declined(key, word)));
-        let none = || PhraseArg::Own(String::new());
+        let plain = |key| Fault::Declined(Phrase::new(key));
         let outcome = match outcome {
             RequestOutcome::Taken(receipt) => Ok(receipt),
-            RequestOutcome::Changed => refused("bridge.changed", none()),
-            RequestOutcome::Closed => refused("bridge.closed", none()),
-            RequestOutcome::Unknown => refused("bridge.unknown", none()),
+            RequestOutcome::Changed => Err(Undelivered::Kept(plain("bridge.changed"))),
+            RequestOutcome::Closed => Err(Undelivered::Refused(plain("bridge.closed"))),
+            RequestOutcome::Unknown => Err(Undelivered::Refused(plain("bridge.unknown"))),
             RequestOutcome::Decided(answered) => {
                 let (key, person) = first(&answered);
-                refused(key, person)
+                if let Purpose::Reply { token, .. } = &purpose {
+                    out.push(Out::AnsweredBy {
+                        token: token.clone(),
+                        person: answered.person,
+                        answer: answered.answer,
+                    });
+                }
+                Err(Undelivered::Refused(declined(key, person)))
             }
-            RequestOutcome::NotTaken(reason) => Err(Undelivered::Refused(because(reason))),
+            RequestOutcome::NotTaken(
+                obstacle @ (Obstacle::Lost | Obstacle::PerhapsAnother | Obstacle::Ending),
+            ) => Err(Undelivered::Refused(because(obstacle))),
+            RequestOutcome::NotTaken(obstacle) => Err(Undelivered::Kept(because(obstacle))),
             RequestOutcome::Perhaps(reason) => Err(Undelivered::Unknown(because(reason))),
         };
         self.report(purpose, outcome, out);
@@ -375,7 +392,9 @@ impl Aaep {
         out: &mut Vec<Out>,
     ) {
         let (not_taken, perhaps) = match purpose {
-            Purpose::Reply(request) => return out.push(Out::Settled { request, outcome }),
+            Purpose::Reply {
+                number: request, ..
+            } => return out.push(Out::Settled { request, outcome }),
             Purpose::Prompt | Purpose::Set => ("prompt.not_taken", "prompt.perhaps_taken"),
             Purpose::Stop => ("bridge.not_stopped", "bridge.perhaps_stopped"),
         };

@@ -352,11 +352,12 @@ fn is_refusal(answer: &Answer) -> bool {
     }
 }
 
-/// Returns whether a server reports that it does not know the token, or no longer does: then the question may be
+/// Returns whether a server reports that it does not know the token, or no longer does, or declines the answer: then the question may be
 /// decided already, and is certainly not known to be open.
 fn refuses_for_good(undelivered: &Undelivered) -> bool {
     match undelivered {
         Undelivered::Refused(Fault::Status { status, .. }) => matches!(status, 404 | 409 | 410),
+        Undelivered::Refused(Fault::Declined(_)) => true,
         Undelivered::Refused(_) | Undelivered::Kept(_) | Undelivered::Unknown(_) => false,
     }
 }

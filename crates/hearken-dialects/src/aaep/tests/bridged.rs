@@ -124,33 +124,41 @@ fn what_the_bridge_declines_is_declined_for_good() {
         answer: Answer::Response(Response::YesNo(true)),
         at: at(),
     });
-    for (outcome, key) in [
-        (RequestOutcome::Changed, "bridge.changed"),
-        (RequestOutcome::Closed, "bridge.closed"),
-        (RequestOutcome::Unknown, "bridge.unknown"),
-        (decided, "bridge.first.answered"),
-        (RequestOutcome::NotTaken(Obstacle::Lost), "bridge.why.lost"),
+    let (kept, refused) = (false, true);
+    let only_seen = RequestOutcome::NotTaken(Obstacle::OnlySeen);
+    let lost = RequestOutcome::NotTaken(Obstacle::Lost);
+    for (outcome, key, may_be_decided) in [
+        (RequestOutcome::Changed, "bridge.changed", kept),
+        (only_seen, "bridge.why.only_seen", kept),
+        (RequestOutcome::Closed, "bridge.closed", refused),
+        (RequestOutcome::Unknown, "bridge.unknown", refused),
+        (decided, "bridge.first.answered", refused),
+        (lost, "bridge.why.lost", refused),
     ] {
         let mut bench = watching();
         bench.frame(question());
         let out = replied(&mut bench, 7);
         let (_, message) = sent(&out);
         let id = message["request_id"].as_str().unwrap();
-        let out = bench.frame(outcome.to_json(id));
-        let [
-            Out::Settled {
-                request: 7,
-                outcome: Err(Undelivered::Refused(fault)),
-            },
-        ] = &out[..]
+        let mut out = bench.frame(outcome.to_json(id));
+        let settled = out.pop();
+        let Some(Out::Settled {
+            request: 7,
+            outcome: Err(undelivered),
+        }) = settled
         else {
-            panic!("{out:?}");
+            panic!("{settled:?}");
         };
-        let Fault::Declined(phrase) = fault else {
-            panic!("{fault:?}");
+        // Who was first is said before that the own answer came too late.
+        let is_first = matches!(&out[..], [Out::AnsweredBy { token, .. }] if token == "rpl_1");
+        assert_eq!(is_first, key.starts_with("bridge.first"));
+        let is_refused = matches!(undelivered, Undelivered::Refused(_));
+        assert_eq!(is_refused, may_be_decided, "{key}");
+        let Fault::Declined(phrase) = undelivered.fault() else {
+            panic!("{undelivered:?}");
         };
         assert_eq!(phrase.key, key);
-        assert!(fault.is_final(), "it is not sent again");
+        assert!(undelivered.fault().is_final(), "it is not sent again");
     }
 }
 
