@@ -85,6 +85,8 @@ pub struct LineWriter {
     /// The last minute written.
     minute: Option<Arc<str>>,
     ours: OwnWords,
+    /// Whether nothing was written yet.
+    is_new: bool,
 }
 
 /// Who spoke in the previous line, and when.
@@ -123,6 +125,7 @@ impl LineWriter {
             before: None,
             minute: None,
             ours: OwnWords::default(),
+            is_new: true,
         }
     }
 
@@ -164,7 +167,10 @@ impl LineWriter {
                 }
                 let speaker = speaker(told, &label);
                 let could_be_ours = self.ours.could_be(app.phrases(), told);
-                let goes_on = self.goes_on(app, told, &speaker, could_be_ours);
+                // The first line of a run is hearken's greeting, which begins with its name.
+                let greets =
+                    std::mem::take(&mut self.is_new) && told.kind == Kind::Hint && is_ours(told);
+                let goes_on = greets || self.goes_on(app, told, &speaker, could_be_ours);
                 let onward = onward(told, &speaker, could_be_ours);
                 self.before = Some(Before {
                     speaker,

@@ -224,7 +224,7 @@ fn the_end_of_standard_input_changes_nothing() {
         "{lines:?}"
     );
     assert!(
-        lines[0].starts_with("Note: hearken, lines, no voice. ("),
+        lines[0].starts_with("hearken, plain lines, no voice. ? help, q quit. ("),
         "{lines:?}"
     );
 }
@@ -342,8 +342,11 @@ fn lines_of_a_width_keep_to_it() {
     let (code, _, lines) = child.exit();
     assert_eq!(code, 0);
     assert!(lines.len() > 8);
+    assert_eq!(lines[0], "hearken, plain lines, no voice. ? help,");
     for line in &lines {
         assert!(line.chars().count() <= 40, "{line}");
+    }
+    for line in &lines[2..] {
         // A continuation of an agent's text is indented.
         let told = line.contains(": ") || line.starts_with("  ");
         assert!(told, "every line has its label: {line}");
@@ -429,7 +432,7 @@ fn a_reader_that_stops_reading_does_not_stop_the_keys() {
 fn with_a_screen_reader_the_first_line_says_lines_and_no_voice_of_its_own() {
     let arguments = ["demo", "--scenario", "tool", "--screen-reader", "yes"];
     let mut terminal = Terminal::start(100, 30, &arguments);
-    let first = "hearken, lines, your screen reader speaks.";
+    let first = "hearken, plain lines, your screen reader speaks.";
     terminal.wait_until("the first line", |screen| {
         let screen: String = screen.split_whitespace().collect::<Vec<_>>().join(" ");
         screen.contains(first)

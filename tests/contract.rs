@@ -102,6 +102,8 @@ fn words_of(lines: &str, width: u16, labels: &[String], ours: bool) -> String {
                 (Some(words), _) => words,
                 (None, Some(words)) if at > 0 => words,
                 (None, None) if at > 0 && ours => line,
+                // Only the greeting, the first line of all, begins with hearken's name instead of a label.
+                (None, None) if ours && line.starts_with("hearken, ") => line,
                 (None, _) => {
                     panic!("neither a label nor set in: {line:?} of {labels:?} in\n{lines}")
                 }

@@ -333,7 +333,7 @@ fn watch_offers_what_runs_under_numbers_says_it_and_follows_what_is_chosen() {
         terminal.wait("The numbers are 1 to");
     }
     terminal.press("1\r");
-    terminal.wait("hearken, lines");
+    terminal.wait("hearken, plain lines");
     terminal.wait("Connected");
     terminal.press("q\r");
     assert_eq!(terminal.exit(), 0);

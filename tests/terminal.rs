@@ -545,7 +545,7 @@ fn a_dumb_terminal_gets_plain_lines_without_any_escape() {
             assert_eq!(terminal.exit(), 0);
             let text = String::from_utf8_lossy(terminal.raw()).into_owned();
             assert!(
-                text.contains("hearken, lines, because TERM is dumb or not set; no voice."),
+                text.contains("hearken, plain lines, because TERM is dumb or not set; no voice."),
                 "{text}"
             );
             assert!(!text.contains('\x1b') && !text.contains('\x07'), "{text:?}");

@@ -68,8 +68,7 @@ fn by_ear_one_question_is_finished_before_the_next_is_asked_once() {
     assert_eq!(
         said(stage),
         [
-            "Press letter c to confirm:",
-            "Send the letter.",
+            "Press letter c to confirm.",
             "Question 2 waits until this one is decided."
         ]
     );
@@ -80,19 +79,19 @@ fn by_ear_one_question_is_finished_before_the_next_is_asked_once() {
     assert_eq!(
         told,
         [
-            "Accepting question 1.",
+            "Accepting question 1:",
+            "Send the letter. [cut]",
             "Question 2 from Ben.",
             "Medium risk. Can't be undone.",
             "Delete the draft.",
             "If accepted:",
             "Ben does it at once.",
-            &told[6],
-            "letter y letter c, letter n, letter d.",
+            &told[7],
             "Question 1: Sent.",
         ]
     );
     assert!(
-        told[6].starts_with("Silence rejects in 4 minutes"),
+        told[7].starts_with("Silence rejects in 4 minutes"),
         "{told:?}"
     );
     // It can be answered: all of it has been said.
@@ -121,7 +120,6 @@ fn what_was_heard_is_asked_in_short_after_the_one_before() {
             "Question 2 from Ben.",
             "Medium risk. Can't be undone.",
             "Delete the draft.",
-            "letter y letter c, letter n, letter d.",
             "Question 1: Sent.",
         ]
     );
@@ -178,9 +176,15 @@ fn in_lines_one_question_is_finished_before_the_next_is_written() {
     stage.line("c 1");
     assert_eq!(stage.sent.len(), 1);
     let told = rows(stage);
-    assert_eq!(told[0], "hearken: Accepting question 1.");
     assert_eq!(
-        told[1..6],
+        told[..2],
+        [
+            "hearken: Accepting question 1:",
+            "Ann asks: Send the letter."
+        ]
+    );
+    assert_eq!(
+        told[2..7],
         [
             "Question Ben: Question 2 from Ben. Medium risk. Can't be undone.",
             "Ben asks: Delete the draft.",
@@ -189,7 +193,7 @@ fn in_lines_one_question_is_finished_before_the_next_is_written() {
             "Question Ben: Silence rejects in 5 minutes. y 2 c 2, n 2, d 2.",
         ]
     );
-    let again = told[6..]
+    let again = told[7..]
         .iter()
         .any(|row| row.contains("Delete the draft."));
     assert!(!again, "{told:?}");
@@ -203,7 +207,7 @@ fn keys_are_heard_as_words_that_cant_be_misheard() {
     let mut by_key = stage(Manner::Keys);
     asks(&mut by_key, "Ann", "Send the letter.");
     by_key.wait_for_silence();
-    let keys = "Press letter y then letter c to accept, letter n to reject, letter d for details.";
+    let keys = "letter y then letter c accepts, letter n rejects, letter d for details.";
     assert!(said(&mut by_key).iter().any(|words| words == keys));
     let mut by_line = stage(Manner::Lines);
     asks(&mut by_line, "Ann", "Send the letter.");
@@ -221,7 +225,7 @@ fn keys_are_heard_as_words_that_cant_be_misheard() {
         .map(|object| object["spoken"].as_str().unwrap().to_owned())
         .collect();
     for words in [
-        "Type letter y 1 then letter c 1 to accept, letter n 1 to reject, letter d 1 for details.",
+        "letter y 1 then letter c 1 accepts, letter n 1 rejects, letter d 1 for details.",
         "Type letter a, a space and a number.",
     ] {
         assert!(

@@ -60,6 +60,11 @@ impl CommandCall<'_> {
                 let allowed = self.allowed();
                 self.say("call.value.none", &[("name", given), ("allowed", allowed)])
             }
+            // Only the hooks' agents are a list.
+            ErrorKind::InvalidValue if given == "AGENT" => {
+                let allowed = self.words.all_of(&self.valid());
+                self.say("call.value.agent", &[("allowed", allowed)])
+            }
             ErrorKind::InvalidValue => {
                 let allowed = self.allowed();
                 let close = self.first(ContextKind::SuggestedValue);
@@ -126,11 +131,17 @@ impl CommandCall<'_> {
         self.words.text(key, &args)
     }
 
-    /// Returns the values that would be valid.
+    /// Returns the values that would be valid, as alternatives.
     fn allowed(&self) -> String {
-        let values = self.all(ContextKind::ValidValue);
-        let values: Vec<&str> = values.iter().map(String::as_str).collect();
-        self.words.either(&values)
+        self.words.either(&self.valid())
+    }
+
+    /// Returns the values that would be valid.
+    fn valid(&self) -> Vec<&str> {
+        match self.error.get(ContextKind::ValidValue) {
+            Some(ContextValue::Strings(values)) => values.iter().map(String::as_str).collect(),
+            Some(_) | None => Vec::new(),
+        }
     }
 
     fn first(&self, kind: ContextKind) -> String {

@@ -62,6 +62,7 @@ pub(super) fn looking_back(app: &App) -> Option<String> {
             ];
             app.phrases().text("headline.hit", &args)
         }
+        None if app.newer() == 0 => app.phrases().text("headline.review.newest", &[]),
         None => app.phrases().text("headline.review", &[newer]),
     })
 }

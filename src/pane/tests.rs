@@ -185,7 +185,7 @@ fn the_agents_words_and_ours_never_share_a_row_in_a_question() {
     ask(
         &mut app,
         now,
-        "Delete it. Low risk. Question 2, 2 of 2. Press x to accept",
+        "Delete it. Low risk. Question 2, 2 of 2. x accepts",
     );
     let (rows, _) = screen(&app, now, 100, 20);
     let agents = rows
@@ -195,7 +195,7 @@ fn the_agents_words_and_ours_never_share_a_row_in_a_question() {
     assert_eq!(rows[agents - 1], "Mailer asks:");
     assert_eq!(
         rows[agents],
-        "    Delete it. Low risk. Question 2, 2 of 2. Press x to accept"
+        "    Delete it. Low risk. Question 2, 2 of 2. x accepts"
     );
     assert_eq!(rows[agents + 1], "If accepted:");
     assert_eq!(rows[agents + 2], "    It is gone.");

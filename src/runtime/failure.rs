@@ -195,16 +195,19 @@ pub(crate) fn keys(error: &KeyError) -> Reason {
         KeyError::UnknownKey { command, name } => Reason::new("call.keys.key")
             .with("command", command)
             .with("name", format!("{name:?}")),
-        KeyError::Reserved { command, name, why } => Reason::new("call.keys.reserved")
-            .with("command", command)
-            .with("name", name)
-            .because(
-                "why",
-                Reason::new(match why {
-                    KeptKey::Idle => "call.keys.idle",
-                    KeptKey::Terminal => "call.keys.terminal",
-                }),
-            ),
+        // This names the key itself, so nothing need come before it.
+        KeyError::Reserved { command, name, why } => {
+            return Reason::new("call.keys.reserved")
+                .with("command", command)
+                .with("name", name)
+                .because(
+                    "why",
+                    Reason::new(match why {
+                        KeptKey::Idle => "call.keys.idle",
+                        KeptKey::Terminal => "call.keys.terminal",
+                    }),
+                );
+        }
         KeyError::Conflict {
             name,
             first,

@@ -191,12 +191,13 @@ fn a_file_in_the_folder_is_all_that_a_language_takes() {
 #[test]
 fn no_language_has_english_sentences_left() {
     /// Names, words that other languages took from this one, and phrases made only of placeholders.
-    const SAME: [&str; 24] = [
+    const SAME: [&str; 25] = [
         "fact.version",
         "label.reply",
         "title.questions",
         "source.demo",
         "way.from.websocket",
+        "acp.protocol",
         "foreign.acp",
         "foreign.mcp",
         "foreign.cloud_events",
@@ -478,10 +479,10 @@ fn every_sentence_names_the_keys_as_they_are() {
     let phrases = hearken::announce::Phrases::english()
         .unwrap()
         .keyed(&keymap.names());
-    assert_eq!(phrases.text("question.keys.accept", &[]), "F5 to accept");
+    assert_eq!(phrases.text("question.keys.accept", &[]), "F5 accepts");
     assert_eq!(
         phrases.text("danger.remedy.leave", &[]),
         "Press (no key) to leave this agent."
     );
-    assert_eq!(phrases.text("question.keys.reject", &[]), "n to reject");
+    assert_eq!(phrases.text("question.keys.reject", &[]), "n rejects");
 }

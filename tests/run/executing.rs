@@ -174,7 +174,7 @@ fn was_announced(file: &str, announced: &str) -> bool {
 #[test]
 fn what_is_accepted_runs_and_no_file_changes_that_was_not_announced() {
     let accept = [
-        ("Type y 1 then c 1 to accept", "y 1"),
+        ("y 1 then c 1 accepts", "y 1"),
         ("Type c 1 to confirm", "c 1"),
     ];
     for (input, wanted) in [
@@ -240,8 +240,8 @@ fn a_call_that_changes_while_its_question_is_open_is_asked_again_and_the_old_ans
                 "It does not say what it would do, so it can only be rejected",
                 "y 1",
             )],
-            (Some(_), 300) => vec![("to accept", "y 1")],
-            (Some(_), _) => vec![("to accept", "y 1"), ("Type c 1 to confirm", "")],
+            (Some(_), 300) => vec![("accepts, n 1", "y 1")],
+            (Some(_), _) => vec![("accepts, n 1", "y 1"), ("Type c 1 to confirm", "")],
         };
         let then = [("It has changed", "c 1"), ("d 2", "n 2")];
         let keys: Vec<(&str, &str)> = first_keys.into_iter().chain(then).collect();
@@ -259,7 +259,7 @@ fn a_call_that_runs_with_something_else_than_was_accepted_is_a_danger() {
         instead: Some(json!({"command": "touch other.txt"})),
     };
     let keys = [
-        ("Type y 1 then c 1 to accept", "y 1"),
+        ("y 1 then c 1 accepts", "y 1"),
         ("Type c 1 to confirm", "c 1"),
         ("Danger: Type x to leave this agent", ""),
     ];

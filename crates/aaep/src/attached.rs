@@ -38,6 +38,8 @@ pub struct Attached {
     pub final_choices: Vec<String>,
     /// Whether the questions whose state a state change leaves stay without an answer, because their turn is over.
     pub unanswered: bool,
+    /// Whether the session fails if the question stays without an answer; its default response then says so.
+    pub fails_unanswered: bool,
     /// Whether the session that begins is a dialog of this program's own with the person, in which no agent works.
     pub aside: bool,
 }
@@ -276,6 +278,9 @@ impl Attached {
         if self.unanswered {
             map.insert("unanswered".to_owned(), true.into());
         }
+        if self.fails_unanswered {
+            map.insert("fails_unanswered".to_owned(), true.into());
+        }
         if self.aside {
             map.insert("aside".to_owned(), true.into());
         }
@@ -326,6 +331,7 @@ impl Attached {
                 .map(bounded)
                 .collect(),
             unanswered: own.get("unanswered").and_then(Value::as_bool) == Some(true),
+            fails_unanswered: own.get("fails_unanswered").and_then(Value::as_bool) == Some(true),
             aside: own.get("aside").and_then(Value::as_bool) == Some(true),
         }
     }
@@ -499,6 +505,7 @@ mod tests {
             }),
             final_choices: vec!["close".to_owned()],
             unanswered: true,
+            fails_unanswered: true,
             aside: true,
         };
         assert_eq!(again(&attached), attached);

@@ -25,6 +25,10 @@ pub(super) fn tell_start(cx: &mut AppCx) {
         ("face", text(cx.face.name())),
         ("why", text(cx.face.why())),
         ("voice", voice),
+        (
+            "ways",
+            text(cx.face.pick("start.ways.keys", "start.ways.lines")),
+        ),
     ];
     let (class, kind, key) = (Class::Outcome, Kind::Hint, "start.face");
     match cx.face.manner() {

@@ -431,7 +431,7 @@ fn a_question_is_asked_in_full_and_answered_by_a_key() {
         "If accepted: It is gone",
         "Low risk",
         "Silence rejects in 5 minutes",
-        "Press y",
+        "y accepts",
     ] {
         assert!(
             asked.to_lowercase().contains(&part.to_lowercase()),

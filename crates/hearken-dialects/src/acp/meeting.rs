@@ -72,6 +72,12 @@ impl Acp {
             {
                 self.wants_sign_in(cx);
             }
+            // Whoever does not know the greeting speaks something else; a plain echo answers so, too.
+            AcpRequest::Greeting if code == rpc::NO_SUCH_METHOD => {
+                let protocol = PhraseArg::Phrase(Phrase::new("acp.protocol"));
+                let unspoken = Phrase::new("fault.not_spoken").with("protocol", protocol);
+                self.give_up(unspoken, cx.out);
+            }
             AcpRequest::Greeting | AcpRequest::Opening => {
                 self.give_up(Phrase::new("acp.no_start").with("words", words), cx.out);
             }

@@ -218,6 +218,7 @@ impl AspConversation {
         let content = Content::from(Event::AwaitingClarification(Box::new(clarification)));
         let content = content.with(Attached {
             final_choices,
+            fails_unanswered: left.is_some(),
             ..Attached::default()
         });
         let text = self.write(content, cx.now);

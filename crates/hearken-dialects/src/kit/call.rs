@@ -360,6 +360,7 @@ impl Call {
             call: None,
             final_choices: Vec::new(),
             unanswered: false,
+            fails_unanswered: false,
             aside: false,
         }
     }

@@ -1,10 +1,10 @@
-//! How a question is answered, in words: in full the first time in a run, in short after that.
+//! What of a question is said once in a run: how it is answered, and that its agent states no risk.
 //!
-//! Responsibilities: which keys or lines answer a question, and when a person already knows them. Not here: what a
+//! Responsibilities: which keys or lines answer a question, and what a person already knows. Not here: what a
 //! key does (`keys`), when it counts (`app`).
 
 use crate::config::Verbosity;
-use crate::protocol::{Decision, ResponseKind};
+use crate::protocol::{AwaitingConfirmation, Decision, ResponseKind, RiskLevel, Undoing};
 use crate::session::{Question, QuestionBody, TokenUse};
 
 use super::answerable::{takes_two_steps, unanswerable, ways};
@@ -27,11 +27,20 @@ impl Announcer {
         self.keys_in(question, Length::Full).text
     }
 
-    /// Returns how to answer, in short if another question has explained it in this run. A program receives the lines
-    /// separately from the words, so they are not spoken there.
+    /// Returns how to answer. If another question has explained it in this run, it is only shown, and in short; the
+    /// help repeats it. A program receives the lines separately from the words, so they are not spoken there.
     pub(super) fn keys_now(&self, question: &Question) -> Segment {
-        let first = ways(question).and_then(|ways| self.ways_told.get(&ways));
+        let first = ways(question).and_then(|ways| self.explained.ways.get(&ways));
         let known = first.is_some_and(|first| *first != question.id);
+        self.keys_as(question, known)
+    }
+
+    /// Returns how to answer, in full, for whoever asks.
+    pub(super) fn keys_in_full(&self, question: &Question) -> Segment {
+        self.keys_as(question, false)
+    }
+
+    fn keys_as(&self, question: &Question, known: bool) -> Segment {
         let length = match known {
             true => Length::Short,
             false => Length::Full,
@@ -48,10 +57,50 @@ impl Announcer {
         keys
     }
 
-    /// Records that a question was asked together with its ways to answer.
-    pub(super) fn ways_were_told(&mut self, question: &Question) {
+    /// Records that a question was asked together with its ways to answer and its risk.
+    pub(super) fn was_explained(&mut self, question: &Question) {
         if let Some(ways) = ways(question) {
-            self.ways_told.entry(ways).or_insert(question.id);
+            self.explained.ways.entry(ways).or_insert(question.id);
+        }
+        if let QuestionBody::Confirmation(asked) = &question.body
+            && matches!(asked.risk_level, Some(RiskLevel::Other(_)) | None)
+        {
+            self.explained.note_risk(question);
+        }
+    }
+
+    /// Returns that the risk is unknown. It is spoken once for each agent, because the agents that state none never
+    /// state any, and it is shown with every question.
+    pub(super) fn unknown_risk(&self, question: &Question) -> Arg {
+        let text = self.phrases.text("question.risk.unknown", &[]);
+        let agent = (question.key.link, question.key.agent.clone());
+        let first = self.explained.risks.get(&agent);
+        match first.is_some_and(|first| *first != question.id) {
+            true => Arg::Sounding {
+                text,
+                spoken: String::new(),
+            },
+            false => Arg::Own(text),
+        }
+    }
+
+    /// Says of a risk that is not stated all that is not stated, however often it was said.
+    pub(super) fn with_all_risks(
+        &self,
+        asked: &AwaitingConfirmation,
+        args: &mut [(&'static str, Arg)],
+    ) {
+        for (name, arg) in args {
+            match (*name, &*arg) {
+                ("risk", Arg::Sounding { text, .. }) => *arg = Arg::own(text.clone()),
+                ("reversibility", Arg::Own(text)) if asked.undoing() == Undoing::Unknown => {
+                    let unstated = self.phrases.text("question.reversibility.unstated", &[]);
+                    let known = self.phrases.text("question.reversibility.unknown", &[]);
+                    let more = text.strip_prefix(&known).unwrap_or(text).trim();
+                    *arg = Arg::Own(format!("{unstated} {more}").trim_end().to_owned());
+                }
+                _ => {}
+            }
         }
     }
 
@@ -109,10 +158,10 @@ impl Announcer {
                 };
                 let mut ways = Vec::new();
                 if asked.takes(&Decision::Accept) {
-                    ways.push(self.said(accept, &n()));
+                    ways.push(self.said(accept, &n()).told(length));
                 }
                 if asked.takes(&Decision::Reject) {
-                    ways.push(self.said(reject, &n()));
+                    ways.push(self.said(reject, &n()).told(length));
                 }
                 // An agent's own names for its answers are never shortened.
                 for (at, other) in asked.others().enumerate() {
@@ -124,8 +173,14 @@ impl Announcer {
                     let key = pick("question.keys.other", "question.lines.other");
                     ways.push(self.said(key, &args));
                 }
-                ways.push(self.said(details, &n()));
-                self.said(all, &[("ways", KeyWords::joined(&ways, ", ").arg())])
+                ways.push(self.said(details, &n()).told(length));
+                let ways = KeyWords::joined(&ways, ", ");
+                let silent = ways.spoken.is_empty();
+                let mut all = self.said(all, &[("ways", ways.arg())]);
+                if silent {
+                    all.spoken.clear();
+                }
+                all
             }
             QuestionBody::Clarification(asked) => {
                 let ways: Vec<KeyWords> = asked
@@ -161,9 +216,18 @@ struct KeyWords {
 }
 
 impl KeyWords {
+    /// Returns a usual way to answer as it is told: known ones are only shown.
+    fn told(mut self, length: Length) -> Self {
+        if length == Length::Short {
+            self.spoken.clear();
+        }
+        self
+    }
+
     fn joined(all: &[Self], between: &str) -> Self {
         let texts: Vec<&str> = all.iter().map(|said| said.text.as_str()).collect();
-        let spoken: Vec<&str> = all.iter().map(|said| said.spoken.as_str()).collect();
+        let spoken = all.iter().map(|said| said.spoken.as_str());
+        let spoken: Vec<&str> = spoken.filter(|spoken| !spoken.is_empty()).collect();
         Self {
             text: texts.join(between),
             spoken: spoken.join(between),

@@ -4,14 +4,39 @@
 //! Not here: the words for any of this (`answer_keys`, `doubt`, `question`).
 
 use crate::announce::text::speakable;
-use crate::protocol::AwaitingClarification;
-use crate::session::{Question, QuestionBody, Standing};
+use std::collections::BTreeMap;
+
+use crate::protocol::{AgentId, AwaitingClarification};
+use crate::session::{LinkId, Question, QuestionBody, QuestionId, Standing};
 
 /// A way to answer that is explained in full once per run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ways {
     OneStep,
     TwoSteps,
+}
+
+/// For how many agents it is remembered that they state no risk; of a forgotten one it is said again.
+const MOST_AGENTS: usize = 4096;
+
+/// What was said once about questions, each with the question that said it.
+#[derive(Debug, Default)]
+pub(super) struct Explained {
+    /// The ways to answer.
+    pub(super) ways: BTreeMap<Ways, QuestionId>,
+    /// The agents of which it was said that they state no risk.
+    pub(super) risks: BTreeMap<(LinkId, AgentId), QuestionId>,
+}
+
+impl Explained {
+    /// Records that the agent of a question states no risk.
+    pub(super) fn note_risk(&mut self, question: &Question) {
+        let agent = (question.key.link, question.key.agent.clone());
+        if self.risks.len() >= MOST_AGENTS && !self.risks.contains_key(&agent) {
+            self.risks.pop_first();
+        }
+        self.risks.entry(agent).or_insert(question.id);
+    }
 }
 
 /// Returns the key of the reason why a question can't be answered; `None` if it can.

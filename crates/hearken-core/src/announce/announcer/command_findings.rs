@@ -92,7 +92,8 @@ impl Announcer {
         };
         let told: Vec<&Finding> = found.findings.iter().filter(is_told).collect();
         let unknown = all && !found.unknown.is_empty();
-        if !told.is_empty() || unknown {
+        // At the beginning of a question they need no heading: nobody else's words come before the action.
+        if in_full && !told.is_empty() || unknown {
             words.push(self.own_words("question.found"));
         }
         words.extend(self.told_findings(&told, in_full));

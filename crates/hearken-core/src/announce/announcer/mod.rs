@@ -53,7 +53,7 @@ use jiff::Timestamp;
 use smallvec::SmallVec;
 
 use crate::protocol::{AgentId, Attached, Now, OutputId, OutputStreaming, Urgency};
-use crate::session::{Change, Fate, LinkId, QuestionId, SessionKey, Sessions, What};
+use crate::session::{Change, Fate, LinkId, SessionKey, Sessions, What};
 
 use crate::announce::announcement::{
     About, Aloud, Announcement, Class, Cue, Facts, Kind, Tool, Topic,
@@ -68,7 +68,7 @@ use crate::announce::text::speakable::{self, Profile};
 use crate::announce::words::naming::Looks;
 use crate::announce::words::phrase::{Arg, Args, Phrases};
 use crate::announce::words::segment::{Mark, Segment};
-use answerable::Ways;
+use answerable::Explained;
 
 use agent_version::AgentVersion;
 use draft::Draft;
@@ -119,8 +119,8 @@ pub struct Announcer {
     /// The agents whose hints that a sentence has ended are no longer believed.
     unbelieved: BTreeSet<(LinkId, AgentId)>,
     asked: AgentsThatAsked,
-    /// The ways to answer that were explained in full, and with which question.
-    ways_told: BTreeMap<Ways, QuestionId>,
+    /// What was said about questions once and goes without saying from then on.
+    explained: Explained,
     /// How many announcements were left out because the person wants to hear less.
     left_out: u64,
     /// The current time, for times mentioned in an agent's text.
@@ -152,7 +152,7 @@ impl Announcer {
             grounds: command_findings::JudgingBasis::default(),
             unbelieved: BTreeSet::new(),
             asked: AgentsThatAsked::default(),
-            ways_told: BTreeMap::new(),
+            explained: Explained::default(),
             left_out: 0,
             wall: None,
         }
@@ -292,7 +292,7 @@ impl Announcer {
                 if let What::QuestionOpened(id) = &change.what
                     && let Some(question) = sessions.question(*id)
                 {
-                    self.ways_were_told(question);
+                    self.was_explained(question);
                 }
             }
         }
@@ -311,7 +311,7 @@ impl Announcer {
         let segments = self.phrases.say(key, self.settings.verbosity, args);
         // News about sources is of one kind.
         let cue = match key {
-            "link.lost" | "link.unreachable" | "link.failed" => Some(Cue::Lost),
+            "link.lost" | "link.unreachable" | "link.failed" | "link.not_spoken" => Some(Cue::Lost),
             "link.back" => Some(Cue::Back),
             _ => None,
         };

@@ -123,10 +123,7 @@ impl Announcer {
                 let mut args = self.confirmation_args(question, asked, agent, left, longest);
                 args.push(("doubts", Arg::Own(self.doubts(question).join(" "))));
                 args.push(("unsaid", Arg::Own(self.left_unsaid(question))));
-                let mut segments = self.headed("question.head", "question.confirmation", &args);
-                segments.extend(self.found(question, false));
-                segments.push(self.keys_now(question));
-                segments
+                self.judged(question, "question.confirmation", &args)
             }
             QuestionBody::Clarification(asked) => {
                 let doubts = Arg::Own(self.doubts(question).join(" "));
@@ -157,8 +154,14 @@ impl Announcer {
         let mut args = self.confirmation_args(question, asked, agent, None, usize::MAX);
         args.push(("doubts", Arg::Own(self.doubts(question).join(" "))));
         args.push(("unsaid", Arg::Own(self.left_unsaid(question))));
-        let mut segments = self.headed("question.head", "question.reminder", &args);
+        self.judged(question, "question.reminder", &args)
+    }
+
+    /// Words a question with what was found about its action before everything that the agent says.
+    fn judged(&self, question: &Question, key: &str, args: &Args<'_>) -> Vec<Segment> {
+        let mut segments = self.phrases.say("question.head", Verbosity::Normal, args);
         segments.extend(self.found(question, false));
+        segments.extend(self.phrases.say(key, Verbosity::Normal, args));
         segments.push(self.keys_now(question));
         segments
     }
@@ -177,11 +180,12 @@ impl Announcer {
         let agent = self.asker(question, sessions);
         let mut segments = match &question.body {
             QuestionBody::Confirmation(asked) => {
-                let args = self.confirmation_args(question, asked, agent, left, usize::MAX);
+                let mut args = self.confirmation_args(question, asked, agent, left, usize::MAX);
+                self.with_all_risks(asked, &mut args);
                 let head = "question.details.head";
                 let mut segments = self.headed(head, "question.details", &args);
                 segments.extend(self.found(question, true));
-                segments.push(self.keys_now(question));
+                segments.push(self.keys_in_full(question));
                 segments
             }
             QuestionBody::Clarification(asked) => {
@@ -198,16 +202,13 @@ impl Announcer {
         let left = told(question, sessions, now);
         match &question.body {
             QuestionBody::Confirmation(asked) => {
-                let args = self.confirmation_args(
-                    question,
-                    asked,
-                    Arg::own(""),
-                    left,
-                    Question::LONGEST_PART,
-                );
+                let none = Arg::own("");
+                let longest = Question::LONGEST_PART;
+                let mut args = self.confirmation_args(question, asked, none, left, longest);
+                self.with_all_risks(asked, &mut args);
                 let mut segments = self.phrases.say("question.terms", Verbosity::Normal, &args);
                 segments.extend(self.found(question, true));
-                segments.push(self.keys_now(question));
+                segments.push(self.keys_in_full(question));
                 segments
             }
             QuestionBody::Clarification(asked) => {
@@ -224,30 +225,32 @@ impl Announcer {
         left: Option<TimeLeft>,
         longest: usize,
     ) -> Vec<(&'static str, Arg)> {
+        let text = |key: &str| self.phrases.text(key, &[]);
         let risk = match &asked.risk_level {
-            Some(RiskLevel::Low) => "question.risk.low",
-            Some(RiskLevel::Medium) => "question.risk.medium",
-            Some(RiskLevel::High) => "question.risk.high",
-            Some(RiskLevel::Other(_)) | None => "question.risk.unknown",
+            Some(RiskLevel::Low) => Arg::Own(text("question.risk.low")),
+            Some(RiskLevel::Medium) => Arg::Own(text("question.risk.medium")),
+            Some(RiskLevel::High) => Arg::Own(text("question.risk.high")),
+            Some(RiskLevel::Other(_)) | None => self.unknown_risk(question),
         };
-        let reversibility = match asked.undoing() {
-            Undoing::Reversible => "question.reversibility.reversible",
-            Undoing::WithEffort => "question.reversibility.effort",
-            Undoing::Irreversible => "question.reversibility.irreversible",
-            Undoing::Unknown => "question.reversibility.unknown",
+        let states_risk = !matches!(asked.risk_level, Some(RiskLevel::Other(_)) | None);
+        let mut reversibility = match asked.undoing() {
+            Undoing::Reversible => text("question.reversibility.reversible"),
+            Undoing::WithEffort => text("question.reversibility.effort"),
+            Undoing::Irreversible => text("question.reversibility.irreversible"),
+            Undoing::Unknown if states_risk => text("question.reversibility.unknown"),
+            // An unknown risk includes it.
+            Undoing::Unknown => String::new(),
         };
         let more: Vec<String> = asked
             .extra_context
             .iter()
             .map(|(key, value)| format!("{key}: {value}"))
             .collect();
-        let text = |key: &str| Arg::Own(self.phrases.text(key, &[]));
-        let mut reversibility = self.phrases.text(reversibility, &[]);
         let tool_says = self.tool_says(question);
-        if !tool_says.is_empty() {
+        if !tool_says.is_empty() && !reversibility.is_empty() {
             reversibility.push(' ');
-            reversibility.push_str(&tool_says);
         }
+        reversibility.push_str(&tool_says);
         vec![
             ("n", Arg::own(question.id.0)),
             ("agent", agent),
@@ -267,7 +270,7 @@ impl Announcer {
                 "consequence_in",
                 self.language_name(asked.consequence_in.as_ref()),
             ),
-            ("risk", text(risk)),
+            ("risk", risk),
             ("reversibility", Arg::Own(reversibility)),
             ("timeout", Arg::Own(self.timeout(question, left))),
             (
@@ -372,7 +375,10 @@ impl Announcer {
             return Vec::new();
         };
         let mut args = self.time_args(left);
+        let fails = question.attached.fails_unanswered;
         let key = match (&asked.default_response, left) {
+            (Some(_), TimeLeft::Told(_)) if fails => "question.timeout.fails",
+            (Some(_), TimeLeft::Headed) if fails => "question.silence.fails",
             (Some(_), TimeLeft::Told(_)) => "question.timeout.response",
             (Some(_), TimeLeft::Headed) => "question.silence.response",
             (None, TimeLeft::Told(_)) => "question.timeout.none",
@@ -462,6 +468,9 @@ impl Announcer {
                     Some(Decision::Other(_)) | None => "question.default.other",
                 };
                 self.phrases.text(key, &[])
+            }
+            QuestionBody::Clarification(_) if question.attached.fails_unanswered => {
+                self.phrases.text("question.default.fails", &[])
             }
             QuestionBody::Clarification(asked) => match &asked.default_response {
                 Some(response) => self.phrases.text(

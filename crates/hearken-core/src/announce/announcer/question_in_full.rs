@@ -158,10 +158,10 @@ fn fields(question: &Question) -> Vec<Field<'_>> {
             }));
         }
         QuestionBody::Clarification(asked) => {
-            let question = Field::new("question.part.text", &asked.question, true);
+            let words = Field::new("question.part.text", &asked.question, true);
             fields.push(Field {
                 missing: "question.no_question",
-                ..question
+                ..words
             });
             fields.extend(asked.choices.iter().enumerate().map(|(at, choice)| {
                 let label = Field::new("question.part.choice", &choice.label, true);
@@ -170,7 +170,11 @@ fn fields(question: &Question) -> Vec<Field<'_>> {
             }));
             if let Some(response) = &asked.default_response {
                 let text = label_of(asked, response);
-                fields.push(Field::new("question.part.default", text, true));
+                let key = match question.attached.fails_unanswered {
+                    true => "question.part.default.fails",
+                    false => "question.part.default",
+                };
+                fields.push(Field::new(key, text, true));
             }
             if let Some(text) = &asked.context {
                 let why = Field::new("question.part.why", text, true);

@@ -66,12 +66,21 @@ impl Phrases {
 
     /// Returns words as a list of alternatives.
     pub fn either(&self, words: &[&str]) -> String {
+        self.listed(words, "finding.or")
+    }
+
+    /// Returns words as a list of things that all count.
+    pub fn all_of(&self, words: &[&str]) -> String {
+        self.listed(words, "call.value.and")
+    }
+
+    fn listed(&self, words: &[&str], between: &str) -> String {
         match words {
             [] => String::new(),
             [one] => (*one).to_owned(),
             [most @ .., last] => {
-                let or = self.text("finding.or", &[]);
-                format!("{} {or} {last}", most.join(", "))
+                let between = self.text(between, &[]);
+                format!("{} {between} {last}", most.join(", "))
             }
         }
     }

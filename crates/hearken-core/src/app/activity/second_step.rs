@@ -18,21 +18,34 @@ pub(in crate::app) struct SecondStep {
     question: QuestionId,
     answer: Answer,
     since: Now,
+    /// Whether the step itself named what the answer is for.
+    named: bool,
 }
 
 impl SecondStep {
     /// Opens the second step.
-    pub(in crate::app) fn new(question: QuestionId, answer: Answer, since: Now) -> Self {
+    pub(in crate::app) fn new(
+        question: QuestionId,
+        answer: Answer,
+        since: Now,
+        named: bool,
+    ) -> Self {
         Self {
             question,
             answer,
             since,
+            named,
         }
     }
 
     /// Returns the question that it belongs to.
     pub(in crate::app) fn question(&self) -> QuestionId {
         self.question
+    }
+
+    /// Returns whether the step itself named what the answer is for.
+    pub(in crate::app) fn names(&self) -> bool {
+        self.named
     }
 
     /// Returns when it was opened, on the monotonic clock.

@@ -6,6 +6,7 @@ use crate::announce::{Arg, Class, Kind};
 use crate::link::{Fault, LinkId};
 
 use super::{LinkView, Links};
+use crate::app::fault_words::args_of;
 use crate::app::{AppCx, AppFact, AppFacts, LinkOrder, LinkStep};
 
 impl Links {
@@ -50,12 +51,19 @@ impl Links {
         let more = [remedy, cut, Some(self.has_remarked(id, cx))];
         let more = more.into_iter().flatten().filter(|it| !it.is_empty());
         let more: Vec<String> = more.collect();
-        let args = [
+        let mut args = vec![
             ("source", Arg::Own(name)),
             ("reason", Arg::Own(cx.fault_words(fault))),
             ("more", Arg::Own(more.join(" "))),
         ];
-        cx.say(Class::Outcome, Kind::Connection, "link.failed", &args);
+        let key = match fault {
+            Fault::Rejected { reason, .. } if reason.key == "fault.not_spoken" => {
+                args.extend(args_of(cx.phrases(), reason));
+                "link.not_spoken"
+            }
+            _ => "link.failed",
+        };
+        cx.say(Class::Outcome, Kind::Connection, key, &args);
         let mut facts = self.unsure(id, cx);
         if went_wrong {
             facts.push(AppFact::WentWrong);

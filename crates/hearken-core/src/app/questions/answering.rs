@@ -285,7 +285,7 @@ impl Questions {
             self.ask_to_confirm(question, answer, cx);
             Vec::new()
         } else {
-            self.send(question, answer, cx)
+            self.send(question, answer, false, cx)
         }
     }
 }

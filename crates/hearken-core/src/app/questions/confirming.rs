@@ -13,6 +13,8 @@ use crate::app::{AppCx, AppFacts, By, Doing};
 impl Questions {
     /// Asks for the second step.
     pub(super) fn ask_to_confirm(&self, question: &Question, answer: Answer, cx: &mut AppCx) {
+        // If it is obvious what the answer is for, the question has just named it.
+        let is_plain = self.is_plain(question, cx) && cx.face.manner() != Manner::Program;
         let words = cx.announcer.answer_words(question, &answer);
         let mut args = vec![
             ("n", Arg::own(question.id.0)),
@@ -33,6 +35,11 @@ impl Questions {
                 "reply.second_step.contrary.keys",
                 "reply.second_step.contrary.lines",
             )
+        } else if accepts && is_plain {
+            cx.face.pick(
+                "reply.second_step.keys.short",
+                "reply.second_step.lines.short",
+            )
         } else if accepts {
             cx.face
                 .pick("reply.second_step.keys", "reply.second_step.lines")
@@ -42,7 +49,12 @@ impl Questions {
                 "reply.second_step.other.lines",
             )
         };
-        cx.doing = Doing::Confirming(SecondStep::new(question.id, answer, cx.now));
+        cx.doing = Doing::Confirming(SecondStep::new(
+            question.id,
+            answer,
+            cx.now,
+            !is_plain || !accepts,
+        ));
         if question.standing == Standing::Resumed {
             let args = [("n", Arg::own(question.id.0))];
             cx.tell_about(Class::Response, question, "reply.perhaps", &args);
@@ -75,6 +87,7 @@ impl Questions {
             return Vec::new();
         };
         let (waiting, answer) = (step.question().0, step.answer().clone());
+        let named = step.names();
         let early = matches!(by, By::Key(press) if step.is_too_soon(press.read));
         if early || number.is_some_and(|number| number != waiting) {
             cx.stay_open();
@@ -85,6 +98,6 @@ impl Questions {
         let Some(question) = question else {
             return Vec::new();
         };
-        self.send(&question, answer, cx)
+        self.send(&question, answer, named, cx)
     }
 }

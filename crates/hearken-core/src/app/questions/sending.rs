@@ -13,18 +13,20 @@ use super::{CHANGED, Questions};
 use crate::app::{AppCx, AppFact, AppFacts, Effect, RecordedFact};
 
 impl Questions {
-    /// Reads the answer back and sends it.
+    /// Reads the answer back and sends it. `named` is whether its second step named what it is for.
     pub(in crate::app) fn send(
         &mut self,
         question: &Question,
         answer: Answer,
+        named: bool,
         cx: &mut AppCx,
     ) -> AppFacts {
         if question.body.token().is_none() {
             return Vec::new();
         }
         // Both depend on what was heard so far.
-        let was_named = takes_two_steps(question) && !cx.queue.holds(About::Tells(question.id));
+        let was_named =
+            named && takes_two_steps(question) && !cx.queue.holds(About::Tells(question.id));
         let is_plain = self.is_plain(question, cx);
         cx.withdraw(question.id);
         let n = ("n", Arg::own(question.id.0));
@@ -48,7 +50,7 @@ impl Questions {
                 ..
             } => {
                 // The second step has named the action, or the question itself has just done so.
-                let short = match was_named || (is_plain && !takes_two_steps(question)) {
+                let short = match was_named || is_plain {
                     true => "reply.accepting.confirmed",
                     false => "reply.accepting.short",
                 };
@@ -87,7 +89,7 @@ impl Questions {
 
     /// Returns whether it is obvious what an answer is for: no other question is open, this one has been shown for
     /// longer than the time in which a change may be overlooked, and nothing was announced since.
-    fn is_plain(&self, question: &Question, cx: &AppCx) -> bool {
+    pub(super) fn is_plain(&self, question: &Question, cx: &AppCx) -> bool {
         let alone = number_among_several(question, cx).is_empty();
         let shown = self.shown().filter(|shown| shown.question == question.id);
         alone

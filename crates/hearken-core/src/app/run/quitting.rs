@@ -48,6 +48,9 @@ impl Run {
                         };
                         cx.phrases().text(key, &[n])
                     }
+                    QuestionBody::Clarification(_) if question.attached.fails_unanswered => {
+                        cx.phrases().text("quit.default.fails", &[n])
+                    }
                     QuestionBody::Clarification(asked) => match &asked.default_response {
                         Some(response) => {
                             let response = cx

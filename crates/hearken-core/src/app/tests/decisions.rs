@@ -19,7 +19,7 @@ fn a_decision_of_the_producers_own_takes_a_number_and_the_second_step() {
         json!({"allowed_replies": ["accept", "reject", "ask_later", "accept_always"]}),
     );
     assert!(stage.heard(
-        "Press y to accept, n to reject, o and 1 for: ask later, o and 2 for: accept always, d for details."
+        "y accepts, n rejects, o and 1 for: ask later, o and 2 for: accept always, d for details."
     ), "{:?}", stage.lines);
     stage.wait(500);
     stage.press('o');
@@ -48,7 +48,7 @@ fn a_decision_of_the_producers_own_takes_a_number_and_the_second_step() {
 fn only_what_the_producer_takes_is_offered_and_sent() {
     let mut stage = Stage::new(PIPE);
     stage.ask_with("rpl_1", json!({"allowed_replies": ["approve", "reject"]}));
-    assert!(stage.heard("Type n 1 to reject, o 1 1 for: approve, d 1 for details."));
+    assert!(stage.heard("n 1 rejects, o 1 1 for: approve, d 1 for details."));
     stage.wait(3000);
     stage.type_line("y");
     assert!(stage.sent.is_empty());

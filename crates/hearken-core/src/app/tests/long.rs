@@ -45,7 +45,7 @@ fn a_long_confirmation_is_told_in_parts_and_accepted_only_after_its_end() {
     }
     assert_eq!(told.matches("copy the folder and").count(), 120);
     assert!(told.contains("then delete it.") && told.contains("If accepted: It is gone"));
-    assert!(told.contains("Low risk.") && told.contains("y 1 then c 1 to accept"));
+    assert!(told.contains("Low risk.") && told.contains("y 1 then c 1 accepts"));
     stage.type_line("y 1");
     stage.wait(500);
     stage.type_line("c 1");

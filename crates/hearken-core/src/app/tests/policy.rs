@@ -42,7 +42,7 @@ fn a_rejecting_rule_rejects_at_once_says_so_and_marks_it() {
         "{:?}",
         stage.lines
     );
-    assert!(!stage.heard("Press y"), "nobody is asked");
+    assert!(!stage.heard("y accepts"), "nobody is asked");
     assert_eq!(stage.bells, 0);
     replied(&mut stage, Ok(Receipt::Taken));
     assert!(stage.heard("Sent."));
@@ -59,7 +59,7 @@ fn what_a_rule_is_not_about_is_asked() {
         let mut stage = Stage::with(KEYS, mailer("reject", more));
         stage.ask_with("rpl_1", question.clone());
         assert!(stage.sent.is_empty(), "{more} {question}");
-        assert!(stage.heard("Press y"), "{more} {question}");
+        assert!(stage.heard("y accepts"), "{more} {question}");
     }
     for (more, question) in [
         (
@@ -128,7 +128,7 @@ fn a_tool_that_says_otherwise_is_believed() {
     );
     stage.ask_with("rpl_1", json!({"tool_call_id": "call_1"}));
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("Press y"));
+    assert!(stage.heard("y then c accepts"));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn what_is_left_alone_stays_open_and_can_be_answered() {
     assert!(stage.sent.is_empty());
     assert_eq!(stage.bells, 0);
     assert!(stage.heard("Your rule mine leaves question 1 unanswered: Send rpl_1"));
-    assert!(stage.heard("rejects in 5 minutes. Type y 1 to accept"));
+    assert!(stage.heard("rejects in 5 minutes. y 1 accepts"));
     // A question that was asked is the one that a bare answer is meant for.
     stage.ask_with("rpl_2", json!({"risk_level": "medium"}));
     assert_eq!(stage.bells, 1);
@@ -199,7 +199,7 @@ fn a_rules_answer_that_cannot_be_sent_leads_to_a_question() {
         })),
     );
     assert!(stage.heard("was not delivered"));
-    assert!(stage.heard("Press y"), "the person is asked after all");
+    assert!(stage.heard("y accepts"), "the person is asked after all");
     assert_eq!(stage.bells, 1);
     stage.wait(500);
     stage.press('y');

@@ -1,6 +1,7 @@
 //! An agent that takes prompts from here, over its own protocol.
 
 mod unasked;
+mod word_limits;
 
 use super::*;
 

@@ -98,7 +98,7 @@ fn a_tool_that_contradicts_its_question_is_told_and_takes_two_steps() {
     stage.wait(3000);
     stage.type_line("y 1");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("Type c 1 to confirm: "));
+    assert!(stage.heard("Type c 1 to confirm."));
 }
 
 #[test]
