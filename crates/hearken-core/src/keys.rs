@@ -169,8 +169,10 @@ pub enum Command {
     Tune(Option<Knob>, VoiceChange),
     /// Save the voice's settings for later runs.
     Remember,
-    /// Show or hide the help.
+    /// Show or hide the help; in lines, say what can be typed now.
     Help,
+    /// Read all of the help.
+    AllHelp,
     /// Leave the program.
     Quit,
     /// An interrupt: quit, and the second time regardless of open questions.
@@ -412,6 +414,7 @@ pub fn line(text: &str) -> Option<Command> {
         ".." => alone(Command::Leap(true)),
         ",," => alone(Command::Leap(false)),
         "x" | "leave" => alone(Command::Leave),
+        "?" | "help" if rest == "all" => Some(Command::AllHelp),
         "?" | "help" => alone(Command::Help),
         "q" | "quit" => alone(Command::Quit),
         other => announcing::line(other, rest)

@@ -128,6 +128,7 @@ impl App {
             Command::Tune(knob, turn) => self.tune(knob, turn),
             Command::Remember => self.tuning.remember(cx),
             Command::Help => helping::help(self.hands.keymap(), cx),
+            Command::AllHelp => helping::all_help(cx),
             Command::Quit => {
                 let all_sent = self.questions.is_all_sent();
                 facts = (self.run).ask_to_quit(Exit::Clean, all_sent, &self.links, cx);

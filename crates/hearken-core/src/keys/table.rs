@@ -589,8 +589,8 @@ pub const LINES: &[LineCommand] = &[
     },
     LineCommand {
         group: "Leaving, and this help",
-        line: "?",
-        does: "read this help",
+        line: "?, ? all",
+        does: "read what you can type now, or all of this help",
     },
     LineCommand {
         group: "Leaving, and this help",

@@ -1,5 +1,6 @@
 //! An agent that takes prompts from here, over its own protocol.
 
+mod short_help;
 mod unasked;
 mod word_limits;
 
