@@ -473,7 +473,7 @@ fn an_agent_elsewhere_is_prompted_and_answered_over_a_websocket() {
         }
     };
     wait("Mock asks: touch notes.txt", "");
-    wait("n 1 to reject", "n 1");
+    wait("n 1 rejects", "n 1");
     wait("Then not.", "");
     wait("Finished", "q");
     assert_eq!(hearken.exit().0, 0);
