@@ -22,6 +22,7 @@ mod hooked;
 mod input;
 mod live;
 mod look;
+mod missing_voice;
 mod modes;
 pub(crate) mod nearby;
 mod offer;
@@ -45,6 +46,7 @@ use std::time::{Duration, Instant};
 
 use crate::announce::{Reason, Utterance};
 use crate::app::{App, Effect, Exit, Input, LineSource, RecordedFact, VoiceWish};
+use crate::config::VoiceChoice;
 use crate::dialect;
 use crate::keys::{Stroke, Struck};
 use crate::link::{Frame, LinkEvent, LinkId};
@@ -215,7 +217,8 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             }
             news = voice_news.recv(), if shell.voice.is_some() => {
                 if let Some(news) = news {
-                    queue.push(Input::Voice(news));
+                    let any = app.config().voice.engine == VoiceChoice::Auto;
+                    queue.push(Input::Voice(missing_voice::noted(news, any)));
                 }
             }
             outcome = closed(&mut editor) => {

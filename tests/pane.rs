@@ -317,6 +317,7 @@ fn keys_that_do_nothing_now_are_not_named() {
     stage.input(hearken::app::Input::Voice(
         hearken::voice::VoiceEvent::None {
             reason: hearken::announce::Reason::said("none here"),
+            telling: hearken::voice::MissingVoice::Why,
         },
     ));
     let screen = stage.screen(80, 24);

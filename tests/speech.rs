@@ -202,7 +202,7 @@ fn without_any_voice_it_says_so_in_words_and_questions_can_be_answered() {
             pane(&server, "/nonexistent", &url, &["--voice", "auto"])
         });
         within("subscriber", producer.until_subscribed(1)).await;
-        tokio::task::block_in_place(|| terminal.wait("There is no voice:"));
+        tokio::task::block_in_place(|| terminal.wait("No voice on this machine."));
         producer.start("question").unwrap();
         within("question", producer.until_asked(1)).await;
         tokio::task::block_in_place(|| {

@@ -316,7 +316,9 @@ async fn ready(
             Some(VoiceEvent::Ready { engine } | VoiceEvent::Recovered { engine }) => {
                 return Ok(engine);
             }
-            Some(VoiceEvent::None { reason } | VoiceEvent::Lost { reason }) => return Err(reason),
+            Some(VoiceEvent::None { reason, .. } | VoiceEvent::Lost { reason }) => {
+                return Err(reason);
+            }
             Some(VoiceEvent::Notice { text }) => keep(notices, text),
             Some(
                 VoiceEvent::Begun(_)
@@ -351,7 +353,9 @@ async fn said(
         match event {
             Some(VoiceEvent::Ended(_)) => return Ok(()),
             Some(VoiceEvent::Cut(_)) => cut = true,
-            Some(VoiceEvent::None { reason } | VoiceEvent::Lost { reason }) => return Err(reason),
+            Some(VoiceEvent::None { reason, .. } | VoiceEvent::Lost { reason }) => {
+                return Err(reason);
+            }
             Some(VoiceEvent::Notice { text }) => keep(notices, text),
             Some(
                 VoiceEvent::Begun(_)

@@ -132,10 +132,11 @@ fn face(choice: FaceChoice) -> Option<(&'static str, &'static str)> {
 }
 
 /// The files that hearken reads or writes on its own, each with the key of its description.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("$XDG_CONFIG_HOME/hearken/config.toml", "man.file.settings"),
     ("~/.config/hearken/config.toml", "man.file.settings.else"),
     ("$XDG_STATE_HOME/hearken/voice.toml", "man.file.voice"),
+    ("$XDG_STATE_HOME/hearken/no-voice", "man.file.no_voice"),
     ("$XDG_STATE_HOME/hearken/claude.json", "man.file.door"),
     ("FILE.meta.jsonl", "man.file.recording"),
     ("$XDG_RUNTIME_DIR/aaep", "man.file.sockets"),

@@ -423,7 +423,7 @@ pub async fn say(
             }
             Some(VoiceEvent::Ended(_)) => break Ok(engine),
             Some(VoiceEvent::Cut(_)) => break Err(Failure::new("call.voice.cut").into()),
-            Some(VoiceEvent::Lost { reason } | VoiceEvent::None { reason }) => {
+            Some(VoiceEvent::Lost { reason } | VoiceEvent::None { reason, .. }) => {
                 break Err(Failure::new("call.voice").because(reason).into());
             }
             Some(

@@ -103,7 +103,7 @@ async fn a_daemon_without_a_device_is_no_voice_in_words() {
     let began = Instant::now();
     let (_handle, mut events) = open(rig.surroundings());
     match next(&mut events).await {
-        VoiceEvent::None { reason } => assert!(said_of(&reason).contains("can't play sound")),
+        VoiceEvent::None { reason, .. } => assert!(said_of(&reason).contains("can't play sound")),
         other => panic!("{other:?}"),
     }
     eprintln!("no device found out after {:?}", began.elapsed());

@@ -29,7 +29,7 @@ pub use speech::queue::{Arrival, Lane, Ledger, SpeechQueue, UtteranceFate, Wish,
 pub use speech::utterance::{Sound, Utterance, UtteranceId};
 pub use text::wrap::{wrap, wrap_exact};
 pub use text::{coalesce, direction, normalise, sentence, speakable};
-pub use voice_event::VoiceEvent;
+pub use voice_event::{MissingVoice, VoiceEvent};
 pub use words::departure::{args_of as danger_args, key_of as danger_key};
 pub use words::language::best;
 pub use words::naming::{stands_as_it_is, words_of};

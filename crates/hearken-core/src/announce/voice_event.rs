@@ -51,5 +51,19 @@ pub enum VoiceEvent {
     None {
         /// The reason for that.
         reason: Reason,
+        /// How much the person has to be told of it.
+        telling: MissingVoice,
     },
+}
+
+/// How much a person has to be told of a missing voice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MissingVoice {
+    /// The reason: a certain voice was asked for.
+    #[default]
+    Why,
+    /// That there is none, because any would have done.
+    That,
+    /// Nothing: an earlier run on this machine said so.
+    Known,
 }

@@ -15,7 +15,7 @@ use super::silence::Silence;
 use super::speech_dispatcher::{self, DaemonFiles, SpeechDispatcher};
 use super::system::{self, By, SystemVoice};
 use super::worker::SpeechAccounts;
-use super::{VoiceEvent, ssip, words};
+use super::{MissingVoice, VoiceEvent, ssip, words};
 use crate::announce::Reason;
 use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
 use crate::platform::files::callable;
@@ -175,7 +175,10 @@ pub(super) async fn run(
             desk.serve(Cued::new(*voice, player), limits).await;
         }
         FoundEngine::Nothing { reason } => {
-            desk.tell(VoiceEvent::None { reason });
+            desk.tell(VoiceEvent::None {
+                reason,
+                telling: MissingVoice::default(),
+            });
             desk.serve(Silence::default(), limits).await;
         }
     }

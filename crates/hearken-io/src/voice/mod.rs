@@ -20,7 +20,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use crate::announce::VoiceEvent;
+pub use crate::announce::{MissingVoice, VoiceEvent};
 use crate::announce::{Reason, Utterance};
 use crate::config::{VoiceChoice, VoiceConfig};
 

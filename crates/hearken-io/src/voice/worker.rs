@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::limits::Limits;
 use super::mailbox::{Mailbox, Orders};
 use super::sink::{NewsListener, Outbox, VoiceSink};
-use super::{Voice, VoiceEvent};
+use super::{MissingVoice, Voice, VoiceEvent};
 use crate::announce::{Reason, Utterance, UtteranceId};
 
 /// The longest text, in bytes: the largest event of AAEP has 64 KiB (3.7), and a program's argument may have 128 KiB.
@@ -43,6 +43,7 @@ where
                 Err(error) => desk.tell(VoiceEvent::None {
                     reason: Reason::new("voice.cause.not_started")
                         .because("why", Reason::of_system(&error)),
+                    telling: MissingVoice::default(),
                 }),
             }
         });
@@ -51,6 +52,7 @@ where
         Outbox::new(sink).push(VoiceEvent::None {
             reason: Reason::new("voice.cause.not_started")
                 .because("why", Reason::of_system(&error)),
+            telling: MissingVoice::default(),
         });
     }
     mailbox

@@ -1,7 +1,7 @@
 //! Changing how the voice sounds: by key and by line, announced, limited, and remembered only on request.
 
 use super::*;
-use crate::announce::Cue;
+use crate::announce::{Cue, MissingVoice};
 use crate::config::{Knob, Punctuation};
 
 const SPEAKING: Options = Options {
@@ -279,6 +279,7 @@ fn without_a_voice_the_bell_rings_for_a_fault_and_never_without_end() {
         let mut stage = Stage::with(SPEAKING, Config::from_toml(cues).unwrap());
         stage.input(Input::Voice(VoiceEvent::None {
             reason: crate::announce::Reason::said("no device"),
+            telling: MissingVoice::Why,
         }));
         stage.event("session.started", json!({}));
         let before = stage.bells;
@@ -302,4 +303,20 @@ fn without_a_voice_the_bell_rings_for_a_fault_and_never_without_end() {
         json!({"error_category": "internal", "error_message": "it broke"}),
     );
     assert_eq!(stage.bells, 0, "who hears needs no bell");
+}
+
+#[test]
+fn a_missing_voice_is_told_in_nine_words_and_only_once_on_a_machine() {
+    let told = |telling| {
+        let mut stage = Stage::with(SPEAKING, Config::default());
+        stage.read.clear();
+        let reason = crate::announce::Reason::said("no device");
+        stage.input(Input::Voice(VoiceEvent::None { reason, telling }));
+        stage.read
+    };
+    let once = told(MissingVoice::That).concat();
+    assert_eq!(once, "No voice on this machine. hearken doctor says why.");
+    assert_eq!(once.split_whitespace().count(), 9);
+    assert_eq!(told(MissingVoice::Known), [""; 0]);
+    assert_eq!(told(MissingVoice::Why), ["There is no voice: no device."]);
 }

@@ -1,7 +1,7 @@
 //! News of the voice, and the sounds that replace it: the bell for a fault, the beat of an agent at work.
 
-use crate::announce::VoiceEvent;
 use crate::announce::{Beat, Class, HEARTBEAT_STALE, Kind, Reason};
+use crate::announce::{MissingVoice, VoiceEvent};
 use crate::config::Load;
 use crate::session::{Phase, SessionKey};
 
@@ -45,15 +45,16 @@ impl Tuning {
                 );
                 cx.effects.push(Effect::Bell);
             }
-            VoiceEvent::None { reason } => {
+            VoiceEvent::None { reason, telling } => {
                 cx.queue.disable();
                 cx.signals.set_voice(VoiceState::None);
-                cx.say(
-                    Class::Outcome,
-                    Kind::Connection,
-                    "voice.none",
-                    &[("reason", cx.because(&reason))],
-                );
+                let (class, kind) = (Class::Outcome, Kind::Connection);
+                let args = [("reason", cx.because(&reason))];
+                match telling {
+                    MissingVoice::Why => cx.say(class, kind, "voice.none.chosen", &args),
+                    MissingVoice::That => cx.say(class, kind, "voice.none", &args),
+                    MissingVoice::Known => cx.say_in_detail(class, kind, "voice.none", &args),
+                }
             }
         }
     }

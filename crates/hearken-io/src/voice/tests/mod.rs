@@ -93,7 +93,7 @@ impl Ear {
     /// Waits for the news that there is no voice, and returns the reason.
     pub async fn none(&mut self) -> String {
         match self.next().await {
-            VoiceEvent::None { reason } => in_words(&reason),
+            VoiceEvent::None { reason, .. } => in_words(&reason),
             other => panic!("not none: {other:?}"),
         }
     }

@@ -11,7 +11,7 @@ use crate::announce::{Mark, Sound, UtteranceId};
 use crate::config::Delivery;
 use crate::voice::tests::{Ear, Folder, PATIENCE, quick, utterance};
 use crate::voice::worker;
-use crate::voice::{VoiceHandle, VoiceSink};
+use crate::voice::{MissingVoice, VoiceHandle, VoiceSink};
 
 /// The beginning of a child script: it reports ready, and can find the number of an order's words.
 const READY: &str = r#"
@@ -81,6 +81,7 @@ fn start_by(by: By, program: PathBuf, sink: VoiceSink, limits: Limits) -> VoiceH
             }
             Some(Err(fault)) => desk.tell(VoiceEvent::None {
                 reason: fault.reason(by),
+                telling: MissingVoice::default(),
             }),
             None => {}
         }
