@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::fleet::{
     AnsweredBy, Closed, Content, Obstacle, Report, Request, RequestOutcome, Standing,
 };
-use crate::fleet::{VIEW_ONLY, digest};
+use crate::fleet::{BRIDGE, VIEW_ONLY, digest};
 use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{AgentId, Answer, Decision, Reply, object};
 use crate::{Cx, Out, Over};
@@ -76,6 +76,18 @@ impl Bridged {
     /// Returns what can be done with the agents behind the bridge; `None` if the producer is none.
     pub(super) fn standing(&self) -> Option<&Standing> {
         self.standing.as_ref()
+    }
+
+    /// Notes who agreed to the subscription: a bridge reports its standing first, and until then it may take prompts.
+    pub(super) fn meet(&mut self, agent: Option<&str>) {
+        if agent == Some(BRIDGE) {
+            self.standing.get_or_insert_with(|| Standing {
+                prompts: true,
+                stops: true,
+                starting: true,
+                ..Standing::default()
+            });
+        }
     }
 
     /// Returns when the next outcome is no longer waited for.

@@ -284,6 +284,7 @@ impl Aaep {
             proven: self.proven.clone(),
         };
         self.subscription.clone_from(&accepted.subscription_id);
+        self.bridged.meet(accepted.agent_id.as_deref());
         // A change that ended the last subscription counts as asked for, so that it is not asked for again.
         let asked_terms = match self.kept_terms.take() {
             Some((_, change)) => asked.terms.amended(&change),

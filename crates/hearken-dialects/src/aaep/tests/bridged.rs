@@ -272,6 +272,19 @@ fn prompts_and_stops_go_through_it_to_the_agent_that_is_meant() {
 }
 
 #[test]
+fn a_bridge_takes_a_prompt_before_it_has_reported_anything() {
+    let mut bench = AaepBench::new(Carrier::Socket);
+    bench.news(LinkEvent::Connected);
+    let mut consent = consent();
+    consent["producer"]["agent_id"] = crate::fleet::BRIDGE.into();
+    bench.frame(consent.to_string());
+    let connection = bench.machine.connection();
+    assert!(connection.takes_prompts && connection.gets_ready);
+    let out = wished(&mut bench, &Wish::Prompt("say hello".to_owned()));
+    assert_eq!(sent(&out).1["prompt"], "say hello");
+}
+
+#[test]
 fn a_producer_that_is_no_bridge_gets_plain_replies() {
     let mut bench = AaepBench::new(Carrier::Socket);
     bench.news(LinkEvent::Connected);
