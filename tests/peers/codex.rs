@@ -221,7 +221,7 @@ pub(super) fn asked(hearken: &mut Hearken, words: &str) -> String {
 
 pub(super) fn number_of(question: &Value) -> String {
     let text = question["text"].as_str().unwrap();
-    assert!(text.contains("Risk not stated."), "{text}");
+    assert!(text.contains("Risk unknown."), "{text}");
     // With several agents, it says whose it is.
     let number = text
         .strip_prefix("Question ")

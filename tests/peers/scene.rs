@@ -382,7 +382,7 @@ pub(super) fn count(hearken: &Hearken, kind: &str) -> usize {
 pub(super) fn asked(hearken: &mut Hearken, words: &str) -> String {
     let question = hearken.announced("confirmation", words);
     let text = question["text"].as_str().unwrap();
-    assert!(text.contains("Risk not stated."), "{text}");
+    assert!(text.contains("Risk unknown."), "{text}");
     number(&question)
 }
 

@@ -229,7 +229,7 @@ def it_says_its_version():
 
 def the_demo_is_heard_in_lines_and_answered():
     with Hearken("demo", "--scenario", "email", "--face", "linear", "--until", "ended", *CALL) as run:
-        run.until(lambda line: "then c 1 to accept" in line)
+        run.until(lambda line: "then c 1 accepts" in line)
         time.sleep(1)
         run.type("y 1")
         time.sleep(0.5)
@@ -403,7 +403,7 @@ def settings_are_where_this_system_has_them():
 
 def keys_answer_in_a_console_in_lines():
     with Console("demo", "--scenario", "email", "--face", "linear", "--until", "ended", *CALL) as run:
-        run.until("to accept")
+        run.until("accepts")
         time.sleep(1)
         run.type("y\r")
         run.until("to confirm")
