@@ -309,7 +309,11 @@ pub(super) fn located(program: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(&folders).find_map(|folder| callable(&folder.join(path)))
 }
 
-fn folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
+/// Returns the full path of the folder in which an agent works; without a wish, the current one.
+///
+/// # Errors
+/// When there is no such folder.
+pub(super) fn folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
     let wanted = wanted.unwrap_or(Path::new("."));
     let folder = files::in_full(wanted).map_err(|_| AgentFault::NoFolder(super::shown(wanted)))?;
     if !folder.is_dir() {

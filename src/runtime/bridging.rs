@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,7 +27,7 @@ use crate::transport::Secret;
 use super::failure::Failure;
 use super::feed::Feeds;
 use super::plan::Plan;
-use super::{serving, wording};
+use super::{agents, serving, wording};
 
 /// The most requests and replies that may wait for the loop: more than all connections together may have under way.
 const WAITING: usize = 8192;
@@ -138,7 +137,8 @@ fn plan(wanted: &Bridging) -> anyhow::Result<Plan> {
     let mut plan = super::plan::watch(&wanted.sources, wanted.program.clone(), &options)?;
     // Each watcher agrees with the bridge on how much it wants.
     plan.setup.config.handshake.max_events_per_second = MOST_EVENTS;
-    let folder = wanted.cwd.as_deref().map(folder).transpose()?;
+    let folder = wanted.cwd.as_deref();
+    let folder = folder.map(|path| agents::folder(Some(path))).transpose()?;
     for source in &mut plan.setup.sources {
         // An agent that is started waits to be spoken to in its protocol.
         if source.program && source.dialect == Dialect::Auto {
@@ -152,13 +152,6 @@ fn plan(wanted: &Bridging) -> anyhow::Result<Plan> {
         plan.links.folder = folder;
     }
     Ok(plan)
-}
-
-fn folder(path: &std::path::Path) -> anyhow::Result<PathBuf> {
-    std::fs::canonicalize(path).map_err(|error| {
-        let failure = Failure::new("call.bridge.folder").with("folder", path.display());
-        failure.because(Reason::of_system(&error)).into()
-    })
 }
 
 /// Returns the name of this machine for watchers.
