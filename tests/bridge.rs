@@ -320,10 +320,8 @@ fn an_agent_is_prompted_answered_and_stopped_on_another_machine() {
     assert_eq!(heard.matches(outcome).count(), 1, "{heard}");
     assert_eq!(heard.matches("session/cancel").count(), 1, "{heard}");
     assert!(heard.contains(r#""text":"touch it""#), "{heard}");
-    assert!(
-        heard.contains(agent.path()),
-        "it works in its folder: {heard}"
-    );
+    let folder = format!(r#""cwd":{}"#, json!(agent.path()));
+    assert!(heard.contains(&folder), "it works in its folder: {heard}");
 }
 
 /// Every call in the page about other machines is one that hearken accepts.
