@@ -8,19 +8,38 @@ use std::path::Path;
 
 use crate::config::HookedAgent;
 
-/// How many words of a command line may name the program: for a Node.js program, the first word is Node.js itself.
-const WORDS: usize = 3;
+/// The programs that run another program, which their command line names second or third: `node --no-warnings claude`.
+const RUNTIMES: [&str; 9] = [
+    "node", "nodejs", "bun", "deno", "python", "python3", "sh", "bash", "env",
+];
+/// How many words after such a runtime may name the program.
+const WORDS: usize = 2;
 
-/// The words of a command line by which an agent is not used in a terminal, but serves another program.
-const SERVING: [&str; 3] = ["--acp", "--experimental-acp", "app-server"];
+/// The words of a command line by which an agent is not used in a terminal, but serves another program or names its
+/// version.
+const ELSEWHERE: [&str; 4] = ["--acp", "--experimental-acp", "app-server", "--version"];
+
+/// Returns whether a word is the path of a program of this name.
+fn is_program(word: &str, name: &str) -> bool {
+    let file = Path::new(word).file_name();
+    file.is_some_and(|file| file == name || file == format!("{name}.exe").as_str())
+}
+
+/// Returns the words of a command line that may name its program.
+fn program_words(call: &[String]) -> &[String] {
+    let Some(first) = call.first() else {
+        return call;
+    };
+    let is_runtime = RUNTIMES.iter().any(|name| is_program(first, name));
+    let count = 1 + if is_runtime { WORDS } else { 0 };
+    call.get(..count.min(call.len())).unwrap_or(call)
+}
 
 /// Returns whether a command line runs a program of this name.
 fn is_call_of(call: &[String], name: &str) -> bool {
-    let named = |word: &String| {
-        let file = Path::new(word).file_name();
-        file.is_some_and(|file| file == name || file == format!("{name}.exe").as_str())
-    };
-    call.iter().take(WORDS).any(named)
+    program_words(call)
+        .iter()
+        .any(|word| is_program(word, name))
 }
 
 /// Returns the value of an option, in either of its forms.
@@ -82,10 +101,11 @@ pub(super) fn runs(agent: HookedAgent, calls: &[Vec<String>]) -> bool {
         HookedAgent::Gemini => "@google/gemini-cli/",
     };
     let is_one = |call: &&Vec<String>| {
-        is_call_of(call, agent.name()) || call.iter().take(WORDS).any(|it| it.contains(package))
+        is_call_of(call, agent.name()) || program_words(call).iter().any(|it| it.contains(package))
     };
-    let serves = |call: &&Vec<String>| call.iter().any(|word| SERVING.contains(&word.as_str()));
-    calls.iter().filter(is_one).any(|call| !serves(&call))
+    let is_elsewhere =
+        |call: &Vec<String>| call.iter().any(|word| ELSEWHERE.contains(&word.as_str()));
+    calls.iter().filter(is_one).any(|call| !is_elsewhere(call))
 }
 
 #[cfg(test)]
@@ -134,7 +154,11 @@ mod tests {
         }
         for line in [
             "claude-agent-acp",
-            "hearken watch x claude",
+            "hearken watch claude",
+            "hearken.exe watch claude",
+            "/usr/bin/hearken bridge claude",
+            "cat claude",
+            "/bin/sh /tmp/bin/claude --version",
             "vi a/b/claude.md",
         ] {
             assert!(!runs(HookedAgent::Claude, &calls(&[line])), "{line}");
