@@ -67,10 +67,11 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
         &["tokio", "serde_json"],
     ),
     (
-        "demo",
-        &["protocol", "config", "platform"],
+        "producer",
+        &["protocol", "platform"],
         &["tokio", "serde_json", "hyper"],
     ),
+    ("demo", &["producer"], &["tokio", "serde_json"]),
     (
         "runtime",
         &[
@@ -89,6 +90,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "mcp",
             "pane",
             "platform",
+            "producer",
             "protocol",
             "proxy",
             "session",

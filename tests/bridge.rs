@@ -3,7 +3,8 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use hearken::demo::{Producer, ProducerSettings, Running, serve};
+use hearken::demo::{DemoSettings, Running, serve};
+use hearken::producer::Producer;
 use serde_json::{Value, json};
 
 use crate::run::Working;
@@ -19,13 +20,13 @@ struct Bridged {
     /// The address at loopback.
     address: String,
     folder: tempfile::TempDir,
-    _running: Running,
+    running: Running,
 }
 
 /// Starts a bridge to the demo's agent and lets the test watch it.
 fn with(test: impl FnOnce(&mut Bridged) + Send) {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(3));
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(3));
         let running = running.await.unwrap();
         let producer = running.producer().clone();
         let folder = tempfile::tempdir().unwrap();
@@ -46,7 +47,7 @@ fn with(test: impl FnOnce(&mut Bridged) + Send) {
             bridge,
             address: format!("127.0.0.1:{port}"),
             folder,
-            _running: running,
+            running,
         };
         tokio::task::block_in_place(|| test(&mut bridged));
     });
@@ -96,7 +97,7 @@ impl Bridged {
 fn a_question_is_answered_on_another_machine() {
     with(|bridged| {
         let mut watcher = bridged.watch_through_pipes();
-        bridged.producer.start("email").unwrap();
+        bridged.running.agents().start("email").unwrap();
         watcher.announced("confirmation", "Question 1");
         watcher.say("y 1");
         watcher.announced("reply", "to confirm");
@@ -117,7 +118,7 @@ fn the_first_answer_wins_and_the_others_hear_who_gave_it() {
         let mut anna = bridged.watch("anna", &bridged.url());
         let websocket = format!("ws://{}/aaep/v1/ws", bridged.address);
         let mut ben = bridged.watch("ben", &websocket);
-        bridged.producer.start("email").unwrap();
+        bridged.running.agents().start("email").unwrap();
         anna.announced("confirmation", "Question 1");
         ben.announced("confirmation", "Question 1");
         anna.say("r not now");
@@ -135,7 +136,7 @@ fn the_first_answer_wins_and_the_others_hear_who_gave_it() {
 fn a_watcher_that_comes_late_is_asked_and_one_that_goes_decides_nothing() {
     with(|bridged| {
         let mut anna = bridged.watch("anna", &bridged.url());
-        bridged.producer.start("email").unwrap();
+        bridged.running.agents().start("email").unwrap();
         anna.announced("confirmation", "Question 1");
         drop(anna);
         let mut ben = bridged.watch("ben", &bridged.url());
@@ -156,7 +157,7 @@ fn a_subscriber_that_knows_only_aaep_follows_and_answers() {
         let mut call = command(&["watch", &url, "--face", "json", "--voice", "none"]);
         let mut watcher = Hearken::spawn(call.arg("--plain-pair"));
         watcher.announced("connection", "Connected");
-        bridged.producer.start("email").unwrap();
+        bridged.running.agents().start("email").unwrap();
         watcher.announced("confirmation", "Question 1");
         watcher.say("n 1");
         watcher.announced("output", "You rejected");
@@ -168,7 +169,7 @@ fn a_subscriber_that_knows_only_aaep_follows_and_answers() {
 fn a_bridge_that_is_killed_leaves_its_question_perhaps_decided() {
     with(|bridged| {
         let mut watcher = bridged.watch("anna", &bridged.url());
-        bridged.producer.start("email").unwrap();
+        bridged.running.agents().start("email").unwrap();
         watcher.announced("confirmation", "Question 1");
         bridged.bridge.kill();
         watcher.announced("confirmation", "perhaps already decided");
@@ -184,7 +185,7 @@ fn a_bridge_that_ends_says_what_becomes_of_its_question() {
     with(|bridged| {
         let socket = bridged.folder.path().join("bridge.sock");
         let mut watcher = bridged.watch("anna", &format!("unix:{}", socket.display()));
-        bridged.producer.start("email").unwrap();
+        bridged.running.agents().start("email").unwrap();
         watcher.announced("confirmation", "Question 1");
         bridged.bridge.signal(rustix::process::Signal::INT);
         watcher.announced("connection", "goes on without an answer");
@@ -435,7 +436,7 @@ fn of_two_answers_at_once_exactly_one_decides_and_both_are_told_the_truth() {
     with(|bridged| {
         let mut people = ["anna", "ben"].map(|person| (person, Line::open(bridged, person)));
         for round in 0..rounds {
-            bridged.producer.start("email").unwrap();
+            bridged.running.agents().start("email").unwrap();
             let asked: Vec<Value> = people
                 .iter_mut()
                 .map(|(_, line)| line.until("aaep:agent.awaiting.confirmation"))

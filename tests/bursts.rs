@@ -6,7 +6,8 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use hearken::demo::{PostVerdict, ProducerSettings, serve};
+use hearken::demo::{DemoSettings, serve};
+use hearken::producer::PostVerdict;
 
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
@@ -133,10 +134,11 @@ fn within_time(terminal: &mut Terminal, time: Duration, fits: impl Fn(&str) -> b
 /// shown.
 fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(seed))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(seed))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let mut file = tempfile::NamedTempFile::new().unwrap();
         write!(file, "[questions]\narm_ms = {}\n", ARM.as_millis()).unwrap();
         let config = file.path().to_string_lossy().into_owned();
@@ -151,13 +153,13 @@ fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
         let mut tokens = std::collections::BTreeSet::new();
         for round in 0..bursts {
             let mut dice = Dice(seed * 1000 + round);
-            producer.hold_before("aaep:agent.awaiting.confirmation");
-            let session = producer.start(scenario).unwrap();
-            within("gate", producer.until_held()).await;
+            agents.hold_before("aaep:agent.awaiting.confirmation");
+            let session = agents.start(scenario).unwrap();
+            within("gate", agents.until_held()).await;
             let before = dice.burst();
             let after = dice.burst();
             terminal.press(&before);
-            producer.resume();
+            agents.resume();
             within("question", producer.until_asked(1)).await;
             terminal.press(&after);
             tokio::task::block_in_place(|| {

@@ -12,6 +12,7 @@ const ROOMS: &[&str] = &[
     "demo",
     "inspect",
     "link",
+    "producer",
     "session",
     "transport",
 ];

@@ -553,9 +553,10 @@ fn a_script_answers_the_demo_by_rules_and_is_told_what_it_left_open() {
     .unwrap();
     let path = file.path().to_str().unwrap().to_owned();
     block_on(async {
-        let settings = hearken::demo::ProducerSettings::stepped(1);
+        let settings = hearken::demo::DemoSettings::stepped(1);
         let running = hearken::demo::serve("127.0.0.1:0", settings).await.unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let mut child = Hearken::start(&[
             "watch",
             &running.url(),
@@ -567,12 +568,12 @@ fn a_script_answers_the_demo_by_rules_and_is_told_what_it_left_open() {
             "none",
         ]);
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.start("question").unwrap();
+        agents.start("question").unwrap();
         tokio::task::block_in_place(|| {
             child.announced("confirmation", "Your rule tidy accepts question 1");
             child.announced("session_completed", "");
         });
-        producer.start("email").unwrap();
+        agents.start("email").unwrap();
         tokio::task::block_in_place(|| {
             let told = child.announced("confirmation", "No rule of --answers answers question 2");
             assert_eq!(told["question"], 2);

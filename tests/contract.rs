@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hearken::announce::{Aloud, Class, Kind, Mark};
 use hearken::config::{Config, TimesChoice};
-use hearken::demo::{self, ProducerSettings};
+use hearken::demo::{self, DemoSettings};
 use hearken::linear;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -24,10 +24,11 @@ fn run(scenario: &str) -> (Vec<Value>, String) {
     let file = folder.path().join("events.jsonl");
     let record = file.to_string_lossy().into_owned();
     let lines = block_on(async {
-        let running = demo::serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = demo::serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let arguments = [
             "watch",
             &running.url(),
@@ -42,7 +43,7 @@ fn run(scenario: &str) -> (Vec<Value>, String) {
         ];
         let mut hearken = Hearken::start(&arguments);
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.start(scenario).unwrap();
+        agents.start(scenario).unwrap();
         let lines = tokio::task::block_in_place(|| {
             let mut answered = BTreeSet::new();
             loop {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use hearken::demo::{ProducerSettings, serve};
+use hearken::demo::{DemoSettings, serve};
 use serde_json::Value;
 
 use crate::support::child::command;
@@ -43,7 +43,7 @@ fn has(text: &str, line: &str) {
 #[test]
 fn all_is_well_with_a_voice_that_speaks_and_a_source_that_opens() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let url = running.url();

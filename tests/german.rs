@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hearken::announce::{Mark, Phrases};
 use hearken::config::{Config, Verbosity};
-use hearken::demo::{ProducerSettings, list, serve};
+use hearken::demo::{DemoSettings, list, serve};
 use serde_json::Value;
 
 use crate::support::child::Hearken;
@@ -56,7 +56,7 @@ fn capture(name: &str) -> Vec<String> {
     let file = folder.path().join("events.jsonl");
     let (file, scenario) = (file.to_str().unwrap().to_owned(), name.to_owned());
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let mut child = Hearken::start(&[
@@ -74,7 +74,7 @@ fn capture(name: &str) -> Vec<String> {
             &file,
         ]);
         within("subscriber", running.producer().until_subscribed(1)).await;
-        running.producer().start(&scenario).unwrap();
+        running.agents().start(&scenario).unwrap();
         let child = tokio::task::spawn_blocking(move || {
             answer_all(&mut child);
             child

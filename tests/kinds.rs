@@ -4,7 +4,8 @@
 #[cfg(unix)]
 use std::time::Duration;
 
-use hearken::demo::{PostVerdict, Producer, ProducerSettings, serve};
+use hearken::demo::{DemoSettings, serve};
+use hearken::producer::{PostVerdict, Producer};
 use serde_json::{Value, json};
 
 use crate::support::child::Hearken;
@@ -86,14 +87,15 @@ fn check_all(producer: &Producer) {
 /// Answers with lines that each name their question, in a line-based face.
 fn by_lines(face: &str, asked: impl Fn(&mut Hearken, usize) + Send) {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(5))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(5))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let mut child =
             Hearken::start(&["watch", &running.url(), "--face", face, "--voice", "none"]);
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.start("trip").unwrap();
+        agents.start("trip").unwrap();
         for (at, lines) in [
             vec!["y 1"],
             vec!["a #2 4,5", "a #2 4"],
@@ -143,17 +145,18 @@ fn every_kind_is_answered_in_the_json_face() {
 #[test]
 fn every_kind_is_answered_in_the_full_face() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(5))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(5))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let mut terminal = Terminal::start(
             100,
             30,
             &["watch", &running.url(), "--face", "full", "--voice", "none"],
         );
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.start("trip").unwrap();
+        agents.start("trip").unwrap();
         for (at, keys) in [
             vec!["y"],
             vec!["a", "4,5\r", "\x17\x174\r"],

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hearken::demo::{ProducerSettings, serve};
+use hearken::demo::{DemoSettings, serve};
 use rustix::process::Signal;
 
 use crate::support::terminal::Terminal;
@@ -50,10 +50,11 @@ fn without_documented(raw: &str) -> String {
 fn output_waits_while_a_line_is_open_and_escape_lets_it_go() {
     for term in ["xterm-256color", "dumb"] {
         block_on(async {
-            let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
                 .await
                 .unwrap();
             let producer = running.producer().clone();
+            let agents = running.agents().clone();
             let mut terminal = start(&running.url(), &[("TERM", term)]);
             within("subscriber", producer.until_subscribed(1)).await;
             tokio::task::block_in_place(|| {
@@ -61,7 +62,7 @@ fn output_waits_while_a_line_is_open_and_escape_lets_it_go() {
                 terminal.press("n 12");
                 terminal.wait_until("the echo", |screen| screen.ends_with("n 12"));
             });
-            producer.start("question").unwrap();
+            agents.start("question").unwrap();
             within("question", producer.until_asked(1)).await;
             tokio::task::block_in_place(|| {
                 // The question's bell shows that it arrived; nothing was written for it.
@@ -112,13 +113,14 @@ fn output_waits_while_a_line_is_open_and_escape_lets_it_go() {
 #[test]
 fn pasted_lines_answer_nothing() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let mut terminal = start(&running.url(), &[("TERM", "xterm")]);
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.start("question").unwrap();
+        agents.start("question").unwrap();
         tokio::task::block_in_place(|| {
             terminal.wait("Question 1");
             terminal.let_pass(Duration::from_millis(600));
@@ -139,7 +141,7 @@ fn the_terminal_is_given_back_on_every_way_out_and_around_a_stop() {
         ("stop", 0),
     ] {
         block_on(async {
-            let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
                 .await
                 .unwrap();
             let mut terminal = start(&running.url(), &[("TERM", "xterm")]);
@@ -180,7 +182,7 @@ fn the_terminal_is_given_back_on_every_way_out_and_around_a_stop() {
 #[test]
 fn where_somebody_else_edits_lines_whole_lines_are_read() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let mut terminal = start(

@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use hearken::demo::{self, ProducerSettings};
+use hearken::demo::{self, DemoSettings};
 
 use crate::support::child::{Hearken, command};
 use crate::support::{block_on, within};
@@ -302,12 +302,13 @@ fn server(kind: &str, body: &str) -> String {
 #[test]
 fn a_live_stream_is_checked_until_its_sessions_have_ended() {
     block_on(async {
-        let settings = ProducerSettings::stepped(1);
+        let settings = DemoSettings::stepped(1);
         let running = demo::serve("127.0.0.1:0", settings).await.unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let hearken = Hearken::start(&["check", &running.url(), "--until", "ended"]);
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.start("tool").unwrap();
+        agents.start("tool").unwrap();
         let (code, errors, lines) = tokio::task::block_in_place(|| hearken.exit());
         running.stop().await;
         assert_eq!(code, 0, "{lines:?} {errors}");

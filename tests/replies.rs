@@ -1,6 +1,7 @@
 //! Answers to the demo's agent, through pipes: what arrives there, and how often.
 
-use hearken::demo::{Producer, ProducerSettings, Running, serve};
+use hearken::demo::{DemoSettings, Running, serve};
+use hearken::producer::Producer;
 
 use crate::support::child::Hearken;
 use crate::support::{block_on, within};
@@ -8,14 +9,15 @@ use crate::support::{block_on, within};
 /// Runs a scenario against the program and lets the test talk to it.
 fn with(scenario: &'static str, test: impl FnOnce(&mut Hearken, &Producer) + Send) {
     block_on(async {
-        let running: Running = serve("127.0.0.1:0", ProducerSettings::stepped(3))
+        let running: Running = serve("127.0.0.1:0", DemoSettings::stepped(3))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let mut child =
             Hearken::start(&["watch", &running.url(), "--face", "json", "--voice", "none"]);
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.start(scenario).unwrap();
+        agents.start(scenario).unwrap();
         within("question", producer.until_asked(1)).await;
         tokio::task::block_in_place(|| test(&mut child, &producer));
         running.stop().await;
@@ -120,10 +122,11 @@ fn three_agents_stay_apart_and_are_named() {
 #[test]
 fn an_agents_words_always_stand_under_its_name() {
     block_on(async {
-        let running: Running = serve("127.0.0.1:0", ProducerSettings::stepped(3))
+        let running: Running = serve("127.0.0.1:0", DemoSettings::stepped(3))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let mut child = Hearken::start(&[
             "watch",
             &running.url(),
@@ -133,7 +136,7 @@ fn an_agents_words_always_stand_under_its_name() {
             "none",
         ]);
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.start("agents").unwrap();
+        agents.start("agents").unwrap();
         within("question", producer.until_asked(1)).await;
         tokio::task::block_in_place(|| {
             child.wait("the question", |line| {

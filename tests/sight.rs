@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hearken::demo::{ProducerSettings, Running, serve};
+use hearken::demo::{DemoSettings, Running, serve};
 
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
@@ -11,7 +11,7 @@ use crate::support::{block_on, within};
 const ARMED: Duration = Duration::from_millis(1200);
 
 async fn watch(face: &str) -> (Running, Terminal) {
-    let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+    let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
         .await
         .unwrap();
     let url = running.url();
@@ -28,11 +28,12 @@ fn a_stopped_terminal_shows_no_question_and_takes_no_answer() {
         block_on(async {
             let (running, mut terminal) = watch(face).await;
             let producer = running.producer().clone();
+            let agents = running.agents().clone();
             tokio::task::block_in_place(|| {
                 terminal.let_pass(ARMED);
                 terminal.stop_output(true);
             });
-            producer.start("question").unwrap();
+            agents.start("question").unwrap();
             within("question", producer.until_asked(1)).await;
             tokio::task::block_in_place(|| {
                 terminal.let_pass(ARMED);
@@ -69,7 +70,8 @@ fn a_size_that_no_machine_holds_is_no_end() {
     block_on(async {
         let (running, mut terminal) = watch("full").await;
         let producer = running.producer().clone();
-        producer.start("question").unwrap();
+        let agents = running.agents().clone();
+        agents.start("question").unwrap();
         tokio::task::block_in_place(|| {
             terminal.wait("Question 1, ");
             terminal.claim(0, 0);
@@ -99,7 +101,8 @@ fn a_paste_that_never_ends_leaves_the_keyboard() {
     block_on(async {
         let (running, mut terminal) = watch("full").await;
         let producer = running.producer().clone();
-        producer.start("question").unwrap();
+        let agents = running.agents().clone();
+        agents.start("question").unwrap();
         tokio::task::block_in_place(|| {
             terminal.wait("Question 1, ");
             terminal.press("\x1b[200~y");

@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use hearken::demo::{ProducerSettings, Running, serve};
+use hearken::demo::{DemoSettings, Running, serve};
 
 use crate::latency::Flood;
 use crate::support::child::{Hearken, command};
@@ -61,7 +61,7 @@ fn assert_live(terminal: &mut Terminal, when: &str) {
 }
 
 async fn demo() -> Running {
-    serve("127.0.0.1:0", ProducerSettings::stepped(1))
+    serve("127.0.0.1:0", DemoSettings::stepped(1))
         .await
         .unwrap()
 }
@@ -161,6 +161,7 @@ fn a_daemon_that_is_mute_from_the_start_is_told_and_another_program_speaks() {
     block_on(async {
         let running = demo().await;
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let server = FakeSsip::start();
         server.answer("", CommandAnswer::Nothing);
         let folder = Folder::new();
@@ -176,7 +177,7 @@ fn a_daemon_that_is_mute_from_the_start_is_told_and_another_program_speaks() {
             terminal.wait("Voice: command espeak-ng.");
             terminal.wait("speech-dispatcher does not answer");
         });
-        producer.start("question").unwrap();
+        agents.start("question").unwrap();
         within("question", producer.until_asked(1)).await;
         tokio::task::block_in_place(|| {
             let until = Instant::now() + crate::support::PATIENCE;
@@ -196,6 +197,7 @@ fn without_any_voice_it_says_so_in_words_and_questions_can_be_answered() {
     block_on(async {
         let running = demo().await;
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let server = FakeSsip::absent();
         let url = running.url();
         let mut terminal = tokio::task::block_in_place(|| {
@@ -203,7 +205,7 @@ fn without_any_voice_it_says_so_in_words_and_questions_can_be_answered() {
         });
         within("subscriber", producer.until_subscribed(1)).await;
         tokio::task::block_in_place(|| terminal.wait("No voice on this machine."));
-        producer.start("question").unwrap();
+        agents.start("question").unwrap();
         within("question", producer.until_asked(1)).await;
         tokio::task::block_in_place(|| {
             terminal.wait("Question 1, ");
@@ -224,6 +226,7 @@ fn each_loss_and_each_return_is_announced_once_and_the_reader_is_never_cancelled
     block_on(async {
         let running = demo().await;
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let server = FakeSsip::start();
         server.speech(WordsFate::Ends);
         let url = running.url();
@@ -251,7 +254,7 @@ fn each_loss_and_each_return_is_announced_once_and_the_reader_is_never_cancelled
                 child.wait("a return", |line| line.contains("The voice is back"));
             }
         });
-        producer.start("question").unwrap();
+        agents.start("question").unwrap();
         within("question", producer.until_asked(1)).await;
         tokio::task::block_in_place(|| {
             server.wait("the question", |_, messages| {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use hearken::demo::{ProducerSettings, serve};
+use hearken::demo::{DemoSettings, serve};
 use rustix::process::Signal;
 
 use crate::support::terminal::Terminal;
@@ -19,10 +19,11 @@ fn slow_arming() -> tempfile::NamedTempFile {
 #[test]
 fn only_the_documented_way_answers_and_exactly_once() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let file = slow_arming();
         let url = running.url();
         let config = file.path().to_string_lossy().into_owned();
@@ -34,14 +35,14 @@ fn only_the_documented_way_answers_and_exactly_once() {
             ],
         );
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.hold_before("aaep:agent.awaiting.confirmation");
-        producer.start("question").unwrap();
-        within("gate", producer.until_held()).await;
+        agents.hold_before("aaep:agent.awaiting.confirmation");
+        agents.start("question").unwrap();
+        within("gate", agents.until_held()).await;
         tokio::task::block_in_place(|| {
             terminal.press("y");
             terminal.wait("No question is open");
         });
-        producer.resume();
+        agents.resume();
         within("question", producer.until_asked(1)).await;
         tokio::task::block_in_place(|| {
             terminal.wait("Question 1, ");
@@ -75,10 +76,11 @@ fn only_the_documented_way_answers_and_exactly_once() {
 /// answers it. Once it reads again, the question can be answered.
 fn a_terminal_that_reads_nothing_answers_nothing(face: &str, accept: &str, confirm: &str) {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let url = running.url();
         let mut terminal =
             Terminal::start(100, 30, &["watch", &url, "--face", face, "--voice", "none"]);
@@ -88,7 +90,7 @@ fn a_terminal_that_reads_nothing_answers_nothing(face: &str, accept: &str, confi
             // The first question teaches a line-based face that the terminal replies.
             terminal.let_pass(Duration::from_millis(300));
         });
-        producer.start("question").unwrap();
+        agents.start("question").unwrap();
         tokio::task::block_in_place(|| {
             terminal.wait("Archive");
             // Far longer than it takes to arm, also on a busy machine.
@@ -96,11 +98,11 @@ fn a_terminal_that_reads_nothing_answers_nothing(face: &str, accept: &str, confi
             terminal.press(if face == "full" { "n" } else { "n 1\r" });
         });
         within("the rejection", producer.until_replies(1)).await;
-        producer.hold_before("aaep:agent.awaiting.confirmation");
-        producer.start("transfer").unwrap();
-        within("gate", producer.until_held()).await;
+        agents.hold_before("aaep:agent.awaiting.confirmation");
+        agents.start("transfer").unwrap();
+        within("gate", agents.until_held()).await;
         terminal.reply(false);
-        producer.resume();
+        agents.resume();
         within("question", producer.until_asked(1)).await;
         tokio::task::block_in_place(|| {
             // It is in the buffer, but nobody has seen it.
@@ -142,7 +144,7 @@ fn no_line_answers_a_question_that_the_terminal_has_not_read() {
 fn the_terminal_is_restored_on_every_way_out() {
     for (how, code) in [("quit", 0), ("interrupt key", 130), ("SIGTERM", 143)] {
         block_on(async {
-            let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+            let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
                 .await
                 .unwrap();
             let mut terminal = Terminal::start(
@@ -172,7 +174,7 @@ fn the_terminal_is_restored_on_every_way_out() {
 #[test]
 fn a_resize_to_the_smallest_size_keeps_the_question_in_sight() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let mut terminal = Terminal::start(
@@ -181,7 +183,7 @@ fn a_resize_to_the_smallest_size_keeps_the_question_in_sight() {
             &["watch", &running.url(), "--face", "full", "--voice", "none"],
         );
         within("subscriber", running.producer().until_subscribed(1)).await;
-        running.producer().start("transfer").unwrap();
+        running.agents().start("transfer").unwrap();
         tokio::task::block_in_place(|| {
             terminal.wait("Question 1, ");
             terminal.resize(40, 10);
@@ -216,10 +218,11 @@ fn in_a_shell(url: &str) -> Terminal {
 #[test]
 fn a_stop_gives_the_terminal_back_and_loses_nothing() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let url = running.url();
         let mut terminal = tokio::task::block_in_place(|| in_a_shell(&url));
         tokio::task::block_in_place(|| {
@@ -233,7 +236,7 @@ fn a_stop_gives_the_terminal_back_and_loses_nothing() {
             terminal.wait("42");
         });
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.start("transfer").unwrap();
+        agents.start("transfer").unwrap();
         within("question", producer.until_asked(1)).await;
         tokio::task::block_in_place(|| {
             terminal.press("fg\r");
@@ -259,17 +262,18 @@ fn a_stop_gives_the_terminal_back_and_loses_nothing() {
 #[test]
 fn a_reply_that_comes_late_is_not_typed_into_the_shell() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let url = running.url();
         let mut terminal = tokio::task::block_in_place(|| in_a_shell(&url));
         within("subscriber", producer.until_subscribed(1)).await;
         // Until then, a terminal may be one that never replies.
         tokio::task::block_in_place(|| terminal.let_pass(Duration::from_millis(500)));
         terminal.reply(false);
-        producer.start("question").unwrap();
+        agents.start("question").unwrap();
         within("question", producer.until_asked(1)).await;
         tokio::task::block_in_place(|| {
             terminal.wait("Question 1, ");
@@ -291,10 +295,11 @@ fn a_reply_that_comes_late_is_not_typed_into_the_shell() {
 fn lose_the_terminal(face: &str) -> String {
     use std::io::Read;
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let url = running.url();
         let errors = tempfile::NamedTempFile::new().unwrap();
         let path = errors.path().to_string_lossy().into_owned();
@@ -310,7 +315,7 @@ fn lose_the_terminal(face: &str) -> String {
             &[("TERM", "xterm-256color")],
         );
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.start("transfer").unwrap();
+        agents.start("transfer").unwrap();
         within("question", producer.until_asked(1)).await;
         let mut text = String::new();
         tokio::task::block_in_place(|| {
@@ -351,10 +356,11 @@ fn lines_end_too_when_their_terminal_goes_without_a_signal() {
 #[test]
 fn half_a_sequence_holds_nothing_up() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let mut terminal = Terminal::start(
             80,
             24,
@@ -366,7 +372,7 @@ fn half_a_sequence_holds_nothing_up() {
             // Alt-[ is the beginning of a sequence that never continues.
             terminal.press("\x1b[");
         });
-        producer.start("question").unwrap();
+        agents.start("question").unwrap();
         tokio::task::block_in_place(|| terminal.wait("Question 1, "));
         running.stop().await;
     });
@@ -375,7 +381,7 @@ fn half_a_sequence_holds_nothing_up() {
 #[test]
 fn keys_that_come_in_a_great_burst_are_all_taken() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let mut terminal = Terminal::start(
@@ -397,7 +403,7 @@ fn keys_that_come_in_a_great_burst_are_all_taken() {
 #[test]
 fn whoever_is_ended_reads_the_defaults_where_the_pane_was() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let mut terminal = Terminal::start(
@@ -406,7 +412,7 @@ fn whoever_is_ended_reads_the_defaults_where_the_pane_was() {
             &["watch", &running.url(), "--face", "full", "--voice", "none"],
         );
         within("subscriber", running.producer().until_subscribed(1)).await;
-        running.producer().start("transfer").unwrap();
+        running.agents().start("transfer").unwrap();
         tokio::task::block_in_place(|| {
             terminal.wait("Question 1, ");
             terminal.signal(Signal::TERM);
@@ -427,10 +433,11 @@ fn whoever_is_ended_reads_the_defaults_where_the_pane_was() {
 #[test]
 fn a_question_calls_through_the_terminal_and_is_silent_once_answered() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let producer = running.producer().clone();
+        let agents = running.agents().clone();
         let mut terminal = Terminal::start_with(
             80,
             24,
@@ -438,7 +445,7 @@ fn a_question_calls_through_the_terminal_and_is_silent_once_answered() {
             &[("TERM", "xterm-kitty")],
         );
         within("subscriber", producer.until_subscribed(1)).await;
-        producer.start("question").unwrap();
+        agents.start("question").unwrap();
         tokio::task::block_in_place(|| {
             terminal.wait("Question 1, ");
             terminal.let_pass(Duration::from_millis(700));
@@ -477,7 +484,7 @@ fn a_question_calls_through_the_terminal_and_is_silent_once_answered() {
 #[test]
 fn lines_on_a_terminal_carry_the_marks_of_turns_and_nothing_else() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let config = {
@@ -503,7 +510,7 @@ fn lines_on_a_terminal_carry_the_marks_of_turns_and_nothing_else() {
             ],
         );
         within("subscriber", running.producer().until_subscribed(1)).await;
-        running.producer().start("tool").unwrap();
+        running.agents().start("tool").unwrap();
         tokio::task::block_in_place(|| {
             assert_eq!(terminal.exit(), 0);
             let text = String::from_utf8_lossy(terminal.raw()).into_owned();
@@ -521,7 +528,7 @@ fn lines_on_a_terminal_carry_the_marks_of_turns_and_nothing_else() {
 #[test]
 fn a_dumb_terminal_gets_plain_lines_without_any_escape() {
     block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let mut terminal = Terminal::start_with(
@@ -540,7 +547,7 @@ fn a_dumb_terminal_gets_plain_lines_without_any_escape() {
             &[("TERM", "dumb")],
         );
         within("subscriber", running.producer().until_subscribed(1)).await;
-        running.producer().start("tool").unwrap();
+        running.agents().start("tool").unwrap();
         tokio::task::block_in_place(|| {
             assert_eq!(terminal.exit(), 0);
             let text = String::from_utf8_lossy(terminal.raw()).into_owned();

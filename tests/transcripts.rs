@@ -113,9 +113,9 @@ fn no_utterance_breaks_a_word_and_none_is_said_twice() {
 /// The capture must not drift from the scenario that people see.
 #[test]
 fn the_capture_is_what_the_demo_plays() {
-    use hearken::demo::{ProducerSettings, serve};
+    use hearken::demo::{DemoSettings, serve};
     let played: Vec<String> = block_on(async {
-        let running = serve("127.0.0.1:0", ProducerSettings::stepped(1))
+        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
             .await
             .unwrap();
         let mut child = crate::support::child::Hearken::start(&[
@@ -129,7 +129,7 @@ fn the_capture_is_what_the_demo_plays() {
             "ended",
         ]);
         within("subscriber", running.producer().until_subscribed(1)).await;
-        running.producer().start("tour").unwrap();
+        running.agents().start("tour").unwrap();
         within("question", running.producer().until_asked(1)).await;
         let mut child = tokio::task::spawn_blocking(move || {
             child.announced("confirmation", "Send an email");

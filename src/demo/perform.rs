@@ -1,8 +1,8 @@
 //! Playing a scenario: which event is sent at which time.
 //!
 //! Responsibilities: the agents' steps in the order of their times, waiting at questions, branches by
-//! outcome, the clock of timeouts (chapter 6.4). Not here: the wire form of an event (`session`), who
-//! gets it (`hub`), whether a reply is valid (`questions`).
+//! outcome, the clock of timeouts (chapter 6.4). Not here: the wire form of an event, who gets it,
+//! whether a reply is valid (`producer`).
 //!
 //! Mental model: every agent has a time at which its next step is due, counted from the start of the
 //! scenario at speed 1. The performance always takes the earliest step, waits for its time (or not,
@@ -14,14 +14,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{Instant, sleep_until};
 
-use super::ask::QuestionOutcome;
-use super::scenario::{Beat, BeatAct, Scenario, Template};
+use super::gate::Gate;
+use super::scenario::{Beat, BeatAct, Scenario};
 use super::settings::{Pace, Timeouts};
-use super::shared::ProducerShared;
-use super::stage::{Asking, Posed};
+use crate::producer::{Asking, Posed, Producer, QuestionOutcome, Template};
 
 /// The final words of a session that its scenario left open.
 const LEFT_OPEN: &str = "The agent stopped without finishing.";
@@ -32,9 +31,21 @@ const FACTORS: std::ops::RangeInclusive<f64> = 0.01..=10_000.0;
 
 /// One run of a scenario.
 pub(super) struct Performance {
-    shared: Arc<ProducerShared>,
-    scenario: Arc<Scenario>,
-    sessions: Vec<String>,
+    pub(super) stage: Stage,
+    pub(super) scenario: Arc<Scenario>,
+    /// The session of each agent, in the order of the cast.
+    pub(super) sessions: Vec<String>,
+    /// Its place among the runs, which it returns when it is dropped.
+    pub(super) _place: OwnedSemaphorePermit,
+}
+
+/// Where the agents perform; clones are the same.
+#[derive(Clone)]
+pub(super) struct Stage {
+    pub(super) producer: Producer,
+    pub(super) gate: Arc<Gate>,
+    pub(super) pace: Pace,
+    pub(super) timeouts: Timeouts,
 }
 
 /// The progress of one agent.
@@ -67,22 +78,10 @@ enum NextMove {
 }
 
 impl Performance {
-    pub(super) fn new(
-        shared: Arc<ProducerShared>,
-        scenario: Arc<Scenario>,
-        sessions: Vec<String>,
-    ) -> Self {
-        Self {
-            shared,
-            scenario,
-            sessions,
-        }
-    }
-
     /// Plays until every agent has finished.
     pub(super) async fn play(self) {
         let cast = &self.scenario.cast;
-        let mut tempo = Tempo::new(self.shared.settings.pace);
+        let mut tempo = Tempo::new(self.stage.pace);
         let (answers, mut outcomes) = mpsc::channel(cast.len().max(1));
         let mut parts: Vec<Progression> = cast
             .iter()
@@ -110,8 +109,7 @@ impl Performance {
                 }
                 NextMove::TimeUp(token) => {
                     // The outcome comes back on the channel, as for an answer.
-                    self.shared
-                        .change(|stage, _| stage.questions_mut().expire(&token));
+                    self.stage.producer.expire(&token);
                     if let Some(part) = parts.iter_mut().find(|part| part.asks(&token)) {
                         part.stance = Stance::Asking {
                             token,
@@ -136,9 +134,8 @@ impl Performance {
             }
         }
         for session in &self.sessions {
-            self.shared.change(|stage, now| {
-                stage.close_session(session, "producer", LEFT_OPEN, now);
-            });
+            let producer = &self.stage.producer;
+            producer.close_session(session, "producer", LEFT_OPEN);
         }
     }
 
@@ -156,22 +153,14 @@ impl Performance {
         };
         let template = with_answer(beat.act.template(), part.answer());
         let held = Instant::now();
-        self.shared.gate.pass(template.kind.wire()).await;
+        self.stage.gate.pass(template.kind.wire()).await;
         tempo.shift(held.elapsed());
         if !tempo.is_real() {
-            let queues: Vec<_> = self
-                .shared
-                .look(|stage| stage.hub().queues().cloned().collect());
-            for queue in queues {
-                queue.until_room().await;
-            }
+            self.stage.producer.until_room().await;
         }
         match &beat.act {
             BeatAct::Emit(_) => {
-                let sent = self
-                    .shared
-                    .change(|stage, now| stage.emit(session, &template, now));
-                if !sent {
+                if !self.stage.producer.emit(session, &template) {
                     part.stance = Stance::Done;
                 }
             }
@@ -180,13 +169,10 @@ impl Performance {
                 let asking = Asking {
                     asked: asked.clone(),
                     timeout,
-                    role: index,
-                    answers: answers.clone(),
+                    number: index,
+                    outcomes: answers.clone(),
                 };
-                let posed = self
-                    .shared
-                    .change(|stage, now| stage.ask(session, &template, asking, now));
-                match posed {
+                match self.stage.producer.ask(session, &template, asking) {
                     Posed::Open(token) => {
                         let deadline =
                             timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -201,7 +187,7 @@ impl Performance {
 
     /// Returns how long a question stays open; `None` if no clock ends it.
     fn timeout(&self, written: Duration) -> Option<Duration> {
-        match self.shared.settings.timeouts {
+        match self.stage.timeouts {
             Timeouts::AsWritten => Some(written),
             Timeouts::Scaled(factor) => Some(written.mul_f64(bounded(factor))),
             Timeouts::OnDemand => None,
@@ -210,12 +196,9 @@ impl Performance {
 }
 
 impl Drop for Performance {
-    /// Returns the run's place, and forgets its sessions if it was broken off.
+    /// Forgets its sessions if it was broken off.
     fn drop(&mut self) {
-        self.shared.change(|stage, _| {
-            stage.forget_sessions(&self.sessions);
-            stage.end_run();
-        });
+        self.stage.producer.forget_sessions(&self.sessions);
     }
 }
 

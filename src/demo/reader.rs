@@ -10,12 +10,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::ask::QuestionTerms;
-use super::kind::{CRITICAL, EventKind};
 use super::say::Say;
-use super::scenario::{
-    Beat, BeatAct, Label, Role, Scenario, ScenarioError, ScenarioInfo, Template,
-};
+use super::scenario::{Beat, BeatAct, Label, Role, Scenario, ScenarioError, ScenarioInfo};
+use crate::producer::{CRITICAL, EventKind, QuestionTerms, Template};
 
 /// The most lines in a scenario: far more than a person would sit through.
 const MAX_LINES: usize = 2_000;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::kind::EventKind;
+use crate::producer::EventKind;
 
 /// The fastest stream in a scenario, in tokens per second; `Pace` can speed it up further.
 const MAX_TOKENS_PER_SECOND: u32 = 1_000;

@@ -43,8 +43,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::ask::{QuestionOutcome, QuestionTerms};
-use super::kind::EventKind;
+use crate::producer::{QuestionOutcome, QuestionTerms, Template};
 
 /// What a person is told about a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,13 +91,6 @@ pub(super) enum BeatAct {
         asked: QuestionTerms,
         timeout: Duration,
     },
-}
-
-/// An event as written in the scenario.
-#[derive(Debug, Clone)]
-pub(super) struct Template {
-    pub(super) kind: EventKind,
-    pub(super) fields: Map<String, Value>,
 }
 
 /// A way in which a question can end.
@@ -157,16 +149,5 @@ impl Scenario {
     /// Returns the name, the title and the description.
     pub fn info(&self) -> &ScenarioInfo {
         &self.info
-    }
-}
-
-impl Template {
-    /// Returns what pairs a tool's start with its end: the call's label, else the tool's name.
-    pub(super) fn tool_label(&self) -> Option<&str> {
-        self.text("tool_call_id").or_else(|| self.text("tool"))
-    }
-
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.fields.get(name).and_then(Value::as_str)
     }
 }

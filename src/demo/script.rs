@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::scenario::{ScenarioError, ScenarioInfo};
-use super::settings::TimeSource;
+use crate::producer::TimeSource;
 
 /// The longest line accepted from the client, in bytes; no answer to any scenario is longer.
 const LONGEST_LINE: usize = 64 * 1024;

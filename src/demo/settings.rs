@@ -1,19 +1,14 @@
-//! The settings of a producer.
+//! The settings of the demo.
 //!
-//! Responsibilities: the pace, the timeouts, the seed and the clock, all parameters so that a test can fix
-//! them. Not here: their effects (`perform`, `ids`, `session`).
+//! Responsibilities: the pace and the timeouts, the seed and the clock, all parameters so that a test can fix them. Not
+//! here: their effects (`perform`, `producer`).
 
 use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::live::Host;
-use super::news::Hearer;
-use super::signing::Signer;
-
-/// The source of the current time; a parameter, so that tests can fix it.
-pub type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+use crate::producer::{Hearer, Signer, TimeSource};
 
 /// How fast scenarios run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,13 +31,16 @@ pub enum Timeouts {
     AsWritten,
     /// The clock, after `timeout_seconds` times a factor; the event still says `timeout_seconds`.
     Scaled(f64),
-    /// Only [`Producer::expire_questions`](super::Producer::expire_questions); replies are then never late.
+    /// Only [`Producer::expire_questions`](crate::producer::Producer::expire_questions); replies are then never late.
     OnDemand,
 }
 
-/// The settings of a producer.
+/// The receiver of the name of each scenario that starts; it must not block.
+pub type StartHearer = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The settings of the demo.
 #[derive(Clone)]
-pub struct ProducerSettings {
+pub struct DemoSettings {
     /// How fast scenarios run.
     pub pace: Pace,
     /// What ends unanswered questions.
@@ -55,11 +53,11 @@ pub struct ProducerSettings {
     pub signer: Option<Arc<Signer>>,
     /// The receiver of news about subscribers and answers, if any.
     pub hearer: Option<Hearer>,
-    /// The agent whose events are published instead of scenarios, if it is not the demo's own.
-    pub host: Option<Host>,
+    /// The receiver of news about scenarios, if any.
+    pub starts: Option<StartHearer>,
 }
 
-impl ProducerSettings {
+impl DemoSettings {
     /// Returns the settings for people: real time, timeouts as written, the system's clock.
     pub fn live(seed: u64) -> Self {
         Self {
@@ -69,7 +67,7 @@ impl ProducerSettings {
             clock: Arc::new(Timestamp::now),
             signer: None,
             hearer: None,
-            host: None,
+            starts: None,
         }
     }
 
@@ -83,10 +81,10 @@ impl ProducerSettings {
     }
 }
 
-impl fmt::Debug for ProducerSettings {
+impl fmt::Debug for DemoSettings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Settings")
+            .debug_struct("DemoSettings")
             .field("pace", &self.pace)
             .field("timeouts", &self.timeouts)
             .field("seed", &self.seed)

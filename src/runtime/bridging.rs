@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: the sources and places of a bridge, who may reach it, the loop between the pure bridge and its
 //! sockets, lines on standard error about watchers and sources. Not here: what a watcher may do (`bridge` in the core),
-//! serving (`demo`), opening sources (`feed`).
+//! serving (`producer`), opening sources (`feed`).
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -16,11 +16,14 @@ use crate::app::{Exit, Input};
 use crate::bridge::{Bridge, BridgeEffect, BridgeInput};
 use crate::cli::Bridging;
 use crate::config::{Dialect, FaceChoice, VoiceChoice};
-use crate::demo::{self, Admission, Entrance, Host, Lasting, PendingAnswer, Running};
 use crate::dialect::fleet::{BRIDGE, Content, Obstacle, Report, Request, RequestOutcome};
 use crate::platform;
 use crate::platform::files::open_to_read;
 use crate::platform::signals::{Leave, Leaving};
+use crate::producer::{
+    self, Admission, Entrance, Host, Lasting, PendingAnswer, ProducerSettings, PromptAnswer,
+    PromptReceiver, RequestReceiver, Running,
+};
 use crate::protocol::{Now, Reply};
 use crate::transport::Secret;
 
@@ -35,6 +38,9 @@ const WAITING: usize = 8192;
 const MOST_EVENTS: u64 = 10_000;
 /// The longest name of a machine, in characters.
 const LONGEST_NAME: usize = 64;
+
+/// What is at the bridge's address, for people who open it.
+const ABOUT: &str = "hearken's bridge: agents of this machine over AAEP 1.0.0.\n";
 
 /// What a watcher or another subscriber wants.
 enum Wanted {
@@ -217,34 +223,47 @@ async fn serve(
     seed: u64,
     words: &Phrases,
 ) -> anyhow::Result<Running> {
-    let mut settings = demo::ProducerSettings::live(seed);
     let replies = inbox.clone();
     let passing = inbox.clone();
-    let requests: demo::RequestReceiver = Arc::new(move |message| {
+    let requests: RequestReceiver = Arc::new(move |message| {
         Some(match Request::read(message)? {
             Ok(request) => passed_on(request, &passing),
             Err(id) => malformed(&id),
         })
     });
-    let prompts: demo::PromptReceiver = Arc::new(move |words| {
+    let prompts: PromptReceiver = Arc::new(move |prompt| {
+        let Some(words) = prompt.words() else {
+            return PromptAnswer::Refused {
+                code: "invalid_message",
+                message: "the body wants user_message, a text that is not empty".to_owned(),
+            };
+        };
         let content = Content::Prompt {
             agent: None,
             text: words.to_owned(),
         };
         let id = "prompt".to_owned();
-        passed_on(Request { id, content }, &inbox)
+        PromptAnswer::Pending(passed_on(Request { id, content }, &inbox))
     });
-    settings.host = Some(Host {
+    let host = Host {
         id: BRIDGE.to_owned(),
         name: format!("hearken on {host}"),
+        about: ABOUT.to_owned(),
         farewell: words.text("bridge.over", &[]),
         // When too many wait, the answer is dropped, and its sender sees that nothing came of it.
-        answers: Arc::new(move |reply| drop(replies.try_send(Wanted::Reply(reply)))),
-        requests: Some((requests, prompts)),
+        answers: Some(Arc::new(move |reply| {
+            drop(replies.try_send(Wanted::Reply(reply)));
+        })),
+        requests: Some(requests),
+        prompts: Some(prompts),
         admission: Some(admission),
-    });
-    settings.hearer = Some(serving::log(words.clone()));
-    let running = demo::serve_at(places, settings).await.map_err(|error| {
+    };
+    let hearer = serving::told_to(&serving::log(words), words);
+    let settings = ProducerSettings {
+        hearer: Some(hearer),
+        ..ProducerSettings::new(host, seed)
+    };
+    let running = producer::serve(places, settings).await.map_err(|error| {
         let names: Vec<String> = places.iter().map(Entrance::to_string).collect();
         let failure = Failure::new("call.listening").with("names", names.join(", "));
         failure.because(Reason::of_system(&error))

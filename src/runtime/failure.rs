@@ -7,9 +7,9 @@ use std::io;
 use std::path::Path;
 
 use crate::announce::{Detail, Reason};
-use crate::demo::NoKey;
 use crate::dialect::BadKey;
 use crate::keys::{KeptKey, KeyError};
+use crate::producer::NoKey;
 use crate::protocol;
 use crate::transport::{RecordError, SourceError, TlsError};
 

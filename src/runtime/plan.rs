@@ -15,6 +15,7 @@ use crate::config::{Config, Dialect, FaceChoice, LinkConfig, VoiceChoice, closes
 use crate::demo;
 use crate::dialect::{Carrier, Identity, Token};
 use crate::keys::{Keymap, Scan};
+use crate::producer;
 use crate::protocol::{Answer, Decision, Response};
 use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Secret, Source, Tls};
 use crate::voice::{self, VoiceEvent, VoiceSink};
@@ -318,21 +319,21 @@ pub async fn demo(
     if let Some(script) = demo::script(scenario) {
         return Ok((scripted(script, config, options)?, None));
     }
-    let running = demo::serve("127.0.0.1:0", demo::ProducerSettings::live(seed()?))
+    let running = demo::serve("127.0.0.1:0", demo::DemoSettings::live(seed()?))
         .await
         .map_err(|error| Failure::new("call.demo").because(Reason::of_system(&error)))?;
     let source = sources::read(&running.url(), &config.links)?;
-    let producer = running.producer().clone();
+    let (producer, agents) = (running.producer().clone(), running.agents().clone());
     let name = scenario.to_owned();
     tokio::spawn(async move {
         producer.until_subscribed(1).await;
         // The name was checked; a server that is stopping starts nothing.
-        let _ = producer.start(&name);
+        let _ = agents.start(&name);
     });
     let described = SourceSetup {
         name: phrases(&config)?.text("source.demo", &[]),
         answerable: true,
-        prompts_at: Some(demo::PROMPTS.to_owned()),
+        prompts_at: Some(producer::PROMPTS.to_owned()),
         ..described_as(&source, &config.links)?
     };
     let plan = plan(

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: the name under which it is watched, the wording of failures, the listener's loop: lines in, events
 //! out to watchers and to the voice, answers back. Not here: copying (`proxy`), what the lines mean (`dialect`),
-//! serving events (`demo`).
+//! serving events (`producer`).
 //!
 //! # Mental model
 //! Three processes: the copier, which the editor starts; its child, the listener, which has no terminal; and the
@@ -23,10 +23,10 @@ use tokio::sync::{mpsc, watch};
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::{EveryLanguage, Exit};
 use crate::cli::Speaking;
-use crate::demo::{self, DemoEvent, Entrance, Host, Lasting, Running};
 use crate::dialect::{AgentListener, Cx, Decided, Out, Words};
 use crate::platform::processes::leave_terminal;
 use crate::platform::sockets;
+use crate::producer::{self, Entrance, Host, Lasting, ProducerEvent, ProducerSettings, Running};
 use crate::protocol::{Now, Reply};
 use crate::proxy::{self, DecisionOutcome, Note, Notes, Programs, Side, Trouble, Wish};
 use crate::transport;
@@ -215,21 +215,24 @@ async fn serve(
     answers: mpsc::Sender<Reply>,
     there: watch::Sender<usize>,
 ) -> anyhow::Result<(Running, String)> {
-    let mut settings = demo::ProducerSettings::live(seed);
-    settings.host = Some(Host {
+    let host = Host {
         id: name.to_owned(),
         name: name.to_owned(),
+        // It is served at no address.
+        about: String::new(),
         farewell: words.text("proxy.over", &[]),
         // When too many wait, the answer is dropped, and its sender sees that nothing came of it.
-        answers: Arc::new(move |reply| drop(answers.try_send(reply))),
+        answers: Some(Arc::new(move |reply| drop(answers.try_send(reply)))),
         requests: None,
+        prompts: None,
         admission: None,
-    });
-    settings.hearer = Some(Arc::new(move |news| match news {
-        DemoEvent::Came { there: count, .. } | DemoEvent::Left { there: count, .. } => {
+    };
+    let mut settings = ProducerSettings::new(host, seed);
+    settings.hearer = Some(Arc::new(move |event| match event {
+        ProducerEvent::Came { there: count, .. } | ProducerEvent::Left { there: count, .. } => {
             there.send_replace(count);
         }
-        DemoEvent::Started { .. } | DemoEvent::Answered { .. } => {}
+        ProducerEvent::Answered { .. } => {}
     }));
     let folder: PathBuf = transport::socket_folders()
         .into_iter()
@@ -243,7 +246,7 @@ async fn serve(
         };
         let place = Entrance::Socket(folder.join(format!("{name}.sock")));
         super::serving::of_owner(&place)?;
-        match demo::serve_at(&[place], settings.clone()).await {
+        match producer::serve(&[place], settings.clone()).await {
             Ok(running) => return Ok((running, name)),
             // The name is taken: by another window of the editor.
             Err(error)

@@ -1,7 +1,7 @@
 //! The demo's agent for other programs: where it is served, how it is signed, what starts it.
 //!
 //! Responsibilities: parsing places, writing the public key, starting a scenario for the first subscriber, the end.
-//! Not here: the producer itself (`demo`).
+//! Not here: its agents (`demo`), the server (`producer`).
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,10 @@ use std::sync::mpsc;
 
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
-use crate::demo::{self, AnswerKind, DemoEvent, Entrance, PostVerdict, Signer};
+use crate::demo;
 use crate::platform::signals::{Leave, Leaving};
 use crate::platform::{files, pipes, sockets};
+use crate::producer::{AnswerKind, Entrance, Hearer, PostVerdict, ProducerEvent, Signer};
 use crate::transport::{self, PipeName};
 
 use super::failure::Failure;
@@ -49,7 +50,7 @@ pub async fn serve(
     }
     if let Some(script) = serving.scenario.as_deref().and_then(demo::script) {
         anyhow::ensure!(serving.places == ["-"], Failure::new("call.scenario.pipes"));
-        let settings = demo::ProducerSettings::live(super::plan::seed()?);
+        let settings = demo::DemoSettings::live(super::plan::seed()?);
         let input = tokio::io::BufReader::new(tokio::io::stdin());
         script
             .play(&settings.clock, 1.0, input, tokio::io::stdout())
@@ -59,14 +60,16 @@ pub async fn serve(
     let places = entrances(&serving.places)?;
     // Before the announcement: its reader may interrupt immediately.
     let mut leaving = Leaving::listen_without_terminal()?;
-    let mut settings = demo::ProducerSettings::live(super::plan::seed()?);
+    let mut settings = demo::DemoSettings::live(super::plan::seed()?);
     if let Some(file) = &serving.sign {
         let signer = Signer::generate()?;
         std::fs::write(file, signer.public_pem())
             .map_err(|error| Failure::unwritable(file, &error))?;
         settings.signer = Some(Arc::new(signer));
     }
-    settings.hearer = Some(log(words.clone()));
+    let log = log(words);
+    settings.hearer = Some(told_to(&log, words));
+    settings.starts = Some(starts_to(&log, words));
     let mut running = demo::serve_at(&places, settings).await.map_err(|error| {
         Failure::new("call.listening")
             .with("names", serving.places.join(", "))
@@ -82,11 +85,11 @@ pub async fn serve(
         (None, true) => None,
     };
     if let Some(name) = scenario {
-        let producer = running.producer().clone();
+        let (producer, agents) = (running.producer().clone(), running.agents().clone());
         tokio::spawn(async move {
             producer.until_subscribed(1).await;
             // The name was checked; a server that is stopping starts nothing.
-            let _ = producer.start(&name);
+            let _ = agents.start(&name);
         });
     }
     let url = if posts { running.url() } else { String::new() };
@@ -151,8 +154,26 @@ pub(super) fn of_owner(place: &Entrance) -> Result<(), Failure> {
     }
 }
 
-/// Returns the observer that logs each event as a line with its time. The agents never wait for the reader of the log.
-pub(super) fn log(words: Phrases) -> demo::Hearer {
+/// Takes a line of the log.
+pub(super) type Log = Arc<dyn Fn(String) + Send + Sync>;
+
+/// Returns the receiver of a producer's events that logs each.
+pub(super) fn told_to(log: &Log, words: &Phrases) -> Hearer {
+    let (log, words) = (Arc::clone(log), words.clone());
+    Arc::new(move |event| log(told(&words, &event)))
+}
+
+/// Returns the receiver of started scenarios that logs each.
+fn starts_to(log: &Log, words: &Phrases) -> demo::StartHearer {
+    let (log, words) = (Arc::clone(log), words.clone());
+    Arc::new(move |scenario| {
+        log(words.text("serve.started", &[("scenario", Arg::own(scenario))]));
+    })
+}
+
+/// Returns the log on standard error, each line with its time. The agents never wait for its reader.
+pub(super) fn log(words: &Phrases) -> Log {
+    let words = words.clone();
     let (sender, lines) = mpsc::sync_channel::<String>(WAITING_LINES);
     std::thread::spawn(move || {
         for line in lines {
@@ -163,13 +184,13 @@ pub(super) fn log(words: Phrases) -> demo::Hearer {
         }
     });
     let lost = AtomicU64::new(0);
-    Arc::new(move |news| {
+    Arc::new(move |line| {
         let left_out = match lost.swap(0, Ordering::Relaxed) {
             0 => String::new(),
             count => words.text("serve.left_out", &[("n", Arg::own(count))]) + " ",
         };
         let time = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
-        let line = format!("{time} {left_out}{}", told(&words, &news));
+        let line = format!("{time} {left_out}{line}");
         if sender.try_send(line).is_err() {
             lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -177,10 +198,10 @@ pub(super) fn log(words: Phrases) -> demo::Hearer {
 }
 
 /// Words an event for the log; no text from outside is in it.
-fn told(words: &Phrases, news: &DemoEvent) -> String {
+fn told(words: &Phrases, event: &ProducerEvent) -> String {
     let phrase = |key: &str| Arg::Own(words.text(key, &[]));
-    match news {
-        DemoEvent::Came {
+    match event {
+        ProducerEvent::Came {
             number,
             agreed,
             there,
@@ -197,14 +218,11 @@ fn told(words: &Phrases, news: &DemoEvent) -> String {
             ];
             words.text("serve.came", &args)
         }
-        DemoEvent::Left { number, there } => {
+        ProducerEvent::Left { number, there } => {
             let args = [("number", Arg::own(number)), ("n", Arg::own(there))];
             words.text("serve.left", &args)
         }
-        DemoEvent::Started { scenario } => {
-            words.text("serve.started", &[("scenario", Arg::own(scenario))])
-        }
-        DemoEvent::Answered { answer, verdict } => {
+        ProducerEvent::Answered { answer, verdict } => {
             let answer = match answer {
                 AnswerKind::Accept => "answer.accept",
                 AnswerKind::Reject => "answer.reject",

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use hearken::demo::{Producer, ProducerSettings, Scenario, serve};
+use hearken::demo::{DemoSettings, Scenario, serve};
+use hearken::producer::Producer;
 
 use super::{PATIENCE, RATE, Recorder, Rig, is_loud, until};
 
@@ -170,20 +171,20 @@ fn ask(
     recorder: &Recorder,
     number: usize,
 ) -> Instant {
-    producer.hold_before("aaep:agent.awaiting.confirmation");
+    agents.hold_before("aaep:agent.awaiting.confirmation");
     let started = match number {
-        0 => producer.start("question"),
-        number => producer.start_scenario(scenario(QUESTIONS[number])),
+        0 => agents.start("question"),
+        number => agents.start_scenario(scenario(QUESTIONS[number])),
     };
     started.unwrap();
     runtime.block_on(async {
-        tokio::time::timeout(PATIENCE, producer.until_held())
+        tokio::time::timeout(PATIENCE, agents.until_held())
             .await
             .expect("the question is held");
     });
     hush(terminal, recorder);
     let from = Instant::now();
-    producer.resume();
+    agents.resume();
     until("the question's sound", || !recorder.loud(from).is_empty());
     recorder.loud(from)[0]
 }
@@ -201,9 +202,10 @@ fn ten_questions() -> (Vec<Option<usize>>, Vec<Duration>) {
         .unwrap();
     let rig = Rig::new();
     let running = runtime
-        .block_on(serve("127.0.0.1:0", ProducerSettings::stepped(1)))
+        .block_on(serve("127.0.0.1:0", DemoSettings::stepped(1)))
         .unwrap();
     let producer = running.producer().clone();
+    let agents = running.agents().clone();
     let recorder = rig.record();
     let address = format!("unix_socket:{}", rig.socket().display());
     let url = running.url();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::client::{Stream, post, request, server, within};
-use crate::demo::{ProducerSettings, Running};
+use crate::demo::{DemoSettings, Running};
 
 fn asking(capabilities: Value) -> Value {
     json!({"type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": "test",
@@ -29,7 +29,7 @@ pub(super) async fn stream(running: &Running, consent: &Value) -> Stream {
 
 #[tokio::test]
 async fn a_request_is_answered_as_chapter_5_writes_it() {
-    let running = server(ProducerSettings::stepped(1)).await;
+    let running = server(DemoSettings::stepped(1)).await;
     let consent = agreed(
         &running,
         json!({"max_events_per_second": 3, "languages": ["yo", "en-US"],
@@ -55,7 +55,7 @@ async fn a_request_is_answered_as_chapter_5_writes_it() {
 
 #[tokio::test]
 async fn what_can_not_be_kept_is_rejected_with_its_reason() {
-    let running = server(ProducerSettings::stepped(1)).await;
+    let running = server(DemoSettings::stepped(1)).await;
     let mut strange = asking(json!({}));
     strange["aaep_version"] = json!("2.0.0");
     for (message, status, code) in [
@@ -91,7 +91,7 @@ async fn what_can_not_be_kept_is_rejected_with_its_reason() {
 
 #[tokio::test]
 async fn two_subscribers_with_other_terms_get_other_streams() {
-    let running = server(ProducerSettings::stepped(3)).await;
+    let running = server(DemoSettings::stepped(3)).await;
     let all = agreed(&running, json!({})).await;
     let few = agreed(
         &running,
@@ -99,7 +99,7 @@ async fn two_subscribers_with_other_terms_get_other_streams() {
     )
     .await;
     let (mut all, mut few) = (stream(&running, &all).await, stream(&running, &few).await);
-    running.producer().start("tool").unwrap();
+    running.agents().start("tool").unwrap();
     let everything = all.until("session.completed").await;
     let little = few.until("session.completed").await;
     assert!(everything.len() > 3, "{everything:?}");
@@ -109,11 +109,11 @@ async fn two_subscribers_with_other_terms_get_other_streams() {
 
 #[tokio::test]
 async fn a_budget_is_kept_but_for_what_is_urgent_and_can_be_changed() {
-    let running = server(ProducerSettings::stepped(4)).await;
+    let running = server(DemoSettings::stepped(4)).await;
     let terms = json!({"max_events_per_second": 1, "supports_confirmation_reply": true});
     let consent = agreed(&running, terms).await;
     let mut slow = stream(&running, &consent).await;
-    running.producer().start("email").unwrap();
+    running.agents().start("email").unwrap();
     // The question comes immediately, although most of the seven events before it wait for their
     // second.
     let before = slow.until("awaiting.confirmation").await;
@@ -135,13 +135,13 @@ async fn a_budget_is_kept_but_for_what_is_urgent_and_can_be_changed() {
 
 #[tokio::test]
 async fn the_last_to_leave_takes_the_defaults_along() {
-    let running = server(ProducerSettings::stepped(5)).await;
+    let running = server(DemoSettings::stepped(5)).await;
     let answering = json!({"supports_confirmation_reply": true});
     let consent = agreed(&running, answering).await;
     let deaf = agreed(&running, json!({})).await;
     let mut events = stream(&running, &consent).await;
     let mut others = stream(&running, &deaf).await;
-    running.producer().start("question").unwrap();
+    running.agents().start("question").unwrap();
     events.until("awaiting.confirmation").await;
     let close = json!({"type": "subscription.close", "subscription_id": consent["subscription_id"],
         "reason_code": "subscriber_shutdown", "reason_message": "bye"});

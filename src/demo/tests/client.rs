@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-use crate::demo::{ProducerSettings, Running, serve};
+use crate::demo::{DemoSettings, Running, serve};
 
 /// Waits for something that must happen, with a time limit.
 pub(super) async fn within<T>(future: impl Future<Output = T>) -> T {
@@ -18,7 +18,7 @@ pub(super) async fn within<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// Serves on a free port of this machine.
-pub(super) async fn server(settings: ProducerSettings) -> Running {
+pub(super) async fn server(settings: DemoSettings) -> Running {
     serve("127.0.0.1:0", settings).await.unwrap()
 }
 

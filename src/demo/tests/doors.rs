@@ -11,7 +11,8 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use super::client::{post, server, within};
-use crate::demo::{ProducerSettings, Running, Signer};
+use crate::demo::{DemoSettings, Running};
+use crate::producer::Signer;
 use crate::protocol::KeyRing;
 
 fn asking(capabilities: Value) -> Value {
@@ -47,7 +48,7 @@ async fn say(socket: &mut WebSocketStream<TcpStream>, message: &Value) {
 
 #[tokio::test]
 async fn a_websocket_carries_the_handshake_events_replies_and_the_end() {
-    let running = server(ProducerSettings::stepped(1)).await;
+    let running = server(DemoSettings::stepped(1)).await;
     assert!(socket(&running, "chat").await.is_none(), "another protocol");
     let mut socket = socket(&running, "aaep.v1").await.unwrap();
     say(
@@ -58,7 +59,7 @@ async fn a_websocket_carries_the_handshake_events_replies_and_the_end() {
     let consent = told(&mut socket).await;
     assert_eq!(consent["type"], "subscription.accepted");
     let id = consent["subscription_id"].clone();
-    running.producer().start("email").unwrap();
+    running.agents().start("email").unwrap();
     let question = loop {
         let event = told(&mut socket).await;
         if event["type"] == "aaep:agent.awaiting.confirmation" {
@@ -96,7 +97,7 @@ async fn a_websocket_carries_the_handshake_events_replies_and_the_end() {
 
 #[tokio::test]
 async fn a_refusal_and_what_is_no_message_close_with_their_codes() {
-    let running = server(ProducerSettings::stepped(1)).await;
+    let running = server(DemoSettings::stepped(1)).await;
     let mut refused = socket(&running, "aaep.v1").await.unwrap();
     say(&mut refused, &asking(json!({"pace_wpm": 1}))).await;
     assert_eq!(told(&mut refused).await["type"], "subscription.rejected");
@@ -109,7 +110,7 @@ async fn a_refusal_and_what_is_no_message_close_with_their_codes() {
 
 #[tokio::test]
 async fn a_stop_tells_every_subscriber() {
-    let running = server(ProducerSettings::stepped(1)).await;
+    let running = server(DemoSettings::stepped(1)).await;
     let mut socket = socket(&running, "aaep.v1").await.unwrap();
     say(
         &mut socket,
@@ -125,14 +126,15 @@ async fn a_stop_tells_every_subscriber() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_unix_socket_takes_either_framing_and_goes_with_its_server() {
-    use crate::demo::{Entrance, serve_at};
+    use crate::demo::serve_at;
+    use crate::producer::Entrance;
     use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
     use tokio::net::UnixStream;
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("aaep/demo.sock");
     let place = Entrance::Socket(path.clone());
-    let running = serve_at(std::slice::from_ref(&place), ProducerSettings::stepped(1))
+    let running = serve_at(std::slice::from_ref(&place), DemoSettings::stepped(1))
         .await
         .unwrap();
     let text = asking(json!({"supports_confirmation_reply": true})).to_string();
@@ -158,7 +160,7 @@ async fn a_unix_socket_takes_either_framing_and_goes_with_its_server() {
     drop(lines);
     within(running.producer().until_subscribers_are(1)).await;
     assert_eq!(running.producer().agreed(), 1);
-    let taken = serve_at(&[place], ProducerSettings::stepped(1)).await;
+    let taken = serve_at(&[place], DemoSettings::stepped(1)).await;
     assert!(taken.is_err(), "somebody listens there");
     running.stop().await;
     assert!(!path.exists());
@@ -170,9 +172,9 @@ async fn a_signed_manifest_proves_the_demo_and_lists_its_doors() {
     let mut keys = KeyRing::default();
     keys.add("hearken-demo", None, &signer.public_pem())
         .unwrap();
-    let settings = ProducerSettings {
+    let settings = DemoSettings {
         signer: Some(Arc::new(signer)),
-        ..ProducerSettings::stepped(1)
+        ..DemoSettings::stepped(1)
     };
     let running = server(settings).await;
     let wanted = asking(json!({"accept_signed_manifests_only": true}));

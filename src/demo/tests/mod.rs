@@ -1,4 +1,4 @@
-//! The producer over a real socket: every scenario, every branch, every refusal.
+//! The demo over a real socket: every scenario, every branch, every refusal.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use super::client::{Stream, decision, post, request, response, server, within};
-use crate::demo::{Malformed, Pace, PostVerdict, ProducerSettings, Running, Timeouts};
+use crate::demo::{DemoSettings, Pace, Running, Timeouts};
+use crate::producer::{Malformed, PostVerdict};
 
 /// Starts a scenario and reads up to its question.
 async fn asked(running: &Running, name: &str) -> (Stream, Value) {
     let mut stream = Stream::greeted(running.addr(), None).await;
-    running.producer().start(name).unwrap();
+    running.agents().start(name).unwrap();
     within(running.producer().until_asked(1)).await;
     let kind = if name == "clarification" {
         "awaiting.clarification"
@@ -31,7 +32,7 @@ fn with(mut message: Value, name: &str, value: Value) -> Value {
 
 #[tokio::test]
 async fn what_is_ignored_gets_the_same_answer_as_what_is_taken() {
-    let running = server(ProducerSettings::stepped(1)).await;
+    let running = server(DemoSettings::stepped(1)).await;
     let (mut stream, question) = asked(&running, "email").await;
     let accept = decision(&question, "accept");
     let ignored = [
@@ -75,7 +76,7 @@ async fn what_is_ignored_gets_the_same_answer_as_what_is_taken() {
 
 #[tokio::test]
 async fn what_is_malformed_is_refused_with_a_reason_and_changes_nothing() {
-    let running = server(ProducerSettings::stepped(2)).await;
+    let running = server(DemoSettings::stepped(2)).await;
     let (_stream, question) = asked(&running, "email").await;
     let accept = decision(&question, "accept");
     let mut faults = vec![
@@ -129,7 +130,7 @@ async fn what_is_malformed_is_refused_with_a_reason_and_changes_nothing() {
 
 #[tokio::test]
 async fn a_clarification_takes_what_its_kinds_say_and_waits_on_after_the_rest() {
-    let running = server(ProducerSettings::stepped(3)).await;
+    let running = server(DemoSettings::stepped(3)).await;
     let (mut stream, question) = asked(&running, "clarification").await;
     for answer in [json!(7), json!(true)] {
         post(running.addr(), "/messages", &response(&question, answer)).await;
@@ -161,7 +162,7 @@ async fn a_clarification_takes_what_its_kinds_say_and_waits_on_after_the_rest() 
 
 #[tokio::test]
 async fn a_hostile_answer_is_tamed_before_it_is_repeated() {
-    let running = server(ProducerSettings::stepped(4)).await;
+    let running = server(DemoSettings::stepped(4)).await;
     let (mut stream, question) = asked(&running, "clarification").await;
     let hostile = format!("\u{1b}]0;x\u{7}\r\ndata: {{}}\n\n{}", "z".repeat(10_000));
     post(
@@ -180,7 +181,7 @@ async fn a_hostile_answer_is_tamed_before_it_is_repeated() {
 
 #[tokio::test]
 async fn a_modified_action_counts_as_a_rejection() {
-    let running = server(ProducerSettings::stepped(5)).await;
+    let running = server(DemoSettings::stepped(5)).await;
     let (mut stream, question) = asked(&running, "transfer").await;
     let modified = with(
         decision(&question, "accept"),
@@ -197,11 +198,11 @@ async fn a_modified_action_counts_as_a_rejection() {
 #[tokio::test]
 async fn a_decision_after_the_timeout_is_late_even_if_the_question_still_stands() {
     // The clock stands still, so only the producer's own timer could end the question.
-    let running = server(ProducerSettings {
+    let running = server(DemoSettings {
         pace: Pace::Stepped,
         timeouts: Timeouts::AsWritten,
         clock: std::sync::Arc::new(|| "2026-01-01T00:00:00Z".parse().unwrap()),
-        ..ProducerSettings::stepped(6)
+        ..DemoSettings::stepped(6)
     })
     .await;
     let (_stream, question) = asked(&running, "question").await;
@@ -224,7 +225,7 @@ async fn a_decision_after_the_timeout_is_late_even_if_the_question_still_stands(
 
 #[tokio::test]
 async fn a_token_is_spent_when_its_question_has_timed_out() {
-    let running = server(ProducerSettings::stepped(7)).await;
+    let running = server(DemoSettings::stepped(7)).await;
     let (mut stream, question) = asked(&running, "question").await;
     assert_eq!(running.producer().expire_questions(), 1);
     stream.until("session.completed").await;

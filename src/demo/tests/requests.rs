@@ -5,11 +5,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::client::{Stream, post, request, server, within};
-use crate::demo::{ProducerSettings, StartError};
+use crate::demo::{DemoSettings, StartError};
 
 #[tokio::test]
 async fn a_run_is_started_by_name_by_words_and_as_the_conformance_suite_does() {
-    let running = server(ProducerSettings::stepped(1)).await;
+    let running = server(DemoSettings::stepped(1)).await;
     let mut stream = Stream::greeted(running.addr(), None).await;
     for (path, body, scenario) in [
         ("/sessions", json!({"scenario": "tool"}), "tool"),
@@ -37,7 +37,7 @@ async fn a_run_is_started_by_name_by_words_and_as_the_conformance_suite_does() {
 
 #[tokio::test]
 async fn what_starts_nothing_says_why() {
-    let running = server(ProducerSettings::stepped(2)).await;
+    let running = server(DemoSettings::stepped(2)).await;
     for (body, code) in [
         ("{}", "invalid_message"),
         (r#"{"user_message":"  "}"#, "invalid_message"),
@@ -52,16 +52,13 @@ async fn what_starts_nothing_says_why() {
         assert_eq!(answer["error"], code, "{body}");
         assert!(answer["message"].is_string());
     }
-    assert_eq!(
-        running.producer().start("x").err(),
-        Some(StartError::Unknown)
-    );
+    assert_eq!(running.agents().start("x").err(), Some(StartError::Unknown));
     running.stop().await;
 }
 
 #[tokio::test]
 async fn other_paths_and_methods_are_refused_in_json() {
-    let running = server(ProducerSettings::stepped(3)).await;
+    let running = server(DemoSettings::stepped(3)).await;
     for (method, path, status, allow) in [
         ("GET", "/aaep/v2/subscriptions", 404, None),
         ("GET", "/.well-known/else.json", 404, None),
@@ -94,7 +91,7 @@ async fn other_paths_and_methods_are_refused_in_json() {
 
 #[tokio::test]
 async fn a_body_that_is_too_large_is_not_taken_in() {
-    let running = server(ProducerSettings::stepped(4)).await;
+    let running = server(DemoSettings::stepped(4)).await;
     let (status, _, body) = request(
         running.addr(),
         "POST",
@@ -110,7 +107,7 @@ async fn a_body_that_is_too_large_is_not_taken_in() {
 
 #[tokio::test]
 async fn a_connection_serves_one_request_and_says_so() {
-    let running = server(ProducerSettings::stepped(5)).await;
+    let running = server(DemoSettings::stepped(5)).await;
     let mut tcp = TcpStream::connect(running.addr()).await.unwrap();
     let request = "GET /healthz HTTP/1.1\r\nHost: demo\r\n\r\n";
     tcp.write_all(request.as_bytes()).await.unwrap();
@@ -125,7 +122,7 @@ async fn a_connection_serves_one_request_and_says_so() {
 
 #[tokio::test]
 async fn garbage_on_the_socket_harms_nobody() {
-    let running = server(ProducerSettings::stepped(6)).await;
+    let running = server(DemoSettings::stepped(6)).await;
     for garbage in [
         &b"\x00\xff\xfe\x00\r\n\r\n"[..],
         b"GET / HTTP/9.9\r\n\r\n",
@@ -146,13 +143,14 @@ async fn garbage_on_the_socket_harms_nobody() {
 
 #[tokio::test]
 async fn no_more_than_sixteen_scenarios_run_at_once() {
-    let running = server(ProducerSettings::stepped(7)).await;
+    let running = server(DemoSettings::stepped(7)).await;
     let producer = running.producer();
-    let first = producer.start("question").unwrap();
+    let agents = running.agents();
+    let first = agents.start("question").unwrap();
     for _ in 1..16 {
-        producer.start("question").unwrap();
+        agents.start("question").unwrap();
     }
-    assert_eq!(producer.start("question").err(), Some(StartError::TooMany));
+    assert_eq!(agents.start("question").err(), Some(StartError::TooMany));
     let (status, answer) = post(running.addr(), "/sessions", &json!({"scenario": "tool"})).await;
     assert_eq!((status, &answer["error"]), (503, &json!("busy")));
     within(producer.until_asked(16)).await;

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::client::{Stream, decision, post, response, server, within};
 use super::rules::faults;
-use crate::demo::ask::QuestionOutcome;
 use crate::demo::catalogue::named;
-use crate::demo::{DEFAULT, Pace, ProducerSettings, Running, Timeouts, list};
+use crate::demo::{DEFAULT, DemoSettings, Pace, Running, Timeouts, list};
+use crate::producer::QuestionOutcome;
 
 /// How the person in a test behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ enum Person {
 /// were accepted.
 async fn play(running: &Running, name: &str, person: Person) -> (Vec<Value>, BTreeSet<String>) {
     let mut stream = Stream::greeted(running.addr(), None).await;
-    let session = running.producer().start(name).unwrap();
+    let session = running.agents().start(name).unwrap();
     let (mut events, mut accepted, mut ended) = (Vec::new(), BTreeSet::new(), 0);
     while ended < session.ids().len() {
         let event = stream.event().await;
@@ -102,7 +102,7 @@ fn ends_with(events: &[Value], kind: &str) -> bool {
 
 #[tokio::test]
 async fn every_scenario_keeps_the_rules_on_every_branch() {
-    let running = server(ProducerSettings::stepped(1)).await;
+    let running = server(DemoSettings::stepped(1)).await;
     for info in list() {
         let asked = match info.name.as_str() {
             "tour" | "question" | "email" | "transfer" | "clarification" | "agents" => 1,
@@ -147,7 +147,7 @@ async fn every_scenario_keeps_the_rules_on_every_branch() {
 
 #[tokio::test]
 async fn the_irreversible_call_comes_after_the_accept_and_never_without_one() {
-    let running = server(ProducerSettings::stepped(2)).await;
+    let running = server(DemoSettings::stepped(2)).await;
     for (name, risk) in [
         ("email", "medium"),
         ("transfer", "high"),
@@ -177,7 +177,7 @@ async fn the_irreversible_call_comes_after_the_accept_and_never_without_one() {
 
 #[tokio::test]
 async fn an_answer_in_words_is_repeated_and_silence_takes_the_default() {
-    let running = server(ProducerSettings::stepped(3)).await;
+    let running = server(DemoSettings::stepped(3)).await;
     for (person, words) in [
         (Person::Chooses(0), "Friday at 7"),
         (Person::Types("Tuesday"), "Tuesday"),
@@ -195,7 +195,7 @@ async fn an_answer_in_words_is_repeated_and_silence_takes_the_default() {
 
 #[tokio::test]
 async fn the_long_answer_is_what_it_should_be() {
-    let running = server(ProducerSettings::stepped(4)).await;
+    let running = server(DemoSettings::stepped(4)).await;
     let (events, _) = play(&running, "answer", Person::Accepts).await;
     let chunks: Vec<&Value> = events
         .iter()
@@ -235,8 +235,8 @@ async fn the_long_answer_is_what_it_should_be() {
 #[tokio::test]
 async fn the_same_seed_clock_and_replies_give_the_same_bytes() {
     let clock = || {
-        let settings = ProducerSettings::stepped(5);
-        ProducerSettings {
+        let settings = DemoSettings::stepped(5);
+        DemoSettings {
             clock: Arc::new(|| "2026-05-24T14:22:11.342Z".parse().unwrap()),
             ..settings
         }
@@ -252,7 +252,7 @@ async fn the_same_seed_clock_and_replies_give_the_same_bytes() {
         running.stop().await;
     }
     assert_eq!(runs[0], runs[1]);
-    let other = server(ProducerSettings { seed: 6, ..clock() }).await;
+    let other = server(DemoSettings { seed: 6, ..clock() }).await;
     assert_ne!(play(&other, "agents", Person::Accepts).await.0, runs[0][0]);
     other.stop().await;
 }
@@ -269,7 +269,7 @@ async fn the_tour_takes_less_than_a_minute_to_happen_and_to_hear() {
         .sum();
     assert!(written < Duration::from_secs(20), "{written:?}");
 
-    let running = server(ProducerSettings::stepped(10)).await;
+    let running = server(DemoSettings::stepped(10)).await;
     let (events, _) = play(&running, DEFAULT, Person::Accepts).await;
     let heard: usize = events
         .iter()
@@ -286,7 +286,7 @@ async fn the_tour_takes_less_than_a_minute_to_happen_and_to_hear() {
 
 #[tokio::test]
 async fn three_agents_are_mixed_and_one_of_them_asks() {
-    let running = server(ProducerSettings::stepped(7)).await;
+    let running = server(DemoSettings::stepped(7)).await;
     let (events, _) = play(&running, "agents", Person::Accepts).await;
     let agents: Vec<&str> = events
         .iter()
@@ -300,14 +300,14 @@ async fn three_agents_are_mixed_and_one_of_them_asks() {
 
 #[tokio::test]
 async fn in_real_time_a_question_that_nobody_answers_times_out_by_the_clock() {
-    let running = server(ProducerSettings {
+    let running = server(DemoSettings {
         pace: Pace::RealTime { speed: 10_000.0 },
         timeouts: Timeouts::Scaled(0.01),
-        ..ProducerSettings::live(8)
+        ..DemoSettings::live(8)
     })
     .await;
     let mut stream = Stream::greeted(running.addr(), None).await;
-    running.producer().start("question").unwrap();
+    running.agents().start("question").unwrap();
     let events = stream.until("session.completed").await;
     assert_eq!(faults(&events, &BTreeSet::new()), Vec::<String>::new());
     assert_eq!(
@@ -324,9 +324,9 @@ async fn in_real_time_a_question_that_nobody_answers_times_out_by_the_clock() {
 
 #[tokio::test]
 async fn in_real_time_an_answer_takes_the_agents_on() {
-    let running = server(ProducerSettings {
+    let running = server(DemoSettings {
         pace: Pace::RealTime { speed: 10_000.0 },
-        ..ProducerSettings::live(9)
+        ..DemoSettings::live(9)
     })
     .await;
     for (name, person) in [

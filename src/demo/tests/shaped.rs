@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::agreed::{agreed, stream};
 use super::client::{Stream, decision, post, server};
-use crate::demo::ProducerSettings;
+use crate::demo::DemoSettings;
 
 const ANSWERS: [&str; 2] = [
     "supports_confirmation_reply",
@@ -36,14 +36,14 @@ async fn who_can_not_answer_is_not_asked_and_the_default_happens_at_once() {
             json!({"supports_confirmation_reply": true}),
         ),
     ] {
-        let running = server(ProducerSettings::stepped(11)).await;
+        let running = server(DemoSettings::stepped(11)).await;
         let consent = agreed(&running, declared.clone()).await;
         let notes = consent["negotiation_notes"].as_str().unwrap();
         for key in ANSWERS {
             assert_eq!(notes.contains(key), declared[key] != true, "{notes}");
         }
         let mut events = stream(&running, &consent).await;
-        running.producer().start(scenario).unwrap();
+        running.agents().start(scenario).unwrap();
         // There is no answer and no timeout here: only the default can end it.
         let all = events.until("session.completed").await;
         assert!(
@@ -65,14 +65,14 @@ async fn who_can_not_answer_is_not_asked_and_the_default_happens_at_once() {
 
 #[tokio::test]
 async fn a_question_goes_to_who_can_answer_and_to_nobody_else() {
-    let running = server(ProducerSettings::stepped(12)).await;
+    let running = server(DemoSettings::stepped(12)).await;
     let able = json!({"supports_confirmation_reply": true, "supports_clarification_reply": true});
     let able = agreed(&running, able).await;
     assert!(able.get("negotiation_notes").is_none(), "{able}");
     let unable = agreed(&running, json!({"supports_confirmation_reply": false})).await;
     let mut asked = stream(&running, &able).await;
     let mut spared = stream(&running, &unable).await;
-    running.producer().start("email").unwrap();
+    running.agents().start("email").unwrap();
     let question = asked.until("awaiting.confirmation").await.pop().unwrap();
     let mut answer = decision(&question, "accept");
     answer["subscription_id"] = able["subscription_id"].clone();
@@ -94,10 +94,10 @@ async fn a_question_goes_to_who_can_answer_and_to_nobody_else() {
 
 #[tokio::test]
 async fn who_can_not_answer_any_more_lets_the_default_happen() {
-    let running = server(ProducerSettings::stepped(13)).await;
+    let running = server(DemoSettings::stepped(13)).await;
     let consent = agreed(&running, json!({"supports_confirmation_reply": true})).await;
     let mut events = stream(&running, &consent).await;
-    running.producer().start("question").unwrap();
+    running.agents().start("question").unwrap();
     events.until("awaiting.confirmation").await;
     let change = json!({"type": "subscription.renegotiate", "subscription_id": consent["subscription_id"],
         "capabilities": {"supports_confirmation_reply": false}});
@@ -127,7 +127,7 @@ fn chunks(events: &[Value]) -> Vec<(u64, &str, Option<&str>, bool)> {
 #[tokio::test]
 async fn text_that_waits_grows_together_at_its_right_place_and_loses_nothing() {
     for scenario in ["answer", "email"] {
-        let running = server(ProducerSettings::stepped(14)).await;
+        let running = server(DemoSettings::stepped(14)).await;
         let able = |rate: u64| {
             json!({"supports_confirmation_reply": true, "max_events_per_second": rate,
                 "coalesce_boundaries": ["sentence", "completion"]})
@@ -135,7 +135,7 @@ async fn text_that_waits_grows_together_at_its_right_place_and_loses_nothing() {
         let whole = agreed(&running, able(100_000)).await;
         let few = agreed(&running, able(4)).await;
         let (mut all, mut slow) = (stream(&running, &whole).await, stream(&running, &few).await);
-        running.producer().start(scenario).unwrap();
+        running.agents().start(scenario).unwrap();
         let expiring = running.producer().clone();
         tokio::spawn(async move {
             expiring.until_asked(1).await;
@@ -197,11 +197,11 @@ async fn text_that_waits_grows_together_at_its_right_place_and_loses_nothing() {
 
 #[tokio::test]
 async fn who_comes_back_gets_what_was_overtaken_too() {
-    let running = server(ProducerSettings::stepped(15)).await;
+    let running = server(DemoSettings::stepped(15)).await;
     let terms = json!({"supports_confirmation_reply": true, "max_events_per_second": 2});
     let consent = agreed(&running, terms).await;
     let mut first = stream(&running, &consent).await;
-    running.producer().start("email").unwrap();
+    running.agents().start("email").unwrap();
     let mut last = None;
     let question = loop {
         let sent = first.next().await.unwrap();

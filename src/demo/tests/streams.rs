@@ -1,27 +1,23 @@
 //! Streams that break, resume, wait, end.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
-use http_body_util::BodyExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::client::{Stream, decision, post, request, server, within};
 use super::rules::faults;
-use crate::demo::body::EventBody;
-use crate::demo::hub::Subscriber;
-use crate::demo::{ProducerSettings, Running, Scenario, serve};
+use crate::demo::{DemoSettings, Running, Scenario, serve};
 
 const CONFIRMATION: &str = "aaep:agent.awaiting.confirmation";
 
 #[tokio::test]
 async fn an_event_is_named_numbered_and_greeted() {
-    let running = server(ProducerSettings::stepped(1)).await;
+    let running = server(DemoSettings::stepped(1)).await;
     let mut stream = Stream::greeted(running.addr(), None).await;
     assert!(stream.head.contains("content-type: text/event-stream"));
     assert!(stream.head.contains("cache-control: no-cache"));
-    running.producer().start("tool").unwrap();
+    running.agents().start("tool").unwrap();
     let sent = stream.next().await.unwrap();
     assert_eq!(sent.event.as_deref(), Some("aaep.event"));
     assert_eq!(sent.id.as_deref(), sent.json()["event_id"].as_str());
@@ -32,17 +28,18 @@ async fn an_event_is_named_numbered_and_greeted() {
 
 #[tokio::test]
 async fn who_was_cut_off_resumes_without_loss_and_without_repetition() {
-    let running = server(ProducerSettings::stepped(2)).await;
+    let running = server(DemoSettings::stepped(2)).await;
     let producer = running.producer();
+    let agents = running.agents();
     let mut stream = Stream::greeted(running.addr(), None).await;
-    producer.hold_before("aaep:agent.tool.completed");
-    producer.start("tool").unwrap();
-    within(producer.until_held()).await;
+    agents.hold_before("aaep:agent.tool.completed");
+    agents.start("tool").unwrap();
+    within(agents.until_held()).await;
     let mut seen = stream.until("tool.invoked").await;
     assert_eq!(producer.cut_connections(), 1);
     assert_eq!(stream.next().await, None);
     within(producer.until_deserted()).await;
-    producer.resume();
+    agents.resume();
     let last = seen.last().unwrap()["event_id"]
         .as_str()
         .unwrap()
@@ -55,24 +52,8 @@ async fn who_was_cut_off_resumes_without_loss_and_without_repetition() {
 }
 
 #[tokio::test]
-async fn a_silent_stream_beats() {
-    let running = server(ProducerSettings::stepped(11)).await;
-    let subscription = running
-        .producer()
-        .subscribe(None, Subscriber::Plain)
-        .ok()
-        .unwrap();
-    let mut body = EventBody::new(subscription, None, Duration::from_millis(1));
-    for text in [": connected\n\n", ": heartbeat\n\n", ": heartbeat\n\n"] {
-        let piece = within(body.frame()).await.unwrap().unwrap();
-        assert_eq!(piece.into_data().unwrap(), text);
-    }
-    running.stop().await;
-}
-
-#[tokio::test]
 async fn who_reads_too_slowly_loses_what_is_old_and_it_is_counted() {
-    let running = server(ProducerSettings::stepped(12)).await;
+    let running = server(DemoSettings::stepped(12)).await;
     let producer = running.producer();
     let mut stream = Stream::greeted(running.addr(), None).await;
     // Nothing else runs until the first wait, so the connection removes nothing meanwhile.
@@ -88,8 +69,8 @@ async fn who_reads_too_slowly_loses_what_is_old_and_it_is_counted() {
 
 #[tokio::test]
 async fn nothing_is_replayed_to_who_does_not_ask() {
-    let running = server(ProducerSettings::stepped(3)).await;
-    within(running.producer().start("tool").unwrap().until_ended()).await;
+    let running = server(DemoSettings::stepped(3)).await;
+    within(running.agents().start("tool").unwrap().until_ended()).await;
     let mut stream = Stream::greeted(running.addr(), None).await;
     running.producer().inject("marker");
     assert_eq!(stream.next().await.unwrap().data, "marker");
@@ -98,16 +79,17 @@ async fn nothing_is_replayed_to_who_does_not_ask() {
 
 #[tokio::test]
 async fn who_missed_too_much_gets_the_open_question_again_and_the_state_of_the_rest() {
-    let running = server(ProducerSettings::stepped(4)).await;
+    let running = server(DemoSettings::stepped(4)).await;
     let producer = running.producer();
+    let agents = running.agents();
     let mut first = Stream::greeted(running.addr(), None).await;
-    let asking = producer.start("email").unwrap();
+    let asking = agents.start("email").unwrap();
     let question = first.until("awaiting.confirmation").await.pop().unwrap();
     drop(first);
     within(producer.until_deserted()).await;
-    producer.hold_before("aaep:agent.session.completed");
-    let writing = producer.start("answer").unwrap();
-    within(producer.until_held()).await;
+    agents.hold_before("aaep:agent.session.completed");
+    let writing = agents.start("answer").unwrap();
+    within(agents.until_held()).await;
 
     let lost = question["event_id"].as_str().unwrap();
     let mut stream = Stream::greeted(running.addr(), Some(lost)).await;
@@ -116,7 +98,7 @@ async fn who_missed_too_much_gets_the_open_question_again_and_the_state_of_the_r
     assert_eq!(summary["session_id"], writing.ids()[0]);
     assert_eq!(summary["from_state"], "writing_output");
     assert_eq!(summary["to_state"], "writing_output");
-    producer.resume();
+    agents.resume();
     post(running.addr(), "/messages", &decision(&question, "accept")).await;
     within(asking.until_ended()).await;
     within(writing.until_ended()).await;
@@ -125,7 +107,7 @@ async fn who_missed_too_much_gets_the_open_question_again_and_the_state_of_the_r
 
 #[tokio::test]
 async fn one_subscriber_too_many_is_told_to_come_back() {
-    let running = server(ProducerSettings::stepped(5)).await;
+    let running = server(DemoSettings::stepped(5)).await;
     let mut streams = Vec::new();
     for _ in 0..32 {
         streams.push(Stream::greeted(running.addr(), None).await);
@@ -133,7 +115,7 @@ async fn one_subscriber_too_many_is_told_to_come_back() {
     let refused = Stream::open(running.addr(), None).await;
     assert_eq!(refused.status, 503);
     assert!(refused.head.contains("retry-after"));
-    running.producer().start("tool").unwrap();
+    running.agents().start("tool").unwrap();
     for stream in &mut streams {
         stream.until("session.completed").await;
     }
@@ -145,25 +127,26 @@ async fn one_subscriber_too_many_is_told_to_come_back() {
 
 #[tokio::test]
 async fn an_agent_is_held_exactly_where_a_test_wants_it() {
-    let running = server(ProducerSettings::stepped(6)).await;
+    let running = server(DemoSettings::stepped(6)).await;
     let producer = running.producer();
+    let agents = running.agents();
     let mut stream = Stream::greeted(running.addr(), None).await;
     within(producer.until_subscribed(1)).await;
-    producer.hold_before(CONFIRMATION);
-    let session = producer.start("question").unwrap();
-    within(producer.until_held()).await;
+    agents.hold_before(CONFIRMATION);
+    let session = agents.start("question").unwrap();
+    within(agents.until_held()).await;
     assert_eq!(producer.open_questions(), 0);
-    producer.pause();
-    within(producer.until_held()).await;
+    agents.pause();
+    within(agents.until_held()).await;
     assert_eq!(producer.open_questions(), 0);
-    producer.resume();
+    agents.resume();
     within(producer.until_asked(1)).await;
     let question = stream.until("awaiting.confirmation").await.pop().unwrap();
-    producer.hold_before("aaep:agent.session.completed");
+    agents.hold_before("aaep:agent.session.completed");
     post(running.addr(), "/messages", &decision(&question, "accept")).await;
-    within(producer.until_held()).await;
+    within(agents.until_held()).await;
     assert_eq!(producer.open_sessions(), 1);
-    producer.resume();
+    agents.resume();
     within(session.until_ended()).await;
     running.stop().await;
 }
@@ -181,13 +164,14 @@ async fn raw(running: &Running, count: usize) -> (TcpStream, Vec<u8>) {
 
 #[tokio::test]
 async fn stopping_cancels_sessions_ends_streams_and_frees_the_port() {
-    let running = server(ProducerSettings::stepped(7)).await;
+    let running = server(DemoSettings::stepped(7)).await;
     let addr = running.addr();
     let producer = running.producer().clone();
+    let agents = running.agents().clone();
     let mut stream = Stream::greeted(addr, None).await;
-    producer.hold_before("aaep:agent.tool.completed");
-    producer.start("tool").unwrap();
-    within(producer.until_held()).await;
+    agents.hold_before("aaep:agent.tool.completed");
+    agents.start("tool").unwrap();
+    within(agents.until_held()).await;
     let (mut tcp, mut bytes) = raw(&running, 2).await;
     within(running.stop()).await;
     let events = stream.rest().await;
@@ -203,9 +187,9 @@ async fn stopping_cancels_sessions_ends_streams_and_frees_the_port() {
         "the stream ended in good order"
     );
     assert!(TcpStream::connect(addr).await.is_err());
-    assert!(producer.start("tool").is_err());
+    assert!(agents.start("tool").is_err());
     assert_eq!(producer.open_sessions(), 0);
-    let again = serve(&addr.to_string(), ProducerSettings::stepped(8))
+    let again = serve(&addr.to_string(), DemoSettings::stepped(8))
         .await
         .unwrap();
     again.stop().await;
@@ -213,10 +197,11 @@ async fn stopping_cancels_sessions_ends_streams_and_frees_the_port() {
 
 #[tokio::test]
 async fn a_crash_ends_everything_without_a_word() {
-    let running = server(ProducerSettings::stepped(9)).await;
+    let running = server(DemoSettings::stepped(9)).await;
     let producer = running.producer().clone();
+    let agents = running.agents().clone();
     let (mut tcp, mut bytes) = raw(&running, 1).await;
-    producer.start("question").unwrap();
+    agents.start("question").unwrap();
     within(producer.until_asked(1)).await;
     drop(running);
     // Here, a reset is as good an end as any.
@@ -229,7 +214,7 @@ async fn a_crash_ends_everything_without_a_word() {
 
 #[tokio::test]
 async fn a_scenario_that_leaves_its_session_open_is_brought_to_an_end() {
-    let running = server(ProducerSettings::stepped(10)).await;
+    let running = server(DemoSettings::stepped(10)).await;
     let mut stream = Stream::greeted(running.addr(), None).await;
     let text = [
         r#"{"scenario":"x","title":"X","description":"Y.","language":"en-US","agents":[{"agent_id":"a","agent_name":"A"}]}"#,
@@ -237,7 +222,7 @@ async fn a_scenario_that_leaves_its_session_open_is_brought_to_an_end() {
     ]
     .join("\n");
     let scenario = Scenario::parse(&text).unwrap();
-    let session = running.producer().start_scenario(scenario).unwrap();
+    let session = running.agents().start_scenario(scenario).unwrap();
     let events = stream.until("session.cancelled").await;
     assert_eq!(faults(&events, &BTreeSet::new()), Vec::<String>::new());
     assert_eq!(events[1]["cancelled_by"], "producer");

@@ -1,7 +1,7 @@
 //! WebSocket (B.2): turning a request into a connection, and messages on it.
 //!
 //! Responsibilities: the answer that turns a request into a WebSocket with the subprotocol `aaep.v1`,
-//! text frames, close codes. Not here: the other routes (`plain`), the meaning of a message
+//! text frames, close codes. Not here: the other routes (`routes`), the meaning of a message
 //! (`dialogue`).
 
 use std::io;

@@ -11,9 +11,9 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 
+use super::handle::Producer;
+use super::host::PendingAnswer;
 use super::hub::Subscriber;
-use super::live::PendingAnswer;
-use super::producer::Producer;
 use super::queue::Delivery;
 use super::shaper::Shaper;
 use super::shared::Subscription;

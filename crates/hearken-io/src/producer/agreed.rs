@@ -1,8 +1,8 @@
 //! The handshake's server side: subscriptions and their terms.
 //!
 //! Responsibilities: reading `subscription.request`, `.renegotiate` and `.close` (chapter 5), the terms
-//! that are honoured, the manifest. Not here: routes and addresses (`plain`), streams that keep to their
-//! terms (`shaper`), what agents do (`perform`).
+//! that are honoured, the manifest. Not here: routes and addresses (`routes`), streams that keep to their
+//! terms (`shaper`), what agents do.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -10,18 +10,14 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::doors::Entrance;
+use super::host::Host;
 use super::kind::EventKind;
-use super::live::Host;
 use super::session::AAEP_VERSION;
 use super::terms::{LANGUAGES, Refusal, SharedTerms, Terms, lock};
 
-/// The maximum number of subscriptions; one more makes the demo forget the oldest, whose subscriber then
+/// The maximum number of subscriptions; one more makes the producer forget the oldest, whose subscriber then
 /// notices and asks again.
 const MAX_SUBSCRIPTIONS: usize = 64;
-/// The demo's id in a handshake; its agents have names of their own in their events.
-const AGENT: &str = "hearken-demo";
-/// The demo's display name.
-const NAME: &str = "hearken's demo";
 
 /// The subscriptions by name.
 #[derive(Debug, Default)]
@@ -30,15 +26,15 @@ pub(super) struct Subscriptions {
     order: VecDeque<String>,
     /// The signed manifest, which is part of every consent.
     signed: Option<String>,
-    /// The agent behind the events, if it is not the demo: its stable id, and its display name.
-    host: Option<(String, String)>,
+    /// The host's stable id, and its display name.
+    host: (String, String),
 }
 
 impl Subscriptions {
-    pub(super) fn new(host: Option<&Host>, signed: Option<String>) -> Self {
+    pub(super) fn new(host: &Host, signed: Option<String>) -> Self {
         Self {
             signed,
-            host: host.map(|host| (host.id.clone(), host.name.clone())),
+            host: (host.id.clone(), host.name.clone()),
             ..Self::default()
         }
     }
@@ -54,7 +50,7 @@ impl Subscriptions {
         match text("aaep_version") {
             Some(version) if version == AAEP_VERSION => {}
             Some(_) => {
-                let words = "The demo speaks 1.0.0.";
+                let words = "This producer speaks 1.0.0.";
                 return Err(Refusal::new(400, "version_unsupported", words));
             }
             None => return Err(Refusal::malformed()),
@@ -125,8 +121,7 @@ impl Subscriptions {
     }
 
     fn consent(&self, id: &str, terms: &Terms) -> Value {
-        let own = || (AGENT.to_owned(), NAME.to_owned());
-        let (agent_id, agent_name) = self.host.clone().unwrap_or_else(own);
+        let (agent_id, agent_name) = &self.host;
         let mut consent = json!({
             "type": "subscription.accepted",
             "subscription_id": id,
@@ -155,11 +150,7 @@ impl Subscriptions {
 }
 
 /// Returns the producer's manifest (5.10.1).
-pub(super) fn manifest(host: Option<&Host>, places: &[Entrance]) -> Value {
-    let (agent, name) = match host {
-        Some(host) => (host.id.as_str(), host.name.as_str()),
-        None => (AGENT, NAME),
-    };
+pub(super) fn manifest(host: &Host, places: &[Entrance]) -> Value {
     let mut transports = Vec::new();
     for place in places {
         transports.extend_from_slice(match place {
@@ -172,9 +163,9 @@ pub(super) fn manifest(host: Option<&Host>, places: &[Entrance]) -> Value {
     json!({
         "@context": "https://aaep-protocol.org/context/v1",
         "type": "aaep:producer.manifest",
-        "agent_id": agent,
+        "agent_id": host.id,
         "agent_version": env!("CARGO_PKG_VERSION"),
-        "agent_name": name,
+        "agent_name": host.name,
         "aaep_versions_supported": [AAEP_VERSION],
         "conformance_levels_supported": [1, 2, 3],
         "transports_supported": transports,

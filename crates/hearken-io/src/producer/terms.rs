@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::backlog::{EventNumbers, Parcel};
 use super::kind::EventKind;
 
-/// The languages of the scenarios.
+/// The languages that are declared.
 pub(super) const LANGUAGES: [&str; 1] = ["en-US"];
 /// The declarations of a subscriber that answers confirmations, and clarifications.
 const CONFIRMS: &str = "supports_confirmation_reply";
@@ -22,7 +22,7 @@ const QUESTIONS: [(EventKind, &str); 2] = [
 ];
 /// Where text is cut for a subscriber that declares nothing about it (5.3.1.6).
 const DEFAULT_BOUNDARIES: [&str; 2] = ["sentence", "completion"];
-/// The boundaries at which the scenarios cut their text.
+/// The boundaries at which text may be cut.
 const BOUNDARIES: [&str; 4] = ["word", "sentence", "paragraph", "completion"];
 
 /// Why a subscription is refused, in the terms of 5.5.
@@ -60,7 +60,7 @@ impl Refusal {
     pub(super) fn busy() -> Self {
         Self {
             retry_after: Some(BUSY_SECONDS),
-            ..Self::new(503, "rate_limit", "The demo has too many subscribers.")
+            ..Self::new(503, "rate_limit", "This producer has too many subscribers.")
         }
     }
 
@@ -202,7 +202,7 @@ impl Terms {
             honored.insert(key.clone(), kept.ok_or_else(Refusal::malformed)?);
         }
         if !signs && honored.get("accept_signed_manifests_only") == Some(&Value::Bool(true)) {
-            let words = "The demo signs no manifest.";
+            let words = "This producer signs no manifest.";
             return Err(Refusal::new(403, "manifest_signature_required", words));
         }
         self.honored = honored;
@@ -210,7 +210,7 @@ impl Terms {
     }
 }
 
-/// Returns a prefix that two of these extensions share (7.3.1). The demo reads no vocabularies: it takes the last
+/// Returns a prefix that two of these extensions share (7.3.1). The producer reads no vocabularies: it takes the last
 /// meaningful part of an address, as in the chapter's own examples. Two versions of one vocabulary may coexist
 /// (7.9.1).
 fn collision(addresses: &[Value]) -> Option<&str> {

@@ -1,7 +1,6 @@
 //! Listening, and the lifetime of everything that runs.
 //!
-//! Responsibilities: accepting, a task for each connection and each run of a scenario, stopping all
-//! of them in good order or abruptly. Not here: the meaning of a request (`plain`).
+//! Responsibilities: accepting, a task for each connection, stopping all of them in good order or abruptly. Not here: the meaning of a request (`routes`).
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,15 +12,14 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::dialogue;
 use super::doors::{Caller, Door, Entrance};
 use super::framed::Framed;
-use super::perform::Performance;
-use super::plain;
-use super::producer::Producer;
+use super::handle::Producer;
+use super::routes;
 use super::settings::ProducerSettings;
 use super::shared::ProducerShared;
 use super::upgrade::Socket;
@@ -30,8 +28,6 @@ use crate::platform::sockets::{OwnedReadHalf, OwnedWriteHalf, UnixStream};
 /// The maximum number of connections: one per subscriber, and as many for requests. More wait in the
 /// system's own queue.
 const MAX_CONNECTIONS: usize = 2 * super::hub::MAX_SUBSCRIBERS;
-/// How many started runs may wait to be picked up, which takes only an instant.
-const WAITING_RUNS: usize = 16;
 /// How long a client may take to send a request's head.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How much a connection may buffer for a client that reads slowly; the rest waits in its queue.
@@ -40,8 +36,6 @@ const BUFFER_BYTES: usize = 64 * 1024;
 const STOP_TIME: Duration = Duration::from_secs(2);
 /// How long accepting pauses after an error, so that a shortage of descriptors causes no busy loop.
 const ACCEPT_REST: Duration = Duration::from_millis(100);
-/// The words of an agent whose session the end of the server cuts short.
-const STOPPING: &str = "The demo is stopping.";
 
 /// A running server. Dropping it kills everything immediately, as a crash would; [`Running::stop`]
 /// ends it in good order.
@@ -52,19 +46,11 @@ pub struct Running {
     task: JoinHandle<()>,
 }
 
-/// Starts a producer that listens on an address; port 0 means any free port.
-///
-/// # Errors
-/// When the address can't be resolved or bound.
-pub async fn serve(address: &str, settings: ProducerSettings) -> io::Result<Running> {
-    serve_at(&[Entrance::Address(address.to_owned())], settings).await
-}
-
-/// Starts one producer that can be reached at several places (B.7.3).
+/// Starts a producer that can be reached at several places (B.7.3).
 ///
 /// # Errors
 /// When a place is not available; places opened before it are closed again.
-pub async fn serve_at(places: &[Entrance], settings: ProducerSettings) -> io::Result<Running> {
+pub async fn serve(places: &[Entrance], settings: ProducerSettings) -> io::Result<Running> {
     let mut doors = Vec::new();
     let mut bound = Vec::new();
     for place in places {
@@ -72,19 +58,11 @@ pub async fn serve_at(places: &[Entrance], settings: ProducerSettings) -> io::Re
         doors.extend(door);
         bound.push(place);
     }
-    let (performances, waiting) = mpsc::channel(WAITING_RUNS);
     let shared = Arc::new(ProducerShared::new(settings, &bound));
-    let producer = Producer::new(Arc::clone(&shared), performances);
+    let producer = Producer::new(Arc::clone(&shared));
     let (stopping, stop) = watch::channel(false);
     let pipes = bound.contains(&Entrance::Pipes);
-    let task = tokio::spawn(attend(
-        doors,
-        pipes,
-        shared,
-        producer.clone(),
-        waiting,
-        stop,
-    ));
+    let task = tokio::spawn(attend(doors, pipes, shared, producer.clone(), stop));
     Ok(Running {
         places: bound,
         producer,
@@ -142,18 +120,16 @@ impl Drop for Running {
     }
 }
 
-/// Accepts connections and runs performances until told to stop. It owns all other tasks: when it is
+/// Accepts connections until told to stop. It owns all other tasks: when it is
 /// dropped, so are they.
 async fn attend(
     doors: Vec<Door>,
     pipes: bool,
     shared: Arc<ProducerShared>,
     producer: Producer,
-    mut waiting: mpsc::Receiver<Performance>,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut connections = JoinSet::new();
-    let mut runs = JoinSet::new();
     let producer = || producer.clone();
     let mut pipes_open = pipes;
     let mut over_pipes = std::pin::pin!(async {
@@ -167,10 +143,6 @@ async fn attend(
     loop {
         tokio::select! {
             () = told_to_stop(&mut stop) => break,
-            Some(performance) = waiting.recv() => {
-                runs.spawn(performance.play());
-            }
-            Some(_) = runs.join_next(), if !runs.is_empty() => {}
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
             () = over_pipes.as_mut() => {
                 pipes_open = false;
@@ -193,9 +165,7 @@ async fn attend(
         }
     }
     drop(doors);
-    waiting.close();
-    shared.change(|stage, now| stage.close(STOPPING, now));
-    runs.shutdown().await;
+    shared.change(|state, now| state.close(&shared.settings.host.farewell, now));
     let pipes_end = async {
         if pipes_open {
             over_pipes.await;
@@ -214,10 +184,10 @@ async fn attend(
 async fn connection(stream: TcpStream, producer: Producer, mut stop: watch::Receiver<bool>) {
     // Events are small and each should leave immediately; without the option they only leave later.
     let _ = stream.set_nodelay(true);
-    let turned = plain::Turned::default();
+    let turned = routes::Turned::default();
     let service = {
         let (producer, turned) = (producer.clone(), Arc::clone(&turned));
-        service_fn(move |request| plain::answer(producer.clone(), request, Arc::clone(&turned)))
+        service_fn(move |request| routes::answer(producer.clone(), request, Arc::clone(&turned)))
     };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -10,7 +10,7 @@ use super::queue::{Frame, Queue};
 
 /// How many events are kept for subscribers that return: as many as fit into their queue.
 const KEPT_EVENTS: usize = super::queue::QUEUE_EVENTS;
-/// The maximum number of subscribers; a demo has one or two, a test a few.
+/// The maximum number of subscribers; a person has one or two, a test a few.
 pub(super) const MAX_SUBSCRIBERS: usize = 32;
 
 /// Sends frames to all subscribers and keeps the latest.
@@ -128,6 +128,11 @@ impl Hub {
     pub(super) fn plain(&self) -> usize {
         let plain = |(listener, _): &&(Subscriber, _)| *listener == Subscriber::Plain;
         self.subscribers.values().filter(plain).count()
+    }
+
+    /// Returns whether the streams have ended for good.
+    pub(super) fn is_over(&self) -> bool {
+        self.ended
     }
 
     /// Returns the number of current subscribers.

@@ -1,7 +1,7 @@
 //! Frames as a stream of server-sent events.
 //!
 //! Responsibilities: the text of an SSE stream (appendix B.1.3), its greeting and its heartbeat, as a
-//! body that hyper polls. Not here: which frames are sent (`queue`) and the headers (`plain`).
+//! body that hyper polls. Not here: which frames are sent (`queue`) and the headers (`routes`).
 
 use std::io;
 use std::pin::Pin;
@@ -113,7 +113,38 @@ fn written(frame: &Frame) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use std::sync::Arc;
+
+    use http_body_util::BodyExt;
+
+    use super::super::handle::Producer;
+    use super::super::hub::Subscriber;
+    use super::super::shared::ProducerShared;
+    use super::super::{Host, ProducerSettings};
     use super::*;
+
+    #[tokio::test]
+    async fn a_silent_stream_beats() {
+        let host = Host {
+            id: "agent".to_owned(),
+            name: "Agent".to_owned(),
+            about: String::new(),
+            farewell: String::new(),
+            answers: None,
+            requests: None,
+            prompts: None,
+            admission: None,
+        };
+        let shared = ProducerShared::new(ProducerSettings::new(host, 11), &[]);
+        let producer = Producer::new(Arc::new(shared));
+        let subscription = producer.subscribe(None, Subscriber::Plain).unwrap();
+        let mut body = EventBody::new(subscription, None, Duration::from_millis(1));
+        for text in [": connected\n\n", ": heartbeat\n\n", ": heartbeat\n\n"] {
+            let piece = body.frame().await.unwrap().unwrap();
+            assert_eq!(piece.into_data().unwrap(), text);
+        }
+    }
 
     #[test]
     fn a_frame_is_one_server_sent_event() {

@@ -1,11 +1,11 @@
-//! The demo's proof of identity (10.4): a key pair that lives as long as the server, and a signed
+//! A producer's proof of identity (10.4): a key pair that lives as long as the server, and a signed
 //! manifest.
 //!
 //! Responsibilities: generating a key, signing a manifest with it as a compact JWS, exporting its public
 //! half in the form that subscribers keep. Not here: the content of the manifest (`agreed`), who trusts
 //! it.
 //!
-//! The private half is never saved: to recognise the demo again, use the public half of this run.
+//! The private half is never saved: to recognise the producer again, use the public half of this run.
 
 use std::fmt;
 
@@ -79,23 +79,6 @@ impl Signer {
         let mark = self.pair.sign(&self.random, signed.as_bytes()).ok()?;
         Some(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(mark)))
     }
-}
-
-/// The person's identity for the agents of a scenario whose answers are signed.
-pub const PERSON: &str = "agent://home.example/you";
-
-/// Generates a private key for [`PERSON`], in PKCS #8 as PEM; it is forgotten with the demo.
-///
-/// # Errors
-/// When no randomness is available.
-pub fn private_key() -> Result<String, NoKey> {
-    use base64::Engine as _;
-    let random = ring::rand::SystemRandom::new();
-    let document = ring::signature::Ed25519KeyPair::generate_pkcs8(&random).map_err(|_| NoKey)?;
-    let text = base64::engine::general_purpose::STANDARD.encode(document.as_ref());
-    Ok(format!(
-        "-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n"
-    ))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The complete state of the demo's producer, changed by one caller at a time.
+//! The complete state of a producer, changed by one caller at a time.
 //!
 //! Responsibilities: sessions, subscribers, open questions and received messages, kept consistent with
 //! each other: an event gets its number and reaches every queue in one step. Not here: waiting
-//! (`producer`), the order of events (`perform`), transports.
+//! (`handle`), the order of events (whoever has the sessions), transports.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use super::ask::{QuestionOutcome, QuestionTerms};
 use super::hub::{Full, Hub, Resumed, Subscriber};
 use super::ids::Ids;
 use super::kind::EventKind;
-use super::live::{Lasting, OpenSessions};
 use super::questions::{OpenQuestion, Questions};
 use super::queue::{Frame, Queue};
 use super::reply::{Malformed, Reply};
-use super::scenario::Template;
-use super::session::{DemoSession, Sealed};
+use super::session::{AgentSession, Sealed};
+use super::standing::{Lasting, OpenSessions};
+use super::template::Template;
 use super::terms::Refusal;
 use super::verdict::{PostVerdict, PostedMessage};
 
@@ -30,8 +30,6 @@ use super::verdict::{PostVerdict, PostedMessage};
 const KEPT_MESSAGES: usize = 128;
 /// A seed modifier that keeps subscription names apart from event ids.
 const SUBSCRIPTIONS: u64 = 0x5355_4253;
-/// How many scenarios run at once.
-const MAX_RUNS: usize = 16;
 
 /// The producer's state.
 #[derive(Debug)]
@@ -40,7 +38,7 @@ pub(super) struct ProducerState {
     /// The generator of subscription names: a separate one, so that event ids do not depend on
     /// subscribers.
     names: Ids,
-    sessions: BTreeMap<String, DemoSession>,
+    sessions: BTreeMap<String, AgentSession>,
     hub: Hub,
     questions: Questions,
     subscriptions: Subscriptions,
@@ -49,20 +47,22 @@ pub(super) struct ProducerState {
     received: VecDeque<PostedMessage>,
     received_count: u64,
     emitted: u64,
-    runs: usize,
 }
 
 /// What a question needs in addition to its event.
-pub(super) struct Asking {
-    pub(super) asked: QuestionTerms,
+pub struct Asking {
+    /// What it accepts.
+    pub asked: QuestionTerms,
     /// The time limit, counted from the event; `None` if no clock ends it.
-    pub(super) timeout: Option<Duration>,
-    pub(super) role: usize,
-    pub(super) answers: mpsc::Sender<(usize, QuestionOutcome)>,
+    pub timeout: Option<Duration>,
+    /// The number under which its outcome is reported.
+    pub number: usize,
+    /// Where the outcome is reported; it must have room for each open question.
+    pub outcomes: mpsc::Sender<(usize, QuestionOutcome)>,
 }
 
 /// The result of posing an agent's question.
-pub(super) enum Posed {
+pub enum Posed {
     /// It is open, under this token.
     Open(String),
     /// No subscriber can answer it: it ended with its default.
@@ -84,27 +84,13 @@ impl ProducerState {
             received: VecDeque::new(),
             received_count: 0,
             emitted: 0,
-            runs: 0,
         }
-    }
-
-    /// Reserves a place for a run; returns false if none is free.
-    pub(super) fn begin_run(&mut self) -> bool {
-        let free = self.runs < MAX_RUNS;
-        if free {
-            self.runs += 1;
-        }
-        free
-    }
-
-    pub(super) fn end_run(&mut self) {
-        self.runs = self.runs.saturating_sub(1);
     }
 
     /// Opens a session and returns its id; its first event is still to come.
     pub(super) fn open_session(&mut self, producer: Map<String, Value>, language: &str) -> String {
         let id = self.ids.mint("sess");
-        let session = DemoSession::new(id.clone(), producer, language.to_owned());
+        let session = AgentSession::new(id.clone(), producer, language.to_owned());
         self.sessions.insert(id.clone(), session);
         id
     }
@@ -148,8 +134,8 @@ impl ProducerState {
                 .timeout
                 .and_then(|timeout| sealed.at.checked_add(timeout).ok()),
             frame,
-            role: asking.role,
-            answers: asking.answers,
+            number: asking.number,
+            outcomes: asking.outcomes,
         };
         self.questions.open(token.clone(), question);
         Posed::Open(token)

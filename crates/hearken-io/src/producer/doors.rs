@@ -1,7 +1,7 @@
-//! Where the demo can be reached: addresses for HTTP and WebSocket, Unix sockets, named pipes, a pair of pipes.
+//! Where a producer can be reached: addresses for HTTP and WebSocket, Unix sockets, named pipes, a pair of pipes.
 //!
 //! Responsibilities: binding, removing what was bound, admitting only the same user on a Unix socket (B.4.5).
-//! Not here: what is spoken there (`plain`, `dialogue`), the life of connections (`server`).
+//! Not here: what is spoken there (`routes`, `dialogue`), the life of connections (`server`).
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use crate::platform::files::keep_for_owner;
 use crate::platform::pipes;
 use crate::platform::sockets::{self, UnixListener, UnixStream};
 
-/// A place where the demo can be reached.
+/// A place where a producer can be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entrance {
     /// A host and a port, for HTTP and WebSocket; port 0 means any free one.

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: which reply tokens are outstanding, used or late (chapter 6.3.4), settling each
 //! token once, by the first valid reply or by the timeout (chapters 6.3.5, 6.4). Not here: the form
-//! of a reply (`reply`), whether it fits its question (`ask`), the clock of a timeout (`perform`).
+//! of a reply (`reply`), whether it fits its question (`ask`), the clock of a timeout (whoever asks).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -35,9 +35,9 @@ pub(super) struct OpenQuestion {
     pub(super) expires: Option<Timestamp>,
     /// The event that asked it, for subscribers that lost it.
     pub(super) frame: Arc<Frame>,
-    /// The index of the asking agent in the performance, where the agent waits.
-    pub(super) role: usize,
-    pub(super) answers: mpsc::Sender<(usize, QuestionOutcome)>,
+    /// The number under which the outcome is reported.
+    pub(super) number: usize,
+    pub(super) outcomes: mpsc::Sender<(usize, QuestionOutcome)>,
 }
 
 impl Questions {
@@ -120,9 +120,8 @@ impl Questions {
             return;
         };
         let outcome = outcome(&question.asked);
-        // An agent has at most one open question and the channel has room for every agent, so this
-        // fails only if the performance itself is gone.
-        let _ = question.answers.try_send((question.role, outcome));
+        // The channel has room for every open question, so this fails only if nobody waits any more.
+        let _ = question.outcomes.try_send((question.number, outcome));
         self.remember(token);
     }
 
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
 
     fn open(expires: Option<&str>) -> (Questions, mpsc::Receiver<(usize, QuestionOutcome)>) {
-        let (answers, outcomes) = mpsc::channel(1);
+        let (sender, outcomes) = mpsc::channel(1);
         let mut questions = Questions::default();
         let question = OpenQuestion {
             session: "sess_1".to_owned(),
@@ -155,8 +154,8 @@ mod tests {
                 critical: true,
                 text: String::new(),
             }),
-            role: 0,
-            answers,
+            number: 0,
+            outcomes: sender,
         };
         questions.open("rpl_1".to_owned(), question);
         (questions, outcomes)

@@ -1,4 +1,4 @@
-//! Events for the host of the demo's agent, about its subscribers.
+//! Events for the host of a producer, about its subscribers.
 //!
 //! Responsibilities: naming what happened, without tokens and without anybody's words. Not here: wording and
 //! writing it (`runtime`).
@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::verdict::PostVerdict;
 
 /// The receiver of such events; it must not block.
-pub type Hearer = Arc<dyn Fn(DemoEvent) + Send + Sync>;
+pub type Hearer = Arc<dyn Fn(ProducerEvent) + Send + Sync>;
 
-/// Something that happened at the demo's door.
+/// Something that happened at a producer's door.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DemoEvent {
+pub enum ProducerEvent {
     /// A subscriber arrived.
     Came {
         /// Its number, from 1, in order of arrival.
@@ -30,11 +30,6 @@ pub enum DemoEvent {
         number: u64,
         /// How many subscribers remain.
         there: usize,
-    },
-    /// A scenario started.
-    Started {
-        /// Its name.
-        scenario: String,
     },
     /// A subscriber answered a question, or tried to.
     Answered {

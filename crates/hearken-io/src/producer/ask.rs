@@ -18,36 +18,48 @@ const MAX_TIMEOUT_SECONDS: u64 = 86_400;
 
 /// The terms of a question.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum QuestionTerms {
+pub enum QuestionTerms {
+    /// A decision.
     Confirmation {
+        /// The decisions that are allowed.
         allowed: Vec<String>,
     },
+    /// An answer.
     Clarification {
+        /// The forms that it may take.
         kinds: Vec<ResponseKind>,
+        /// The choices, if it may be one.
         choices: Vec<AskedChoice>,
+        /// The answer that silence counts as.
         default: Option<String>,
     },
 }
 
 /// The form that an answer may take (chapter 6.5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ResponseKind {
+pub enum ResponseKind {
+    /// Any text.
     Freetext,
+    /// Yes or no.
     YesNo,
+    /// One of the choices.
     MultipleChoice,
+    /// A number.
     Numeric,
 }
 
 /// A single choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct AskedChoice {
-    pub(super) value: String,
-    pub(super) label: String,
+pub struct AskedChoice {
+    /// The value that is sent.
+    pub value: String,
+    /// Its words.
+    pub label: String,
 }
 
 /// How a question ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum QuestionOutcome {
+pub enum QuestionOutcome {
     /// A confirmation was answered with one of its allowed replies.
     Decided(String),
     /// A clarification was answered.
@@ -58,7 +70,10 @@ pub(super) enum QuestionOutcome {
         words: String,
     },
     /// No answer arrived in time; the words are those of the default response, if there is one.
-    TimedOut { words: Option<String> },
+    TimedOut {
+        /// The words of the default response.
+        words: Option<String>,
+    },
 }
 
 /// Why a well-formed reply is not an answer to its question.
@@ -83,12 +98,11 @@ impl ResponseKind {
 }
 
 impl QuestionTerms {
-    /// Reads the terms and the time limit in seconds from a question's payload; the error describes
-    /// what is wrong with it.
-    pub(super) fn read(
-        kind: EventKind,
-        fields: &Map<String, Value>,
-    ) -> Result<(Self, u64), String> {
+    /// Reads the terms and the time limit in seconds from a question's payload.
+    ///
+    /// # Errors
+    /// What is wrong with the payload.
+    pub fn read(kind: EventKind, fields: &Map<String, Value>) -> Result<(Self, u64), String> {
         let timeout = fields
             .get("timeout_seconds")
             .and_then(Value::as_u64)

@@ -17,14 +17,13 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::admission::NotAdmitted;
 use super::body::{EventBody, HEARTBEAT};
-use super::catalogue;
+use super::handle::Producer;
+use super::host::{PROMPT_WORDS, PendingAnswer, Prompt, PromptAnswer};
 use super::hub::Subscriber;
-use super::live::PendingAnswer;
-use super::producer::{Producer, SessionRef, StartError};
 use super::reply::Malformed;
 use super::session::AAEP_VERSION;
 use super::shaper::Shaper;
@@ -32,7 +31,7 @@ use super::terms::{Refusal, SharedTerms};
 use super::upgrade;
 use super::verdict::PostVerdict;
 
-/// The path where a run is started by a person's words.
+/// The path where an agent is started or prompted by a person's words.
 pub const PROMPTS: &str = "/sessions";
 /// The largest request that is read, in bytes: the largest AAEP message (chapter 3.7).
 const MAX_REQUEST_BYTES: usize = 64 * 1024;
@@ -41,27 +40,14 @@ const REQUEST_TIME: Duration = Duration::from_secs(10);
 /// When a client that was turned away should try again, in seconds.
 const RETRY_SECONDS: &str = "5";
 
-const ABOUT: &str = "\
-hearken's demo: agents that act out scenarios over AAEP 1.0.0. Nothing they say is real.
+/// The paths, for people who open the address.
+const PATHS: &str = "\
 GET  /events    the agents' events, as server-sent events
 POST /messages  replies: confirmation.reply, clarification.reply
-POST /sessions  starts a run: {\"scenario\": NAME} or {\"user_message\": TEXT}
+POST /sessions  prompts an agent: {\"user_message\": TEXT}
 GET  /healthz   whether the server is well, and its counts
 With a handshake (chapter 5):
-GET  /.well-known/aaep-manifest.json   what the demo can do
-POST /aaep/v1/subscriptions            subscription.request; the answer says where the stream is
-POST /aaep/v1/replies                  replies, subscription.renegotiate, subscription.close
-GET  /aaep/v1/ws                       all of that over a WebSocket (aaep.v1)
-";
-
-const HOSTED: &str = "\
-hearken's bridge: agents of this machine over AAEP 1.0.0.
-GET  /events    their events, as server-sent events
-POST /messages  replies: confirmation.reply, clarification.reply
-POST /sessions  prompts an agent: {\"user_message\": TEXT}
-GET  /healthz   whether the bridge is well, and its counts
-With a handshake (chapter 5):
-GET  /.well-known/aaep-manifest.json   what the bridge offers
+GET  /.well-known/aaep-manifest.json   what is offered
 POST /aaep/v1/subscriptions            subscription.request; the answer says where the stream is
 POST /aaep/v1/replies                  replies, subscription.renegotiate, subscription.close
 GET  /aaep/v1/ws                       all of that over a WebSocket (aaep.v1)
@@ -200,8 +186,7 @@ async fn routed(
     }
     Ok(match route {
         Route::About => {
-            let about = producer.is_hosted().then(|| HOSTED.to_owned());
-            let about = about.unwrap_or_else(about_scenarios);
+            let about = format!("{}\n{PATHS}", producer.about());
             whole(StatusCode::OK, "text/plain; charset=utf-8", about.into())
         }
         Route::Health => health(&producer),
@@ -246,14 +231,6 @@ fn websocket(request: &mut Request<Incoming>, turned: &Turned) -> Response<Respo
         }
         Err(missing) => fault(StatusCode::BAD_REQUEST, "no_websocket", missing),
     }
-}
-
-fn about_scenarios() -> String {
-    let mut text = format!("{ABOUT}\nThe scenarios:\n");
-    for info in catalogue::list() {
-        text.push_str(&format!("{:<14} {}\n", info.name, info.title));
-    }
-    text
 }
 
 fn health(producer: &Producer) -> Response<ResponseBody> {
@@ -377,8 +354,9 @@ fn events(
 async fn message(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
     let message: Result<Value, Malformed> =
         serde_json::from_slice(body).map_err(|_| Malformed::NotJson);
-    if let Some(request) = message.as_ref().ok().and_then(user_input) {
-        return start_for(producer, request).await;
+    if let Some(words) = message.as_ref().ok().and_then(user_input) {
+        let fields = Map::from_iter([(PROMPT_WORDS.to_owned(), words.into())]);
+        return prompt(producer, Prompt::new(fields)).await;
     }
     match producer.receive(message) {
         PostVerdict::Malformed(malformed) => fault(
@@ -403,13 +381,26 @@ fn user_input(message: &Value) -> Option<&str> {
         .flatten()
 }
 
-/// Starts a run for a person's words, or prompts the agent of a bridge.
-async fn start_for(producer: &Producer, words: &str) -> Response<ResponseBody> {
-    if !producer.is_hosted() {
-        return started(producer.start_for(words));
+async fn start(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(fields)) => prompt(producer, Prompt::new(fields)).await,
+        Ok(_) | Err(_) => fault(
+            StatusCode::BAD_REQUEST,
+            "invalid_json",
+            "the body must be a JSON object",
+        ),
     }
-    match producer.prompt(words) {
-        Some(outcome) => {
+}
+
+/// Starts or prompts an agent.
+async fn prompt(producer: &Producer, prompt: Prompt) -> Response<ResponseBody> {
+    match producer.prompt(&prompt) {
+        Some(PromptAnswer::Begun(begun)) => document(StatusCode::ACCEPTED, &begun),
+        Some(PromptAnswer::Refused { code, message }) => {
+            fault(StatusCode::BAD_REQUEST, code, &message)
+        }
+        Some(PromptAnswer::Busy(message)) => busy("busy", &message),
+        Some(PromptAnswer::Pending(outcome)) => {
             let answer = outcome.message().await;
             let outcome: Value = serde_json::from_str(&answer).unwrap_or_default();
             let status = match outcome.get("result").and_then(Value::as_str) {
@@ -423,53 +414,6 @@ async fn start_for(producer: &Producer, words: &str) -> Response<ResponseBody> {
             "no_prompts",
             "this producer takes no prompts",
         ),
-    }
-}
-
-async fn start(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
-    let Ok(Value::Object(fields)) = serde_json::from_slice(body) else {
-        return fault(
-            StatusCode::BAD_REQUEST,
-            "invalid_json",
-            "the body must be a JSON object",
-        );
-    };
-    let text = |name: &str| {
-        fields
-            .get(name)
-            .and_then(Value::as_str)
-            .filter(|text| !text.trim().is_empty())
-    };
-    match (text("scenario"), text("user_message")) {
-        (Some(name), _) if !producer.is_hosted() => started(producer.start(name)),
-        (_, Some(request)) => start_for(producer, request).await,
-        (Some(_) | None, None) => fault(
-            StatusCode::BAD_REQUEST,
-            "invalid_message",
-            "the body wants scenario or user_message, a text that is not empty",
-        ),
-    }
-}
-
-fn started(session: Result<SessionRef, StartError>) -> Response<ResponseBody> {
-    match session {
-        Ok(session) => document(
-            StatusCode::ACCEPTED,
-            &json!({
-                "status": "started",
-                "scenario": session.scenario(),
-                "session_id": session.ids().first(),
-                "session_ids": session.ids(),
-            }),
-        ),
-        Err(error @ StartError::Unknown) => fault(
-            StatusCode::BAD_REQUEST,
-            "unknown_scenario",
-            &error.to_string(),
-        ),
-        Err(error @ (StartError::TooMany | StartError::Stopped)) => {
-            busy("busy", &error.to_string())
-        }
     }
 }
 

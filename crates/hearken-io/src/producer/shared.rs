@@ -1,7 +1,7 @@
 //! The state shared by the producer's tasks, and a subscriber's place in it.
 //!
-//! Responsibilities: the stage behind its lock, notifying of its changes. Not here: what a test wants to see or
-//! do (`producer`), what happens when (`perform`).
+//! Responsibilities: the state behind its lock, notifying of its changes. Not here: what is asked of it
+//! (`handle`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,18 +11,16 @@ use tokio::sync::watch;
 
 use super::agreed;
 use super::doors::Entrance;
-use super::gate::Gate;
-use super::news::DemoEvent;
+use super::news::ProducerEvent;
 use super::queue::{Delivery, Queue};
 use super::settings::ProducerSettings;
-use super::stage::ProducerState;
+use super::state::ProducerState;
 
 /// The state shared by the producer's tasks.
 pub(super) struct ProducerShared {
-    stage: Mutex<ProducerState>,
-    /// Counts the changes of the stage; waiting tasks watch it.
+    state: Mutex<ProducerState>,
+    /// Counts the changes of the state; waiting tasks watch it.
     changes: watch::Sender<u64>,
-    pub(super) gate: Gate,
     pub(super) settings: ProducerSettings,
     /// The manifest, unsigned.
     pub(super) manifest: Value,
@@ -30,7 +28,7 @@ pub(super) struct ProducerShared {
 
 impl ProducerShared {
     pub(super) fn new(settings: ProducerSettings, places: &[Entrance]) -> Self {
-        let host = settings.host.as_ref();
+        let host = &settings.host;
         let manifest = agreed::manifest(host, places);
         let signed = settings
             .signer
@@ -38,38 +36,37 @@ impl ProducerShared {
             .and_then(|signer| signer.sign(&manifest));
         let subscriptions = agreed::Subscriptions::new(host, signed);
         Self {
-            stage: Mutex::new(ProducerState::new(settings.seed, subscriptions)),
+            state: Mutex::new(ProducerState::new(settings.seed, subscriptions)),
             manifest,
             changes: watch::Sender::new(0),
-            gate: Gate::new(),
             settings,
         }
     }
 
-    /// Reads the stage.
+    /// Reads the state.
     pub(super) fn look<T>(&self, read: impl FnOnce(&ProducerState) -> T) -> T {
-        read(&self.stage.lock().unwrap_or_else(PoisonError::into_inner))
+        read(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Changes the stage at the clock's current time, and notifies all waiting tasks.
+    /// Changes the state at the clock's current time, and notifies all waiting tasks.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut ProducerState, Timestamp) -> T) -> T {
         let now = (self.settings.clock)();
         let result = {
-            let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
-            change(&mut stage, now)
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            change(&mut state, now)
         };
         self.changes.send_modify(|count| *count += 1);
         result
     }
 
-    /// Passes an event to the hearer, if there is one; never while the stage is locked.
-    pub(super) fn tell(&self, news: DemoEvent) {
+    /// Passes an event to the hearer, if there is one; never while the state is locked.
+    pub(super) fn tell(&self, event: ProducerEvent) {
         if let Some(hearer) = &self.settings.hearer {
-            hearer(news);
+            hearer(event);
         }
     }
 
-    /// Waits until the stage meets a condition.
+    /// Waits until the state meets a condition.
     pub(super) async fn until(&self, condition: impl Fn(&ProducerState) -> bool) {
         let mut changes = self.changes.subscribe();
         // The sender lives as long as `self`, so this can't fail before the condition is met.
@@ -108,11 +105,11 @@ impl Drop for Subscription {
         // Nothing waits for room in a queue without a reader.
         self.queue.cut();
         let number = self.number;
-        let there = self.shared.change(|stage, _| {
-            stage.hub_mut().unsubscribe(number);
-            stage.hub().len()
+        let there = self.shared.change(|state, _| {
+            state.hub_mut().unsubscribe(number);
+            state.hub().len()
         });
-        self.shared.tell(DemoEvent::Left {
+        self.shared.tell(ProducerEvent::Left {
             number: number + 1,
             there,
         });

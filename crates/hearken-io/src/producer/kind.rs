@@ -1,4 +1,4 @@
-//! The twelve core event types as the demo writes them.
+//! The twelve core event types as a producer writes them.
 //!
 //! Responsibilities: their names on the wire, the urgency that chapter 3.3.2 recommends, the fields that
 //! chapter 4 requires. Not here: reading events as a subscriber does (`protocol`) and filling in an
@@ -6,24 +6,36 @@
 
 /// A core event type (AAEP chapter 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum EventKind {
+pub enum EventKind {
+    /// A session began.
     SessionStarted,
+    /// It ended well.
     SessionCompleted,
+    /// It failed.
     SessionErrored,
+    /// It was stopped.
     SessionCancelled,
+    /// Its state changed.
     StateChanged,
+    /// How far a task is.
     ProgressUpdated,
+    /// A tool call began.
     ToolInvoked,
+    /// A tool call ended.
     ToolCompleted,
+    /// A piece of an output.
     OutputStreaming,
+    /// A decision is asked for.
     AwaitingConfirmation,
+    /// An answer is asked for.
     AwaitingClarification,
+    /// A person is asked to take over.
     HandoffRequested,
 }
 
 impl EventKind {
     /// All types.
-    pub(super) const ALL: [EventKind; 12] = [
+    const ALL: [EventKind; 12] = [
         EventKind::SessionStarted,
         EventKind::SessionCompleted,
         EventKind::SessionErrored,
@@ -39,7 +51,7 @@ impl EventKind {
     ];
 
     /// Returns the compact name used in `type`.
-    pub(super) const fn wire(self) -> &'static str {
+    pub const fn wire(self) -> &'static str {
         match self {
             EventKind::SessionStarted => "aaep:agent.session.started",
             EventKind::SessionCompleted => "aaep:agent.session.completed",
@@ -57,12 +69,12 @@ impl EventKind {
     }
 
     /// Returns the type with a compact name.
-    pub(super) fn from_wire(name: &str) -> Option<EventKind> {
+    pub fn from_wire(name: &str) -> Option<EventKind> {
         EventKind::ALL.into_iter().find(|kind| kind.wire() == name)
     }
 
     /// Returns the urgency that chapter 3.3.2 recommends (and that chapter 4 requires for four types).
-    pub(super) const fn urgency(self) -> &'static str {
+    pub const fn urgency(self) -> &'static str {
         match self {
             EventKind::SessionErrored
             | EventKind::AwaitingConfirmation
@@ -78,9 +90,8 @@ impl EventKind {
         }
     }
 
-    /// Returns the payload fields that a scenario must write itself (chapter 4, except what the server
-    /// fills in).
-    pub(super) const fn required(self) -> &'static [&'static str] {
+    /// Returns the payload fields that a template must have (chapter 4, except what the server fills in).
+    pub const fn required(self) -> &'static [&'static str] {
         match self {
             EventKind::SessionStarted | EventKind::SessionCompleted => &["summary_normal"],
             EventKind::SessionErrored => &["error_category", "summary_normal"],
@@ -102,7 +113,7 @@ impl EventKind {
     }
 
     /// Returns whether the type ends its session.
-    pub(super) const fn ends_session(self) -> bool {
+    pub const fn ends_session(self) -> bool {
         match self {
             EventKind::SessionCompleted
             | EventKind::SessionErrored
@@ -121,7 +132,7 @@ impl EventKind {
 }
 
 /// The urgency of events that are never dropped (chapter 2.2.9).
-pub(super) const CRITICAL: &str = "critical";
+pub const CRITICAL: &str = "critical";
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
-//! One agent's session while it runs: turning a scenario's payload into a complete event.
+//! One agent's session while it runs: turning a template into a complete event.
 //!
-//! Responsibilities: the envelope (chapter 3), the ids behind a scenario's labels, `position` in
-//! characters (chapter 4.3.3), times and counts that the scenario can't know, and ending a session
+//! Responsibilities: the envelope (chapter 3), the ids behind a template's labels, `position` in
+//! characters (chapter 4.3.3), times and counts that a template can't know, and ending a session
 //! properly when it is stopped midway. Not here: who receives an event (`hub`).
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::ids::Ids;
 use super::kind::{CRITICAL, EventKind};
-use super::scenario::Template;
+use super::template::Template;
 
 /// The vocabulary every event names (chapter 3.2.1).
 const CONTEXT: &str = "https://aaep-protocol.org/context/v1";
@@ -34,7 +34,7 @@ const TEXTS: [&str; 9] = [
 
 /// A session that has not ended.
 #[derive(Debug)]
-pub(super) struct DemoSession {
+pub(super) struct AgentSession {
     id: String,
     producer: Map<String, Value>,
     language: String,
@@ -72,7 +72,7 @@ pub(super) struct Sealed {
     pub(super) at: Timestamp,
 }
 
-impl DemoSession {
+impl AgentSession {
     /// Creates a session of a `producer` in a language; nothing is sent yet.
     pub(super) fn new(id: String, producer: Map<String, Value>, language: String) -> Self {
         Self {
@@ -267,7 +267,7 @@ fn put(payload: &mut Map<String, Value>, name: &str, value: Value) {
     payload.insert(name.to_owned(), value);
 }
 
-/// Adds a value unless the scenario has one.
+/// Adds a value unless the template has one.
 fn put_new(payload: &mut Map<String, Value>, name: &str, value: Value) {
     if !payload.contains_key(name) {
         payload.insert(name.to_owned(), value);

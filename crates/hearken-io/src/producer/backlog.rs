@@ -26,7 +26,7 @@ use super::queue::{Frame, QUEUE_EVENTS};
 
 /// The longest joined text, in bytes: the longest string in an event (3.7).
 const MAX_JOINED_BYTES: usize = 16 * 1024;
-/// How many sessions' numbers are kept for one subscriber; a demo has a handful at a time.
+/// How many sessions' numbers are kept for one subscriber; a person follows a handful at a time.
 const MAX_NUMBERED: usize = 256;
 
 /// One frame, and the event in it if it is one.

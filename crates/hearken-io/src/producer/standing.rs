@@ -1,59 +1,21 @@
-//! An agent outside the demo: events from elsewhere, and answers passed on to it.
+//! What a subscriber that joins midway is told of events from outside.
 //!
-//! Responsibilities: that agent's identity, what a subscriber that joins midway is given first, passing on replies. Not
-//! here: the content of events, the fate of an answer (both with the publisher).
+//! Responsibilities: remembering the start, the state and the open questions of each session. Not here: the content of
+//! events (their publisher's), events of the producer's own sessions (`state`).
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::oneshot;
 
-use super::admission::Admission;
 use super::queue::Frame;
-use super::reply::{Malformed, Reply as Form, ReplyContent};
-use super::verdict::PostVerdict;
-use crate::protocol::{Answer, Decision, Reply, ReplyToken, Response};
 
 /// How many sessions are remembered for later subscribers: as many as an editor has conversations.
 const MOST_SESSIONS: usize = 64;
-/// How long an answer may take: less than a watcher waits for it, so that the watcher hears what is known.
-const ANSWER_TIME: Duration = Duration::from_secs(25);
 /// How many open questions of one session are remembered: more than a person can keep apart.
 const MOST_QUESTIONS: usize = 64;
 /// The largest event that is remembered, in bytes: far more than any question that can be spoken.
 const LARGEST: usize = 256 * 1024;
-
-/// The receiver of answers; it must not block.
-pub type AnswerReceiver = Arc<dyn Fn(Reply) + Send + Sync>;
-
-/// Passes on a message that is neither a reply nor part of a handshake; returns where its answer comes from, or `None`
-/// if the message means nothing. It must not block.
-pub type RequestReceiver = Arc<dyn Fn(&str) -> Option<PendingAnswer> + Send + Sync>;
-
-/// Prompts an agent with a person's words, in the same way.
-pub type PromptReceiver = Arc<dyn Fn(&str) -> PendingAnswer + Send + Sync>;
-
-/// An answer that is still to come, as JSON text.
-#[derive(Debug)]
-pub struct PendingAnswer {
-    /// Where it comes from.
-    pub answer: oneshot::Receiver<String>,
-    /// The answer if nothing comes from there.
-    pub otherwise: String,
-}
-
-impl PendingAnswer {
-    /// Waits for the answer, but not for longer than whoever requested it does.
-    pub(super) async fn message(self) -> String {
-        match tokio::time::timeout(ANSWER_TIME, self.answer).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) | Err(_) => self.otherwise,
-        }
-    }
-}
 
 /// What later subscribers must know of an event from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,64 +28,6 @@ pub enum Lasting {
     Closes(String),
     /// Nothing.
     Passing,
-}
-
-/// The agent whose events are published instead of scenarios.
-#[derive(Clone)]
-pub struct Host {
-    /// Its stable id.
-    pub id: String,
-    /// Its display name.
-    pub name: String,
-    /// The message to subscribers at the end.
-    pub farewell: String,
-    /// The receiver of answers.
-    pub answers: AnswerReceiver,
-    /// The receiver of requests and of prompts, if it accepts any.
-    pub requests: Option<(RequestReceiver, PromptReceiver)>,
-    /// Who is admitted at an address; `None` for a producer that is reached at none.
-    pub admission: Option<Admission>,
-}
-
-impl fmt::Debug for Host {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Host")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Host {
-    /// Passes on an answer if it is well-formed.
-    pub(super) fn take(&self, message: &Value) -> PostVerdict {
-        let form = match Form::read(message) {
-            Ok(form) => form,
-            Err(malformed) => return PostVerdict::Malformed(malformed),
-        };
-        let of = |name: &str| message.get(name).and_then(Value::as_str).map(str::to_owned);
-        let answer = match form.said {
-            // Not every agent can be told to do something other than it asked.
-            ReplyContent::Decision { modified: true, .. } => return PostVerdict::NotAllowed,
-            ReplyContent::Decision { decision, .. } => Answer::Decision {
-                decision: Decision::parse(&decision),
-                rationale: of("decision_rationale"),
-            },
-            ReplyContent::Response(Value::Bool(yes)) => Answer::Response(Response::YesNo(yes)),
-            ReplyContent::Response(Value::String(text)) => Answer::Response(Response::Text(text)),
-            ReplyContent::Response(value) => match value.as_f64() {
-                Some(number) => Answer::Response(Response::Number(number)),
-                None => return PostVerdict::Malformed(Malformed::Invalid("response")),
-            },
-        };
-        (self.answers)(Reply {
-            token: ReplyToken::new(form.token),
-            answer,
-            timestamp: form.at,
-            decided_by: of("decided_by").unwrap_or_default(),
-        });
-        PostVerdict::Taken
-    }
 }
 
 /// The state of a session: what a subscriber that joins later needs.

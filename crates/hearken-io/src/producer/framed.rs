@@ -4,7 +4,7 @@
 //! documents of a Windows pipe (B.3.4), and JSON-RPC 2.0 around lines, if the subscriber speaks it. Not here: what a
 //! message means (`dialogue`), listening (`doors`).
 //!
-//! The demo answers as it is spoken to: lengths to lengths, lines to lines, JSON-RPC to JSON-RPC.
+//! A producer answers as it is spoken to: lengths to lengths, lines to lines, JSON-RPC to JSON-RPC.
 
 use std::io;
 
@@ -152,7 +152,7 @@ impl<R, W> Framed<R, W> {
             }))),
             (Some(_), Some(id)) => Some(DialogueInput::Wants(json!({
                 "jsonrpc": "2.0", "id": id,
-                "error": {"code": NO_SUCH_METHOD, "message": "the demo does not know this method"},
+                "error": {"code": NO_SUCH_METHOD, "message": "this producer does not know this method"},
             }))),
             // Notifications of other methods, and answers to requests never made.
             (Some(_), None) | (None, _) => None,
