@@ -396,6 +396,9 @@ pub struct Options {
     /// The private key of the certificate
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub client_key: Option<PathBuf>,
+    /// Prove with this file to NATS servers who you are: a signed identity (.creds), or the seed of a key
+    #[arg(long, value_name = "FILE")]
+    pub creds: Option<PathBuf>,
     /// Speak only what is urgent and what answers your keys
     #[arg(long)]
     pub quiet: bool,
@@ -447,6 +450,9 @@ impl Options {
         if let (Some(certificate), Some(key)) = (&self.client_cert, &self.client_key) {
             config.links.client_cert = Some(certificate.clone());
             config.links.client_key = Some(key.clone());
+        }
+        if let Some(creds) = &self.creds {
+            config.links.creds = Some(creds.clone());
         }
         config.announce.quiet |= self.quiet;
     }

@@ -16,7 +16,7 @@ pub mod runtime;
 pub use aaep as protocol;
 pub use hearken_core::{announce, app, bridge, inspect, keys, session};
 pub use hearken_dialects as dialect;
-pub use hearken_io::{hooks, mcp, producer, proxy, transport, voice};
+pub use hearken_io::{broker, hooks, mcp, producer, proxy, transport, voice};
 pub use hearken_link::{config, link};
 
 use hearken_io::platform;

@@ -10,6 +10,7 @@
 
 mod agents;
 mod bridging;
+mod brokered;
 mod chosen;
 pub(crate) mod codex_home;
 mod decisions;
@@ -61,6 +62,7 @@ pub use crate::voice::system::run_child as system_voice;
 pub(crate) use agents::{Startable, is_there, startable};
 pub use agents::{Wanted, agents};
 pub use bridging::{bridge, bridge_words};
+pub(crate) use brokered::durable;
 pub use facing::Face;
 pub(crate) use facing::{Terminals, choose_face};
 pub use failure::Failure;

@@ -48,7 +48,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ),
     (
         "transport",
-        &["link", "config", "platform"],
+        &["broker", "link", "config", "platform"],
         &[
             "tokio",
             "reqwest",
@@ -56,6 +56,11 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "eventsource_client",
             "hyper",
         ],
+    ),
+    (
+        "broker",
+        &["link", "platform", "transport"],
+        &["tokio", "reqwest", "serde_json"],
     ),
     ("platform", &["keys"], &["tokio", "crossterm"]),
     ("hooks", &["config", "platform"], &["serde_json"]),
@@ -78,6 +83,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "announce",
             "app",
             "bridge",
+            "broker",
             "cli",
             "config",
             "demo",
@@ -103,7 +109,9 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
         "doctor",
         &[
             "announce",
+            "broker",
             "config",
+            "dialect",
             "link",
             "platform",
             "runtime",

@@ -363,7 +363,7 @@ fn the_calls_of_the_page_can_be_made() {
         .map(str::to_owned)
         .collect();
     calls.push(property);
-    assert_eq!(calls.len(), 8, "{calls:?}");
+    assert_eq!(calls.len(), 9, "{calls:?}");
     for call in calls {
         if let Err(error) = hearken::cli::Cli::try_parse_from(&call) {
             panic!("{call:?}: {error}");

@@ -20,8 +20,11 @@ pub struct Bridging {
     pub program: Vec<OsString>,
     /// Where watchers reach it: unix:NAME, unix:PATH, pipe:NAME, HOST:PORT or - for standard input and output; may be
     /// given several times
-    #[arg(long, value_name = "PLACE", required = true)]
+    #[arg(long, value_name = "PLACE", required_unless_present = "to")]
     pub serve: Vec<String>,
+    /// The NATS server on which watchers find it, and the space there: nats://HOST/SPACE, or tls://…
+    #[arg(long, value_name = "URL", conflicts_with_all = ["serve", "serve_token_file", "allow_origin"])]
+    pub to: Option<String>,
     /// The name of this machine for watchers; the system's own if not given
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -31,6 +34,9 @@ pub struct Bridging {
     /// At HOST:PORT, also admit web pages of this origin, such as http://localhost:3000; may be given several times
     #[arg(long, value_name = "ORIGIN")]
     pub allow_origin: Vec<String>,
+    /// Prove with this file to the NATS server who this is: a signed identity (.creds), or the seed of a key
+    #[arg(long, value_name = "FILE")]
+    pub creds: Option<PathBuf>,
     /// The folder in which a started agent works
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
@@ -52,7 +58,7 @@ pub struct Bridging {
     /// How many times to try a lost source again; for ever if not given
     #[arg(long, value_name = "N", value_parser = retries)]
     pub retries: Option<u32>,
-    /// Allow http and ws without encryption to other machines, and HOST:PORT beyond this machine
+    /// Allow http, ws and nats without encryption to other machines, and HOST:PORT beyond this machine
     #[arg(long)]
     pub allow_plain_http: bool,
     /// Trust the certificates in this file in addition to the system's
@@ -80,6 +86,7 @@ impl Bridging {
             ca: self.ca.clone(),
             client_cert: self.client_cert.clone(),
             client_key: self.client_key.clone(),
+            creds: self.creds.clone(),
             ..Options::default()
         }
     }

@@ -10,7 +10,7 @@ use crate::config::SetBy;
 
 /// The settings that flags set, by the flag's id; a flag that is missing here is reported as coming from the command
 /// line.
-const SETTINGS: [(&str, &str); 15] = [
+const SETTINGS: [(&str, &str); 16] = [
     ("face", "screen.face"),
     ("screen_reader", "screen.reader"),
     ("voice", "voice.engine"),
@@ -26,6 +26,7 @@ const SETTINGS: [(&str, &str); 15] = [
     ("ca", "links.ca"),
     ("client_cert", "links.client_cert"),
     ("client_key", "links.client_key"),
+    ("creds", "links.creds"),
 ];
 
 /// Returns the settings that a command line or the environment sets, each with its flag or variable.
@@ -92,6 +93,7 @@ mod tests {
                 ca: Some("a".into()),
                 client_cert: Some("b".into()),
                 client_key: Some("c".into()),
+                creds: Some("d".into()),
                 ..Default::default()
             },
             ..Default::default()

@@ -19,6 +19,7 @@ use crate::transport::{LinkSettings, Tls};
 use crate::voice::reader::{Sight, Signs, Survey};
 
 pub mod agents;
+mod broker;
 mod installed;
 pub mod own;
 pub mod report;

@@ -12,7 +12,7 @@ use crate::config::SourceConfig;
 use crate::link::Phrase;
 
 /// The settings that a source may have of its own, each with the general setting that it overrides.
-const OF_ALL: [(&str, &str); 25] = [
+const OF_ALL: [(&str, &str); 26] = [
     ("verbosity", "announce.verbosity"),
     ("load", "announce.load"),
     ("languages", "announce.languages"),
@@ -27,6 +27,7 @@ const OF_ALL: [(&str, &str); 25] = [
     ("ca", "links.ca"),
     ("client_cert", "links.client_cert"),
     ("client_key", "links.client_key"),
+    ("creds", "links.creds"),
     ("identity", "links.identity"),
     ("identity_key", "links.identity_key"),
     ("handler", "links.handler"),
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn each_name_is_a_setting_of_a_source_and_of_all() {
-        let text = "[links]\nretries = 1\nca = \"a\"\nclient_cert = \"b\"\nclient_key = \"c\"\nidentity = \"d\"\nidentity_key = \"e\"\nhandler = \"f\"\n\
+        let text = "[links]\nretries = 1\nca = \"a\"\nclient_cert = \"b\"\nclient_key = \"c\"\ncreds = \"g\"\nidentity = \"d\"\nidentity_key = \"e\"\nhandler = \"f\"\n\
                     [handshake]\npace_wpm = 100\n";
         let settings = settings(text);
         for (name, of_all) in OF_ALL {

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use super::broker;
 use super::report::{Finding, Surrounding, because, own as name_of};
 use crate::announce::Reason;
 use crate::config::{Config, SourceConfig};
@@ -58,19 +59,20 @@ pub async fn look(
     }
     let alone = meant.len() == 1;
     for (word, own) in meant {
-        tell(match own {
+        let findings = match own {
             Some(own) => of_the_settings(own, config, settings, alone).await,
             None => match (
                 sources::read(word, &settings.config),
                 sources::with_own(word, config),
             ) {
-                (Err(error), _) => refused(sources::unknown(word, error, config).reason()),
+                (Err(error), _) => vec![refused(sources::unknown(word, error, config).reason())],
                 (Ok(source), Some(own)) if source.is_live() => {
                     of_the_settings(&own, config, settings, alone).await
                 }
-                (Ok(_), _) => attempt(None, word, settings).await,
+                (Ok(_), _) => attempt(None, word, settings, config).await,
             },
-        });
+        };
+        findings.into_iter().for_each(&mut *tell);
     }
 }
 
@@ -80,7 +82,7 @@ async fn of_the_settings(
     config: &Config,
     settings: &LinkSettings,
     alone: bool,
-) -> Finding {
+) -> Vec<Finding> {
     let own = &sources::spelled_out(own.clone());
     let name = &own.name;
     let Some(url) = &own.url else {
@@ -89,7 +91,7 @@ async fn of_the_settings(
         let text = Phrase::new("doctor.source.program")
             .with("name", name_of(name))
             .with("program", name_of(program));
-        return Finding::fine(Surrounding::Source, text);
+        return vec![Finding::fine(Surrounding::Source, text)];
     };
     let links = own.over(&config.links);
     let token = token_of(own, || Ok(settings.token.clone()), alone);
@@ -103,30 +105,41 @@ async fn of_the_settings(
     let token = match token {
         Ok(token) => token,
         Err(error) => {
-            return Finding::broken(Surrounding::Source, failed(error.reason()), remedy);
+            let text = failed(error.reason());
+            return vec![Finding::broken(Surrounding::Source, text, remedy)];
         }
     };
     match Tls::load(&links) {
-        Ok(tls) => attempt(Some(name), url, &LinkSettings::new(links, token, tls, 0)).await,
-        Err(error) => Finding::broken(
-            Surrounding::Source,
-            failed(&crate::runtime::of_tls(&error)),
-            remedy,
-        ),
+        Ok(tls) => {
+            let settings = LinkSettings::new(links, token, tls, 0);
+            attempt(Some(name), url, &settings, config).await
+        }
+        Err(error) => {
+            let text = failed(&crate::runtime::of_tls(&error));
+            vec![Finding::broken(Surrounding::Source, text, remedy)]
+        }
     }
 }
 
 /// Tries one source.
-async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Finding {
-    match sources::read(text, &settings.config) {
+async fn attempt(
+    name: Option<&str>,
+    text: &str,
+    settings: &LinkSettings,
+    config: &Config,
+) -> Vec<Finding> {
+    vec![match sources::read(text, &settings.config) {
         Err(error) => refused(&crate::runtime::of_source(&error)),
         Ok(Source::Stdin) => Finding::fine(Surrounding::Source, "doctor.source.stdin"),
+        Ok(Source::Nats(address)) => {
+            return broker::look(&address, settings, &config.questions.user).await;
+        }
         Ok(source) => {
             let dialect = settings.config.dialect;
             let name = name.map_or_else(|| sources::name(&source, dialect), str::to_owned);
             told(&name, &reach(source, settings).await)
         }
-    }
+    }]
 }
 
 /// Opens a source and waits for the first event that decides.
@@ -168,6 +181,8 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                     | LinkEvent::Silent { .. }
                     | LinkEvent::Resumed
                     | LinkEvent::Listening { .. }
+                    | LinkEvent::Missed { .. }
+                    | LinkEvent::CaughtUp
                     | LinkEvent::Request { .. }
                     | LinkEvent::Lapsed { .. }
                     | LinkEvent::Strangers { .. }

@@ -12,11 +12,13 @@ use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::announce::{Arg, Phrases, Reason};
-use crate::app::{Exit, Input};
+use crate::app::{Exit, Input, told};
 use crate::bridge::{Bridge, BridgeEffect, BridgeInput};
+use crate::broker::{BrokerAddress, BrokerEvent, BrokerRequest};
 use crate::cli::Bridging;
 use crate::config::{Dialect, FaceChoice, VoiceChoice};
 use crate::dialect::fleet::{BRIDGE, Content, Obstacle, Report, Request, RequestOutcome};
+use crate::link::{Phrase, PhraseArg};
 use crate::platform;
 use crate::platform::files::open_to_read;
 use crate::platform::signals::{Leave, Leaving};
@@ -27,7 +29,8 @@ use crate::producer::{
 use crate::protocol::{Now, Reply};
 use crate::transport::Secret;
 
-use super::failure::Failure;
+use super::brokered::{Asked, BrokerSide};
+use super::failure::{self, Failure};
 use super::feed::Feeds;
 use super::plan::Plan;
 use super::{agents, serving, wording};
@@ -58,6 +61,11 @@ pub async fn bridge(
     announce: &dyn Fn(&str),
 ) -> anyhow::Result<Exit> {
     let places = serving::entrances(&wanted.serve)?;
+    let broker = wanted
+        .to
+        .as_deref()
+        .map(|to| broker_at(to, wanted.allow_plain_http));
+    let broker = broker.transpose()?;
     let takes_stdin = places.contains(&Entrance::Pipes);
     anyhow::ensure!(
         !(takes_stdin && wanted.sources.iter().any(|source| source == "-")),
@@ -75,24 +83,22 @@ pub async fn bridge(
     let (inbox, mut waiting) = mpsc::channel(WAITING);
     let secret = token.as_ref().and_then(Secret::in_message);
     let admission = Admission::new(secret, wanted.allow_origin.clone());
-    let mut running = serve(&host, &places, admission, inbox, plan.setup.seed, words).await?;
-    let names: Vec<&str> = plan
-        .setup
-        .sources
-        .iter()
-        .map(|one| one.name.as_str())
-        .collect();
+    let setup = plan.setup;
+    let mut outlet = match broker {
+        Some(address) => {
+            let published = BrokerSide::begin(address, plan.links.clone(), &host, setup.seed);
+            Outlet::Broker(Box::new(published))
+        }
+        None => Outlet::Served(serve(&host, &places, admission, inbox, setup.seed, words).await?),
+    };
+    let names: Vec<&str> = setup.sources.iter().map(|one| one.name.as_str()).collect();
     let args = [
         ("sources", Arg::own(names.join(", "))),
         ("host", Arg::Name(host.clone())),
-        (
-            "places",
-            Arg::Own(serving::place_names(running.places(), words)),
-        ),
+        ("places", Arg::Own(outlet.places(wanted, words))),
     ];
     announce(&words.text("bridge.at", &args));
 
-    let setup = plan.setup;
     let bridge = Bridge::new(host, &setup.config, &setup.keys, setup.seed, setup.sources);
     let mut shell = BridgeShell {
         bridge,
@@ -100,9 +106,10 @@ pub async fn bridge(
         started: Instant::now(),
         outcomes: BTreeMap::new(),
         requests: 0,
+        is_down: false,
         exit: None,
     };
-    shell.take(BridgeInput::Start, &running);
+    shell.take(BridgeInput::Start, &mut outlet);
     let exit = loop {
         let deadline = shell.bridge.deadline();
         let deadline = deadline.and_then(|at| shell.started.checked_add(at));
@@ -112,12 +119,19 @@ pub async fn bridge(
                 Leave::Interrupt => Exit::Interrupted,
                 Leave::End => Exit::Terminated,
             },
-            () = running.over() => break Exit::Clean,
-            Some(wanted) = waiting.recv() => shell.wanted(wanted, &running),
-            () = super::until(deadline) => shell.take(BridgeInput::Deadline, &running),
+            news = outlet.next() => match news {
+                OutletNews::Over => break Exit::Clean,
+                OutletNews::Broker(event) => {
+                    if let Some(line) = shell.broker(event, &mut outlet, words) {
+                        announce(&line);
+                    }
+                }
+            },
+            Some(wanted) = waiting.recv() => shell.wanted(wanted, &mut outlet),
+            () = super::until(deadline) => shell.take(BridgeInput::Deadline, &mut outlet),
             input = shell.feeds.next() => {
                 if let Input::Link { link, event } = input {
-                    shell.take(BridgeInput::Link { link, event }, &running);
+                    shell.take(BridgeInput::Link { link, event }, &mut outlet);
                 }
             }
         }
@@ -127,10 +141,10 @@ pub async fn bridge(
         // The links share this thread: yielding lets them carry out their orders, however busy the loop is.
         tokio::task::yield_now().await;
     };
-    shell.take(BridgeInput::End, &running);
+    shell.take(BridgeInput::End, &mut outlet);
     // Outcomes that are still missing go out as such while their connections close.
     shell.outcomes.clear();
-    running.stop().await;
+    outlet.stop().await;
     shell.feeds.close().await;
     Ok(exit)
 }
@@ -146,6 +160,10 @@ fn plan(wanted: &Bridging) -> anyhow::Result<Plan> {
     let folder = wanted.cwd.as_deref();
     let folder = folder.map(|path| agents::folder(Some(path))).transpose()?;
     for source in &mut plan.setup.sources {
+        // What a person has received on a broker is not a bridge's to remember.
+        if let Some(place) = &mut source.broker {
+            place.durable = None;
+        }
         // An agent that is started waits to be spoken to in its protocol.
         if source.program && source.dialect == Dialect::Auto {
             source.dialect = Dialect::Acp;
@@ -289,34 +307,196 @@ fn malformed(id: &str) -> PendingAnswer {
     PendingAnswer { answer, otherwise }
 }
 
+/// Reads the address of a broker.
+fn broker_at(text: &str, allow_plain: bool) -> Result<BrokerAddress, Failure> {
+    BrokerAddress::parse(text, allow_plain).map_err(|error| failure::source(&error).into())
+}
+
+/// Where watchers find the bridge.
+enum Outlet {
+    /// At places of its own.
+    Served(Running),
+    /// On a broker.
+    Broker(Box<BrokerSide>),
+}
+
+/// What happens there.
+enum OutletNews {
+    /// It has ended.
+    Over,
+    /// Something of the broker.
+    Broker(BrokerEvent),
+}
+
+impl Outlet {
+    fn publish(&mut self, text: &str, lasting: &Lasting) {
+        match self {
+            Self::Served(running) => running.producer().publish(text, lasting),
+            Self::Broker(published) => published.publish(text, lasting),
+        }
+    }
+
+    /// Waits for what happens next.
+    async fn next(&mut self) -> OutletNews {
+        match self {
+            Self::Served(running) => {
+                running.over().await;
+                OutletNews::Over
+            }
+            Self::Broker(published) => match published.next().await {
+                Some(event) => OutletNews::Broker(event),
+                None => OutletNews::Over,
+            },
+        }
+    }
+
+    /// Returns the places for people.
+    fn places(&self, wanted: &Bridging, words: &Phrases) -> String {
+        match self {
+            Self::Served(running) => serving::place_names(running.places(), words),
+            Self::Broker(_) => wanted.to.clone().unwrap_or_default(),
+        }
+    }
+
+    async fn stop(self) {
+        match self {
+            Self::Served(running) => running.stop().await,
+            Self::Broker(published) => published.close().await,
+        }
+    }
+}
+
+/// Where the outcome of a request goes.
+enum Requester {
+    /// To a watcher that gave the request a name.
+    Named(String, oneshot::Sender<String>),
+    /// Back over the broker.
+    Broker(oneshot::Sender<Vec<String>>),
+}
+
+impl Requester {
+    fn answer(self, outcome: &RequestOutcome) {
+        // A watcher that has left needs none.
+        match self {
+            Self::Named(id, sender) => drop(sender.send(outcome.to_json(&id))),
+            Self::Broker(sender) => drop(sender.send(vec![outcome.to_result()])),
+        }
+    }
+}
+
 /// The bridge, and what its effects act on.
 struct BridgeShell {
     bridge: Bridge,
     feeds: Feeds,
     started: Instant,
-    /// Where the outcomes of requests go and the watcher's name for each, by number.
-    outcomes: BTreeMap<u64, (String, oneshot::Sender<String>)>,
+    /// Where the outcomes of requests go, by number.
+    outcomes: BTreeMap<u64, Requester>,
     /// The number of requests so far.
     requests: u64,
+    /// Whether people were told that the broker can't be reached.
+    is_down: bool,
     exit: Option<Exit>,
 }
 
 impl BridgeShell {
     /// Passes on what a watcher wants.
-    fn wanted(&mut self, wanted: Wanted, running: &Running) {
+    fn wanted(&mut self, wanted: Wanted, outlet: &mut Outlet) {
         match wanted {
-            Wanted::Reply(reply) => self.take(BridgeInput::Reply(reply), running),
+            Wanted::Reply(reply) => self.take(BridgeInput::Reply(reply), outlet),
             Wanted::Request(request, outcome) => {
-                self.requests += 1;
-                let number = self.requests;
-                self.outcomes.insert(number, (request.id.clone(), outcome));
-                self.take(BridgeInput::Request { number, request }, running);
+                let requester = Requester::Named(request.id.clone(), outcome);
+                self.request(request, requester, outlet);
             }
         }
     }
 
+    fn request(&mut self, request: Request, requester: Requester, outlet: &mut Outlet) {
+        self.requests += 1;
+        let number = self.requests;
+        self.outcomes.insert(number, requester);
+        self.take(BridgeInput::Request { number, request }, outlet);
+    }
+
+    /// Handles an event of the broker; returns a line for people if it calls for one.
+    fn broker(
+        &mut self,
+        event: BrokerEvent,
+        outlet: &mut Outlet,
+        words: &Phrases,
+    ) -> Option<String> {
+        let own = |number: String| PhraseArg::Own(number);
+        let (phrase, is_for_watchers) = match event {
+            BrokerEvent::Request(request) => {
+                self.broker_request(request, outlet);
+                return None;
+            }
+            BrokerEvent::Up => {
+                self.is_down = false;
+                (Phrase::new("bridge.broker.up"), false)
+            }
+            // Each further attempt fails for the same reason, or for one that is soon said.
+            BrokerEvent::Down(_) if self.is_down => return None,
+            BrokerEvent::Down(fault) => {
+                self.is_down = true;
+                let reason = PhraseArg::Fault(fault);
+                (
+                    Phrase::new("bridge.broker.down").with("reason", reason),
+                    false,
+                )
+            }
+            BrokerEvent::Failed(fault) => {
+                self.exit = Some(Exit::NoSource);
+                let reason = PhraseArg::Fault(fault);
+                (
+                    Phrase::new("bridge.broker.failed").with("reason", reason),
+                    false,
+                )
+            }
+            BrokerEvent::LeftOut(count) => {
+                let count = own(count.to_string());
+                (
+                    Phrase::new("bridge.broker.left_out").with("count", count),
+                    true,
+                )
+            }
+            BrokerEvent::TooLarge { size, limit } => {
+                let phrase = Phrase::new("bridge.broker.too_large")
+                    .with("size", own(size.to_string()))
+                    .with("limit", own(limit.to_string()));
+                (phrase, true)
+            }
+            BrokerEvent::Clock(seconds) => {
+                let key = match seconds > 0 {
+                    true => "bridge.broker.clock.ahead",
+                    false => "bridge.broker.clock.behind",
+                };
+                let number = own(seconds.unsigned_abs().to_string());
+                (Phrase::new(key).with("n", number), true)
+            }
+        };
+        let line = told(words, &phrase);
+        if is_for_watchers {
+            self.take(BridgeInput::Tell(phrase), outlet);
+        }
+        Some(line)
+    }
+
+    fn broker_request(&mut self, request: BrokerRequest, outlet: &mut Outlet) {
+        let Outlet::Broker(published) = outlet else {
+            return;
+        };
+        match published.read(&request) {
+            Asked::Now(messages) => drop(request.answer.send(messages)),
+            Asked::Request(wanted) => {
+                let requester = Requester::Broker(request.answer);
+                self.request(wanted, requester, outlet);
+            }
+            Asked::Malformed => Requester::Broker(request.answer).answer(&RequestOutcome::Unknown),
+        }
+    }
+
     /// Passes a fact to the bridge, and carries out the effects.
-    fn take(&mut self, input: BridgeInput, running: &Running) {
+    fn take(&mut self, input: BridgeInput, outlet: &mut Outlet) {
         let now = Now {
             monotonic: self.started.elapsed(),
             wall: jiff::Timestamp::now(),
@@ -324,7 +504,7 @@ impl BridgeShell {
         for effect in self.bridge.update(input, now) {
             match effect {
                 BridgeEffect::Publish(text) => {
-                    running.producer().publish(&text, &Lasting::AsItsType);
+                    outlet.publish(&text, &Lasting::AsItsType);
                 }
                 BridgeEffect::Report { text, report } => {
                     let lasting = match report {
@@ -334,12 +514,11 @@ impl BridgeShell {
                         }
                         Report::Notice { .. } => Lasting::Passing,
                     };
-                    running.producer().publish(&text, &lasting);
+                    outlet.publish(&text, &lasting);
                 }
                 BridgeEffect::Outcome { number, outcome } => {
-                    if let Some((id, sender)) = self.outcomes.remove(&number) {
-                        // A watcher that has left needs none.
-                        let _ = sender.send(outcome.to_json(&id));
+                    if let Some(requester) = self.outcomes.remove(&number) {
+                        requester.answer(&outcome);
                     }
                 }
                 BridgeEffect::Link { link, order } => self.feeds.carry_out(link, order),

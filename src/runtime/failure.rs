@@ -116,6 +116,10 @@ pub(crate) fn source(error: &SourceError) -> Reason {
         }
         SourceError::BadAddress => Reason::new("call.source.address"),
         SourceError::Credential => Reason::new("call.source.credential"),
+        SourceError::BadBroker => Reason::new("call.source.broker"),
+        SourceError::PlainBroker { host } => {
+            Reason::new("call.source.plain_broker").with("host", host)
+        }
         SourceError::BadSocket => Reason::new("call.source.socket"),
         SourceError::NoSockets => Reason::new("call.source.no_sockets"),
         SourceError::NoProgramSockets { program } => {

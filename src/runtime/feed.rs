@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use crate::app::{Input, LinkOrder};
 use crate::dialect;
 use crate::hooks::door::{Door, HookTerms};
-use crate::link::{Cause, Fault, HttpCall, LastWords, LinkEvent, LinkId, Stream, Way};
+use crate::link::{Cause, Fault, HttpCall, LastWords, LinkEvent, LinkId, ServiceCall, Stream, Way};
 use crate::transport::file;
 use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Listening, Source};
 
@@ -197,6 +197,7 @@ impl Feeds {
             LinkOrder::Send { request, body } => self.send(link, request, body),
             LinkOrder::Hand { request, message } => self.hand(link, request, message),
             LinkOrder::Call { request, call } => self.call(link, request, call),
+            LinkOrder::CallService { request, call } => self.call_service(link, request, call),
             LinkOrder::Respond { id, request, body } => self.respond(link, id, request, body),
             LinkOrder::Follow(stream) => self.follow(link, stream),
             LinkOrder::Refuse(fault) => self.refuse(link, fault),
@@ -238,6 +239,13 @@ impl Feeds {
     fn call(&self, link: LinkId, request: u64, call: HttpCall) {
         if let Some(handle) = self.handle(link) {
             handle.call(request, call);
+        }
+    }
+
+    /// Makes a request to a service behind a broker.
+    fn call_service(&self, link: LinkId, request: u64, call: ServiceCall) {
+        if let Some(handle) = self.handle(link) {
+            handle.call_service(request, call);
         }
     }
 

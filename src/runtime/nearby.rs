@@ -308,6 +308,8 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
         | LinkEvent::Piece { .. }
         | LinkEvent::Silent { .. }
         | LinkEvent::Listening { .. }
+        | LinkEvent::Missed { .. }
+        | LinkEvent::CaughtUp
         | LinkEvent::Request { .. }
         | LinkEvent::Lapsed { .. }
         | LinkEvent::Strangers { .. }

@@ -21,6 +21,7 @@ use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Secret, Source, T
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
 use super::agents::{self, Wanted};
+use super::brokered;
 use super::chosen;
 use super::decisions::{handler, identity};
 use super::facing::{Face, Terminals, choose_face, reader_present, wish};
@@ -206,6 +207,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
         path: sources::path(source).to_owned(),
         origin: source.origin().unwrap_or_default(),
         conversation: source.fragment().map(str::to_owned),
+        broker: brokered::place(source),
         dialect: links.dialect,
         plain: links.plain_pair,
         recording: match source {
@@ -219,6 +221,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
             | Source::Pipe(_)
             | Source::Program(_)
             | Source::Requests(_)
+            | Source::Nats(_)
             | Source::Stdin => None,
         },
         program: matches!(source, Source::Program(_)),
@@ -234,6 +237,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
             | Source::Pipe(_)
             | Source::File(_)
             | Source::Requests(_)
+            | Source::Nats(_)
             | Source::Stdin => String::new(),
         },
         ..SourceSetup::default()
@@ -513,6 +517,9 @@ fn plan(
     let token = settings::token(options.token_env.as_deref(), options.token_file.as_deref())?;
     for (feed, source) in feeds.iter().zip(&mut sources) {
         source.token = token_in_messages(feed, token.as_ref(), source.dialect);
+        if let Some(place) = &mut source.broker {
+            place.durable = brokered::durable(&config.questions.user);
+        }
     }
     let tls = Tls::load(&config.links)?;
     let seed = seed()?;

@@ -343,10 +343,12 @@ impl ListenerState {
                 | Out::Over { .. }
                 | Out::Decided { .. }
                 | Out::AnsweredBy { .. }
+                | Out::Missed(_)
                 | Out::Unread(..)
                 | Out::Send { .. }
                 | Out::Hand { .. }
                 | Out::Call { .. }
+                | Out::CallService { .. }
                 | Out::Follow(_)
                 | Out::Refuse(_)
                 | Out::Release

@@ -132,6 +132,8 @@ pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> Failur
         | SourceError::BadAddress
         | SourceError::Credential
         | SourceError::BadSocket
+        | SourceError::BadBroker
+        | SourceError::PlainBroker { .. }
         | SourceError::NoSockets
         | SourceError::NoProgramSockets { .. }
         | SourceError::NoProgramFolder { .. }
@@ -205,6 +207,7 @@ pub(crate) fn carrier(source: &Source) -> Carrier {
         Source::Unix(_) | Source::Pipe(_) => Carrier::Socket,
         Source::Program(_) => Carrier::Lines,
         Source::Requests(_) => Carrier::Requests,
+        Source::Nats(_) => Carrier::Broker,
         Source::File(_) | Source::Stdin => Carrier::OneWay,
     }
 }

@@ -114,6 +114,8 @@ fn the_phrase_file_and_the_code_agree() {
         "turn.",
         "error.reported",
         "error.tool_failed",
+        "agent.handoff.requested",
+        "agent.output.streaming",
         "agent.session.started",
         "question.asked",
         "question.rejected",

@@ -45,6 +45,7 @@ mod update;
 mod view;
 mod wording;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -167,6 +168,7 @@ impl App {
                 holding: Holding::default(),
                 signals: Signals::new(voice),
                 keeps: setup.keeps,
+                catching_up: BTreeMap::new(),
                 effects: Vec::new(),
             },
             run: Run::new(setup.until),

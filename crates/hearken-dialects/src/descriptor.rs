@@ -7,7 +7,7 @@
 use crate::config;
 use crate::link::{Stream, WebSocketTerms};
 use crate::recognise::{Recognised, Undecided};
-use crate::{Dialect, Start, a2a, aaep, acp, agui, asp, claude, codex, opencode, sage};
+use crate::{Dialect, Start, a2a, aaep, acp, agui, asp, claude, codex, nats, opencode, sage};
 
 /// What is the same for every source of one dialect.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +41,8 @@ pub enum Naming {
     Prefix(&'static str),
     /// By one of these words in the place of an address, because the agents connect to us.
     Words(&'static [&'static str]),
+    /// By one of these schemes of the address.
+    Schemes(&'static [&'static str]),
     /// By a prefix of the address, or by the program's name alone, which stands for its usual place on this machine.
     PrefixOrProgram {
         /// The prefix.
@@ -247,6 +249,19 @@ pub const DIALECTS: &[Descriptor] = &[
         #[cfg(test)]
         messages: a2a::MESSAGES,
     },
+    Descriptor {
+        dialect: config::Dialect::Nats,
+        title: "AAEP over NATS",
+        named: Naming::Schemes(&["nats", "tls"]),
+        place: FramesAt::AsGiven,
+        websocket: WebSocketTerms::PLAIN,
+        credential: Credential::Token,
+        abilities: ALL,
+        recognise: nats::recognise,
+        machine: |start| Box::new(nats::Nats::new(start)),
+        #[cfg(test)]
+        messages: nats::MESSAGES,
+    },
 ];
 
 impl Descriptor {
@@ -271,6 +286,11 @@ impl Descriptor {
             Naming::Nothing => None,
             Naming::Prefix(prefix) => source.strip_prefix(prefix),
             Naming::Words(words) => words.contains(&source).then_some(source),
+            Naming::Schemes(schemes) => {
+                let (scheme, _) = source.split_once("://")?;
+                let is_named = |one: &&str| one.eq_ignore_ascii_case(scheme);
+                schemes.iter().any(is_named).then_some(source)
+            }
             Naming::PrefixOrProgram { prefix, .. } => source
                 .strip_prefix(prefix)
                 .or_else(|| self.part_of_program(source).map(|_| source)),
@@ -313,6 +333,7 @@ pub fn table() -> String {
             Naming::Nothing => "".to_owned(),
             Naming::Prefix(prefix) => format!("`{prefix}URL`"),
             Naming::Words(words) => format!("`{}`", words.join("`, `")),
+            Naming::Schemes(schemes) => format!("`{}://HOST/SPACE`", schemes.join("://…`, `")),
             Naming::PrefixOrProgram { prefix, program } => format!("`{program}`, `{prefix}URL`"),
         };
         let token = match row.credential {
@@ -346,6 +367,10 @@ mod tests {
                 Naming::Nothing => continue,
                 Naming::Prefix(prefix) => vec![at(prefix)],
                 Naming::Words(words) => words.iter().map(|it| (*it).to_owned()).collect(),
+                Naming::Schemes(schemes) => schemes
+                    .iter()
+                    .map(|it| format!("{it}://127.0.0.1"))
+                    .collect(),
                 Naming::PrefixOrProgram { prefix, program } => {
                     vec![at(prefix), program.to_owned(), format!("{program}#1")]
                 }

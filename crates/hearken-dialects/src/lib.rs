@@ -38,6 +38,7 @@ pub mod fleet;
 mod foreign;
 mod kit;
 mod meeting;
+mod nats;
 mod opencode;
 mod out;
 mod read;
@@ -61,8 +62,9 @@ pub use kit::numbers::Numbers;
 pub use kit::oversight::Oversight;
 pub use kit::wording::{WordedSentence, Wording, Words, summary as in_summary};
 pub use kit::{changes, rpc, written};
+pub use nats::BrokerPlace;
 pub use opencode::events as opencode_events;
-pub use out::{Out, Over, QuestionsStanding, Stepped};
+pub use out::{Missed, Out, Over, QuestionsStanding, Stepped};
 pub use read::{NoEvent, read, read_after};
 pub use recognise::{Recognised, recognise};
 pub use start::{Carrier, Earlier, Start};
@@ -124,7 +126,9 @@ pub trait Dialect: Debug + Send {
             LinkEvent::Silent { .. }
             | LinkEvent::Listening { .. }
             | LinkEvent::Strangers { .. }
+            | LinkEvent::Missed { .. }
             | LinkEvent::Remark { .. } => {}
+            LinkEvent::CaughtUp => self.on_caught_up(cx),
         }
     }
 
@@ -139,6 +143,9 @@ pub trait Dialect: Debug + Send {
 
     /// Handles a frame. Nothing in it is lost, and nothing is reported twice.
     fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>);
+
+    /// Handles the end of the messages that were missed.
+    fn on_caught_up(&mut self, _cx: &mut Cx<'_>) {}
 
     /// Handles frames that could not be read from the link.
     fn on_dropped(&mut self, _cx: &mut Cx<'_>) {}

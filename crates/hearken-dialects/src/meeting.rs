@@ -136,7 +136,11 @@ impl Meeting {
             // An address that is AAEP's own place means AAEP.
             Carrier::WebSocket if start.path.ends_with(WEBSOCKET.path) => false,
             Carrier::WebSocket => refuses_aaep(fault, matches!(start.path.as_str(), "" | "/")),
-            Carrier::Socket | Carrier::Lines | Carrier::Requests | Carrier::OneWay => false,
+            Carrier::Socket
+            | Carrier::Lines
+            | Carrier::Requests
+            | Carrier::Broker
+            | Carrier::OneWay => false,
         }
     }
 
@@ -196,6 +200,8 @@ impl Meeting {
             | LinkEvent::Remark { .. }
             | LinkEvent::Dropped { .. }
             | LinkEvent::Listening { .. }
+            | LinkEvent::Missed { .. }
+            | LinkEvent::CaughtUp
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
             | LinkEvent::Strangers { .. }

@@ -3,7 +3,9 @@
 //! Responsibilities: the outputs of a dialect ([`Out`]), and the steps of its own state machines. Not here: carrying
 //! them out (`app`).
 
-use crate::link::{Fault, HttpCall, LastWords, Phrase, Receipt, Stream, Undelivered, Way};
+use crate::link::{
+    Fault, HttpCall, LastWords, Phrase, Receipt, ServiceCall, Stream, Undelivered, Way,
+};
 use crate::protocol::{Answer, Machine, Named, RecordedReply, TransitionError, Watcher};
 
 use super::NoEvent;
@@ -39,6 +41,13 @@ pub enum Out {
         request: u64,
         /// The request to make.
         call: HttpCall,
+    },
+    /// Make one request to a service behind a broker; its answer is reported as `LinkEvent::Answered` with this number.
+    CallService {
+        /// The app's number of a reply, or one of the dialect's own [`Numbers`](super::Numbers).
+        request: u64,
+        /// The request to make.
+        call: ServiceCall,
     },
     /// Answer an incoming request (`LinkEvent::Request`). If the answer is the person's, the outcome is reported as
     /// `LinkEvent::Replied` with their number.
@@ -97,6 +106,8 @@ pub enum Out {
         /// The reason.
         how: Over,
     },
+    /// What was missed begins or is complete; only a link that has reported `LinkEvent::Missed` has any.
+    Missed(Missed),
     /// The name proven over this connection; `None` if none is.
     Proven(Option<String>),
     /// Tell the person this; `source` is filled in with the source's name.
@@ -105,6 +116,15 @@ pub enum Out {
     Detail(Phrase),
     /// One of the dialect's own state machines took a step, or refused one.
     Stepped(Stepped),
+}
+
+/// Where in the events that were missed a dialect is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missed {
+    /// From here on events are ones that were missed: what came before only shows what was going on already.
+    Begins,
+    /// All of them have come.
+    IsOver,
 }
 
 /// One step of a dialect's own state machine, for tracing, checking and counting.
@@ -188,4 +208,6 @@ pub enum Over {
     TakenBack,
     /// The agreement under which it was asked has ended: its default decides it.
     Default,
+    /// Its bridge was started again and no longer knows it.
+    Forgotten,
 }

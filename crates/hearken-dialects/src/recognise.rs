@@ -288,6 +288,8 @@ impl Dialect for Undecided {
             | LinkEvent::Remark { .. }
             | LinkEvent::Dropped { .. }
             | LinkEvent::Listening { .. }
+            | LinkEvent::Missed { .. }
+            | LinkEvent::CaughtUp
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
             | LinkEvent::Strangers { .. }

@@ -6,7 +6,7 @@ use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::link::{Address, Stream};
 use crate::protocol::KeyRing;
 
-use super::{Identity, Numbers, Terms, Token, Words};
+use super::{BrokerPlace, Identity, Numbers, Terms, Token, Words};
 
 /// What carries a link's frames, as far as that decides who speaks first and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -21,6 +21,8 @@ pub enum Carrier {
     Lines,
     /// Requests from local programs, each of which waits for its answer.
     Requests,
+    /// A broker, which stores messages and carries requests.
+    Broker,
     /// A file or a pipe: nothing can be sent.
     #[default]
     OneWay,
@@ -72,6 +74,8 @@ pub struct Start {
     pub handler: bool,
     /// The one conversation of the source that the person wants, if they named one.
     pub conversation: Option<String>,
+    /// What of a broker is followed.
+    pub broker: Option<BrokerPlace>,
 }
 
 impl Start {
@@ -104,6 +108,7 @@ impl Start {
             hand_back: Duration::from_secs(5 * 60),
             handler: false,
             conversation: None,
+            broker: None,
         }
     }
 }

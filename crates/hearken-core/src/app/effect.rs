@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::announce::{Announcement, Utterance};
 use crate::config::Delivery;
-use crate::link::{Fault, HttpCall, LastWords, LinkId, Stream, Way};
+use crate::link::{Fault, HttpCall, LastWords, LinkId, ServiceCall, Stream, Way};
 use crate::session::QuestionId;
 
 /// How the program ends.
@@ -88,6 +88,14 @@ pub enum LinkOrder {
         request: u64,
         /// The request.
         call: HttpCall,
+    },
+    /// Make one request to a service behind a broker; its answer comes back as [`crate::link::LinkEvent::Answered`] with
+    /// this number.
+    CallService {
+        /// The number of the request.
+        request: u64,
+        /// The request.
+        call: ServiceCall,
     },
     /// Answer a request that came in; if a number is given, the outcome comes back as
     /// [`crate::link::LinkEvent::Replied`] with it.

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::announce::{Manner, Phrases};
 use crate::config::{Config, Dialect, HandshakeConfig, SourceAnnounce};
-use crate::dialect::{Carrier, Earlier, Identity, Token};
+use crate::dialect::{BrokerPlace, Carrier, Earlier, Identity, Token};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, KeyRing};
 
@@ -106,6 +106,8 @@ pub struct SourceSetup {
     pub handler: bool,
     /// The single conversation of the source that the person wants, if they named one.
     pub conversation: Option<String>,
+    /// What of a broker is followed, if it is one.
+    pub broker: Option<BrokerPlace>,
     /// Whether the person wants no handshake with it.
     pub plain: bool,
     /// The folder in which its agent works, if one is started here; empty otherwise.

@@ -122,11 +122,11 @@ impl Bridge {
         &mut self,
         number: u64,
         reply: &serde_json::Value,
-        digest: String,
+        digest: Option<String>,
         now: Now,
     ) {
         match read_reply(reply, now) {
-            Some(reply) => self.answer(Some(number), reply, Some(digest), now),
+            Some(reply) => self.answer(Some(number), reply, digest, now),
             None => self.outcome(Some(number), RequestOutcome::Unknown),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::app::{Exit, LinkOrder};
 use crate::dialect::fleet::{Report, Request, RequestOutcome};
-use crate::link::{LinkEvent, LinkId};
+use crate::link::{LinkEvent, LinkId, Phrase};
 use crate::protocol::Reply;
 
 /// A fact for a bridge.
@@ -26,6 +26,8 @@ pub enum BridgeInput {
     },
     /// A subscriber answers as AAEP alone defines it: without a digest, and without being told the outcome.
     Reply(Reply),
+    /// Tell watchers this about the way to them.
+    Tell(Phrase),
     /// The time of [`Bridge::deadline`](super::Bridge::deadline) has come.
     Deadline,
     /// The bridge is about to end.

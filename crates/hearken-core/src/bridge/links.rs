@@ -146,6 +146,8 @@ impl Bridge {
             | LinkEvent::Answered { .. }
             | LinkEvent::Silent { .. }
             | LinkEvent::Remark { .. }
+            | LinkEvent::Missed { .. }
+            | LinkEvent::CaughtUp
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
@@ -243,6 +245,9 @@ impl Bridge {
                 self.order(link, LinkOrder::Hand { request, message });
             }
             Out::Call { request, call } => self.order(link, LinkOrder::Call { request, call }),
+            Out::CallService { request, call } => {
+                self.order(link, LinkOrder::CallService { request, call });
+            }
             Out::Respond { id, request, body } => {
                 self.order(link, LinkOrder::Respond { id, request, body });
             }
@@ -292,6 +297,7 @@ impl Bridge {
                     Over::Stopped => (Closing::Stopped, Closed::Stopped),
                     Over::TakenBack => (Closing::TakenBack, Closed::TakenBack),
                     Over::Default => (Closing::Unsubscribed, Closed::Default),
+                    Over::Forgotten => (Closing::Forgotten, Closed::TakenBack),
                 };
                 self.close(id, &ReplyToken::new(token), how, closed, now);
             }
@@ -317,8 +323,12 @@ impl Bridge {
             }
             Out::Tell(phrase) => self.notice(id, &phrase, now),
             // A detail for one person at a time; a capture's answers; a name that was proven to this machine; steps of
-            // the dialect's own machines.
-            Out::Detail(_) | Out::Answered(_) | Out::Proven(_) | Out::Stepped(_) => {}
+            // the dialect's own machines; what only a person can miss.
+            Out::Detail(_)
+            | Out::Missed(_)
+            | Out::Answered(_)
+            | Out::Proven(_)
+            | Out::Stepped(_) => {}
         }
     }
 

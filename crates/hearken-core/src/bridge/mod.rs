@@ -106,6 +106,7 @@ impl Bridge {
             BridgeInput::Link { link, event } => self.link(link, event, now),
             BridgeInput::Request { number, request } => self.request(number, request, now),
             BridgeInput::Reply(reply) => self.answer(None, reply, None, now),
+            BridgeInput::Tell(phrase) => self.tell(&phrase, "", now),
             BridgeInput::Deadline => {
                 self.tick_links(now);
                 self.sessions.tick(now);
@@ -154,7 +155,11 @@ impl Bridge {
     /// Tells every watcher something in the bridge's own name.
     fn notice(&mut self, link: LinkId, phrase: &Phrase, now: Now) {
         let source = self.links.get(link.0).map(|link| link.name.clone());
-        let (said, language) = self.words.phrase(phrase, &source.unwrap_or_default());
+        self.tell(phrase, &source.unwrap_or_default(), now);
+    }
+
+    fn tell(&mut self, phrase: &Phrase, source: &str, now: Now) {
+        let (said, language) = self.words.phrase(phrase, source);
         self.report(Report::Notice { said, language }, now);
     }
 

@@ -79,6 +79,7 @@ impl Checker {
                 | Out::Send { .. }
                 | Out::Hand { .. }
                 | Out::Call { .. }
+                | Out::CallService { .. }
                 | Out::Respond { .. }
                 | Out::Follow(_)
                 | Out::Refuse(_)
@@ -90,6 +91,7 @@ impl Checker {
                 | Out::Standing(_)
                 | Out::Decided { .. }
                 | Out::AnsweredBy { .. }
+                | Out::Missed(_)
                 | Out::Over { .. }
                 | Out::Answered(_)
                 | Out::Proven(_) => {}

@@ -396,6 +396,7 @@ impl Tracer {
                 | Out::Send { .. }
                 | Out::Hand { .. }
                 | Out::Call { .. }
+                | Out::CallService { .. }
                 | Out::Respond { .. }
                 | Out::Follow(_)
                 | Out::Refuse(_)
@@ -407,6 +408,7 @@ impl Tracer {
                 | Out::Standing(_)
                 | Out::Decided { .. }
                 | Out::AnsweredBy { .. }
+                | Out::Missed(_)
                 | Out::Over { .. }
                 | Out::Answered(_)
                 | Out::Proven(_) => {}

@@ -23,6 +23,9 @@ const BURST_AT_MOST: Duration = Duration::from_secs(1);
 /// The silence after which a burst is over.
 const BURST_SILENCE: Duration = Duration::from_millis(250);
 
+/// How long what was missed may take to arrive: then questions are asked whether or not it has.
+const MISSED_AT_MOST: Duration = Duration::from_secs(60);
+
 /// An event stamped this shortly before we connected still counts as news: a session that begins as we subscribe is
 /// stamped while the connection is being made, and two clocks may differ by as much. A replayed event is older, or so
 /// young that it is not old news to anyone.
@@ -35,6 +38,8 @@ enum Burst {
     Over,
     /// Connected at this moment; old events may arrive.
     Possible { connected: Now, last: Duration },
+    /// Connected at this moment, and what was missed before arrives.
+    Missed { connected: Now },
     /// The link is down. What was held back waits to be judged by the next connection.
     Down,
 }
@@ -115,6 +120,23 @@ impl LinkState {
         }
     }
 
+    /// Notes that the messages that were missed come next.
+    pub(super) fn missed(&mut self, now: Now) {
+        self.burst = Burst::Missed { connected: now };
+    }
+
+    /// Notes that they have arrived.
+    pub(super) fn caught_up(&mut self) {
+        if self.is_catching_up() {
+            self.burst = Burst::Over;
+        }
+    }
+
+    /// Returns whether messages that were missed are arriving.
+    pub(super) fn is_catching_up(&self) -> bool {
+        matches!(self.burst, Burst::Missed { .. })
+    }
+
     pub(super) fn lost(&mut self) {
         self.burst = Burst::Down;
     }
@@ -139,8 +161,12 @@ impl LinkState {
     /// Returns whether an event is old news of a burst; a newer or late event ends the burst.
     pub(super) fn is_replayed(&mut self, stamped: Option<Timestamp>, now: Now) -> bool {
         self.end_burst_if_due(now.monotonic);
-        let Burst::Possible { connected, last } = &mut self.burst else {
-            return false;
+        let (connected, last) = match &mut self.burst {
+            Burst::Possible { connected, last } => (connected, last),
+            Burst::Missed { connected } => {
+                return stamped.is_none_or(|stamped| stamped < connected.wall);
+            }
+            Burst::Over | Burst::Down => return false,
         };
         let old = stamped.is_some_and(|stamped| stamped < connected.wall);
         if old {
@@ -189,6 +215,7 @@ impl LinkState {
     pub(super) fn burst_ends(&self) -> Option<Duration> {
         match self.burst {
             Burst::Over | Burst::Down => None,
+            Burst::Missed { connected } => Some(connected.monotonic + MISSED_AT_MOST),
             Burst::Possible { connected, last } => {
                 Some((connected.monotonic + BURST_AT_MOST).min(last + BURST_SILENCE))
             }
@@ -251,6 +278,29 @@ mod tests {
             assert_eq!(link.is_young(stamped), young, "{stamped:?}");
             assert_eq!(link.is_replayed(stamped, at(1010)), old, "{stamped:?}");
         }
+    }
+
+    #[test]
+    fn what_was_missed_is_old_until_it_has_arrived() {
+        let mut link = LinkState::new(true);
+        link.connected(at(0));
+        link.missed(at(100));
+        assert!(link.is_replayed(Some(at(50).wall), at(110)));
+        assert!(!link.is_replayed(Some(at(110).wall), at(120)), "live");
+        assert!(
+            link.is_replayed(Some(at(60).wall), at(9000)),
+            "and still coming"
+        );
+        assert!(!link.end_burst_if_due(at(9000).monotonic));
+        link.caught_up();
+        assert!(link.end_burst_if_due(at(9001).monotonic));
+        assert!(!link.is_replayed(Some(at(60).wall), at(9002)));
+
+        link.missed(at(10_000));
+        assert!(
+            link.end_burst_if_due(at(70_000).monotonic),
+            "it took too long"
+        );
     }
 
     #[test]

@@ -120,6 +120,8 @@ pub enum Closing {
     },
     /// The link is gone and its time is over.
     LinkGone,
+    /// Its bridge was started again and no longer knows it.
+    Forgotten,
     /// The link is back, nothing was heard of the question there, and its time is over.
     Unheard,
 }
@@ -150,6 +152,7 @@ impl Closing {
             | Self::Stopped
             | Self::TakenBack
             | Self::LinkGone
+            | Self::Forgotten
             | Self::Unheard => None,
         }
     }

@@ -152,6 +152,7 @@ impl Sessions {
             | Closing::TakenBack
             | Closing::AnsweredBy { .. }
             | Closing::LinkGone
+            | Closing::Forgotten
             | Closing::Unheard => {}
         }
         let overdue = self.is_overdue(id);

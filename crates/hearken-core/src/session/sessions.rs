@@ -112,6 +112,24 @@ impl Sessions {
         self.settled = None;
     }
 
+    /// Notes that the messages that a link missed come next: they are old news, and one may decide what another asked.
+    pub fn link_missed(&mut self, link: LinkId, now: Now) {
+        if let Some(state) = self.links.get_mut(&link) {
+            state.missed(now);
+        }
+    }
+
+    /// Notes that they have arrived, and returns what follows: the questions that are still open are raised.
+    pub fn link_caught_up(&mut self, link: LinkId, now: Now) -> Vec<Change> {
+        if let Some(state) = self.links.get_mut(&link) {
+            state.caught_up();
+        }
+        self.settled = None;
+        let mut changes = Vec::new();
+        self.raise_due(now, &mut changes);
+        changes
+    }
+
     /// Notes that a link is down, and returns the open questions whose fate is now unknown.
     ///
     /// An answer that was only written to it may not have been read.

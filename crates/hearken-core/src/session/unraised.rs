@@ -135,7 +135,9 @@ impl Sessions {
         let mut due = BTreeSet::new();
         for (link, ids) in tally.replayed() {
             let is_over = over.contains(&link);
-            let is_due = |came: Duration| is_over || now.monotonic >= came + HELD_AT_MOST;
+            let held = self.held_at_most(link);
+            let is_due =
+                |came: Duration| is_over || held.is_some_and(|held| now.monotonic >= came + held);
             let of_link = ids.iter().take_while(|(came, _)| is_due(*came));
             due.extend(of_link.map(|(_, id)| *id));
         }
@@ -143,6 +145,13 @@ impl Sessions {
             due.extend(tally.room(whose).take(self.room_of(whose)));
         }
         due
+    }
+
+    /// Returns how long a question of a link is held back; `None` until what was missed has arrived.
+    fn held_at_most(&self, link: LinkId) -> Option<Duration> {
+        let state = self.links.get(&link);
+        let is_catching_up = state.is_some_and(LinkState::is_catching_up);
+        (!is_catching_up).then_some(HELD_AT_MOST)
     }
 
     /// Returns for how many more questions of an agent there is room: none while its link is down, because they could
@@ -202,9 +211,9 @@ impl Sessions {
         let replayed = self.questions.tally().replayed();
         let due = replayed.filter_map(|(link, ids)| {
             let (came, _) = ids.first()?;
-            let late = *came + HELD_AT_MOST;
+            let late = self.held_at_most(link).map(|held| *came + held);
             let over = self.links.get(&link).and_then(LinkState::burst_ends);
-            Some(over.map_or(late, |over| over.min(late)))
+            late.into_iter().chain(over).min()
         });
         due.min()
     }

@@ -67,9 +67,11 @@ impl Addresses {
         match carrier {
             Carrier::EventStream => Self::of_http(path),
             Carrier::WebSocket => Self::of_websocket(path),
-            Carrier::Socket | Carrier::Lines | Carrier::Requests | Carrier::OneWay => {
-                Self::default()
-            }
+            Carrier::Socket
+            | Carrier::Lines
+            | Carrier::Requests
+            | Carrier::Broker
+            | Carrier::OneWay => Self::default(),
         }
     }
 

@@ -165,12 +165,13 @@ impl Aaep {
             earlier: _,
             handler: _,
             conversation: _,
+            broker: _,
             ask_always: _,
             hand_back: _,
         } = start;
         let mut seed = seed;
         let (at, way) = match carrier {
-            Carrier::OneWay | Carrier::Requests => (Handshakes::Nowhere, None),
+            Carrier::OneWay | Carrier::Requests | Carrier::Broker => (Handshakes::Nowhere, None),
             // A healthy server's first event may be as late here as with a handshake.
             Carrier::EventStream if plain => (Handshakes::Nowhere, Some(Route::PlainPair)),
             Carrier::WebSocket | Carrier::Socket | Carrier::Lines if plain => {

@@ -60,7 +60,7 @@ impl AaepBench {
     }
 }
 
-pub(super) fn start(carrier: Carrier) -> Start {
+pub(crate) fn start(carrier: Carrier) -> Start {
     Start {
         stream: crate::link::Stream::at(crate::link::Address::Given),
         words: Default::default(),
@@ -74,6 +74,7 @@ pub(super) fn start(carrier: Carrier) -> Start {
         hand_back: Duration::from_secs(300),
         handler: false,
         conversation: None,
+        broker: None,
         carrier,
         path: String::new(),
         origin: String::new(),

@@ -14,12 +14,18 @@
 //! (`bridge` in the core), the watcher's side (`aaep`), sockets (the shell).
 
 mod digest;
+mod publishing;
 mod report;
 mod request;
+mod subject;
+mod watching;
 
 pub use digest::{digest, digest_of};
+pub use publishing::{Published, Publishing, snapshot, wish};
 pub use report::{AnsweredBy, Closed, Report, Standing};
 pub use request::{Content, Obstacle, Request, RequestOutcome};
+pub use subject::{DEFAULT_SPACE, EventSubject, Lane, Machine, Space, agent_of_request, token};
+pub(crate) use watching::{AskedQuestion, Purpose, Watching};
 
 /// The agent's id in a bridge's own events.
 pub const BRIDGE: &str = "hearken-bridge";

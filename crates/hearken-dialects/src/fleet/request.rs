@@ -1,6 +1,6 @@
 //! What a watcher requests of a bridge, and what becomes of it.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::report::AnsweredBy;
 use super::{LONGEST_SENTENCE, name};
@@ -28,8 +28,8 @@ pub enum Content {
     Reply {
         /// The reply, as AAEP defines it.
         reply: Value,
-        /// The digest of the question that the person was shown.
-        digest: String,
+        /// The digest of the question that the person was shown; `None` if it was not given.
+        digest: Option<String>,
     },
     /// Prompt an agent; without a name, the only one that accepts prompts.
     Prompt {
@@ -146,7 +146,9 @@ impl Request {
         match &self.content {
             Content::Reply { reply, digest } => {
                 put("reply", reply.clone());
-                put("digest", digest.as_str().into());
+                if let Some(digest) = digest {
+                    put("digest", digest.as_str().into());
+                }
             }
             Content::Prompt { agent: to, text } => {
                 put("prompt", text.as_str().into());
@@ -208,7 +210,7 @@ impl Request {
         let content = match (wants.next()?, wants.next()) {
             (("reply", reply @ Value::Object(_)), None) => Content::Reply {
                 reply: reply.clone(),
-                digest: text("digest")?.to_owned(),
+                digest: Some(text("digest")?.to_owned()),
             },
             (("prompt", Value::String(words)), None) if !words.trim().is_empty() => {
                 Content::Prompt {
@@ -231,11 +233,21 @@ impl Request {
 impl RequestOutcome {
     /// Returns the message for the watcher that made the request.
     pub fn to_json(&self, request: &str) -> String {
-        let mut message = json!({"type": RESULT, "request_id": request});
+        let mut message = self.fields();
+        message.insert("type".to_owned(), RESULT.into());
+        message.insert("request_id".to_owned(), request.into());
+        Value::Object(message).to_string()
+    }
+
+    /// Returns the answer to a request that needs no name, because it goes back the way the request came.
+    pub fn to_result(&self) -> String {
+        Value::Object(self.fields()).to_string()
+    }
+
+    fn fields(&self) -> Map<String, Value> {
+        let mut message = Map::new();
         let mut put = |field: &str, value: Value| {
-            if let Some(message) = message.as_object_mut() {
-                message.insert(field.to_owned(), value);
-            }
+            message.insert(field.to_owned(), value);
         };
         let result = match self {
             Self::Taken(receipt) => {
@@ -269,7 +281,7 @@ impl RequestOutcome {
             }
         };
         put("result", result.into());
-        message.to_string()
+        message
     }
 
     /// Reads a message: the request that it is about, and what became of it. `None` if it is anything else.
@@ -282,6 +294,16 @@ impl RequestOutcome {
         if words("type")? != RESULT {
             return None;
         }
+        Some((words("request_id")?.to_owned(), Self::of(&message)?))
+    }
+
+    /// Reads the answer to a request, which need not name it; `None` if it is none.
+    pub fn of_result(text: &str) -> Option<Self> {
+        Self::of(&Value::Object(object(text)?))
+    }
+
+    fn of(message: &Value) -> Option<Self> {
+        let words = |field: &str| message.get(field).and_then(Value::as_str);
         let reason = || {
             let said = name(words("words").unwrap_or_default(), LONGEST_SENTENCE);
             Obstacle::read(
@@ -289,26 +311,27 @@ impl RequestOutcome {
                 said.unwrap_or_default(),
             )
         };
-        let outcome = match words("result")? {
+        Some(match words("result")? {
             "taken" if message.get("confirmed") == Some(&Value::Bool(false)) => {
                 Self::Taken(Receipt::Written)
             }
             "taken" => Self::Taken(Receipt::Taken),
             "changed" => Self::Changed,
-            "decided" => Self::Decided(AnsweredBy::read(&message)?),
+            "decided" => Self::Decided(AnsweredBy::read(message)?),
             "closed" => Self::Closed,
             "unknown" => Self::Unknown,
             "perhaps" => Self::Perhaps(reason()),
             "not_taken" => Self::NotTaken(reason()),
             _ => return None,
-        };
-        Some((words("request_id")?.to_owned(), outcome))
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use serde_json::json;
+
     use super::*;
     use crate::protocol::{Answer, Decision};
 
@@ -317,7 +340,7 @@ mod tests {
         for content in [
             Content::Reply {
                 reply: json!({"type": "confirmation.reply"}),
-                digest: "ab".to_owned(),
+                digest: Some("ab".to_owned()),
             },
             Content::Prompt {
                 agent: None,

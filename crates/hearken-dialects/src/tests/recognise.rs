@@ -4,6 +4,7 @@ use super::*;
 use crate::Cx;
 use crate::Terms;
 use crate::config::{HandshakeConfig, Load, Verbosity};
+use crate::descriptor::{Descriptor, Naming};
 use crate::protocol::KeyRing;
 use crate::protocol::Now;
 
@@ -21,6 +22,7 @@ fn start() -> Start {
         hand_back: Duration::from_secs(300),
         handler: false,
         conversation: None,
+        broker: None,
         carrier: Carrier::OneWay,
         path: String::new(),
         origin: String::new(),
@@ -142,9 +144,15 @@ fn spoken_to(out: &[Out]) -> bool {
         .any(|out| matches!(out, Out::Send { frame, .. } if frame.contains("aaep") || frame.contains("subscription.request")))
 }
 
+/// Returns the dialects that their texts show: where an address's scheme names the dialect, nothing has to.
+fn recognisable() -> impl Iterator<Item = &'static Descriptor> {
+    let by_scheme = |row: &&Descriptor| matches!(row.named, Naming::Schemes(_));
+    DIALECTS.iter().filter(move |row| !by_scheme(row))
+}
+
 #[test]
 fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
-    for row in DIALECTS {
+    for row in recognisable() {
         for carrier in [Carrier::OneWay, Carrier::Lines] {
             let start = || Start { carrier, ..start() };
             let mut undecided = Undecided::new(start());
@@ -176,7 +184,7 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
 
 #[test]
 fn a_program_that_speaks_another_protocol_is_never_spoken_to_in_aaep() {
-    for row in DIALECTS.iter().filter(|row| !row.is_native()) {
+    for row in recognisable().filter(|row| !row.is_native()) {
         let kind = row.dialect;
         let (mut machine, out) = program();
         assert_eq!(out, [], "nothing is said before it is known to whom");

@@ -60,7 +60,7 @@ pub use routes::PROMPTS;
 pub use server::{Running, serve};
 pub use settings::{ProducerSettings, TimeSource};
 pub use signing::{NoKey, Signer};
-pub use standing::Lasting;
+pub use standing::{Lasting, OpenSessions};
 pub use state::{Asking, Posed};
 pub use template::Template;
 pub use verdict::{PostVerdict, PostedMessage};

@@ -41,13 +41,23 @@ struct Going {
 
 /// The state of all sessions that are still open.
 #[derive(Debug, Default)]
-pub(super) struct OpenSessions {
+pub struct OpenSessions {
     /// The last event of which only the last counts.
     latest: Option<Arc<Frame>>,
     sessions: BTreeMap<String, Going>,
 }
 
 impl OpenSessions {
+    /// Remembers what later subscribers must know of an event.
+    pub fn note(&mut self, text: &str, lasting: &Lasting) {
+        self.take(text, lasting);
+    }
+
+    /// Returns the events that a new subscriber is sent first, as JSON text.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.frames().map(|frame| frame.text.as_str())
+    }
+
     /// Builds a frame from an event, and remembers what later subscribers must know of it.
     pub(super) fn take(&mut self, text: &str, lasting: &Lasting) -> Arc<Frame> {
         let event: Value = serde_json::from_str(text).unwrap_or_default();

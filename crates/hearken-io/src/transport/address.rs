@@ -11,7 +11,7 @@ use reqwest::Url;
 use super::clean::clean;
 
 /// The longest name of a source on a screen, in characters: a line, not a page.
-pub(super) const NAME_CHARACTERS: usize = 120;
+pub(crate) const NAME_CHARACTERS: usize = 120;
 
 /// Why a SOURCE can't be used; never shows a credential.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,6 +61,17 @@ pub enum SourceError {
         "plain http or ws to {host} is refused, because anybody on the way can read and change it; use https or wss, or --allow-plain-http"
     )]
     PlainHttp {
+        /// The host.
+        host: String,
+    },
+    /// An address of a NATS server that is not valid.
+    #[error("that is not a valid address of a NATS server; write it as nats://HOST:PORT/SPACE")]
+    BadBroker,
+    /// A NATS server on another machine, without insisting on TLS.
+    #[error(
+        "nats to {host} is refused, because anybody on the way can read and change it; use tls://, or --allow-plain-http"
+    )]
+    PlainBroker {
         /// The host.
         host: String,
     },
@@ -186,7 +197,7 @@ pub(super) fn check(url: &Url, allow_plain: bool) -> Result<(), SourceError> {
 }
 
 /// Returns whether an address is on this machine judging by its host name alone, without a lookup.
-pub(super) fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else {
         return false;
     };

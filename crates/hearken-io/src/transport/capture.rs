@@ -6,7 +6,7 @@
 //! `F` contains only the events, one JSON object per line, so any tool that reads captures can read it; numbers and
 //! keys are written as they arrived, without passing through a parser. `F.meta.jsonl` contains one object per line with
 //! `at` (RFC 3339), `link` and `kind`: `source`, `frame` (`line` is its line in `F`, from 1), `raw`, `undecodable`
-//! (with its text), `connecting`, `connected`, `resumed`, `silent`, `lost`, `failed`, `stream_ended`, `ended`,
+//! (with its text), `connecting`, `connected`, `resumed`, `silent`, `lost`, `failed`, `stream_ended`, `missed`, `caught_up`, `ended`,
 //! `dropped`, `listening`, `request`, `lapsed`, `strangers`, `answered`, `reply` (without its token; `asked` is the
 //! line in `F` of the question that it answers), `replied`, `stopped`.
 //!
@@ -157,6 +157,8 @@ impl Recorder {
             }
             LinkEvent::Connected => self.note(at, link, "connected", json!({})),
             LinkEvent::Resumed => self.note(at, link, "resumed", json!({})),
+            LinkEvent::Missed { count } => self.note(at, link, "missed", json!({ "count": count })),
+            LinkEvent::CaughtUp => self.note(at, link, "caught_up", json!({})),
             LinkEvent::StreamEnded => self.note(at, link, "stream_ended", json!({})),
             LinkEvent::Listening { port } => {
                 self.note(at, link, "listening", json!({ "port": port }))

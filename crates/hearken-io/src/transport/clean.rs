@@ -10,7 +10,7 @@ use std::borrow::Cow;
 const REPLACEMENT: char = '\u{FFFD}';
 
 /// Replaces controls, direction marks and other invisible characters, and keeps at most `max` characters.
-pub(super) fn clean(text: &str, max: usize) -> String {
+pub(crate) fn clean(text: &str, max: usize) -> String {
     text.chars()
         .take(max)
         .map(|c| if is_unsafe(c) { REPLACEMENT } else { c })

@@ -73,6 +73,11 @@ impl SharedClient {
             .clone()
     }
 
+    /// Returns the person's certificates.
+    pub(super) fn own_tls(&self) -> &Tls {
+        &self.tls
+    }
+
     /// Returns the TLS configuration for protocols other than HTTP.
     pub(super) fn tls(&self, protocols: &[&[u8]]) -> Result<rustls::ClientConfig, Fault> {
         self.tls.client_config(protocols)
@@ -150,7 +155,7 @@ pub(super) fn fault_of(error: &reqwest::Error) -> Fault {
 }
 
 /// Returns the fault of the first informative error in a chain.
-pub(super) fn fault_in_chain(error: &(dyn Error + 'static)) -> Option<Fault> {
+pub(crate) fn fault_in_chain(error: &(dyn Error + 'static)) -> Option<Fault> {
     let mut cause = Some(error);
     while let Some(found) = cause {
         if let Some(fault) = fault_of_one(found) {

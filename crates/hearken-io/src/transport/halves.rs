@@ -7,7 +7,9 @@ use std::future::Future;
 use std::time::Duration;
 
 use super::sink::LinkSink;
-use crate::link::{Fault, HttpAnswer, HttpCall, LastWords, Receipt, Stream, Undelivered};
+use crate::link::{
+    Fault, HttpAnswer, HttpCall, LastWords, Receipt, ServiceCall, Stream, Undelivered,
+};
 
 /// How many replies of one link may be under way or waiting to be reported. A person answers one at a time, and a link
 /// has at most 64 open questions.
@@ -55,6 +57,18 @@ pub(super) trait Poster: Send + Sync + 'static {
         &self,
         request: u64,
         call: HttpCall,
+        sink: LinkSink,
+    ) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
+        drop((request, call, sink));
+        std::future::ready(Err(Fault::OneWay))
+    }
+
+    /// Makes one request to a service behind a broker; if it gathers answers, each goes to the sink as a
+    /// [`LinkEvent::Piece`](crate::link::LinkEvent::Piece).
+    fn call_service(
+        &self,
+        request: u64,
+        call: ServiceCall,
         sink: LinkSink,
     ) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
         drop((request, call, sink));

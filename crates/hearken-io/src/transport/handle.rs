@@ -20,7 +20,8 @@ use super::file::OneWay;
 use super::halves::{FAREWELL, Link, Poster, REPLIES_UNDER_WAY, SourceReader};
 use super::sink::LinkSink;
 use crate::link::{
-    Cause, Fault, HttpAnswer, HttpCall, LastWords, LinkEvent, Receipt, Stream, Undelivered,
+    Cause, Fault, HttpAnswer, HttpCall, LastWords, LinkEvent, Receipt, ServiceCall, Stream,
+    Undelivered,
 };
 
 /// How many requests beside one stream may be under way or waiting to be reported: more than any dialect makes at the
@@ -95,6 +96,23 @@ impl LinkHandle {
         let _ = self.orders.send(order);
     }
 
+    /// Makes one request to a service behind a broker, as [`LinkHandle::call`] does.
+    pub fn call_service(&self, request: u64, call: ServiceCall) {
+        let room = match call.gathers {
+            Some(_) => &self.streams,
+            None => &self.calls,
+        };
+        let order = match Arc::clone(room).try_acquire_owned() {
+            Ok(room) => HandleOrder::CallService {
+                request,
+                call,
+                room,
+            },
+            Err(_) => HandleOrder::RefuseCall { request },
+        };
+        let _ = self.orders.send(order);
+    }
+
     /// Sets what the current attempt follows; each [`LinkEvent::Connecting`] of an HTTP server requires either this or
     /// [`LinkHandle::refuse`], exactly once.
     pub fn follow(&self, stream: Stream) {
@@ -156,6 +174,11 @@ pub(super) enum HandleOrder {
     Call {
         request: u64,
         call: HttpCall,
+        room: OwnedSemaphorePermit,
+    },
+    CallService {
+        request: u64,
+        call: ServiceCall,
         room: OwnedSemaphorePermit,
     },
     RefuseCall {
@@ -294,6 +317,7 @@ async fn answer<P: Poster, H: Poster>(
     let mut handed = FuturesUnordered::new();
     let mut called = FuturesUnordered::new();
     let mut streamed = FuturesUnordered::new();
+    let mut served = FuturesUnordered::new();
     // Outcomes wait here for space in the sink, so that a full sink stops no post that is under way.
     let mut done: VecDeque<(LinkEvent, Option<OwnedSemaphorePermit>)> = VecDeque::new();
     loop {
@@ -322,6 +346,10 @@ async fn answer<P: Poster, H: Poster>(
                         }
                     }
                 }
+                Some(HandleOrder::CallService { request, call, room }) => {
+                    let calling = poster.call_service(request, call, sink.clone());
+                    served.push(called_for(request, calling, closing.clone(), room));
+                }
                 Some(HandleOrder::RefuseCall { request }) => {
                     let outcome = Err(Fault::Other(Cause::TooManyRequests));
                     done.push_back((LinkEvent::Answered { request, outcome }, None));
@@ -349,6 +377,7 @@ async fn answer<P: Poster, H: Poster>(
             Some(outcome) = handed.next(), if !handed.is_empty() => done.push_back(outcome),
             Some(answer) = called.next(), if !called.is_empty() => done.push_back(answer),
             Some(answer) = streamed.next(), if !streamed.is_empty() => done.push_back(answer),
+            Some(answer) = served.next(), if !served.is_empty() => done.push_back(answer),
             place = sink.reserve(), if !done.is_empty() => match place {
                 Ok(place) => {
                     if let Some((event, _room)) = done.pop_front() {

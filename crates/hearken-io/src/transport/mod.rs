@@ -8,11 +8,11 @@
 //! that accepts replies. Each kind of source is one such pair; the driver, which runs the two in parallel and answers
 //! every [`LinkHandle::send`], is shared by all. [`listen`] builds a link from requests that arrive on this machine.
 
-mod address;
+pub(crate) mod address;
 mod backoff;
 pub mod capture;
-mod clean;
-mod client;
+pub(crate) mod clean;
+pub(crate) mod client;
 mod duplex;
 pub mod file;
 mod follow;
@@ -21,6 +21,7 @@ mod halves;
 mod handle;
 mod listening;
 mod local;
+mod nats;
 mod open;
 mod opened;
 mod pipe;

@@ -8,6 +8,7 @@ use super::file::{FileReader, OneWay};
 use super::halves::Link;
 use super::handle::{LinkHandle, drive_with, launch};
 use super::listening::listen;
+use super::nats;
 use super::pipe::PipeDial;
 use super::program::ProgramDial;
 use super::server::{Handler, Server};
@@ -80,6 +81,10 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
                 },
                 poster: OneWay,
             };
+            launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
+        }
+        Source::Nats(address) => {
+            let link = nats::link(&address, settings);
             launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
         Source::Requests(listening) => listen(listening, &settings, sink),

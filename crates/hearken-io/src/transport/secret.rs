@@ -34,8 +34,8 @@ impl Secret {
         }
     }
 
-    /// Reveals the secret, for comparing it with one that a client sent.
-    pub(super) fn expose(&self) -> &str {
+    /// Reveals the secret, for comparing it with one that a client sent and for a library that proves it.
+    pub(crate) fn expose(&self) -> &str {
         &self.text
     }
 

@@ -190,6 +190,8 @@ impl Server {
             }
             Address::Path(path) => self.path(path),
             Address::Named(location) => self.named(location),
+            // A web server stores nothing.
+            Address::Stored(_) => Err(Fault::Unusable(Cause::NoStream)),
         }
     }
 

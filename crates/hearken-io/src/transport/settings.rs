@@ -3,12 +3,15 @@
 //! Responsibilities: grouping it. Not here: where settings and tokens are read (`runtime`).
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use super::backoff::Backoff;
 use super::client::SharedClient;
 use super::secret::Secret;
 use super::tls::Tls;
+use crate::broker::{BrokerAddress, BrokerTerms, Credentials};
 use crate::config::LinkConfig;
-use crate::link::WebSocketTerms;
+use crate::link::{Fault, WebSocketTerms};
 
 /// Everything a link needs besides its source.
 ///
@@ -40,5 +43,28 @@ impl LinkSettings {
             folder: None,
             client,
         }
+    }
+
+    /// Returns what a connection to a NATS server needs; the credentials are read anew, because they may be replaced.
+    ///
+    /// # Errors
+    /// [`Fault::Unusable`] if they can't be read.
+    pub(crate) fn broker_terms(&self, address: &BrokerAddress) -> Result<BrokerTerms, Fault> {
+        let credentials = self.config.creds.as_deref().map(Credentials::load);
+        let credentials = credentials.transpose().map_err(|error| error.fault())?;
+        Ok(BrokerTerms {
+            address: address.clone(),
+            credentials,
+            token: self.token.clone(),
+            tls: self.client.own_tls().clone(),
+            limit: self.config.connect_timeout(),
+        })
+    }
+
+    /// Returns the waits between attempts.
+    pub(crate) fn backoff(&self) -> Backoff {
+        let first = Duration::from_millis(self.config.backoff_first_ms);
+        let cap = Duration::from_millis(self.config.backoff_cap_ms);
+        Backoff::new(first, cap, self.seed)
     }
 }

@@ -135,6 +135,11 @@ impl LinkSink {
         Ok(Room(place))
     }
 
+    /// Returns whether everything that was sent has been received.
+    pub(super) fn is_received(&self) -> bool {
+        self.news.capacity() == self.news.max_capacity()
+    }
+
     /// Waits until the receiver is gone.
     pub(super) async fn closed(&self) {
         self.news.closed().await;
@@ -234,6 +239,8 @@ pub fn size_of_news(event: &LinkEvent) -> u32 {
         | LinkEvent::Lapsed { .. }
         | LinkEvent::Strangers { .. }
         | LinkEvent::StreamEnded
+        | LinkEvent::Missed { .. }
+        | LinkEvent::CaughtUp
         | LinkEvent::Dropped { .. } => 0,
         LinkEvent::Request { request, .. } => request.path.len() + request.body.len(),
     };

@@ -15,6 +15,7 @@ use super::local::LocalWebSocket;
 use super::pipe::PipeName;
 use super::program;
 use super::unix::Socket;
+use crate::broker::BrokerAddress;
 use crate::config::LinkConfig;
 use crate::platform::files::is_socket;
 use crate::platform::{pipes, sockets};
@@ -40,6 +41,8 @@ pub enum Source {
     Stdin,
     /// Requests from programs on this machine.
     Requests(Listening),
+    /// A space on a NATS server.
+    Nats(BrokerAddress),
 }
 
 impl Source {
@@ -59,6 +62,9 @@ impl Source {
             }
             Some("ws" | "wss") => {
                 return WebSocketAddress::parse(text, config.allow_plain_http).map(Self::WebSocket);
+            }
+            Some("nats" | "tls") if text.contains("://") => {
+                return BrokerAddress::parse(text, config.allow_plain_http).map(Self::Nats);
             }
             Some("unix") if !sockets::THERE => return Err(SourceError::NoSockets),
             Some("unix") => {
@@ -106,6 +112,7 @@ impl Source {
             | Self::LocalWebSocket(_)
             | Self::Pipe(_)
             | Self::Program(_)
+            | Self::Nats(_)
             | Self::Requests(_) => true,
             Self::File(_) | Self::Stdin => false,
         }
@@ -124,6 +131,7 @@ impl Source {
             Self::File(path) => clean(&path.to_string_lossy(), NAME_CHARACTERS),
             Self::Stdin => "standard input".to_owned(),
             Self::Requests(_) => "requests".to_owned(),
+            Self::Nats(address) => address.to_string(),
         }
     }
 
@@ -141,6 +149,7 @@ impl Source {
             | Self::Program(_)
             | Self::File(_)
             | Self::Stdin
+            | Self::Nats(_)
             | Self::Requests(_) => self.name(),
         }
     }
@@ -158,6 +167,7 @@ impl Source {
             | Self::Program(_)
             | Self::File(_)
             | Self::Stdin
+            | Self::Nats(_)
             | Self::Requests(_) => None,
         }
     }
@@ -174,6 +184,7 @@ impl Source {
             | Self::Program(_)
             | Self::File(_)
             | Self::Stdin
+            | Self::Nats(_)
             | Self::Requests(_) => None,
         }
     }
@@ -191,6 +202,7 @@ impl Source {
             | Self::Program(_)
             | Self::File(_)
             | Self::Stdin
+            | Self::Nats(_)
             | Self::Requests(_) => None,
         }
     }
@@ -204,6 +216,7 @@ impl Source {
             | Self::LocalWebSocket(_)
             | Self::Pipe(_)
             | Self::Program(_)
+            | Self::Nats(_)
             | Self::Requests(_) => true,
             Self::File(_) | Self::Stdin => false,
         }

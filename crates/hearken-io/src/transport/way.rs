@@ -43,7 +43,8 @@ impl Source {
                 | Self::Program(_)
                 | Self::File(_)
                 | Self::Stdin
-                | Self::Requests(_),
+                | Self::Requests(_)
+                | Self::Nats(_),
                 _,
             ) => None,
         }

@@ -33,6 +33,8 @@ pub enum Dialect {
     Agui,
     /// A2A, attached to an agent on a server
     A2a,
+    /// A space on a NATS server, with the agents of many machines
+    Nats,
 }
 
 /// Settings of the links to sources.
@@ -73,6 +75,8 @@ pub struct LinkConfig {
     pub client_cert: Option<PathBuf>,
     /// A file with the private key (PEM) of `client_cert`.
     pub client_key: Option<PathBuf>,
+    /// A file with the credentials for NATS servers: a signed identity (`.creds`), or the seed of a key.
+    pub creds: Option<PathBuf>,
     /// The sender address of signed answers, for protocols that require them; requires `identity_key`.
     pub identity: Option<String>,
     /// A file with that identity's private Ed25519 key (PKCS #8, PEM).
@@ -101,6 +105,7 @@ impl Default for LinkConfig {
             ca: None,
             client_cert: None,
             client_key: None,
+            creds: None,
             identity: None,
             identity_key: None,
             handler: None,

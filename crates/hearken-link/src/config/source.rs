@@ -36,6 +36,8 @@ pub struct SourceConfig {
     pub client_cert: Option<PathBuf>,
     /// See [`LinkConfig::client_key`].
     pub client_key: Option<PathBuf>,
+    /// See [`LinkConfig::creds`].
+    pub creds: Option<PathBuf>,
     /// See [`LinkConfig::identity`].
     pub identity: Option<String>,
     /// See [`LinkConfig::identity_key`].
@@ -115,6 +117,9 @@ impl SourceConfig {
         if self.client_cert.is_some() {
             links.client_cert.clone_from(&self.client_cert);
             links.client_key.clone_from(&self.client_key);
+        }
+        if self.creds.is_some() {
+            links.creds.clone_from(&self.creds);
         }
         if self.identity.is_some() {
             links.identity.clone_from(&self.identity);

@@ -3,6 +3,8 @@
 //! Responsibilities: what is requested, and what came back, not yet interpreted. Not here: the host, tokens, redirects
 //! and limits (`transport`), which request comes next (`dialect`).
 
+use std::time::Duration;
+
 /// The body of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
@@ -69,6 +71,34 @@ impl HttpCall {
             method: Method::Post,
             body: Some(body),
             ..Self::get(path)
+        }
+    }
+}
+
+/// One request to a service behind a broker.
+///
+/// The broker, the credentials and the time limit are out of a dialect's control.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceCall {
+    /// The subject.
+    pub subject: String,
+    /// Headers, by their names.
+    pub headers: Vec<(&'static str, String)>,
+    /// The text.
+    pub body: String,
+    /// How long to gather answers; each then arrives as a [`super::LinkEvent::Piece`], and an empty one ends them. Without
+    /// it, the first answer is the only one.
+    pub gathers: Option<Duration>,
+}
+
+impl ServiceCall {
+    /// Creates a request with one answer.
+    pub fn new(subject: impl Into<String>, body: impl Into<String>) -> Self {
+        Self {
+            subject: subject.into(),
+            headers: Vec::new(),
+            body: body.into(),
+            gathers: None,
         }
     }
 }

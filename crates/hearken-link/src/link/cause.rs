@@ -348,6 +348,38 @@ causes! {
     FileCut => "cause.file.cut";
     /// The contents of the file were rewritten.
     FileRewritten => "cause.file.rewritten";
+    /// The NATS server wants to know who this is, and no credentials are set.
+    BrokerWants => "cause.broker.wants";
+    /// A broker does not accept the credentials.
+    BrokerRefuses => "cause.broker.refuses";
+    /// The credentials for a broker can't be used.
+    BrokerCredentials => "cause.broker.credentials";
+    /// A file has no credentials for a broker.
+    NoBrokerCredentials {
+        /// The file's name.
+        name: String
+    } => "cause.broker.no_credentials";
+    /// A broker stores nothing, because JetStream is switched off.
+    BrokerNoStreams => "cause.broker.no_streams";
+    /// A broker has no stream for a space.
+    BrokerNoStream => "cause.broker.no_stream";
+    /// Another bridge publishes under the same name.
+    BrokerTwin {
+        /// The name.
+        host: String
+    } => "cause.broker.twin";
+    /// A person's name can't be one for a broker.
+    BrokerName => "cause.broker.name";
+    /// The person already follows from another program.
+    BrokerPersonTwice {
+        /// Their name at the broker.
+        name: String
+    } => "cause.broker.person_twice";
+    /// A broker refuses something, in its own words.
+    BrokerSaid {
+        /// The words.
+        words: TheirWords
+    } => "cause.broker.said";
     /// Listening is not possible.
     NoListening {
         /// The address.

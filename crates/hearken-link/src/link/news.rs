@@ -13,8 +13,10 @@ pub struct Frame {
     /// The text of the message (invalid UTF-8 replaced).
     pub text: String,
     /// The stream's name for this kind of message, if it has one: the `event` of a server-sent event, cut after 128
-    /// bytes.
+    /// bytes, or the subject of a broker's message.
     pub event: Option<String>,
+    /// Its position in the broker's stream that stores it.
+    pub position: Option<u64>,
 }
 
 impl Frame {
@@ -22,7 +24,7 @@ impl Frame {
     pub fn of(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
-            event: None,
+            ..Self::default()
         }
     }
 }
@@ -111,6 +113,13 @@ pub enum LinkEvent {
     /// A stream that was opened by a message ended in good order: its answer is complete. The next
     /// [`LinkEvent::Connecting`] asks what to follow next.
     StreamEnded,
+    /// The stream was followed before, and this many messages were missed since; they come next.
+    Missed {
+        /// The number of messages.
+        count: u64,
+    },
+    /// The messages that were missed have arrived.
+    CaughtUp,
     /// A line for people that arrived beside the messages: what a started program wrote to its standard error, cleaned
     /// and cut. It is shown on request.
     Remark {

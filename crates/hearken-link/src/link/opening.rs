@@ -20,6 +20,21 @@ pub enum Address {
     /// The address that the server itself names, absolute or as a path. It may be on another server, if that is safe;
     /// the token is then left out.
     Named(String),
+    /// What a broker stores, and is to deliver.
+    Stored(Consumer),
+}
+
+/// What a broker is to deliver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consumer {
+    /// The stream in which it is stored.
+    pub stream: String,
+    /// The name under which the broker remembers what was delivered; `None` if nothing is to be remembered.
+    pub durable: Option<String>,
+    /// The subjects that are delivered.
+    pub subjects: Vec<String>,
+    /// The subjects of messages that are not stored and are delivered as they come.
+    pub passing: Vec<String>,
 }
 
 /// The stream that a connection attempt follows.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::protocol::Now;
-use crate::session::Sessions;
+use crate::session::{SessionKey, Sessions};
 
 use super::Announcer;
 use crate::announce::announcement::{
@@ -71,16 +71,46 @@ impl Announcer {
     /// Returns three sentences on what happened since a moment: what ended and what was done, what was
     /// written and asked, and how many questions (`open`) now wait for the person.
     pub fn away(&self, (since, now): (Duration, Now), open: usize, sessions: &Sessions) -> String {
-        let mut counts = Counts::default();
+        let time = self.time(now.monotonic.saturating_sub(since));
         let recent = self.history().iter().rev();
-        for told in recent.take_while(|told| told.at.monotonic >= since) {
-            if told.class != Class::Response {
-                counts.take(told);
-            }
+        let recent = recent.take_while(|told| told.at.monotonic >= since);
+        let mut args = self.counted(recent, open, sessions, |_| true);
+        args.push(("time", Arg::Own(time)));
+        self.phrases.text("away", &args)
+    }
+
+    /// Returns the words for what was missed of some sessions: what was announced from an announcement on.
+    pub fn missed(
+        &self,
+        from: AnnouncementId,
+        open: usize,
+        sessions: &Sessions,
+        is_of: impl Fn(&SessionKey) -> bool,
+    ) -> Vec<(&'static str, Arg)> {
+        let recent = self.history().iter().rev();
+        let recent = recent
+            .take_while(|told| told.id >= from)
+            .filter(|told| told.key.as_ref().is_some_and(&is_of));
+        self.counted(recent, open, sessions, &is_of)
+    }
+
+    /// Returns the words for announcements that are counted, and for the sessions that run now.
+    fn counted<'a>(
+        &self,
+        recent: impl Iterator<Item = &'a Arc<Announcement>>,
+        open: usize,
+        sessions: &Sessions,
+        is_of: impl Fn(&SessionKey) -> bool,
+    ) -> Vec<(&'static str, Arg)> {
+        let mut counts = Counts::default();
+        for told in recent.filter(|told| told.class != Class::Response) {
+            counts.take(told);
         }
-        let list = |counted: &[(&str, usize)]| {
+        let list = |counted: &[&[(&str, usize)]]| {
             let words: Vec<String> = counted
                 .iter()
+                .copied()
+                .flatten()
                 .filter(|(_, n)| *n > 0)
                 .map(|(key, n)| self.phrases.text(key, &[("n", Arg::own(n))]))
                 .collect();
@@ -90,35 +120,31 @@ impl Announcer {
                 words.join(", ")
             }
         };
-        let ended = list(&[
+        let ended = [
             ("away.errored", counts.errored),
             ("away.completed", counts.completed),
             ("away.cancelled", counts.cancelled),
             ("away.started", counts.started),
-        ]);
-        let done = list(&[
+        ];
+        let done = [
             ("away.dangers", counts.dangers),
             ("away.asked", counts.asked),
             ("away.failed", counts.failed),
             ("away.stopped", counts.stopped),
             ("away.tools", counts.tools),
             ("away.sentences", counts.sentences),
-        ]);
+        ];
         let running = sessions
             .iter()
-            .filter(|session| !session.is_ended() && !session.is_aside)
+            .filter(|session| !session.is_ended() && !session.is_aside && is_of(&session.key))
             .count();
-        let time = self.time(now.monotonic.saturating_sub(since));
-        self.phrases.text(
-            "away",
-            &[
-                ("time", Arg::Own(time)),
-                ("ended", Arg::Own(ended)),
-                ("done", Arg::Own(done)),
-                ("open", Arg::own(open)),
-                ("running", Arg::own(running)),
-            ],
-        )
+        vec![
+            ("all", Arg::Own(list(&[&ended, &done]))),
+            ("ended", Arg::Own(list(&[&ended]))),
+            ("done", Arg::Own(list(&[&done]))),
+            ("open", Arg::own(open)),
+            ("running", Arg::own(running)),
+        ]
     }
 
     /// Returns the nearest entry before a given one, or before the end, whose words contain a text, ignoring

@@ -68,6 +68,7 @@ impl Announcer {
             },
             Closing::LinkGone => "question.closed.link",
             Closing::Unheard => "question.closed.unheard",
+            Closing::Forgotten => "question.closed.forgotten",
             Closing::StateLeft { .. } | Closing::ToolWentOn { .. } | Closing::DecidedBefore => {
                 match &question.reply {
                     ReplyState::Settling(..) | ReplyState::Resolved(..) => {
@@ -128,6 +129,7 @@ impl Announcer {
             | Closing::Stopped
             | Closing::TakenBack
             | Closing::LinkGone
+            | Closing::Forgotten
             | Closing::Unheard => Arg::own(""),
         }
     }

@@ -19,6 +19,11 @@ use crate::announce::words::phrase::Phrases;
 use crate::announce::words::segment::Segment;
 
 impl Announcer {
+    /// Returns the number of the next announcement.
+    pub fn next_id(&self) -> AnnouncementId {
+        AnnouncementId(self.next + 1)
+    }
+
     /// Numbers an agent's announcement, decides whether it is spoken, and keeps it.
     pub(super) fn publish(
         &mut self,

@@ -117,6 +117,7 @@ impl Announcer {
             | Closing::Stopped
             | Closing::TakenBack
             | Closing::AnsweredBy { .. }
+            | Closing::Forgotten
             | Closing::Unheard => false,
         };
         if *how == Closing::Changed {

@@ -11,11 +11,12 @@ mod session_words;
 mod steps;
 mod writing;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::announce::{
-    About, Aloud, Announcement, Announcer, Arg, Args, Class, Kind, Manner, Phrases, Reason,
-    Segment, SpeechQueue, Wish,
+    About, Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Kind, Manner, Phrases,
+    Reason, Segment, SpeechQueue, Wish,
 };
 use crate::config::Config;
 use crate::link::{Fault, LinkId};
@@ -49,6 +50,9 @@ pub(super) struct AppCx {
     pub(super) signals: Signals,
     /// Whether a recording is made.
     pub(super) keeps: bool,
+    /// The links on which messages that were missed are arriving, and from which announcement on they are counted: only
+    /// what is urgent is announced.
+    pub(super) catching_up: BTreeMap<LinkId, AnnouncementId>,
     /// What is asked of the outside world, in order.
     pub(super) effects: Vec<Effect>,
 }
@@ -201,9 +205,16 @@ impl AppCx {
                 let wishes = self.queue.push(announcement, self.now.monotonic);
                 self.wish(wishes);
             }
+            Aloud::Shown | Aloud::Seen | Aloud::Echo if self.is_missed(&announcement) => {}
             Aloud::Shown | Aloud::Seen | Aloud::Echo => self.put(announcement),
             Aloud::Kept => {}
         }
+    }
+
+    /// Returns whether an announcement is of something that was missed: it stays in the history.
+    fn is_missed(&self, announcement: &Announcement) -> bool {
+        let key = announcement.key.as_ref();
+        key.is_some_and(|key| self.catching_up.contains_key(&key.link))
     }
 
     pub(super) fn wish(&mut self, wishes: Vec<Wish>) {

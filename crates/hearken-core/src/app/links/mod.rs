@@ -196,6 +196,7 @@ pub(crate) fn starts(
             hand_back: Duration::from_secs(config.links.hand_back_seconds),
             handler: source.handler,
             conversation: source.conversation.clone(),
+            broker: source.broker.clone(),
         };
         // Far from each other: a dialect draws as many numbers as it needs.
         seed = seed.wrapping_add(0xa076_1d64_78bd_642f);

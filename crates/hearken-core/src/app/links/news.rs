@@ -37,6 +37,11 @@ impl Links {
             }
             LinkEvent::Frame(_) | LinkEvent::Piece { .. } => self.link_back(id, cx),
             LinkEvent::Lost { .. } => return vec![AppFact::Release(id)],
+            LinkEvent::Missed { .. } => {
+                cx.sessions.link_missed(id, cx.now);
+                let from = cx.announcer.next_id();
+                cx.catching_up.insert(id, from);
+            }
             LinkEvent::Resumed
             | LinkEvent::Failed { .. }
             | LinkEvent::Ended
@@ -49,9 +54,30 @@ impl Links {
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
             | LinkEvent::Strangers { .. }
+            | LinkEvent::CaughtUp
             | LinkEvent::StreamEnded => {}
         }
         Vec::new()
+    }
+
+    /// Announces what was missed, counts first, and has the questions asked that are still open.
+    pub(super) fn caught_up(&self, id: LinkId, cx: &mut AppCx) -> AppFacts {
+        let Some(from) = cx.catching_up.get(&id).copied() else {
+            return Vec::new();
+        };
+        // Text that still waits for the end of its sentence belongs to it.
+        for announcement in cx.announcer.flush_link(id, cx.now, &cx.sessions) {
+            cx.emit(announcement);
+        }
+        cx.catching_up.remove(&id);
+        let changes = cx.sessions.link_caught_up(id, cx.now);
+        let asked = |change: &&Change| matches!(change.what, What::QuestionOpened(_));
+        let open = changes.iter().filter(asked).count();
+        let args = cx
+            .announcer
+            .missed(from, open, &cx.sessions, |key| key.link == id);
+        cx.say(Class::Outcome, Kind::Connection, "away.missed", &args);
+        vec![AppFact::Changed(changes)]
     }
 
     /// Handles what happened on a link that the person left; only the outcome of an answer still matters.
@@ -127,9 +153,21 @@ impl Links {
     fn after_news(&mut self, id: LinkId, event: LinkEvent, cx: &mut AppCx) -> AppFacts {
         match event {
             LinkEvent::Connected => self.connected(id, cx),
-            LinkEvent::Lost { fault, .. } => return self.lost(id, &fault, cx),
-            LinkEvent::Failed { fault } => return self.fail(id, fault),
-            LinkEvent::Ended => return self.end(id),
+            LinkEvent::Lost { fault, .. } => {
+                let mut facts = self.caught_up(id, cx);
+                facts.extend(self.lost(id, &fault, cx));
+                return facts;
+            }
+            LinkEvent::Failed { fault } => {
+                let mut facts = self.caught_up(id, cx);
+                facts.extend(self.fail(id, fault));
+                return facts;
+            }
+            LinkEvent::Ended => {
+                let mut facts = self.caught_up(id, cx);
+                facts.extend(self.end(id));
+                return facts;
+            }
             LinkEvent::Remark { line } => self.remark(id, line),
             LinkEvent::Silent { seconds } => self.silent(id, seconds, cx),
             LinkEvent::Dropped { fault, count } => self.dropped(id, &fault, count, cx),
@@ -140,6 +178,9 @@ impl Links {
             }
             LinkEvent::Connecting { .. }
             | LinkEvent::Resumed
+            // Only the dialect knows whether what is going on is complete as well.
+            | LinkEvent::Missed { .. }
+            | LinkEvent::CaughtUp
             | LinkEvent::Frame(_)
             | LinkEvent::Replied { .. }
             | LinkEvent::Answered { .. }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::announce::{Class, Kind};
-use crate::dialect::{self, Out, Over, QuestionsStanding};
+use crate::dialect::{self, Missed, Out, Over, QuestionsStanding};
 use crate::link::{LinkId, Way};
 use crate::protocol::Answer;
 use crate::session::{self, Closing};
@@ -31,6 +31,9 @@ impl Links {
             }
             Out::Hand { request, message } => cx.order(id, LinkOrder::Hand { request, message }),
             Out::Call { request, call } => cx.order(id, LinkOrder::Call { request, call }),
+            Out::CallService { request, call } => {
+                cx.order(id, LinkOrder::CallService { request, call });
+            }
             Out::Respond {
                 id: of,
                 request,
@@ -98,10 +101,18 @@ impl Links {
                     Over::Stopped => Closing::Stopped,
                     Over::TakenBack => Closing::TakenBack,
                     Over::Default => Closing::Unsubscribed,
+                    Over::Forgotten => Closing::Forgotten,
                 };
                 let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
+            Out::Missed(Missed::Begins) => {
+                let from = cx.announcer.next_id();
+                if let Some(known) = cx.catching_up.get_mut(&id) {
+                    *known = from;
+                }
+            }
+            Out::Missed(Missed::IsOver) => return self.caught_up(id, cx),
             Out::Proven(agent) => cx.announcer.trust_mut().prove(id, agent),
             Out::Tell(phrase) => {
                 let args = self.told_args(id, &phrase, cx);

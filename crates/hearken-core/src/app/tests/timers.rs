@@ -120,7 +120,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
         "producer": {"agent_id": "a", "agent_name": "Mailer"},
     });
     let text = format!("[{}]", vec![event.to_string(); 400].join(","));
-    stage.link(0, LinkEvent::Frame(Frame { text, event: None }));
+    stage.link(0, LinkEvent::Frame(Frame::of(text)));
     watch(&mut stage, 1000, &mut seen);
 
     // A dialect that waits for something.

@@ -119,7 +119,7 @@ impl Bench {
 
     fn answers(&mut self, who: &str, decision: Decision, shown: &str) -> Vec<BridgeEffect> {
         let reply = reply(who, decision, shown);
-        let digest = digest_of(shown).unwrap();
+        let digest = digest_of(shown);
         let reply = serde_json::from_str(&reply.to_json("sub_1")).unwrap();
         self.requests(Content::Reply { reply, digest })
     }

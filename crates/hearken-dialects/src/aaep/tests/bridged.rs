@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::super::tests::{AaepBench, call, consent, reply, start};
 use super::*;
-use crate::fleet::digest_of;
+use crate::fleet::{AnsweredBy, Closed, Obstacle, digest_of};
 use crate::link::LinkEvent;
-use crate::protocol::{EventId, Response};
+use crate::protocol::{Answer, EventId, Response};
 use crate::{Carrier, Dialect, Wish};
 
 fn at() -> jiff::Timestamp {
@@ -329,20 +329,4 @@ fn a_notice_is_heard_in_the_persons_language() {
     assert_eq!(heard(bench.frame(notice.clone())), words("It was lost."));
     bench.machine.wanted.languages = vec!["de-AT".to_owned()];
     assert_eq!(heard(bench.frame(notice)), words("Sie ist weg."));
-}
-
-#[test]
-fn questions_and_requests_are_bounded() {
-    let mut bench = watching();
-    for number in 0..MOST_ASKED + 10 {
-        let text = question().replace("evt_q", &format!("evt_{number}"));
-        bench.frame(text.replace("rpl_1", &format!("rpl_{number}")));
-    }
-    assert_eq!(bench.machine.bridged.asked.len(), MOST_ASKED);
-    assert_eq!(bench.machine.bridged.order.len(), MOST_ASKED);
-    for _ in 0..MOST_PENDING {
-        wished(&mut bench, &Wish::Stop);
-    }
-    let out = wished(&mut bench, &Wish::Stop);
-    assert!(matches!(&out[..], [Out::Tell(phrase)] if phrase.key == "bridge.not_stopped"));
 }

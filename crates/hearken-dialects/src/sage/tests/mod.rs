@@ -63,7 +63,7 @@ impl SageBench {
 
     fn frame(&mut self, text: &str) -> Vec<Out> {
         let text = text.to_owned();
-        self.news(&LinkEvent::Frame(Frame { event: None, text }))
+        self.news(&LinkEvent::Frame(Frame::of(text)))
     }
 
     /// Lets time pass, ticking at each deadline.

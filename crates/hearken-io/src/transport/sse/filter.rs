@@ -76,8 +76,8 @@ pub(super) fn written(arrived: &[Arrived]) -> Bytes {
 /// Returns an event that the crate has read as a frame; the usual name of unnamed events is no name.
 pub(super) fn frame(event: eventsource_client::Event) -> Frame {
     Frame {
-        text: event.data,
         event: Some(event.event_type).filter(|name| name != UNNAMED),
+        ..Frame::of(event.data)
     }
 }
 
@@ -343,7 +343,12 @@ impl Filter {
             });
         }
         let (data, name) = self.let_go();
-        out.extend(data.map(|text| Arrived::Event(Frame { text, event: name })));
+        out.extend(data.map(|text| {
+            Arrived::Event(Frame {
+                event: name,
+                ..Frame::of(text)
+            })
+        }));
     }
 }
 

@@ -238,6 +238,8 @@ fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, H
             SourceError::BadAddress
             | SourceError::UnknownScheme { .. }
             | SourceError::BadSocket
+            | SourceError::BadBroker
+            | SourceError::PlainBroker { .. }
             | SourceError::NoSockets
             | SourceError::NoProgramSockets { .. }
             | SourceError::NoProgramFolder { .. }

@@ -88,6 +88,7 @@ async fn frames_of_all_shapes_arrive_byte_by_byte() {
     link.expect(&[
         frame("{\"a\":\"ü€😀\"}"),
         LinkEvent::Frame(Frame {
+            position: None,
             text: "{\n  \"b\": 1\n}".to_owned(),
             event: Some("aaep.event".to_owned()),
         }),

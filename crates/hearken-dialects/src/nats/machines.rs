@@ -1,0 +1,159 @@
+//! The machines of a space: which are there, and what can be done with their agents.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::Nats;
+use crate::fleet::{Machine, Standing};
+use crate::link::{Phrase, PhraseArg};
+use crate::{Cx, Out};
+
+/// How long a machine may give no sign of life: three times as long as it waits between two.
+const AWAY_AFTER: Duration = Duration::from_secs(30);
+/// The most machines that are remembered.
+const MOST_MACHINES: usize = 16_384;
+
+/// What is known of a machine.
+#[derive(Debug, Default)]
+struct Known {
+    /// When it last gave a sign of life over this connection.
+    alive: Option<Duration>,
+    /// Whether the person was told that it is away.
+    is_away: bool,
+    standing: Option<Standing>,
+    /// The session in which its bridge reports.
+    bridge: Option<String>,
+}
+
+/// All machines by their names.
+#[derive(Debug, Default)]
+pub(super) struct Machines {
+    known: BTreeMap<Machine, Known>,
+}
+
+/// What a sign of a machine shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// It is there, as before.
+    There,
+    /// It was not known to be there.
+    Found,
+    /// It was away, and is back.
+    Back,
+}
+
+impl Machines {
+    fn of(&mut self, machine: &Machine) -> Option<&mut Known> {
+        if self.known.len() >= MOST_MACHINES && !self.known.contains_key(machine) {
+            return None;
+        }
+        Some(self.known.entry(machine.clone()).or_default())
+    }
+
+    /// Notes that a machine gives a sign of life.
+    pub(super) fn alive(&mut self, machine: &Machine, now: Duration) -> Sign {
+        let Some(known) = self.of(machine) else {
+            return Sign::There;
+        };
+        let before = known.alive.replace(now);
+        match (std::mem::take(&mut known.is_away), before) {
+            (true, _) => Sign::Back,
+            (false, None) => Sign::Found,
+            (false, Some(_)) => Sign::There,
+        }
+    }
+
+    /// Notes what can be done with a machine's agents; returns whether another bridge reports it than before.
+    pub(super) fn stands(&mut self, machine: &Machine, session: &str, standing: Standing) -> bool {
+        let Some(known) = self.of(machine) else {
+            return false;
+        };
+        known.standing = Some(standing);
+        let before = known.bridge.replace(session.to_owned());
+        before.is_some_and(|before| before != session)
+    }
+
+    /// Returns what can be done with a machine's agents.
+    pub(super) fn standing_of(&self, machine: &Machine) -> Option<&Standing> {
+        self.known.get(machine)?.standing.as_ref()
+    }
+
+    /// Returns the machines whose agents accept prompts.
+    pub(super) fn prompted(&self) -> impl Iterator<Item = &Machine> {
+        let prompted = self.known.iter().filter(|(_, known)| {
+            known
+                .standing
+                .as_ref()
+                .is_some_and(|standing| standing.prompts)
+        });
+        prompted.map(|(machine, _)| machine)
+    }
+
+    /// Returns what can be done with any of the agents.
+    pub(super) fn standing(&self) -> Standing {
+        let all = self
+            .known
+            .values()
+            .filter_map(|known| known.standing.as_ref());
+        all.fold(Standing::default(), |all, one| Standing {
+            prompts: all.prompts || one.prompts,
+            stops: all.stops || one.stops,
+            working: all.working || one.working,
+            ..all
+        })
+    }
+
+    /// Forgets which machines are there: the connection is gone.
+    pub(super) fn unknown(&mut self) {
+        for known in self.known.values_mut() {
+            known.alive = None;
+        }
+    }
+
+    /// Returns when the next machine has been silent for too long.
+    pub(super) fn due(&self) -> Option<Duration> {
+        let present = self.known.values().filter(|known| !known.is_away);
+        present
+            .filter_map(|known| known.alive)
+            .min()
+            .map(|alive| alive + AWAY_AFTER)
+    }
+
+    /// Returns the machines that have just been silent for too long.
+    fn newly_away(&mut self, now: Duration) -> Vec<Machine> {
+        let mut away = Vec::new();
+        for (machine, known) in &mut self.known {
+            let is_silent = known.alive.is_some_and(|alive| now >= alive + AWAY_AFTER);
+            if is_silent && !known.is_away {
+                known.is_away = true;
+                known.alive = None;
+                away.push(machine.clone());
+            }
+        }
+        away
+    }
+}
+
+impl Nats {
+    /// Tells the person which machines have gone away, and how many questions wait there.
+    pub(super) fn tell_away(&mut self, cx: &mut Cx<'_>) {
+        for machine in self.machines.newly_away(cx.now.monotonic) {
+            let phrase = Phrase::new("fleet.away").with("host", PhraseArg::Name(machine.name()));
+            cx.out.push(Out::Tell(phrase));
+        }
+    }
+
+    /// Handles a sign of life.
+    pub(super) fn alive(&mut self, machine: &Machine, cx: &mut Cx<'_>) {
+        match self.machines.alive(machine, cx.now.monotonic) {
+            Sign::There => {}
+            Sign::Found => self.inquire(machine.clone(), cx),
+            Sign::Back => {
+                let name = PhraseArg::Name(machine.name());
+                let phrase = Phrase::new("fleet.back").with("host", name);
+                cx.out.push(Out::Tell(phrase));
+                self.inquire(machine.clone(), cx);
+            }
+        }
+    }
+}

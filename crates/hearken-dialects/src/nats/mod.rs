@@ -1,0 +1,182 @@
+//! A space on a NATS server: the agents of many machines, each behind its bridge. Pure.
+//!
+//! Responsibilities: what of the space is delivered; who is there and what is going on there, when the person joins;
+//! events, answers, prompts and stops over subjects; machines that go away and come back. Not here: the subjects and the
+//! messages (`fleet`), the connection and what the broker remembers (`transport`), the bridges (the core).
+//!
+//! # Mental model
+//! The broker stores events and delivers them; whatever is asked of a machine goes to the machine itself, as a request.
+//! So an answer's fate is known at once: its bridge reports it, or nobody is there to answer. A machine's name is read
+//! from the subject, which the broker guards, and never from an event. Two machines may have agents of the same name;
+//! the second then gets the name of its machine added, so that no answer goes to the wrong one.
+//!
+//! # Worked example
+//! The person connects. The bridges are asked who is there, and each that answers is asked for its running sessions and
+//! open questions; what the broker delivers meanwhile waits for that, and for a second at most. Then a question arrives on
+//! `aaep.v1.main.build-3.opencode.sess_1.ask`. The person accepts: the reply goes to
+//! `aaep-reply.v1.main.build-3.opencode.sess_1`, with the digest of what they were shown. `build-3` answers `taken`.
+//!
+//! The folder: `machines` (who is there), `joining` (what is going on when the person joins), `hearing` (events),
+//! `asking` (answers, prompts and stops).
+
+mod asking;
+mod hearing;
+mod joining;
+mod machines;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use crate::fleet::{DEFAULT_SPACE, Space, Watching};
+use crate::link::{Address, Consumer, Fault, Frame, HttpAnswer, Stream as LinkStream};
+use crate::protocol::Reply;
+use crate::{
+    Connection, Cx, Dialect, Down, Numbers, Out, Recognised, Start, Terms, WhenLeft, Wish,
+};
+
+use hearing::Agents;
+use joining::Joining;
+use machines::Machines;
+#[cfg(test)]
+pub(crate) use tests::MESSAGES;
+
+/// A place on a broker: what of it is followed, and as whom.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BrokerPlace {
+    /// The name of the space; empty for the usual one.
+    pub space: String,
+    /// The name under which the broker remembers what the person has received; `None` if it is to remember nothing.
+    pub durable: Option<String>,
+}
+
+/// The machine of one link.
+#[derive(Debug)]
+pub(super) struct Nats {
+    space: Space,
+    durable: Option<String>,
+    wanted: Terms,
+    numbers: Numbers,
+    machines: Machines,
+    agents: Agents,
+    joining: Joining,
+    watching: Watching,
+    /// How many events were not what their subjects say.
+    forged: u64,
+}
+
+impl Nats {
+    pub(super) fn new(start: Start) -> Self {
+        let place = start.broker.unwrap_or_default();
+        let space = match place.space.as_str() {
+            "" => DEFAULT_SPACE,
+            named => named,
+        };
+        Self {
+            space: Space::named(space),
+            durable: place.durable,
+            wanted: start.terms,
+            numbers: start.numbers,
+            machines: Machines::default(),
+            agents: Agents::default(),
+            joining: Joining::default(),
+            watching: Watching::default(),
+            forged: 0,
+        }
+    }
+
+    /// Says what is to be delivered.
+    fn follow(&self, out: &mut Vec<Out>) {
+        let consumer = Consumer {
+            stream: self.space.stream(),
+            durable: self.durable.clone(),
+            subjects: vec![self.space.events()],
+            passing: vec![self.space.alive()],
+        };
+        out.push(Out::Follow(LinkStream::at(Address::Stored(consumer))));
+    }
+}
+
+impl Dialect for Nats {
+    fn on_connecting(&mut self, cx: &mut Cx<'_>) {
+        self.follow(cx.out);
+    }
+
+    fn on_up(&mut self, cx: &mut Cx<'_>) {
+        self.join(cx);
+    }
+
+    fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
+        self.frame(frame, cx);
+    }
+
+    fn on_caught_up(&mut self, cx: &mut Cx<'_>) {
+        self.caught_up(cx);
+    }
+
+    fn on_piece(&mut self, request: u64, text: &str, cx: &mut Cx<'_>) {
+        self.answer_part(request, text, cx);
+    }
+
+    fn on_answer(&mut self, request: u64, outcome: &Result<HttpAnswer, Fault>, cx: &mut Cx<'_>) {
+        if self.joining.is_of(request) {
+            return self.answer_end(request, cx);
+        }
+        self.outcome(request, outcome, cx.out);
+    }
+
+    fn on_down(&mut self, _down: Down<'_>, cx: &mut Cx<'_>) {
+        self.release(cx);
+        self.joining = Joining::default();
+        self.machines.unknown();
+        self.watching.gone(cx.out);
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
+        self.answer(request, reply, cx);
+    }
+
+    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+        match wish {
+            Wish::Terms(terms) => self.wanted = terms.clone(),
+            Wish::Of(agent, wish) => self.want(Some(agent), wish, cx),
+            Wish::Prompt(_) | Wish::Stop | Wish::Abandon | Wish::Set(_) => {
+                self.want(None, wish, cx);
+            }
+        }
+    }
+
+    fn tick(&mut self, cx: &mut Cx<'_>) {
+        self.watching.tick(cx.now.monotonic, cx.out);
+        self.tell_away(cx);
+        if self.joining.is_due(cx.now.monotonic) {
+            self.release(cx);
+        }
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        let dues = [self.watching.due(), self.machines.due(), self.joining.due()];
+        dues.into_iter().flatten().min()
+    }
+
+    fn connection(&self) -> Connection {
+        let all = self.machines.standing();
+        Connection {
+            how: Some("link.broker"),
+            may_answer_late: true,
+            leaves_out: true,
+            takes_prompts: all.prompts,
+            converses: true,
+            in_turn: all.working,
+            never_stops: !all.stops,
+            only_heard: !all.prompts,
+            when_left: WhenLeft::Kept,
+            ..Connection::default()
+        }
+    }
+}
+
+/// Returns whether a text is of this dialect: what it is about stands in its subject, so no text is.
+pub(super) fn recognise(_text: &str) -> Recognised {
+    Recognised::No
+}

@@ -1,0 +1,165 @@
+//! What watchers request of a bridge over a broker.
+//!
+//! Responsibilities: the service by which a bridge is found, its three endpoints, passing each request on and its answer
+//! back. Not here: what a request wants and what becomes of it (whoever receives it).
+
+use std::collections::HashMap;
+
+use async_nats::Client;
+use async_nats::service::endpoint::Endpoint;
+use async_nats::service::{Request, Service, ServiceExt as _};
+use futures_util::StreamExt as _;
+use tokio::sync::{mpsc, oneshot};
+
+use super::connect::words_of;
+use super::offer::{BrokerEvent, BrokerOffer};
+use crate::link::Fault;
+
+/// The name of the service.
+const SERVICE: &str = "aaep-bridge";
+/// Who answers, in the request's own words.
+const BY: &str = "Hearken-By";
+/// What they were shown.
+const DIGEST: &str = "Hearken-Digest";
+/// The largest header that is read, in bytes.
+const LARGEST_HEADER: usize = 256;
+
+/// What is requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RequestKind {
+    /// What is going on now.
+    Now,
+    /// An answer to a question.
+    Reply,
+    /// A prompt or a stop.
+    Wish,
+}
+
+/// A watcher's request.
+#[derive(Debug)]
+pub struct BrokerRequest {
+    /// What is requested.
+    pub kind: RequestKind,
+    /// Its subject.
+    pub subject: String,
+    /// Its text, invalid UTF-8 replaced.
+    pub body: String,
+    /// The person who made it, as they call themselves.
+    pub by: Option<String>,
+    /// The digest of what they were shown.
+    pub digest: Option<String>,
+    /// Where its answer goes: the texts of one or more messages.
+    pub answer: oneshot::Sender<Vec<String>>,
+}
+
+/// Starts the service of a bridge; it lasts as long as what is returned.
+pub(super) async fn serve(
+    client: &Client,
+    offer: &BrokerOffer,
+    events: &mpsc::Sender<BrokerEvent>,
+) -> Result<Service, Fault> {
+    let metadata = [
+        ("space", &offer.space),
+        ("host", &offer.host),
+        ("bridge", &offer.id),
+        ("version", &offer.version),
+    ];
+    let metadata: HashMap<String, String> = metadata
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect();
+    let failed = |error: async_nats::Error| Fault::Other(words_of(&*error));
+    let service = client
+        .service_builder()
+        .description("AI agents, offered by hearken")
+        .metadata(metadata)
+        .start(SERVICE, &offer.version)
+        .await
+        .map_err(failed)?;
+    for (kind, name, subject) in [
+        (RequestKind::Now, "now", &offer.now),
+        (RequestKind::Reply, "reply", &offer.replies),
+        (RequestKind::Wish, "do", &offer.wishes),
+    ] {
+        let endpoint = service
+            .endpoint_builder()
+            .name(name)
+            .add(subject)
+            .await
+            .map_err(failed)?;
+        tokio::spawn(requests(endpoint, kind, events.clone()));
+    }
+    Ok(service)
+}
+
+/// Passes on the requests to an endpoint, until the service ends.
+async fn requests(mut endpoint: Endpoint, kind: RequestKind, events: mpsc::Sender<BrokerEvent>) {
+    while let Some(request) = endpoint.next().await {
+        let (answer, outcome) = oneshot::channel();
+        let event = BrokerEvent::Request(read(kind, &request, answer));
+        if events.send(event).await.is_err() {
+            return;
+        }
+        tokio::spawn(async move {
+            // Without an outcome its sender hears that nobody answers in time, and that it perhaps arrived.
+            if let Ok(messages) = outcome.await {
+                for message in messages {
+                    let _ = request.respond(Ok(message.into())).await;
+                }
+            }
+        });
+    }
+}
+
+fn read(
+    kind: RequestKind,
+    request: &Request,
+    answer: oneshot::Sender<Vec<String>>,
+) -> BrokerRequest {
+    let message = &request.message;
+    let header = |name: &str| {
+        let headers = message.headers.as_ref()?;
+        let value = headers.get(name)?.as_str();
+        (value.len() <= LARGEST_HEADER).then(|| value.to_owned())
+    };
+    BrokerRequest {
+        kind,
+        subject: message.subject.to_string(),
+        body: String::from_utf8_lossy(&message.payload).into_owned(),
+        by: header(BY),
+        digest: header(DIGEST),
+        answer,
+    }
+}
+
+/// Returns whether another bridge publishes under the same name.
+pub(super) async fn has_twin(client: &Client, offer: &BrokerOffer) -> bool {
+    let inbox = client.new_inbox();
+    let Ok(mut answers) = client.subscribe(inbox.clone()).await else {
+        return false;
+    };
+    let asked = client
+        .publish_with_reply(format!("$SRV.PING.{SERVICE}"), inbox, "".into())
+        .await;
+    if asked.is_err() {
+        return false;
+    }
+    let is_twin = |text: &[u8]| {
+        let told: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
+        let of = |name: &str| told.get("metadata")?.get(name)?.as_str();
+        of("space") == Some(&offer.space)
+            && of("host") == Some(&offer.host)
+            && of("bridge").is_some_and(|id| id != offer.id)
+    };
+    let search = async {
+        while let Some(answer) = answers.next().await {
+            if is_twin(&answer.payload) {
+                return true;
+            }
+        }
+        false
+    };
+    tokio::time::timeout(offer.search, search)
+        .await
+        .unwrap_or(false)
+}

@@ -1,0 +1,359 @@
+//! A space on a NATS server as a source.
+//!
+//! Responsibilities: one connection after another; delivering what the broker stores. Not here: the subjects (a dialect),
+//! the connection itself (`broker`), where the person left off (`place`), requests to services (`requests`).
+//!
+//! # Mental model
+//! The broker remembers under a name of the person's what they have received. A message counts as received once the
+//! program has taken it out of the link's sink: what was still waiting when the program died is delivered again.
+
+mod place;
+mod requests;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::consumer::pull::{MessagesError, MessagesErrorKind};
+use async_nats::jetstream::{self, Message};
+use async_nats::{Client, Subscriber};
+use futures_util::StreamExt as _;
+use futures_util::stream::SelectAll;
+use tokio::sync::{mpsc, watch};
+
+use super::clean::readable;
+use super::halves::{Link, SourceReader};
+use super::settings::LinkSettings;
+use super::sink::{LinkSink, SinkGone};
+use crate::broker::{BrokerAddress, Connected, Lasts, connect, words_of};
+use crate::link::{Cause, Consumer, Fault, Frame, LinkEvent};
+use place::{PULL, Place, filtered, is_durable};
+use requests::{Course, NatsPoster};
+
+/// How often the broker gives a sign of life meanwhile.
+const PULSE: Duration = Duration::from_secs(3);
+/// How often receipts are looked for while nothing arrives.
+const RECEIPTS: Duration = Duration::from_millis(50);
+/// How many messages are passed on together.
+const AT_ONCE: usize = 128;
+/// The longest subject that is kept, in bytes.
+const LONGEST_SUBJECT: usize = 512;
+
+/// The link to a space on a NATS server.
+pub(super) fn link(
+    address: &BrokerAddress,
+    settings: LinkSettings,
+) -> Link<NatsReader, NatsPoster> {
+    let (courses, course) = mpsc::unbounded_channel();
+    let (up, client) = watch::channel(None);
+    let limit = settings.config.reply_timeout();
+    Link {
+        reader: NatsReader {
+            address: address.clone(),
+            settings,
+            course,
+            up,
+            resume_at: None,
+            latest: Latest::default(),
+        },
+        poster: NatsPoster {
+            courses,
+            client,
+            limit,
+        },
+    }
+}
+
+/// The half that follows.
+pub(super) struct NatsReader {
+    address: BrokerAddress,
+    settings: LinkSettings,
+    course: mpsc::UnboundedReceiver<Course>,
+    up: watch::Sender<Option<Client>>,
+    /// From where to deliver, if the broker has just forgotten it.
+    resume_at: Option<u64>,
+    latest: Latest,
+}
+
+/// The latest message that was passed on. A message that is not later is one that is delivered again, because its receipt
+/// was lost with a connection. The time tells a stream that was deleted and created again from the one before it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Latest {
+    sequence: u64,
+    published_nanos: i128,
+}
+
+impl Latest {
+    /// Notes a message; returns `false` if it was passed on before.
+    fn advance(&mut self, sequence: u64, published_nanos: i128) -> bool {
+        let is_later = sequence > self.sequence || published_nanos > self.published_nanos;
+        if is_later {
+            *self = Self {
+                sequence,
+                published_nanos,
+            };
+        }
+        is_later
+    }
+}
+
+impl SourceReader for NatsReader {
+    async fn read(mut self, sink: LinkSink) {
+        // An error only means that the receiver is gone.
+        let _ = self.follow(&sink).await;
+    }
+}
+
+impl NatsReader {
+    async fn follow(&mut self, sink: &LinkSink) -> Result<(), SinkGone> {
+        let config = self.settings.config.clone();
+        let mut backoff = self.settings.backoff();
+        let mut attempt: u32 = 1;
+        let mut tried_again: u32 = 0;
+        loop {
+            sink.put(LinkEvent::Connecting { attempt }).await?;
+            let (fault, good) = match self.course.recv().await {
+                Some(Course::Follow(consumer)) => self.connection(consumer, sink).await?,
+                Some(Course::Refuse(fault)) => (fault, false),
+                None => return Ok(()),
+            };
+            self.up.send_replace(None);
+            // What was decided about the lost connection means nothing for the next.
+            while self.course.try_recv().is_ok() {}
+            if good {
+                backoff.reset();
+                (attempt, tried_again) = (0, 0);
+            }
+            if fault.is_final() || config.retries.is_some_and(|most| tried_again >= most) {
+                return sink.put(LinkEvent::Failed { fault }).await;
+            }
+            let retry_in = backoff.next(None);
+            sink.put(LinkEvent::Lost { fault, retry_in }).await?;
+            tokio::time::sleep(retry_in).await;
+            attempt = attempt.saturating_add(1);
+            tried_again = tried_again.saturating_add(1);
+        }
+    }
+
+    /// Follows over one connection, and returns why it ended and whether it was good.
+    async fn connection(
+        &mut self,
+        wanted: Consumer,
+        sink: &LinkSink,
+    ) -> Result<(Fault, bool), SinkGone> {
+        let terms = match self.settings.broker_terms(&self.address) {
+            Ok(terms) => terms,
+            Err(fault) => return Ok((fault, false)),
+        };
+        let inbox = wanted.durable.as_deref().filter(|name| is_durable(name));
+        let connected = match connect(&terms, "hearken watch", inbox).await {
+            Ok(connected) => connected,
+            Err(fault) => return Ok((fault, false)),
+        };
+        let client = connected.client.clone();
+        let mut context = jetstream::new(client.clone());
+        context.set_timeout(terms.limit);
+        let mut lasts = connected.lasts.clone();
+        // A server that is gone answers nothing: whatever waits for it is given up at once.
+        let place = tokio::select! {
+            place = Place::find(&context, &wanted, &mut self.resume_at) => place,
+            () = lasts.over() => Err(Fault::Closed),
+        };
+        let Place { consumer, missed } = match place {
+            Ok(place) => place,
+            Err(fault) => return Ok((self.refusal(&connected, fault), false)),
+        };
+        let mut passing = SelectAll::new();
+        for subject in &wanted.passing {
+            match client.subscribe(subject.clone()).await {
+                Ok(messages) => passing.push(messages),
+                Err(error) => return Ok((Fault::Other(words_of(&error)), false)),
+            }
+        }
+        self.up.send_replace(Some(client));
+        sink.put(LinkEvent::Connected).await?;
+        if missed > 0 {
+            sink.put(LinkEvent::Missed { count: missed }).await?;
+        }
+        let delivery = Delivery {
+            latest: &mut self.latest,
+            context,
+            consumer,
+            wanted,
+            passing,
+            missed,
+            unreceived: None,
+            limit: self.settings.config.max_frame_bytes,
+        };
+        let fault = delivery
+            .run(connected.lasts, &mut self.course, sink)
+            .await?;
+        Ok((fault, true))
+    }
+
+    /// Returns the reason for a refusal: the server's own words say more than that nothing came.
+    fn refusal(&self, connected: &Connected, fault: Fault) -> Fault {
+        match (connected.lasts.refused(), &fault) {
+            (Some(words), Fault::TimedOut) => Fault::Other(Cause::BrokerSaid {
+                words: crate::link::TheirWords(words),
+            }),
+            (Some(_) | None, _) => fault,
+        }
+    }
+}
+
+/// What is delivered over one connection.
+struct Delivery<'a> {
+    latest: &'a mut Latest,
+    context: jetstream::Context,
+    consumer: PullConsumer,
+    wanted: Consumer,
+    passing: SelectAll<Subscriber>,
+    /// How many of the missed messages are still to come.
+    missed: u64,
+    /// The last message that was passed on, until it is received.
+    unreceived: Option<Message>,
+    /// The largest message that is passed on, in bytes.
+    limit: usize,
+}
+
+impl Delivery<'_> {
+    async fn run(
+        mut self,
+        mut lasts: Lasts,
+        course: &mut mpsc::UnboundedReceiver<Course>,
+        sink: &LinkSink,
+    ) -> Result<Fault, SinkGone> {
+        let pull = self.consumer.stream().expires(PULL).heartbeat(PULSE);
+        let messages = match pull.messages().await {
+            Ok(messages) => messages,
+            Err(error) => return Ok(Fault::Other(words_of(&error))),
+        };
+        let mut messages = messages.ready_chunks(AT_ONCE);
+        let mut receipts = tokio::time::interval(RECEIPTS);
+        loop {
+            tokio::select! {
+                biased;
+                () = lasts.over() => return Ok(Fault::Closed),
+                next = course.recv() => match next {
+                    Some(Course::Follow(wanted)) => self.change(wanted).await?,
+                    Some(Course::Refuse(fault)) => return Ok(fault),
+                    // The handle is gone, and the link is about to be dropped.
+                    None => std::future::pending().await,
+                },
+                Some(message) = self.passing.next(), if !self.passing.is_empty() => {
+                    sink.put(self.frame(&message, None)).await?;
+                }
+                chunk = messages.next() => {
+                    let Some(chunk) = chunk else {
+                        return Ok(Fault::Closed);
+                    };
+                    if let Some(fault) = self.pass_on(chunk, sink).await? {
+                        return Ok(fault);
+                    }
+                }
+                _ = receipts.tick(), if self.unreceived.is_some() => {}
+            }
+            self.acknowledge(sink).await;
+        }
+    }
+
+    /// Passes messages on, and returns why there are no more.
+    async fn pass_on(
+        &mut self,
+        chunk: Vec<Result<Message, MessagesError>>,
+        sink: &LinkSink,
+    ) -> Result<Option<Fault>, SinkGone> {
+        let mut news = VecDeque::new();
+        let mut fault = None;
+        for message in chunk {
+            match message {
+                Ok(message) => {
+                    let place = message.info().ok();
+                    let place = place
+                        .map(|info| (info.stream_sequence, info.published.unix_timestamp_nanos()));
+                    if place.is_none_or(|(sequence, at)| self.latest.advance(sequence, at)) {
+                        let position = place.map(|(sequence, _)| sequence);
+                        news.push_back(self.frame(&message, position));
+                    }
+                    self.unreceived = Some(message);
+                    if self.missed > 0 {
+                        self.missed -= 1;
+                        if self.missed == 0 {
+                            news.push_back(LinkEvent::CaughtUp);
+                        }
+                    }
+                }
+                Err(error) => {
+                    fault = Some(match error.kind() {
+                        MessagesErrorKind::MissingHeartbeat => Fault::TimedOut,
+                        MessagesErrorKind::ConsumerDeleted | MessagesErrorKind::NoResponders => {
+                            Fault::Other(Cause::BrokerNoStream)
+                        }
+                        MessagesErrorKind::Pull
+                        | MessagesErrorKind::PushBasedConsumer
+                        | MessagesErrorKind::RequestLimitExceeded
+                        | MessagesErrorKind::Other => Fault::Other(words_of(&error)),
+                    });
+                    break;
+                }
+            }
+        }
+        sink.put_all(&mut news).await?;
+        Ok(fault)
+    }
+
+    fn frame(&self, message: &async_nats::Message, position: Option<u64>) -> LinkEvent {
+        if message.payload.len() > self.limit {
+            let fault = Fault::TooLarge { limit: self.limit };
+            return LinkEvent::Dropped { fault, count: 1 };
+        }
+        let subject = message.subject.as_str();
+        LinkEvent::Frame(Frame {
+            text: readable(&message.payload).into_owned(),
+            event: (subject.len() <= LONGEST_SUBJECT).then(|| subject.to_owned()),
+            position,
+        })
+    }
+
+    /// Tells the broker what was received.
+    async fn acknowledge(&mut self, sink: &LinkSink) {
+        if sink.is_received()
+            && let Some(message) = self.unreceived.take()
+        {
+            // This fails only if the connection is lost; then it is delivered again, and recognised.
+            let _ = message.ack().await;
+        }
+    }
+
+    /// Changes what is delivered from now on.
+    async fn change(&mut self, wanted: Consumer) -> Result<(), SinkGone> {
+        if wanted.subjects == self.wanted.subjects {
+            return Ok(());
+        }
+        if let Ok(stream) = self.context.get_stream_no_info(&wanted.stream).await
+            && let Ok(consumer) = filtered(&stream, self.consumer.clone(), &wanted).await
+        {
+            self.consumer = consumer;
+            self.wanted = wanted;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_is_delivered_again_is_passed_on_once() {
+        let mut latest = Latest::default();
+        let all = [(7, 70), (8, 80), (7, 70), (8, 80), (9, 90)];
+        let passed = all.map(|(sequence, at)| latest.advance(sequence, at));
+        assert_eq!(passed, [true, true, false, false, true]);
+        // The stream was deleted, and its numbers begin again.
+        assert!(latest.advance(1, 100));
+        assert!(!latest.advance(1, 100));
+        assert!(latest.advance(2, 110));
+    }
+}

@@ -1,0 +1,148 @@
+//! Where a person left off: the consumer that the broker remembers for them.
+
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::pull::Config;
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, FromConsumer as _, PullConsumer};
+use async_nats::jetstream::stream::{ConsumerError, ConsumerErrorKind, Stream as BrokerStream};
+use async_nats::jetstream::{self, ErrorCode};
+
+use crate::broker::words_of;
+use crate::link::{Cause, Consumer, Fault};
+
+/// How long the broker remembers where a person left off.
+const REMEMBERED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long a message may wait to be received before it is delivered again.
+const RECEIVED_WITHIN: Duration = Duration::from_secs(60);
+/// The most messages that were delivered and not yet received.
+const MOST_UNRECEIVED: i64 = 4096;
+/// How long one request for messages lasts: as long, another program of the same person can't be told from a dead one.
+pub(super) const PULL: Duration = Duration::from_secs(10);
+/// What the broker takes for a name.
+const LONGEST_DURABLE: usize = 128;
+
+/// The consumer of a person on the broker.
+pub(super) struct Place {
+    pub(super) consumer: PullConsumer,
+    /// How many messages were missed.
+    pub(super) missed: u64,
+}
+
+impl Place {
+    /// Returns where a person left off: the consumer that the broker remembers, or a new one. `resume_at` is from where to
+    /// deliver, if the broker has just forgotten it.
+    pub(super) async fn find(
+        context: &jetstream::Context,
+        wanted: &Consumer,
+        resume_at: &mut Option<u64>,
+    ) -> Result<Self, Fault> {
+        let stream = context
+            .get_stream_no_info(&wanted.stream)
+            .await
+            .map_err(|error| Fault::Other(words_of(&error)))?;
+        if let Some(name) = &wanted.durable {
+            if !is_durable(name) {
+                return Err(Fault::Unusable(Cause::BrokerName));
+            }
+            if let Ok(consumer) = stream.get_consumer::<Config>(name).await {
+                let known = consumer.cached_info();
+                if known.num_waiting > 0 {
+                    let name = name.clone();
+                    return Err(Fault::Other(Cause::BrokerPersonTwice { name }));
+                }
+                if known.num_ack_pending == 0 {
+                    let missed = known.num_pending;
+                    let consumer = filtered(&stream, consumer, wanted).await?;
+                    return Ok(Place { consumer, missed });
+                }
+                // What was delivered and not received would come late and out of order: it is delivered from there.
+                *resume_at = Some(known.ack_floor.stream_sequence + 1);
+                stream
+                    .delete_consumer(name)
+                    .await
+                    .map_err(|error| consumer_fault(&error))?;
+            }
+        }
+        let config = config(wanted, *resume_at);
+        let consumer = stream
+            .create_consumer(config)
+            .await
+            .map_err(|error| consumer_fault(&error))?;
+        let missed = match resume_at.take() {
+            Some(_) => consumer.cached_info().num_pending,
+            None => 0,
+        };
+        Ok(Place { consumer, missed })
+    }
+}
+
+/// Returns whether the broker takes a text for the name of a consumer.
+pub(super) fn is_durable(name: &str) -> bool {
+    name.len() <= LONGEST_DURABLE
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte))
+}
+
+/// Returns a consumer that delivers what is wanted now, from where it is.
+pub(super) async fn filtered(
+    stream: &BrokerStream<()>,
+    consumer: PullConsumer,
+    wanted: &Consumer,
+) -> Result<PullConsumer, Fault> {
+    let known = consumer.cached_info().config.clone();
+    if known.filter_subjects == wanted.subjects {
+        return Ok(consumer);
+    }
+    let mut config =
+        Config::try_from_consumer_config(known).map_err(|_| Fault::Unusable(Cause::BrokerName))?;
+    config.filter_subjects.clone_from(&wanted.subjects);
+    stream
+        .update_consumer(config)
+        .await
+        .map_err(|error| Fault::Other(words_of(&error)))
+}
+
+fn config(wanted: &Consumer, resume_at: Option<u64>) -> Config {
+    Config {
+        durable_name: wanted.durable.clone(),
+        deliver_policy: match resume_at {
+            Some(start_sequence) => DeliverPolicy::ByStartSequence { start_sequence },
+            None => DeliverPolicy::New,
+        },
+        ack_policy: AckPolicy::All,
+        ack_wait: RECEIVED_WITHIN,
+        max_ack_pending: MOST_UNRECEIVED,
+        filter_subjects: wanted.subjects.clone(),
+        inactive_threshold: match wanted.durable {
+            Some(_) => REMEMBERED,
+            None => 3 * PULL,
+        },
+        ..Config::default()
+    }
+}
+
+fn consumer_fault(error: &ConsumerError) -> Fault {
+    match error.kind() {
+        ConsumerErrorKind::TimedOut => Fault::TimedOut,
+        ConsumerErrorKind::JetStream(inner)
+            if inner.error_code() == ErrorCode::STREAM_NOT_FOUND =>
+        {
+            Fault::Other(Cause::BrokerNoStream)
+        }
+        ConsumerErrorKind::JetStream(inner)
+            if [
+                ErrorCode::JETSTREAM_NOT_ENABLED,
+                ErrorCode::JETSTREAM_NOT_ENABLED_FOR_ACCOUNT,
+            ]
+            .contains(&inner.error_code()) =>
+        {
+            Fault::Other(Cause::BrokerNoStreams)
+        }
+        ConsumerErrorKind::Request
+        | ConsumerErrorKind::InvalidConsumerType
+        | ConsumerErrorKind::InvalidName
+        | ConsumerErrorKind::JetStream(_)
+        | ConsumerErrorKind::Other => Fault::Other(words_of(error)),
+    }
+}
