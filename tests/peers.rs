@@ -21,6 +21,8 @@ mod attached;
 mod blips;
 #[path = "peers/bridged.rs"]
 mod bridged;
+#[path = "peers/broker/mod.rs"]
+mod broker;
 #[path = "support/child.rs"]
 #[allow(dead_code, reason = "not every test that shares it uses all of it")]
 mod child;

@@ -21,7 +21,7 @@ fn watched_through_pipes(scene: &Scene) -> Hearken {
 }
 
 /// Prompts, allows, rejects and stops a real agent of another machine.
-fn story(hearken: &mut Hearken, scene: &Scene) {
+pub(super) fn story(hearken: &mut Hearken, scene: &Scene) {
     hearken.say("> say hello");
     hearken.announced("session_started", "started");
     hearken.announced("output", "It has two sentences.");

@@ -1,0 +1,10 @@
+//! A real NATS server between `hearken bridge` and the people who follow it. `.ci/run` installs the server and a client
+//! of another author.
+
+mod answering;
+mod attacks;
+mod client;
+mod ending;
+mod missed;
+mod server;
+mod two;
