@@ -26,6 +26,7 @@
 
 mod again;
 mod json;
+mod parts;
 mod rows;
 
 use std::sync::Arc;
@@ -33,7 +34,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 
-use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Mark, Segment};
+use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Mark};
 use crate::app::App;
 use crate::config::TimesChoice;
 use crate::session::SessionKey;
@@ -41,7 +42,8 @@ use crate::session::SessionKey;
 pub use json::json;
 
 use again::{ClockWords, Labels, OwnWords};
-use rows::{Continuation, Label, isolated, put};
+use parts::place_of;
+use rows::{Beginning, Continuation, Label, TimePlace, isolated, put};
 
 /// How long after an agent's words its next ones need no label: later, a person may have forgotten whose turn it was,
 /// or may return to the newest row from elsewhere.
@@ -143,6 +145,7 @@ impl LineWriter {
             return String::new();
         }
         let mut out = String::new();
+        let is_new = std::mem::take(&mut self.is_new);
         let time = self.time(app.config().screen.times, told);
         let label = Label {
             first: self.labels.of(app, told),
@@ -159,6 +162,10 @@ impl LineWriter {
                 };
                 self.about_question(&mut out, told, (&label, &asker), time.as_deref())
             }
+            None if !told.quotes.is_empty() => {
+                self.before = None;
+                self.quoting(&mut out, app, told, &label, time.as_deref())
+            }
             None => {
                 let shown = told.shown();
                 // Pure structure, such as the line under a table's headers, contains nothing to read.
@@ -166,19 +173,27 @@ impl LineWriter {
                     return out;
                 }
                 let speaker = speaker(told, &label);
-                let could_be_ours = self.ours.could_be(app.phrases(), told);
-                // The first line of a run is hearken's greeting, which begins with its name.
-                let greets =
-                    std::mem::take(&mut self.is_new) && told.kind == Kind::Hint && is_ours(told);
-                let goes_on = greets || self.goes_on(app, told, &speaker, could_be_ours);
-                let onward = onward(told, &speaker, could_be_ours);
+                let could_be_ours = self.ours.could_be(app.phrases(), &told.segments);
+                // While a decision is pending, nobody should have to wonder whose words a row is.
+                let asked = app.sessions().open_questions().next().is_some();
+                let is_unclear = could_be_ours || asked;
+                let last = told.segments.iter().rfind(|it| !it.shown().is_empty());
+                let time = place_of(time.as_deref(), last.map_or(Mark::Own, |it| it.mark));
+                let goes_on = self.goes_on(told, &speaker, is_unclear);
+                let beginning = match (is_new, goes_on, time) {
+                    // The first line of a run is hearken's greeting, which begins with its name.
+                    (true, ..) if told.kind == Kind::Hint && is_ours(told) => Beginning::Greeting,
+                    (_, true, TimePlace::None | TimePlace::End(_)) => Beginning::GoesOn,
+                    (..) => Beginning::Labelled,
+                };
+                let onward = onward(told, is_unclear);
                 self.before = Some(Before {
                     speaker,
                     at: told.at.monotonic,
                 });
                 let shown = isolated(&shown, &told.segments, told.direction, self.page.order);
-                let label = (&label, goes_on);
-                put(&mut out, label, onward, &shown, time.as_deref(), self.page)
+                let label = (&label, beginning);
+                put(&mut out, label, onward, &shown, time, self.page)
             }
         };
         if timed && time.is_some() {
@@ -187,76 +202,21 @@ impl LineWriter {
         out
     }
 
-    /// Writes an announcement about a question: each speaker has separate lines, so that no action can claim a risk or
-    /// a key in hearken's name. Returns whether the time is included.
-    fn about_question(
-        &self,
-        out: &mut String,
-        told: &Announcement,
-        (ours, asker): (&Label<'_>, &Label<'_>),
-        time: Option<&str>,
-    ) -> bool {
-        let shown: Vec<&Segment> = told
-            .segments
-            .iter()
-            .filter(|segment| !segment.text().is_empty())
-            .collect();
-        // Consecutive words of hearken's need one line; each part of the agent's has its own.
-        let parts: Vec<&[&Segment]> = shown
-            .chunk_by(|one, next| one.mark == Mark::Own && next.mark == Mark::Own)
-            .collect();
-        let last = parts.len().saturating_sub(1);
-        let mut timed = false;
-        for (at, part) in parts.into_iter().enumerate() {
-            let of_agent = part.iter().any(|segment| segment.mark == Mark::Agent);
-            let on_rows = part.iter().any(|segment| segment.is_on_rows());
-            let (label, onward) = match (of_agent, on_rows) {
-                (true, true) => (asker, Continuation::Exact),
-                (true, false) => (asker, Continuation::Labelled),
-                (false, _) => (ours, Continuation::AtEdge),
-            };
-            let words: Vec<&str> = part
-                .iter()
-                .map(|segment| match segment.mark {
-                    Mark::Own => segment.shown(),
-                    // An agent's question is shown verbatim.
-                    Mark::Agent => segment.text(),
-                })
-                .collect();
-            let of_it: Vec<Segment> = part.iter().map(|segment| (*segment).clone()).collect();
-            let words = words.join(" ");
-            let text = isolated(&words, &of_it, told.direction, self.page.order);
-            // Nothing follows verbatim text.
-            let end = time.filter(|_| at == last && !on_rows);
-            timed = put(out, (label, false), onward, &text, end, self.page);
-        }
-        timed
-    }
-
     /// Returns whether an announcement continues the previous one without a label of its own.
-    fn goes_on(
-        &self,
-        app: &App,
-        told: &Announcement,
-        speaker: &Speaker,
-        could_be_ours: bool,
-    ) -> bool {
+    fn goes_on(&self, told: &Announcement, speaker: &Speaker, is_unclear: bool) -> bool {
         let Some(before) = &self.before else {
             return false;
         };
         let soon = told.at.monotonic.saturating_sub(before.at) < SAME_BREATH;
         let alone = match speaker {
             Speaker::Hearken { .. } => true,
-            // While a decision is pending, nobody should have to wonder whose words a row is.
-            Speaker::Agent { .. } => {
-                !could_be_ours && app.sessions().open_questions().next().is_none()
-            }
+            Speaker::Agent { .. } => !is_unclear,
             Speaker::Other => false,
         };
         soon && alone && before.speaker == *speaker
     }
 
-    /// Returns the time to write after an announcement, if any.
+    /// Returns the time to write with an announcement, if any.
     fn time(&mut self, times: TimesChoice, told: &Announcement) -> Option<String> {
         let time = match times {
             TimesChoice::Always => &self.clock.of(told.at.wall).second,
@@ -291,13 +251,9 @@ fn is_ours(told: &Announcement) -> bool {
 }
 
 /// Returns how continuation rows of an announcement begin.
-fn onward(told: &Announcement, speaker: &Speaker, could_be_ours: bool) -> Continuation {
-    match speaker {
-        Speaker::Hearken { .. } => Continuation::AtEdge,
-        Speaker::Other if is_ours(told) => Continuation::AtEdge,
-        Speaker::Agent { .. } | Speaker::Other if told.class == Class::Alert || could_be_ours => {
-            Continuation::Labelled
-        }
-        Speaker::Agent { .. } | Speaker::Other => Continuation::SetIn,
+fn onward(told: &Announcement, is_unclear: bool) -> Continuation {
+    match is_unclear || told.class == Class::Alert {
+        true if !is_ours(told) => Continuation::Labelled,
+        true | false => Continuation::SetIn,
     }
 }

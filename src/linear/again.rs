@@ -2,13 +2,14 @@
 //!
 //! Responsibilities: keeping each value for as long as its inputs stay the same. Not here: using them (`linear`).
 
+use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::announce::{Announcement, Arg, Mark, Phrases, stands_as_it_is};
+use crate::announce::{Announcement, Arg, Mark, Phrases, Segment, stands_as_it_is};
 use crate::app::App;
 
 /// How many labels with a name in them are cached: the agents that speak take turns.
@@ -142,10 +143,15 @@ pub(super) struct OwnWords {
 impl OwnWords {
     /// Returns whether a row of a text, heard in isolation, could be taken for hearken's: it could begin like a label,
     /// or it contains words that hearken uses around a question.
-    pub(super) fn could_be(&mut self, phrases: &Arc<Phrases>, told: &Announcement) -> bool {
+    pub(super) fn could_be<S: Borrow<Segment>>(
+        &mut self,
+        phrases: &Arc<Phrases>,
+        segments: &[S],
+    ) -> bool {
         let text = &mut self.text;
         text.clear();
-        for segment in &told.segments {
+        for segment in segments {
+            let segment = segment.borrow();
             if segment.mark == Mark::Agent {
                 text.push_str(if text.is_empty() { "" } else { " " });
                 text.push_str(segment.shown());

@@ -29,10 +29,11 @@ const FILL: &str = "_";
 /// The least room for words next to a label, in columns, whatever width is requested.
 const NARROWEST: usize = 12;
 
-/// The indentation of a continuation row that is not hearken's alone.
+/// The indentation of a continuation row.
 const SET_IN: &str = "  ";
 
 /// The label of a message's first line, and a function for a shorter label when further lines have no room for it.
+#[derive(Clone)]
 pub(super) struct Label<'a> {
     pub(super) first: Arc<str>,
     pub(super) further: &'a dyn Fn() -> String,
@@ -47,8 +48,30 @@ pub(super) enum Continuation {
     Exact,
     /// Indented.
     SetIn,
-    /// At the edge: it is hearken's alone.
-    AtEdge,
+}
+
+/// How the first row of a message begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// With its label.
+    Labelled,
+    /// With its label, in which the name is left out where lines are narrow: the row before has it.
+    Known,
+    /// As a continuation of the message before.
+    GoesOn,
+    /// At the edge, without a label: it is the greeting, which begins with hearken's name.
+    Greeting,
+}
+
+/// Where a time stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimePlace<'t> {
+    /// Nowhere.
+    None,
+    /// After the words, which are hearken's.
+    End(&'t str),
+    /// In the label: the words are an agent's, and no time of ours is among them.
+    Label(&'t str),
 }
 
 /// Wraps an agent's right-to-left parts of a text in isolates.
@@ -92,93 +115,130 @@ pub(super) fn isolated<'t>(
     out.into()
 }
 
-/// Writes one message under a label, or without one if it continues, with the time at its end; returns whether the time
-/// is included. Every row begins as [`Continuation`] says, so that no row of an agent's begins like one of hearken's.
+/// Writes one message under a label, or without one if it continues; returns whether the time is included. Every row
+/// begins as [`Beginning`] and [`Continuation`] say, so that no row of an agent's begins like one of hearken's.
 /// An isolate ends with its line, as in every terminal, and begins again on the next.
 pub(super) fn put(
     out: &mut String,
-    (label, goes_on): (&Label<'_>, bool),
+    (label, beginning): (&Label<'_>, Beginning),
     onward: Continuation,
     message: &str,
-    time: Option<&str>,
+    time: TimePlace<'_>,
     page: Page,
 ) -> bool {
-    let whole: Cow<'_, str> = match time {
+    let width = usize::from(page.width);
+    let is_narrow = (1..TIMED_FROM).contains(&page.width);
+    let takes_much = |label: &str| width > 0 && (label.width() + 2) * LABEL_SHARE > width;
+    let short = takes_much(&label.first);
+    let (at_end, in_label) = match time {
+        TimePlace::None => (None, None),
+        TimePlace::End(time) => (Some(time), None),
+        TimePlace::Label(time) => (None, Some(time)),
+    };
+    let first = match beginning {
+        Beginning::Known if short => (label.further)(),
+        Beginning::Labelled | Beginning::Known | Beginning::GoesOn | Beginning::Greeting => {
+            label.first.to_string()
+        }
+    };
+    // Next to words on a narrow line, a time would cost another row.
+    let in_label = in_label.filter(|time| !is_narrow || !takes_much(&format!("{first} {time}")));
+    let whole: Cow<'_, str> = match at_end {
         Some(time) => [message, " ", time].concat().into(),
         None => message.into(),
     };
-    let width = usize::from(page.width);
-    let colon = |label: &str| {
+    let begin = |label: &str, time: Option<&str>| {
         let mut label = ordered(label, page.order).into_owned();
+        if let Some(time) = time {
+            label.push(' ');
+            label.push_str(time);
+        }
         label.push_str(": ");
-        label
+        let taken = label.width();
+        (label, taken)
     };
-    if width == 0 && whole.is_ascii() {
-        // Nothing to wrap, and nothing to reorder.
-        out.reserve(label.first.len() + whole.len() + ": \n".len());
-        for (at, line) in whole.lines().enumerate() {
-            match (at, goes_on, onward) {
-                (0, false, _) | (_, _, Continuation::Labelled | Continuation::Exact) => {
-                    out.push_str(&ordered(&label.first, page.order));
-                    out.push_str(": ");
-                }
-                (_, _, Continuation::SetIn) => out.push_str(SET_IN),
-                (_, _, Continuation::AtEdge) => {}
-            }
-            out.push_str(line);
-            out.push('\n');
-        }
-        return true;
-    }
-    let short = width > 0 && (label.first.width() + 2) * LABEL_SHARE > width;
     let (further, taken) = match onward {
-        Continuation::Labelled | Continuation::Exact if short => {
-            let further = (label.further)();
-            (colon(&further), further.width() + 2)
-        }
-        Continuation::Labelled | Continuation::Exact => {
-            (colon(&label.first), label.first.width() + 2)
-        }
+        Continuation::Labelled | Continuation::Exact if short => begin(&(label.further)(), None),
+        Continuation::Labelled | Continuation::Exact => begin(&label.first, None),
         Continuation::SetIn => (SET_IN.to_owned(), SET_IN.len()),
-        Continuation::AtEdge => (String::new(), 0),
     };
-    let (first, taken_first) = match goes_on {
-        true => (further.clone(), taken),
-        false => (colon(&label.first), label.first.width() + 2),
+    let (first, taken_first) = match beginning {
+        Beginning::Labelled | Beginning::Known => begin(&first, in_label),
+        Beginning::GoesOn => (further.clone(), taken),
+        Beginning::Greeting => (String::new(), 0),
     };
-    let room = width.saturating_sub(taken).max(NARROWEST);
-    let cut = if onward == Continuation::Exact {
-        wrap_exact
-    } else {
-        wrap
-    };
-    let mut lines: Vec<String> = Vec::new();
-    for line in whole.lines() {
-        if width == 0 {
-            lines.push(line.to_owned());
-        } else if lines.is_empty() {
-            // The first line may have less room than the others: a filler takes its label's place while wrapping.
-            let filled = room - width.saturating_sub(taken_first).max(NARROWEST).min(room);
-            let mut cut = cut(&format!("{}{line}", FILL.repeat(filled)), room);
-            if let Some(first) = cut.first_mut() {
-                *first = first.split_off(filled);
-            }
-            lines.append(&mut cut);
-        } else {
-            lines.extend(cut(line, room));
-        }
-    }
-    let alone = lines.len() > 1 && lines.last().map(String::as_str) == time;
-    let left_out = alone && (1..TIMED_FROM).contains(&page.width);
-    if left_out {
-        lines.pop();
-    }
-    for (at, line) in balanced(lines).iter().enumerate() {
+    let mut write = |at: usize, line: &str| {
         out.push_str(if at == 0 { &first } else { &further });
         out.push_str(line);
         out.push('\n');
+    };
+    if width == 0 && whole.is_ascii() {
+        // Nothing to wrap, and nothing to reorder.
+        let lines = whole.lines().enumerate();
+        lines.for_each(|(at, line)| write(at, line));
+        return in_label.or(at_end).is_some();
     }
-    !left_out
+    let mut lines = rows_of(&whole, onward, width, (taken_first, taken));
+    let is_alone = lines.len() > 1 && lines.last().map(String::as_str) == at_end;
+    if is_alone && is_narrow {
+        lines.pop();
+    }
+    let lines = balanced(lines);
+    let lines = lines.iter().enumerate();
+    lines.for_each(|(at, line)| write(at, line));
+    in_label.or(at_end).is_some() && !(is_alone && is_narrow)
+}
+
+/// Cuts a message into rows; the first and the others have their first columns taken.
+fn rows_of(
+    message: &str,
+    onward: Continuation,
+    width: usize,
+    (taken_first, taken): (usize, usize),
+) -> Vec<String> {
+    if width == 0 {
+        return message.lines().map(str::to_owned).collect();
+    }
+    let room = width.saturating_sub(taken).max(NARROWEST);
+    let mut rows: Vec<String> = Vec::new();
+    for line in message.lines() {
+        // Code keeps its indentation, as far as there is room for it.
+        let bare = line.trim_start_matches(' ');
+        let indent = match onward {
+            Continuation::Exact => 0,
+            Continuation::Labelled | Continuation::SetIn => {
+                (line.len() - bare.len()).min(room - NARROWEST)
+            }
+        };
+        let (line, room) = match onward {
+            Continuation::Exact => (line, room),
+            Continuation::Labelled | Continuation::SetIn => (bare, room - indent),
+        };
+        let cut = |line: &str| match onward {
+            Continuation::Exact => wrap_exact(line, room),
+            Continuation::Labelled | Continuation::SetIn => wrap(line, room),
+        };
+        let mut of_line = if rows.is_empty() {
+            // The first row may have less room than the others: a filler takes its label's place while wrapping.
+            let left = width.saturating_sub(taken_first + indent);
+            let filled = room - left.max(NARROWEST).min(room);
+            let mut of_line = cut(&format!("{}{line}", FILL.repeat(filled)));
+            if let Some(first) = of_line.first_mut() {
+                *first = first.split_off(filled);
+            }
+            of_line
+        } else {
+            cut(line)
+        };
+        if indent > 0 {
+            let before = " ".repeat(indent);
+            of_line
+                .iter_mut()
+                .for_each(|row| row.insert_str(0, &before));
+        }
+        rows.append(&mut of_line);
+    }
+    rows
 }
 
 /// Keeps a label in hearken's word order if it contains an agent's name.

@@ -227,6 +227,26 @@ impl Facts {
     }
 }
 
+/// Whose words an answer to the person quotes: lines put these under a label of their own, apart from hearken's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quote {
+    /// The display name of the agent.
+    pub agent: Arc<str>,
+    /// What the words are.
+    pub of: Quoted,
+}
+
+/// What the quoted words are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quoted {
+    /// What the agent says.
+    Text,
+    /// What the agent has from elsewhere, such as the output of a call, or plans to do.
+    Matter,
+    /// What the agent runs.
+    Call,
+}
+
 /// What an announcement is merged by with others of its session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Topic {
@@ -307,6 +327,8 @@ pub struct Announcement {
     pub segments: Vec<Segment>,
     /// The facts that go with the words, if any; in detailed mode the segments already include them.
     pub facts: Option<Arc<Facts>>,
+    /// Whose words it quotes, one for each of the agents' segments; the last one also counts for all further segments.
+    pub quotes: Vec<Quote>,
 }
 
 impl Announcement {

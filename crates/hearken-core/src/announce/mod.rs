@@ -16,7 +16,8 @@ mod voice_event;
 mod words;
 
 pub use announcement::{
-    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Topic, Weight,
+    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Quote, Quoted, Tool,
+    Topic, Weight,
 };
 pub use announcer::{
     Announcer, Copied, Manner, NewAnnouncements, Reads, Trust, TurnPart, TurnText, Whole,

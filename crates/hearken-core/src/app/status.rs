@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Arg, Class, Kind, Manner};
+use crate::announce::{Arg, Class, Kind, Manner, Mark, Quote, Quoted, Segment};
 use crate::config::Verbosity;
 use crate::protocol::fit;
 
@@ -49,14 +49,16 @@ pub(super) fn tell_start(cx: &mut AppCx) {
 /// Announces the state of everything.
 pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx) {
     let phrases = Arc::clone(cx.phrases());
-    let mut words = Vec::new();
+    let (mut words, mut quotes) = (Vec::new(), Vec::new());
     let open = waiting;
     if open > 0 {
-        words.push(phrases.text("status.questions", &[("n", Arg::own(open))]));
+        let open = phrases.text("status.questions", &[("n", Arg::own(open))]);
+        words.push(Segment::own(open));
     }
     for session in cx.sessions.iter().filter(|session| !session.is_ended()) {
-        words.push(cx.session_words(session, cx.now.monotonic));
-        words.push(cx.announcer.session_facts(session));
+        let (told, of_agent) = cx.session_told(session);
+        words.extend(told);
+        quotes.extend(of_agent);
     }
     for view in links
         .iter()
@@ -77,28 +79,30 @@ pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx) {
             ("source", Arg::Own(view.name.clone())),
             ("state", Arg::Own(phrases.text(key, &[]))),
         ];
-        words.push(phrases.text("status.link", &args));
+        words.push(Segment::own(phrases.text("status.link", &args)));
     }
-    words.retain(|words| !words.is_empty());
     if words.is_empty() {
-        words.push(phrases.text("status.nothing", &[]));
+        words.push(Segment::own(phrases.text("status.nothing", &[])));
     }
-    words.extend(cx.forgotten_words());
+    words.extend(cx.forgotten_words().map(Segment::own));
     if cx.announcer.settings().verbosity == Verbosity::Detailed {
-        words.extend(cx.account_words());
+        words.extend(cx.account_words().into_iter().map(Segment::own));
     }
     let there =
         |view: &&LinkView| matches!(view.phase, LinkPhase::Connected | LinkPhase::Streaming);
-    words.extend(
-        links
-            .iter()
-            .filter(there)
-            .filter_map(|view| links.connection_words(view, cx)),
-    );
+    for view in links.iter().filter(there) {
+        let told = links.connection_words(view, cx).unwrap_or_default();
+        let of_agent = told.iter().filter(|words| words.mark == Mark::Agent);
+        quotes.extend(of_agent.map(|_| Quote {
+            agent: view.name.as_str().into(),
+            of: Quoted::Text,
+        }));
+        words.extend(told);
+    }
     let face = [
         ("face", Arg::Own(phrases.text(cx.face.name(), &[]))),
         ("why", Arg::Own(phrases.text(cx.face.why(), &[]))),
     ];
-    words.push(phrases.text("status.face", &face));
-    cx.respond("fault.other", &[("reason", Arg::Own(words.join(" ")))]);
+    words.push(Segment::own(phrases.text("status.face", &face)));
+    cx.quote(words, quotes);
 }

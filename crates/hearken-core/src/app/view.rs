@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::announce::{
     Aloud, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Ledger, Phrases,
+    Quote, Quoted,
 };
 use crate::config::{Config, Load, Verbosity};
 use crate::keys::{Keymap, Mode};
@@ -297,6 +298,16 @@ impl App {
     /// Returns the label of an announcement without a name, for continuation lines.
     pub fn label_without_name(&self, told: &Announcement) -> String {
         self.label_words(label_key(told), None)
+    }
+
+    /// Returns the label of quoted words, with the agent's name or without.
+    pub fn label_of_quote(&self, quote: &Quote, is_named: bool) -> String {
+        let key = match quote.of {
+            Quoted::Text => "label.output",
+            Quoted::Matter => "label.shows",
+            Quoted::Call => "label.runs",
+        };
+        self.label_words(key, is_named.then_some(&*quote.agent))
     }
 
     /// Returns the state of the voice in words.

@@ -28,6 +28,8 @@ pub enum Reads {
 /// Everything that an agent wrote in a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnText {
+    /// The display name of the agent.
+    pub agent: Arc<str>,
     /// The words about it, followed by all of it.
     pub words: Vec<Segment>,
     /// Its parts, in order.

@@ -13,7 +13,7 @@ use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 use super::redundancy::names;
 use super::{Announcer, Draft, NewAnnouncements};
 use crate::announce::announcement::{
-    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Weight,
+    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Quote, Tool, Weight,
 };
 use crate::announce::words::phrase::Phrases;
 use crate::announce::words::segment::Segment;
@@ -100,6 +100,18 @@ impl Announcer {
         Arc::new(self.number(Draft::new(class, kind, segments), now))
     }
 
+    /// Creates an answer to the person that quotes agents; it is not news and does not enter the history.
+    pub fn quoting(
+        &mut self,
+        segments: Vec<Segment>,
+        quotes: Vec<Quote>,
+        now: Now,
+    ) -> Arc<Announcement> {
+        let mut told = self.number(Draft::new(Class::Response, Kind::Reply, segments), now);
+        told.quotes = quotes;
+        Arc::new(told)
+    }
+
     /// Repeats an earlier announcement as the response to a key.
     pub fn repeat(&self, announcement: &Announcement) -> Arc<Announcement> {
         let mut again = announcement.clone();
@@ -150,6 +162,7 @@ impl Announcer {
             direction: None,
             segments: draft.segments,
             facts: self.facts_of(draft.facts),
+            quotes: Vec::new(),
         }
     }
 

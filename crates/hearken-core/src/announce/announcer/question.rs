@@ -15,7 +15,7 @@ use crate::announce::announcement::Kind;
 use crate::announce::text::speakable;
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::{Arg, Args};
-use crate::announce::words::segment::Segment;
+use crate::announce::words::segment::{Segment, naming};
 
 /// The time until silence counts as an answer, and where it is stated.
 #[derive(Debug, Clone, Copy)]
@@ -339,10 +339,10 @@ impl Announcer {
                 ),
                 ("label_in", self.language_name(choice.label_in.as_ref())),
             ];
-            segments.extend(
-                self.phrases
-                    .say("question.choice", Verbosity::Normal, &args),
-            );
+            let words = self
+                .phrases
+                .say("question.choice", Verbosity::Normal, &args);
+            segments.extend(naming(words));
         }
         segments.extend(self.clarification_terms(question, asked, left, longest));
         segments

@@ -21,6 +21,7 @@ use super::{Announcer, Manner};
 use crate::announce::text::normalise::clean_lines;
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::Arg;
+use crate::announce::words::segment::naming;
 
 /// A text moves to a new part rather than use the last `1 / TAIL` of a part for its beginning.
 const TAIL: usize = 4;
@@ -103,7 +104,11 @@ impl Announcer {
                         ("text", text),
                         ("in", self.language_name(field.language)),
                     ];
-                    segments.extend(self.phrases.say(field.key, Verbosity::Normal, &args));
+                    let words = self.phrases.say(field.key, Verbosity::Normal, &args);
+                    match field.n {
+                        0 => segments.extend(words),
+                        _ => segments.extend(naming(words)),
+                    }
                 }
                 if at + 1 < count {
                     segments.extend(self.phrases.say(

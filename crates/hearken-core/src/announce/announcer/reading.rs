@@ -16,7 +16,7 @@ use super::Announcer;
 use super::parts::Reads;
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::{Arg, Args};
-use crate::announce::words::segment::Segment;
+use crate::announce::words::segment::{Segment, naming};
 use crate::config::Verbosity;
 use crate::protocol::{Attached, CallOutput, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
 
@@ -227,7 +227,8 @@ impl Announcer {
                     PlanStage::Done => "reading.step.done",
                 };
                 let n = Arg::own(part * MOST_STEPS + at + 1);
-                words.extend(self.read(key, &[("n", n), ("text", exact(&step.words))]));
+                let step = self.read(key, &[("n", n), ("text", exact(&step.words))]);
+                words.extend(naming(step));
             }
             parts.push(words);
         }

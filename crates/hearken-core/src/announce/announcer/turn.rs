@@ -65,10 +65,10 @@ impl Announcer {
             .collect();
         let newest = of_it.last()?.id;
         let agent = entries[anchor].agent.clone().unwrap_or_default();
-        Some(self.turn_of(&agent, &texts(&of_it), newest))
+        Some(self.turn_of(agent, &texts(&of_it), newest))
     }
 
-    fn turn_of(&self, agent: &str, texts: &Texts, last: AnnouncementId) -> TurnText {
+    fn turn_of(&self, agent: Arc<str>, texts: &Texts, last: AnnouncementId) -> TurnText {
         let mut parts: Vec<TurnPart> = Vec::new();
         let (mut said, mut unsaid) = (Vec::new(), 0_u64);
         let (mut bytes, mut after_code) = (0, false);
@@ -110,7 +110,7 @@ impl Announcer {
             0 | 1 => Arg::own(""),
             n => Arg::own(n),
         };
-        let name = ("agent", Arg::Name(agent.to_owned()));
+        let name = ("agent", Arg::Name(agent.to_string()));
         let level = self.verbosity();
         let key = match self.manner {
             super::Manner::Keys => "turn",
@@ -131,6 +131,7 @@ impl Announcer {
         };
         let copied = std::iter::once(whole).chain(blocks).collect();
         TurnText {
+            agent,
             words,
             parts,
             copied,

@@ -30,6 +30,8 @@ pub struct Segment {
     pub language: Option<Arc<str>>,
     /// Whether it is shown on rows of its own, with no stop added after it.
     on_rows: bool,
+    /// Whether it names what follows, such as a numbered choice.
+    names_next: bool,
     words: Box<str>,
     text: SegmentRange,
     shown: SegmentRange,
@@ -97,6 +99,7 @@ impl Segment {
             ways: false,
             language: None,
             on_rows: false,
+            names_next: false,
             words: words.into_boxed_str(),
             text,
             shown: text,
@@ -113,6 +116,7 @@ impl Segment {
             ways: false,
             language: None,
             on_rows: false,
+            names_next: false,
             words: text.into_boxed_str(),
             text: part,
             shown: part,
@@ -170,6 +174,20 @@ impl Segment {
         }
     }
 
+    /// Marks it to name what follows: lines make it the label of that.
+    #[must_use]
+    pub fn naming_next(self) -> Self {
+        Self {
+            names_next: true,
+            ..self
+        }
+    }
+
+    /// Returns whether it names what follows.
+    pub fn names_next(&self) -> bool {
+        self.names_next
+    }
+
     /// Returns whether it is shown on rows of its own.
     pub fn is_on_rows(&self) -> bool {
         self.on_rows
@@ -200,6 +218,17 @@ impl Segment {
     pub(in crate::announce) fn size(&self) -> usize {
         std::mem::size_of::<Self>() + self.words.len()
     }
+}
+
+/// Makes the words before an agent's name these: "Choice 1:", "Step 2, done:".
+pub(in crate::announce) fn naming(words: Vec<Segment>) -> Vec<Segment> {
+    let next: Vec<Option<Mark>> = words.iter().skip(1).map(|next| Some(next.mark)).collect();
+    let pairs = words.into_iter().zip(next.into_iter().chain([None]));
+    let named = |(words, next): (Segment, _)| match (words.mark, next) {
+        (Mark::Own, Some(Mark::Agent)) => words.naming_next(),
+        (Mark::Own | Mark::Agent, _) => words,
+    };
+    pairs.map(named).collect()
 }
 
 /// Joins segments into one line of text; a segment that does not end in a stop gets one, and one that is shown on

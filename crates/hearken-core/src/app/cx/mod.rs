@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::announce::{
     About, Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Kind, Manner, Phrases,
-    Reason, Segment, SpeechQueue, Wish,
+    Quote, Reason, Segment, SpeechQueue, Wish,
 };
 use crate::config::Config;
 use crate::link::{Fault, LinkId};
@@ -123,6 +123,12 @@ impl AppCx {
         let told = self
             .announcer
             .aside(Class::Response, Kind::Reply, words, self.now);
+        self.emit(told);
+    }
+
+    /// Answers a key or a line with words that quote agents; they are not news and do not enter the history.
+    pub(super) fn quote(&mut self, words: Vec<Segment>, quotes: Vec<Quote>) {
+        let told = self.announcer.quoting(words, quotes, self.now);
         self.emit(told);
     }
 

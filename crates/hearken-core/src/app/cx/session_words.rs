@@ -1,8 +1,9 @@
 //! Sessions in words, for the status and the faces.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::Arg;
+use crate::announce::{Arg, Quote, Quoted, Segment};
 use crate::session::{Ending, Phase, QuestionId, Session, ToolCall};
 
 use super::AppCx;
@@ -35,10 +36,15 @@ impl AppCx {
 
     /// Returns one session as a line: agent, phase, state, tools with their time, progress.
     pub(in crate::app) fn session_words(&self, session: &Session, now: Duration) -> String {
+        let (tools, percent) = self.work_of(session, session.tools.iter().collect(), now);
+        self.words_of_session(session, tools, percent)
+    }
+
+    /// Returns the words for calls of a session, and for its progress.
+    fn work_of(&self, session: &Session, calls: Vec<&ToolCall>, now: Duration) -> (String, String) {
         let phrases = self.phrases();
-        let (waiting, running): (Vec<&ToolCall>, Vec<&ToolCall>) = session
-            .tools
-            .iter()
+        let (waiting, running): (Vec<&ToolCall>, Vec<&ToolCall>) = calls
+            .into_iter()
             .partition(|call| self.sessions.waits_for_person(session, call));
         let running: Vec<String> = running
             .into_iter()
@@ -68,7 +74,46 @@ impl AppCx {
             .as_ref()
             .and_then(|progress| progress.percent)
             .map(|percent| format!("{percent:.0}"));
-        self.words_of_session(session, tools, percent.unwrap_or_default())
+        (tools, percent.unwrap_or_default())
+    }
+
+    /// Returns one session in words, with what its agent names its calls apart from hearken's own words.
+    pub(in crate::app) fn session_told(&self, session: &Session) -> (Vec<Segment>, Vec<Quote>) {
+        let now = self.now.monotonic;
+        let (titled, untitled): (Vec<&ToolCall>, Vec<&ToolCall>) =
+            session.tools.iter().partition(|call| call.title.is_some());
+        let (tools, percent) = self.work_of(session, untitled, now);
+        let words = self.words_of_session(session, tools, percent);
+        let mut segments = vec![Segment::own(words)];
+        for call in &titled {
+            let key = if self.sessions.waits_for_person(session, call) {
+                "status.call.waits"
+            } else if session.is_unheard() {
+                "status.call.lost"
+            } else {
+                "status.call"
+            };
+            let since = self.announcer.time(now.saturating_sub(call.since));
+            let title = call.title.as_deref().unwrap_or_default();
+            let args = [
+                ("since", Arg::Own(since)),
+                ("call", Arg::Exact(beginning_of(title), None)),
+            ];
+            segments.extend(self.words(key, &args));
+        }
+        let name = (self.announcer).agent_name(&session.key, &session.agent, &self.sessions);
+        let quote = |_| Quote {
+            agent: Arc::clone(&name),
+            of: Quoted::Call,
+        };
+        let quotes = titled.iter().map(quote).collect();
+        let facts = self.announcer.session_facts(session);
+        segments.extend(
+            Some(facts)
+                .filter(|facts| !facts.is_empty())
+                .map(Segment::own),
+        );
+        (segments, quotes)
     }
 
     /// Names a running call by what its translator calls it, or at least by the start of that, else by its tool.
@@ -76,13 +121,7 @@ impl AppCx {
         let Some(title) = &call.title else {
             return Arg::Tool(call.tool.clone());
         };
-        if title.chars().nth(LONGEST_CALL).is_none() {
-            return Arg::Inline(title.to_string());
-        }
-        let start = title.chars().take(LONGEST_CALL).collect();
-        let args = [("tool", Arg::Inline(start))];
-        let start = self.phrases().text("status.tool.lost", &args);
-        Arg::Own(format!("{start}…"))
+        Arg::Inline(beginning_of(title))
     }
 
     /// Returns one session without what changes every second: agent, phase and state.
@@ -130,4 +169,13 @@ impl AppCx {
             ],
         )
     }
+}
+
+/// Returns a call's title, or the beginning of a long one.
+fn beginning_of(title: &str) -> String {
+    let mut start: String = title.chars().take(LONGEST_CALL).collect();
+    if title.chars().nth(LONGEST_CALL).is_some() {
+        start.push('…');
+    }
+    start
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{Arg, Class, Kind};
+use crate::announce::{Arg, Class, Kind, Segment};
 use crate::dialect::{Connection, Cx, Out, Wish};
 use crate::link::{Fault, Frame, IncomingRequest, LinkEvent, LinkId};
 use crate::protocol::{AgentId, Answer, Now, Unobserved};
@@ -383,7 +383,11 @@ impl Links {
     }
 
     /// Returns how a connected source is followed and which of its terms differ, for the status.
-    pub(in crate::app) fn connection_words(&self, view: &LinkView, cx: &AppCx) -> Option<String> {
+    pub(in crate::app) fn connection_words(
+        &self,
+        view: &LinkView,
+        cx: &AppCx,
+    ) -> Option<Vec<Segment>> {
         let Connection {
             how, terms, known, ..
         } = view.connection();
@@ -394,11 +398,10 @@ impl Links {
             ("how", Arg::Own(phrases.text(how, &[]))),
             ("terms", Arg::Own(self.all_words(&terms, cx))),
         ];
-        let mut words = phrases.text("status.connection", &args);
+        let mut words = vec![Segment::own(phrases.text("status.connection", &args))];
         for phrase in &known {
             let known = self.told_args(view.id, phrase, cx);
-            words.push(' ');
-            words.push_str(&phrases.text(phrase.key, &known));
+            words.extend(cx.words(phrase.key, &known));
         }
         Some(words)
     }

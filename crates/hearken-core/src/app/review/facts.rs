@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Announcement, Arg, Copied, Facts};
+use crate::announce::{Announcement, Arg, Copied, Facts, Quote, Quoted};
 use crate::config::Verbosity;
 use crate::session::{QuestionBody, QuestionId};
 
@@ -49,7 +49,11 @@ impl Review {
         let facts = told.facts();
         segments.extend(facts.words.iter().chain(&facts.more).cloned());
         segments.extend(self.changes_of(&told, cx));
-        cx.answer_aside(segments);
+        let quote = Quote {
+            agent: agent.into(),
+            of: Quoted::Text,
+        };
+        cx.quote(segments, vec![quote]);
     }
 
     /// Copies what is meant: the part of a turn being read, or the action of the shown question, or else the newer of

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Aloud, Announcement, Arg, Class, History, Kind, Manner};
+use crate::announce::{Aloud, Announcement, Arg, Class, History, Manner, Quote, Quoted};
 use crate::keys;
 use crate::session::QuestionId;
 
@@ -220,11 +220,12 @@ impl Review {
         match cx.announcer.turn(self.at()) {
             Some(mut turn) => {
                 let words = std::mem::take(&mut turn.words);
+                let quote = Quote {
+                    agent: Arc::clone(&turn.agent),
+                    of: Quoted::Text,
+                };
                 self.reading.open_turn(turn);
-                let told = cx
-                    .announcer
-                    .aside(Class::Response, Kind::Output, words, cx.now);
-                cx.emit(told);
+                cx.quote(words, vec![quote]);
             }
             None => cx.respond("turn.none", &[]),
         }

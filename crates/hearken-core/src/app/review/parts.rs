@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{About, Announcement, Arg, Class, Kind, Reads, Segment};
+use crate::announce::{About, Announcement, Arg, Class, Kind, Quote, Quoted, Reads, Segment};
 use crate::protocol::Attached;
 use crate::session::{QuestionId, Session, SessionKey};
 
@@ -30,7 +30,7 @@ impl Review {
         let Some(parts) = parts.filter(|parts| !parts.is_empty()) else {
             return false;
         };
-        self.reading.open(Of::Question(question), parts);
+        self.reading.open(Of::Question(question), None, parts);
         true
     }
 
@@ -88,7 +88,10 @@ impl Review {
                 Some(Of::Question(id)) => {
                     cx.tell_words(Class::Response, Kind::Reply, About::Tells(id), words);
                 }
-                Some(Of::Told | Of::Turn) | None => cx.answer_aside(words),
+                Some(Of::Told | Of::Turn) | None => {
+                    let quotes = self.reading.quote().into_iter().collect();
+                    cx.quote(words, quotes);
+                }
             },
             Some(Stepped::AtEnd) => cx.respond("reading.end", &[]),
             Some(Stepped::AtStart) => cx.respond("reading.start", &[]),
@@ -99,7 +102,8 @@ impl Review {
 
     /// Opens the changes that an announcement is about; returns the words on how to read them.
     pub(super) fn changes_of(&mut self, told: &Announcement, cx: &AppCx) -> Vec<Segment> {
-        self.begin(told.facts().attached(), Reads::Changes, cx)
+        let quote = quote_of(told.agent.as_deref());
+        self.begin(told.facts().attached(), Reads::Changes, quote, cx)
     }
 
     /// Reads the output of the call under review; from any other place, of the last call before it; else of the last one.
@@ -121,8 +125,10 @@ impl Review {
         let last = || history.iter().rev().find(has_output);
         match of_call.or_else(before).or_else(last).cloned() {
             Some(told) => {
-                let words = self.begin(told.facts().attached(), Reads::Output, cx);
-                cx.answer_aside(words);
+                let quote = quote_of(told.agent.as_deref());
+                let attached = told.facts().attached();
+                let words = self.begin(attached, Reads::Output, quote.clone(), cx);
+                cx.quote(words, vec![quote]);
             }
             None => cx.respond("reading.no_output", &[]),
         }
@@ -145,19 +151,24 @@ impl Review {
         };
         let attached = Arc::clone(&session.plan);
         let mut words = Vec::new();
+        let name = (cx.announcer).agent_name(&session.key, &session.agent, &cx.sessions);
         if cx.sessions.several() {
-            let name = cx
-                .announcer
-                .agent_name(&session.key, &session.agent, &cx.sessions);
             let args = [("agent", Arg::Name(name.to_string()))];
             words = cx.words("fact.of_agent", &args);
         }
-        words.extend(self.begin(&attached, Reads::Plan, cx));
-        cx.answer_aside(words);
+        let quote = quote_of(Some(&name));
+        words.extend(self.begin(&attached, Reads::Plan, quote.clone(), cx));
+        cx.quote(words, vec![quote]);
     }
 
     /// Opens something for reading, and returns its announcement: what it is, and all of it if it is a single part.
-    fn begin(&mut self, attached: &Attached, reads: Reads, cx: &AppCx) -> Vec<Segment> {
+    fn begin(
+        &mut self,
+        attached: &Attached,
+        reads: Reads,
+        quote: Quote,
+        cx: &AppCx,
+    ) -> Vec<Segment> {
         let mut words = cx.announcer.summary_of(attached, reads);
         let mut parts = cx.announcer.parts_of(attached, reads);
         if parts.len() == 1 {
@@ -168,9 +179,17 @@ impl Review {
         if parts.is_empty() {
             return words;
         }
-        self.reading.open(Of::Told, parts);
+        self.reading.open(Of::Told, Some(quote), parts);
         let key = cx.face.pick("reading.keys", "reading.lines");
         words.extend(cx.words(key, &[]));
         words
+    }
+}
+
+/// Returns whose words an output, a plan or a change is.
+fn quote_of(agent: Option<&str>) -> Quote {
+    Quote {
+        agent: agent.unwrap_or_default().into(),
+        of: Quoted::Matter,
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Copied, Segment, TurnPart, TurnText};
+use crate::announce::{Copied, Quote, Quoted, Segment, TurnPart, TurnText};
 use crate::session::QuestionId;
 
 /// What the parts belong to.
@@ -39,6 +39,8 @@ pub(super) struct Reading {
 #[derive(Debug, Clone)]
 struct OpenReading {
     of: Of,
+    /// Whose words it contains.
+    quote: Option<Quote>,
     parts: Vec<ReadingPart>,
     /// The last part read; `None` before the first step, when both ends are equally near.
     at: Option<usize>,
@@ -67,20 +69,31 @@ impl ReadingPart {
 
 impl Reading {
     /// Opens parts for reading; without any part, opens nothing.
-    pub(super) fn open(&mut self, of: Of, parts: Vec<Vec<Segment>>) {
+    pub(super) fn open(&mut self, of: Of, quote: Option<Quote>, parts: Vec<Vec<Segment>>) {
         let parts = parts.into_iter().map(ReadingPart::Words).collect();
-        self.begin(of, parts, Arc::new([]));
+        self.begin(of, quote, parts, Arc::new([]));
     }
 
     /// Opens everything that an agent wrote in a turn.
     pub(super) fn open_turn(&mut self, turn: TurnText) {
         let parts = turn.parts.into_iter().map(ReadingPart::OfTurn).collect();
-        self.begin(Of::Turn, parts, turn.copied);
+        let quote = Quote {
+            agent: turn.agent,
+            of: Quoted::Text,
+        };
+        self.begin(Of::Turn, Some(quote), parts, turn.copied);
     }
 
-    fn begin(&mut self, of: Of, parts: Vec<ReadingPart>, whole: Arc<[Copied]>) {
+    fn begin(
+        &mut self,
+        of: Of,
+        quote: Option<Quote>,
+        parts: Vec<ReadingPart>,
+        whole: Arc<[Copied]>,
+    ) {
         self.open = (!parts.is_empty()).then_some(OpenReading {
             of,
+            quote,
             parts,
             at: None,
             indent: String::new(),
@@ -97,6 +110,11 @@ impl Reading {
     /// Returns what is being read.
     pub(super) fn of(&self) -> Option<Of> {
         self.open.as_ref().map(|open| open.of)
+    }
+
+    /// Returns whose words are being read.
+    pub(super) fn quote(&self) -> Option<Quote> {
+        self.open.as_ref()?.quote.clone()
     }
 
     /// Returns what to copy now of an agent's turn: the last part read, or before the first step the whole turn; after
@@ -185,14 +203,14 @@ mod tests {
         let part = |n: usize| vec![own(); n];
         let mut reading = Reading::default();
         assert_eq!(reading.step(true), None);
-        reading.open(Of::Told, vec![part(1), part(2)]);
+        reading.open(Of::Told, None, vec![part(1), part(2)]);
         assert_eq!(reading.step(true), Some(Stepped::To(part(1))));
         assert_eq!(reading.step(false), Some(Stepped::AtStart));
         assert_eq!(reading.step(true), Some(Stepped::To(part(2))));
         assert_eq!(reading.step(true), Some(Stepped::AtEnd));
-        reading.open(Of::Question(QuestionId(1)), vec![part(1), part(2)]);
+        reading.open(Of::Question(QuestionId(1)), None, vec![part(1), part(2)]);
         assert_eq!(reading.step(false), Some(Stepped::To(part(2))));
-        reading.open(Of::Told, Vec::new());
+        reading.open(Of::Told, None, Vec::new());
         assert_eq!(reading.of(), None);
     }
 }

@@ -196,6 +196,7 @@ impl SpeechQueue {
                 .phrases
                 .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),
             facts: None,
+            quotes: Vec::new(),
         };
         QueueItem::new(Arc::new(announcement), now)
     }

@@ -46,6 +46,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
         direction: None,
         segments: vec![Segment::own(text)],
         facts: None,
+        quotes: Vec::new(),
     }
 }
 

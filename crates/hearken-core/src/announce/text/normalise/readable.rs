@@ -142,14 +142,10 @@ impl Readable {
                     Some(_) | None => cell.clone(),
                 })
                 .collect();
-            return shown.join(", ");
+            return sentences(shown);
         }
-        let all: Vec<&str> = cells
-            .iter()
-            .map(String::as_str)
-            .filter(|cell| !cell.is_empty())
-            .collect();
-        let all = all.join(", ");
+        let all = cells.iter().filter(|cell| !cell.is_empty()).cloned();
+        let all = sentences(all);
         let headers = cells
             .iter()
             .take(COLUMNS)
@@ -162,6 +158,21 @@ impl Readable {
             capital(&fill(&words.table, &[("text", &all)]))
         }
     }
+}
+
+/// Ends each cell of a row like a sentence: to a listener, commas would not tell one cell from the next.
+fn sentences(cells: impl IntoIterator<Item = String>) -> String {
+    let mut row = String::new();
+    for cell in cells {
+        if !row.is_empty() {
+            row.push(' ');
+        }
+        row.push_str(&cell);
+        if !cell.ends_with(['.', '!', '?', ':', ';', '…', '。', '؟', '।']) {
+            row.push('.');
+        }
+    }
+    row
 }
 
 /// The shown text, line by line.
@@ -393,10 +404,10 @@ mod tests {
         };
         assert_eq!(
             shown("| Name | **Age** |\n", Begins::Line),
-            "Table: Name, Age"
+            "Table: Name. Age."
         );
         assert_eq!(shown("|---|---|\n", Begins::Line), "");
-        assert_eq!(shown("| Ann | 7 |\n", Begins::Line), "Name: Ann, Age: 7");
+        assert_eq!(shown("| Ann | 7 |\n", Begins::Line), "Name: Ann. Age: 7.");
         assert_eq!(shown("\nThen:\n", Begins::Line), "Then:");
         assert_eq!(shown("```rust\n", Begins::Code), "Code block, Rust:");
         assert_eq!(
