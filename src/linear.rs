@@ -4,16 +4,18 @@
 //! cut into rows (`rows`), where the lines go (`runtime`), what is announced (`app`).
 //!
 //! # Mental model
-//! A line is `LABEL: MESSAGE (TIME)`: a label in words, then the message, and the time last. A label appears when the
-//! speaker changes. Where a continuation row begins shows whose it is: **a row at the edge without a label is hearken's
-//! alone, an indented row is not**. So an agent can't forge one of hearken's rows.
+//! A line is `LABEL: MESSAGE (TIME)`: a label in words, then the message, and the time last; beside an agent's words the
+//! time stands in the label, because no time among them is hearken's. A label appears when the speaker changes. **A row
+//! at the edge begins with its label; a row that is set in continues the row above.** So an agent can't forge a row at
+//! the edge, and while a question is open it can't write one that is set in either: then each row with its words has a
+//! label, and what is set in is hearken's alone.
 //!
-//! - Sentences of one agent's text follow each other without its label, indented. The label returns after another
-//!   speaker or the person's typing, after a pause, while a question is open, and when a listener who reviews single
-//!   rows could take a text for hearken's: if it has a colon in it, or a word that hearken uses around questions.
-//! - Further lines of one of hearken's messages (the help) have no label and begin at the edge.
-//! - A row that continues a wrapped line begins like the text it belongs to. But around a question, and in urgent
-//!   messages with an agent's words, each row with such words begins with a label.
+//! - Sentences of one agent's text follow each other without its label. The label returns after another speaker or the
+//!   person's typing, after a pause, while a question is open, and when a listener who reviews single rows could take a
+//!   text for hearken's: if it has a colon in it, a key as hearken types it, or a word that hearken uses around
+//!   questions.
+//! - Further lines of one of hearken's messages (the help) have no label.
+//! - What an answer quotes of an agent is on rows of its own, under the agent's name (`parts`).
 //!
 //! A question has a line for each of its parts, with hearken's words and the agent's apart. If a label with a name
 //! would take up much of a narrow line, further rows omit the name. A time that would need a narrow line to itself is
@@ -42,8 +44,7 @@ use crate::session::SessionKey;
 pub use json::json;
 
 use again::{ClockWords, Labels, OwnWords};
-use parts::place_of;
-use rows::{Beginning, Continuation, Label, TimePlace, isolated, put};
+use rows::{Beginning, Continuation, Label, TimePlace, isolated, place_of, put};
 
 /// How long after an agent's words its next ones need no label: later, a person may have forgotten whose turn it was,
 /// or may return to the newest row from elsewhere.
@@ -178,7 +179,8 @@ impl LineWriter {
                 let asked = app.sessions().open_questions().next().is_some();
                 let is_unclear = could_be_ours || asked;
                 let last = told.segments.iter().rfind(|it| !it.shown().is_empty());
-                let time = place_of(time.as_deref(), last.map_or(Mark::Own, |it| it.mark));
+                let last = last.map_or(Mark::Own, |it| it.mark);
+                let time = place_of(time.as_deref(), last, &label, self.page);
                 let goes_on = self.goes_on(told, &speaker, is_unclear);
                 let beginning = match (is_new, goes_on, time) {
                     // The first line of a run is hearken's greeting, which begins with its name.

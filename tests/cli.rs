@@ -347,7 +347,7 @@ fn lines_of_a_width_keep_to_it() {
         assert!(line.chars().count() <= 40, "{line}");
     }
     for line in &lines[2..] {
-        // A continuation of an agent's text is indented.
+        // A continuation is indented.
         let told = line.contains(": ") || line.starts_with("  ");
         assert!(told, "every line has its label: {line}");
     }

@@ -88,21 +88,31 @@ fn is_end(told: &Value) -> bool {
         .contains(&told["kind"].as_str().unwrap())
 }
 
-/// Strips the labels and the time, and returns the words. On a narrow page the time is left out if it would
-/// have a line to itself. The first row has a label, and unlabelled continuations are indented unless they are
-/// hearken's alone.
+/// Strips the labels and the time, and returns the words. On a narrow page the time is left out if it would cost a
+/// row. The first row has a label, in which a time may stand, and continuations without a label are indented.
 fn words_of(lines: &str, width: u16, labels: &[String], ours: bool) -> String {
+    let mut is_timed = false;
     let messages: Vec<&str> = lines
         .lines()
         .enumerate()
         .map(|(at, line)| {
-            let labelled = labels
-                .iter()
-                .find_map(|label| line.strip_prefix(label.as_str())?.strip_prefix(": "));
+            // A choice's number is in its label, and is announced.
+            if line.starts_with("Choice ") {
+                return line;
+            }
+            let labelled = labels.iter().find_map(|label| {
+                let rest = line.strip_prefix(label.as_str())?;
+                let timed = rest.strip_prefix(" (").filter(|_| at == 0);
+                let timed = timed.and_then(|rest| rest.split_once("): "));
+                if let Some((time, words)) = timed.filter(|(time, _)| is_time(time)) {
+                    is_timed |= !time.is_empty();
+                    return Some(words);
+                }
+                rest.strip_prefix(": ")
+            });
             match (labelled, line.strip_prefix("  ")) {
                 (Some(words), _) => words,
                 (None, Some(words)) if at > 0 => words,
-                (None, None) if at > 0 && ours => line,
                 // Only the greeting, the first line of all, begins with hearken's name instead of a label.
                 (None, None) if ours && line.starts_with("hearken, ") => line,
                 (None, _) => {
@@ -112,15 +122,17 @@ fn words_of(lines: &str, width: u16, labels: &[String], ours: bool) -> String {
         })
         .collect();
     let joined = messages.join(" ");
-    let is_time = |time: &str| {
-        let digits = time.chars().filter(char::is_ascii_digit).count();
-        time.len() == "00:00:00)".len() && digits == 6
-    };
-    match joined.rsplit_once(" (") {
+    let at_end = joined.strip_suffix(')').and_then(|it| it.rsplit_once(" ("));
+    match at_end {
         Some((words, time)) if is_time(time) => words.to_owned(),
+        _ if is_timed => joined,
         _ if (1..60).contains(&width) => joined,
-        _ => panic!("the time at the end of {joined}"),
+        _ => panic!("the time in the label or at the end of {joined}"),
     }
+}
+
+fn is_time(time: &str) -> bool {
+    time.len() == "00:00:00".len() && time.chars().filter(char::is_ascii_digit).count() == 6
 }
 
 /// Removes what lines may change: spaces, and a full stop that would have a line to itself.

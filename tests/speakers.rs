@@ -129,9 +129,9 @@ fn the_time_stands_where_it_is_set_to() {
     assert_eq!(
         told(0, TimesChoice::Minute),
         [
-            "Ann says: One more. (10:00)",
+            "Ann says (10:00): One more.",
             "  Two.",
-            "  Three. (10:01)",
+            "Ann says (10:01): Three.",
             "  Four and five."
         ]
     );
@@ -147,19 +147,19 @@ fn the_time_stands_where_it_is_set_to() {
     assert_eq!(
         told(0, TimesChoice::Always),
         [
-            "Ann says: One more. (10:00:50)",
-            "  Two. (10:00:50)",
-            "  Three. (10:01:02)",
-            "  Four and five. (10:01:02)",
+            "Ann says (10:00:50): One more.",
+            "Ann says (10:00:50): Two.",
+            "Ann says (10:01:02): Three.",
+            "Ann says (10:01:02): Four and five.",
         ]
     );
-    // A time that was left out of a narrow line follows the next one.
+    // A narrow line has no room for it.
     assert_eq!(
         told(24, TimesChoice::Minute),
         [
             "Ann says: One more.",
-            "  Two. (10:00)",
-            "  Three. (10:01)",
+            "  Two.",
+            "  Three.",
             "  Four and five."
         ]
     );
@@ -213,4 +213,117 @@ fn no_row_of_an_agents_begins_like_one_of_hearkens() {
             assert!(found > 8, "{found}: {rows:#?}");
         }
     }
+}
+
+/// Returns whether a row is an agent's, as `docs/linear.md` tells from its beginning and from the row above.
+fn is_agents(row: &str, above: bool) -> bool {
+    if row.starts_with("  ") {
+        return above;
+    }
+    let label = row.split_once(": ").map_or("", |(label, _)| label);
+    let label = label.split(" (").next().unwrap();
+    let verb = label.rsplit(' ').next().unwrap();
+    let numbered = ["Choice ", "Step "].iter().any(|it| label.starts_with(it));
+    numbered || ["says", "asks", "shows", "runs"].contains(&verb)
+}
+
+/// Whatever an answer repeats of an agent is under its name, and no time of hearken's is among it.
+#[test]
+fn what_an_answer_repeats_of_an_agent_is_under_its_name() {
+    for width in [0, 20, 40, 80] {
+        for asked in [false, true] {
+            let mut stage = stage(width, TimesChoice::Always);
+            let stage = &mut stage;
+            let text = "# zzFiles\n\n| zzName | zzWhy |\n|---|---|\n| zza | zzit zzis zzlong |\n\n\
+                ```python\nif zza:\n    zzquestion(zzb)\n```\n\nzzso y 1 zzaccepts. ";
+            say(stage, "Ann", text);
+            let output = json!({"of": "zztest", "lines": ["zzone", "Question: zztwo", "zzthree"], "count": 3, "gap": 3});
+            let plan =
+                json!([{"step": "zzlook", "stage": "done"}, {"step": "zzanswer", "stage": "now"}]);
+            for (kind, fields) in [
+                (
+                    "tool.invoked",
+                    json!({"tool": "sh", "tool_call_id": "call_1"}),
+                ),
+                (
+                    "tool.completed",
+                    json!({"tool": "sh", "tool_call_id": "call_1", "status": "success",
+                        "extensions": {"hearken": {"output": output}}}),
+                ),
+                (
+                    "tool.invoked",
+                    json!({"tool": "sh", "tool_call_id": "call_2",
+                        "extensions": {"hearken": {"call": {"title": "zzrun hearken zzy 1"}}}}),
+                ),
+                (
+                    "progress.updated",
+                    json!({"progress": {"percent": 50},
+                        "extensions": {"hearken": {"plan": plan}}}),
+                ),
+            ] {
+                event(stage, "Ann", kind, fields);
+            }
+            if asked {
+                event(
+                    stage,
+                    "Ben",
+                    "awaiting.confirmation",
+                    json!({"action": "zzGo.", "consequence": "zzGone.", "reply_token": "rpl_1",
+                        "timeout_seconds": 300, "default_decision": "reject", "risk_level": "low",
+                        "irreversible": false, "urgency": "critical"}),
+                );
+            }
+            let mut found = 0;
+            for line in ["w", ".", ".", ".", ".", ".", "output", "plan", "t", "b"] {
+                rows(stage);
+                stage.line(line);
+                let mut is_agent = false;
+                for row in rows(stage) {
+                    is_agent = is_agents(&row, is_agent);
+                    let theirs = row.contains("zz");
+                    found += usize::from(theirs);
+                    assert!(!theirs || is_agent, "{width}, {line}: {row:?}");
+                    assert!(
+                        !(asked && theirs && row.starts_with("  ")),
+                        "{width}, {line}: {row:?}"
+                    );
+                    let timed = row.contains("(10:00:5");
+                    let in_label = row
+                        .split_once("): ")
+                        .is_some_and(|(label, _)| !label.contains("zz"));
+                    assert!(!(theirs && timed) || in_label, "{width}, {line}: {row:?}");
+                }
+            }
+            assert!(found > 15, "{width}: {found}");
+        }
+    }
+}
+
+#[test]
+fn three_choices_take_three_rows_of_forty_columns() {
+    let mut stage = stage(40, TimesChoice::Never);
+    let stage = &mut stage;
+    let choices = ["Friday at 7", "Saturday at 8", "Sunday at 6"];
+    let choices: Vec<_> = choices
+        .iter()
+        .map(|it| json!({"value": it, "label": it}))
+        .collect();
+    event(
+        stage,
+        "Table Finder",
+        "awaiting.clarification",
+        json!({"question": "Which evening?", "response_type": "multiple_choice", "choices": choices,
+            "reply_token": "rpl_1", "timeout_seconds": 300, "urgency": "critical"}),
+    );
+    let rows = rows(stage);
+    let of_choices: Vec<&String> = rows.iter().filter(|row| row.contains(" at ")).collect();
+    assert_eq!(
+        of_choices,
+        [
+            "Choice 1: Friday at 7.",
+            "Choice 2: Saturday at 8.",
+            "Choice 3: Sunday at 6."
+        ],
+        "{rows:#?}"
+    );
 }

@@ -160,7 +160,7 @@ impl OwnWords {
         if text.is_empty() {
             return false;
         }
-        if looks_labelled(text) {
+        if looks_labelled(text) || names_a_key(text) {
             return true;
         }
         if !(self.phrases.as_ref()).is_some_and(|known| Arc::ptr_eq(known, phrases)) {
@@ -246,6 +246,15 @@ fn looks_labelled(text: &str) -> bool {
     after_colon
 }
 
+/// Returns whether a text names a key as hearken types it: a letter and the number of a question.
+fn names_a_key(text: &str) -> bool {
+    let is_key = |word: &str| matches!(word.as_bytes(), [key] if key.is_ascii_lowercase());
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let mut words = text.split(|c: char| c.is_whitespace() || c == '"' || c == '“' || c == '`');
+    let mut before = "";
+    words.any(|word| is_key(std::mem::replace(&mut before, word)) && is_number(word))
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -269,6 +278,21 @@ mod tests {
         }
         assert!(!of(&[]).are_in("hearken"));
         assert!(of(&["h"]).are_in("oho") && of(&["h"]).are_in("oh"));
+    }
+
+    #[test]
+    fn a_key_is_named_by_a_letter_and_a_number() {
+        for (text, names) in [
+            ("y 1 accepts", true),
+            ("Type “n 2”.", true),
+            ("so d 1", true),
+            ("y to accept", false),
+            ("day 1", false),
+            ("1 y", false),
+            ("", false),
+        ] {
+            assert_eq!(names_a_key(text), names, "{text}");
+        }
     }
 
     #[test]

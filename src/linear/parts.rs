@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::announce::{Announcement, Mark, Quote, Segment, join_shown};
 use crate::app::App;
 
-use super::rows::{Beginning, Continuation, Label, TimePlace, isolated, put};
+use super::rows::{Beginning, Continuation, Label, isolated, place_of, put};
 use super::{LineWriter, Page};
 
 /// What follows the words that a row begins with, if these become its label.
@@ -56,11 +56,12 @@ impl LineWriter {
             let text = text_of(&words.join(" "), part, told, self.page);
             let of_part = label_of(part, ours, asker);
             let beginning = match part.mark {
-                Mark::Agent if is_known => Beginning::Known,
+                Mark::Agent if is_known && part.name.is_none() => Beginning::Known,
                 Mark::Agent | Mark::Own => Beginning::Labelled,
             };
             is_known |= part.mark == Mark::Agent && part.name.is_none();
-            let time = place_of(time.filter(|_| Some(at) == timed), part.mark);
+            let time = time.filter(|_| Some(at) == timed);
+            let time = place_of(time, part.mark, &of_part, self.page);
             is_timed |= put(out, (&of_part, beginning), onward, &text, time, self.page);
         }
         is_timed
@@ -89,12 +90,13 @@ impl LineWriter {
             if text.is_empty() {
                 continue;
             }
-            let time = place_of(time.filter(|_| Some(at) == timed), part.mark);
+            let time = time.filter(|_| Some(at) == timed);
             if part.mark == Mark::Agent {
                 quote = quotes.next().or(quote);
             }
             let (Mark::Agent, Some(of)) = (part.mark, quote) else {
                 before = None;
+                let time = place_of(time, Mark::Own, ours, self.page);
                 let label = (ours, Beginning::Labelled);
                 is_timed |= put(out, label, Continuation::SetIn, &text, time, self.page);
                 continue;
@@ -115,6 +117,7 @@ impl LineWriter {
                 false => Beginning::Labelled,
             };
             before = Some(of);
+            let time = place_of(time, part.mark, &of_part, self.page);
             is_timed |= put(out, (&of_part, beginning), onward, &text, time, self.page);
         }
         is_timed
@@ -159,15 +162,6 @@ fn parts<'a>(shown: &'a [&'a Segment]) -> Vec<Part<'a>> {
 fn timed(parts: &[Part<'_>]) -> Option<usize> {
     let ours = parts.iter().rposition(|part| part.mark == Mark::Own);
     ours.or_else(|| (!parts.is_empty()).then_some(0))
-}
-
-/// Returns where a time stands beside the words of a speaker.
-pub(super) fn place_of(time: Option<&str>, mark: Mark) -> TimePlace<'_> {
-    match (time, mark) {
-        (None, _) => TimePlace::None,
-        (Some(time), Mark::Own) => TimePlace::End(time),
-        (Some(time), Mark::Agent) => TimePlace::Label(time),
-    }
 }
 
 fn text_of(words: &str, part: &Part<'_>, told: &Announcement, page: Page) -> String {

@@ -115,6 +115,28 @@ pub(super) fn isolated<'t>(
     out.into()
 }
 
+/// Returns where a time stands beside the words of a speaker: nowhere, if a narrow line has no room for it in the label.
+pub(super) fn place_of<'t>(
+    time: Option<&'t str>,
+    mark: Mark,
+    label: &Label<'_>,
+    page: Page,
+) -> TimePlace<'t> {
+    let Some(time) = time else {
+        return TimePlace::None;
+    };
+    let taken = (label.first.width() + " : ".len() + time.width()) * LABEL_SHARE;
+    match mark {
+        Mark::Own => TimePlace::End(time),
+        Mark::Agent if is_narrow(page) && taken > usize::from(page.width) => TimePlace::None,
+        Mark::Agent => TimePlace::Label(time),
+    }
+}
+
+fn is_narrow(page: Page) -> bool {
+    (1..TIMED_FROM).contains(&page.width)
+}
+
 /// Writes one message under a label, or without one if it continues; returns whether the time is included. Every row
 /// begins as [`Beginning`] and [`Continuation`] say, so that no row of an agent's begins like one of hearken's.
 /// An isolate ends with its line, as in every terminal, and begins again on the next.
@@ -127,9 +149,8 @@ pub(super) fn put(
     page: Page,
 ) -> bool {
     let width = usize::from(page.width);
-    let is_narrow = (1..TIMED_FROM).contains(&page.width);
-    let takes_much = |label: &str| width > 0 && (label.width() + 2) * LABEL_SHARE > width;
-    let short = takes_much(&label.first);
+    let is_narrow = is_narrow(page);
+    let short = width > 0 && (label.first.width() + 2) * LABEL_SHARE > width;
     let (at_end, in_label) = match time {
         TimePlace::None => (None, None),
         TimePlace::End(time) => (Some(time), None),
@@ -141,8 +162,6 @@ pub(super) fn put(
             label.first.to_string()
         }
     };
-    // Next to words on a narrow line, a time would cost another row.
-    let in_label = in_label.filter(|time| !is_narrow || !takes_much(&format!("{first} {time}")));
     let whole: Cow<'_, str> = match at_end {
         Some(time) => [message, " ", time].concat().into(),
         None => message.into(),
@@ -218,7 +237,18 @@ fn rows_of(
             Continuation::Exact => wrap_exact(line, room),
             Continuation::Labelled | Continuation::SetIn => wrap(line, room),
         };
-        let mut of_line = if rows.is_empty() {
+        let mut of_line = if rows.is_empty() && taken_first < taken {
+            // Without a label, the first row has more room than the others.
+            let mut of_line = wrap(line, width.max(NARROWEST));
+            let further = of_line.split_off(1).join(" ");
+            of_line.extend(
+                Some(cut(&further))
+                    .filter(|_| !further.is_empty())
+                    .into_iter()
+                    .flatten(),
+            );
+            of_line
+        } else if rows.is_empty() {
             // The first row may have less room than the others: a filler takes its label's place while wrapping.
             let left = width.saturating_sub(taken_first + indent);
             let filled = room - left.max(NARROWEST).min(room);
@@ -272,10 +302,10 @@ mod tests {
         };
         super::put(
             &mut out,
-            (&label, false),
+            (&label, Beginning::Labelled),
             Continuation::Labelled,
             message,
-            time,
+            time.map_or(TimePlace::None, TimePlace::End),
             page,
         );
         out
@@ -323,6 +353,25 @@ mod tests {
             Page::plain(10),
         );
         assert!(tiny.starts_with("Mail Assistant says: A few"), "{tiny}");
+    }
+
+    #[test]
+    fn code_keeps_its_indentation_and_the_greeting_its_room() {
+        let narrow = Page::plain(26);
+        let code = "if a:\n        return the_sum_of(a, b)";
+        assert_eq!(
+            written("Ann", code, None, narrow),
+            "Ann: if a:\nAnn:         return\nAnn:         the_sum_of(a,\nAnn:         b)\n"
+        );
+        let label = Label {
+            first: "Note".into(),
+            further: &String::new,
+        };
+        let mut out = String::new();
+        let greeting = "hearken, plain lines, no voice. ? help, q quit.";
+        let (label, onward) = ((&label, Beginning::Greeting), Continuation::SetIn);
+        super::put(&mut out, label, onward, greeting, TimePlace::None, narrow);
+        assert_eq!(out, "hearken, plain lines, no\n  voice. ? help, q quit.\n");
     }
 
     #[test]

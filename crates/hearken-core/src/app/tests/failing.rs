@@ -339,9 +339,13 @@ fn the_status_says_what_a_running_call_is_called() {
     let mut stage = Stage::with(PIPE, Config::default());
     stage.event("session.started", json!({"summary_normal": "Testing"}));
     for (n, title, words) in [
-        (1, "npm test", "running “npm test” for"),
-        (2, "sh -c 'echo a; exit 3'", "“sh -c 'echo a; exit 3'” for"),
-        (3, &"word ".repeat(40), "word word”… for"),
+        (1, "npm test", "For less than a second: npm test"),
+        (
+            2,
+            "sh -c 'echo a; exit 3'",
+            "For less than a second: sh -c 'echo a; exit 3'",
+        ),
+        (3, &"word ".repeat(40), "word word …"),
     ] {
         stage.event(
             "tool.invoked",
