@@ -235,6 +235,18 @@ pub enum Command {
         #[command(flatten)]
         options: Options,
     },
+    /// Answer five questions that set hearken up, and try each answer at once
+    ///
+    /// They are about screen reader or voice, speed, switches or keys, verbosity and colours. Nothing is written before
+    /// the last answer.
+    Setup {
+        /// The settings file to change, instead of your own
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+        /// Your languages, best first
+        #[arg(long, value_name = "TAG", value_delimiter = ',')]
+        language: Vec<String>,
+    },
     /// Say a text with the chosen voice
     Say {
         /// The text

@@ -12,6 +12,7 @@ pub mod guide;
 pub mod linear;
 pub mod pane;
 pub mod runtime;
+pub mod setup;
 
 pub use aaep as protocol;
 pub use hearken_core::{announce, app, bridge, inspect, keys, session};

@@ -228,6 +228,10 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             )?)
             .await
         }
+        Command::Setup { config, language } => {
+            let words = runtime::phrases_for(config.as_deref(), &language)?;
+            runtime::set_up(config.as_deref(), words).await
+        }
         Command::Say {
             text,
             voice,

@@ -36,6 +36,7 @@ mod replies;
 mod running;
 mod screen;
 mod serving;
+mod setting_up;
 pub(crate) mod settings;
 mod signs;
 pub(crate) mod sources;
@@ -76,6 +77,7 @@ pub use panics::end_on_panic;
 pub use plan::{Plan, acp_speak, demo, list, replay, run_agent, say, watch};
 pub use proxied::{Proxied, acp_listen, acp_proxy};
 pub use serving::{Serving, serve};
+pub use setting_up::set_up;
 pub use wording::{fault, phrases, phrases_for};
 
 use editor::Editor;

@@ -100,6 +100,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "protocol",
             "proxy",
             "session",
+            "setup",
             "transport",
             "voice",
         ],
@@ -123,6 +124,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ("bench", &["announce", "platform"], &["tokio", "serde_json"]),
     ("cli", &["app", "config"], &[]),
     ("guide", &["announce", "app", "cli", "config", "keys"], &[]),
+    ("setup", &["announce", "config", "keys"], &[]),
     (
         "main",
         &[
@@ -146,6 +148,7 @@ const GUARDED: &[&str] = &[
 /// What a pure room must not read: the clock, the environment, the disk, randomness.
 const PURE: &[&str] = &[
     "link", "dialect", "session", "announce", "inspect", "keys", "app", "config", "guide",
+    "setup",
 ];
 const IMPURE: &[&str] = &[
     "Instant::now",

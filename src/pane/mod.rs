@@ -21,11 +21,13 @@ mod keys;
 mod look;
 mod question;
 mod rows;
+mod sample;
 mod sessions;
 mod times;
 mod transcript;
 
 pub use look::Look;
+pub use sample::sample;
 pub use times::stale_at;
 
 use jiff::tz::TimeZone;

@@ -89,6 +89,21 @@ fn written(path: &Path, delivery: &Delivery) -> std::io::Result<()> {
     put_for_owner(path, &text)
 }
 
+/// Removes the remembered speed, which would go before that of the settings.
+///
+/// # Errors
+/// When what is remembered can't be read or written.
+pub fn forget_rate() -> Result<(), Failure> {
+    let Some(path) = state_file().filter(|path| path.exists()) else {
+        return Ok(());
+    };
+    let mut delivery = recalled(&path).map_err(|why| Failure::unreadable(&path, why))?;
+    if delivery.rate.take().is_some() {
+        remember(&delivery)?;
+    }
+    Ok(())
+}
+
 /// Returns the path of the remembered voice settings.
 pub fn state_file() -> Option<PathBuf> {
     state_folder().map(|folder| folder.join("voice.toml"))

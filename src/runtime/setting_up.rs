@@ -1,0 +1,361 @@
+//! `hearken setup` on a terminal: shows and speaks what the dialog tells, reads lines and switches, writes the settings.
+//!
+//! Responsibilities: the terminal, the voice that is tried, the file. Not here: the questions and what an answer means
+//! (`setup`).
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::announce::speakable::Profile;
+use crate::announce::{Arg, Class, Deliveries, Mark, Phrases, Reason, Utterance, UtteranceId};
+use crate::app::{Exit, VoiceWish};
+use crate::config::{Config, Delivery, ThemeChoice, VoiceChoice};
+use crate::keys;
+use crate::pane;
+use crate::platform::signals::{Leave, Leaving};
+use crate::platform::{files, put_for_owner, terminal};
+use crate::setup::{Change, Dialog, SetupEffect, SetupInput, Unmerged, Value, merge};
+use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
+
+use super::facing::{reader_present, wish};
+use super::failure::Failure;
+use super::{Unwritten, look, settings};
+
+/// How long a switch is waited for.
+const SWITCH: Duration = Duration::from_secs(15);
+
+/// Asks the person the questions, and writes the answers into their settings, or into the named file.
+///
+/// # Errors
+/// When the settings can't be read or written, or the terminal can't be written to.
+pub async fn set_up(file: Option<&Path>, words: Phrases) -> anyhow::Result<Exit> {
+    let mut config = settings::load(file)?;
+    settings::recall(&mut config)?;
+    let path = match file {
+        Some(file) => file.to_owned(),
+        None => settings::own_file().ok_or_else(|| Failure::new("call.setup.no_place"))?,
+    };
+    let words = Arc::new(words);
+    let reader = reader_present(crate::config::ReaderChoice::Auto);
+    let mut desk = SetupDesk {
+        voice: SetupVoice::open(&config, reader),
+        words: Arc::clone(&words),
+        reader,
+        path,
+    };
+    // From the moment the first question is visible, it can be left.
+    let mut leaving = Leaving::listen()?;
+    // What was typed before is no answer.
+    terminal::flush_input();
+    let mut dialog = Dialog::new(words, &config, reader);
+    let mut effects = dialog.begin();
+    loop {
+        let input = match desk.carry_out(effects)? {
+            Carried::Left => {
+                desk.voice.close().await;
+                return Ok(Exit::Clean);
+            }
+            Carried::Listen => tokio::task::spawn_blocking(switch)
+                .await
+                .unwrap_or(SetupInput::Key(None)),
+            Carried::On => {
+                let mut line = Box::pin(typed());
+                loop {
+                    tokio::select! {
+                        line = &mut line => break line,
+                        told = desk.voice.news(&desk.words) => desk.carry_out(dialog.take(told)).map(drop)?,
+                        told = leaving.told() => {
+                            desk.carry_out(dialog.take(SetupInput::End))?;
+                            desk.voice.close().await;
+                            return Ok(match told {
+                                Leave::Interrupt => Exit::Interrupted,
+                                Leave::End => Exit::Terminated,
+                            });
+                        }
+                    }
+                }
+            }
+        };
+        effects = dialog.take(input);
+    }
+}
+
+/// What comes after the effects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Carried {
+    /// The next line.
+    On,
+    /// A key of a switch.
+    Listen,
+    /// Nothing: it is over.
+    Left,
+}
+
+/// What the dialog's requests need.
+struct SetupDesk {
+    voice: SetupVoice,
+    words: Arc<Phrases>,
+    reader: bool,
+    path: PathBuf,
+}
+
+impl SetupDesk {
+    /// Carries out what the dialog asks for; its words are spoken in one go.
+    fn carry_out(&mut self, effects: Vec<SetupEffect>) -> anyhow::Result<Carried> {
+        let mut said = Vec::new();
+        let mut carried = Carried::On;
+        for effect in effects {
+            match effect {
+                SetupEffect::Tell(text) => {
+                    print(&text)?;
+                    said.push(text);
+                }
+                SetupEffect::Speak(config) => self.voice.take(*config, self.reader),
+                SetupEffect::Show(theme) => print(&self.sample(theme))?,
+                SetupEffect::Listen => carried = Carried::Listen,
+                SetupEffect::Leave => carried = Carried::Left,
+                SetupEffect::Write(changes) => {
+                    let told = self.write(&changes)?;
+                    print(&told)?;
+                    said.push(told);
+                    carried = Carried::Left;
+                }
+            }
+        }
+        self.voice.say(&said.join(" "), &self.words);
+        Ok(carried)
+    }
+
+    /// Returns what matters in the colours of a theme.
+    fn sample(&self, theme: ThemeChoice) -> String {
+        let has_no_color = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
+        let theme = match has_no_color {
+            true => ThemeChoice::Plain,
+            false => theme,
+        };
+        let is_terminal = std::io::stdout().is_terminal();
+        let word = |key: &str| self.words.text(key, &[]);
+        pane::sample(
+            theme,
+            is_terminal,
+            [
+                word("setup.show.alert"),
+                word("setup.show.danger"),
+                word("setup.show.own"),
+                word("setup.show.quiet"),
+            ],
+        )
+    }
+
+    /// Writes the changes into the person's file, and returns words about it.
+    fn write(&self, changes: &[Change]) -> Result<String, Failure> {
+        let rate = changes.iter().find(|it| (it.table, it.name) == ("voice", "rate"));
+        if changes.is_empty() {
+            return Ok(self.words.text("setup.same", &[]));
+        }
+        // The file as it is now: somebody may have changed it meanwhile.
+        let there = self.path.exists();
+        let text = match there {
+            true => settings::text(Some(&self.path))?.map_or_else(String::new, |(_, text)| text),
+            false => String::new(),
+        };
+        let text = merge(&text, changes).map_err(|why| {
+            let reason = match why {
+                Unmerged::Syntax => Reason::new("call.setup.syntax"),
+                Unmerged::NoSection(name) => Reason::new("call.setup.section").with("name", name),
+            };
+            Failure::in_file(&self.path, reason)
+        })?;
+        if Config::from_toml(&text).is_err() {
+            return Err(Failure::in_file(&self.path, Reason::new("call.setup.syntax")));
+        }
+        // A link leads to the file that is meant.
+        let path = match there {
+            true => self.path.canonicalize(),
+            false => Ok(self.path.clone()),
+        };
+        let unwritable = |error: std::io::Error| Failure::unwritable(&self.path, &error);
+        let path = path.map_err(unwritable)?;
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.exists()) {
+            files::folder_for_owner(folder).map_err(unwritable)?;
+        }
+        put_for_owner(&path, &text).map_err(unwritable)?;
+        if rate.is_some() {
+            settings::forget_rate()?;
+        }
+        let of_change = |change: &Change| match &change.value {
+            Some(Value::Text(text)) => format!("{}.{} = {text:?}", change.table, change.name),
+            Some(Value::Number(n)) => format!("{}.{} = {n}", change.table, change.name),
+            None => {
+                let name = Arg::Own(format!("{}.{}", change.table, change.name));
+                self.words.text("setup.unset", &[("name", name)])
+            }
+        };
+        let changes: Vec<String> = changes.iter().map(of_change).collect();
+        let args = [
+            ("name", Arg::Own(look::shown(&self.path))),
+            ("changes", Arg::Own(changes.join(", "))),
+        ];
+        Ok(self.words.text("setup.written", &args))
+    }
+}
+
+/// The voice that is tried.
+struct SetupVoice {
+    voice: Option<VoiceHandle>,
+    events: mpsc::Receiver<VoiceEvent>,
+    config: Config,
+    /// The engine that is open, and whether a screen reader counts.
+    engine: Option<VoiceChoice>,
+    said: u64,
+    /// Whether the dialog waits to hear of it.
+    tried: bool,
+}
+
+impl SetupVoice {
+    /// Opens the voice of the settings as they are, if hearken would speak.
+    fn open(config: &Config, found: bool) -> Self {
+        let (_, events) = VoiceSink::channel();
+        let mut voice = Self {
+            voice: None,
+            events,
+            config: config.clone(),
+            engine: None,
+            said: 0,
+            tried: false,
+        };
+        voice.take(config.clone(), found);
+        voice.tried = false;
+        voice
+    }
+
+    /// Speaks by other settings from now on.
+    fn take(&mut self, config: Config, found: bool) {
+        let reader = match config.screen.reader {
+            crate::config::ReaderChoice::Auto => found,
+            crate::config::ReaderChoice::Yes => true,
+            crate::config::ReaderChoice::No => false,
+        };
+        let speaks = wish(&config.voice.engine, reader) == VoiceWish::Speak;
+        let engine = speaks.then(|| config.voice.engine.clone());
+        if engine != self.engine {
+            let (sink, events) = VoiceSink::channel();
+            self.voice = (engine.as_ref()).map(|it| voice::open(it, &config.voice, reader, sink));
+            self.events = events;
+            self.engine = engine;
+            self.tried = true;
+        }
+        self.config = config;
+    }
+
+    /// Speaks a text, interrupting what is being said.
+    fn say(&mut self, text: &str, words: &Phrases) {
+        let Some(voice) = self.voice.as_ref().filter(|_| !text.is_empty()) else {
+            return;
+        };
+        self.said += 1;
+        voice.speak(Utterance {
+            id: UtteranceId(self.said),
+            class: Class::Response,
+            text: words.lexicon().speak(text, Profile::Prose, None),
+            language: words.voice_language().map(str::to_owned),
+            mark: Mark::Own,
+            sound: Deliveries::new(&self.config.voice).sound(Mark::Own, [None, None], None),
+        });
+    }
+
+    /// Waits for news of the voice that the dialog has to hear.
+    async fn news(&mut self, words: &Phrases) -> SetupInput {
+        loop {
+            let told = match &self.voice {
+                Some(_) => self.events.recv().await,
+                None => None,
+            };
+            match told {
+                Some(VoiceEvent::Ready { engine }) if self.tried => {
+                    return SetupInput::Voice(words.because(&engine));
+                }
+                Some(VoiceEvent::None { reason, .. } | VoiceEvent::Lost { reason }) => {
+                    self.voice = None;
+                    return SetupInput::NoVoice(words.because(&reason));
+                }
+                Some(
+                    VoiceEvent::Ready { .. }
+                    | VoiceEvent::Recovered { .. }
+                    | VoiceEvent::Begun(_)
+                    | VoiceEvent::Ended(_)
+                    | VoiceEvent::Cut(_)
+                    | VoiceEvent::Notice { .. }
+                    | VoiceEvent::Adjustable { .. }
+                    | VoiceEvent::Cues { .. },
+                ) => {}
+                None => return std::future::pending().await,
+            }
+        }
+    }
+
+    /// Lets the last words be said, as far as the settings give them time.
+    async fn close(self) {
+        if let Some(voice) = self.voice {
+            voice.close(Duration::from_millis(self.config.voice.linger_ms)).await;
+        }
+    }
+}
+
+fn print(text: &str) -> Result<(), Unwritten> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")
+        .and_then(|()| out.flush())
+        .map_err(Unwritten)
+}
+
+/// Reads one line.
+async fn typed() -> SetupInput {
+    let (sender, receiver) = oneshot::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let count = std::io::stdin().lock().read_line(&mut line);
+        // The receiver is gone if the person left by a signal.
+        let _ = sender.send(matches!(count, Ok(1..)).then_some(line));
+    });
+    let line = receiver.await.ok().flatten();
+    line.map_or(SetupInput::End, SetupInput::Line)
+}
+
+/// Reads the key that a switch sends. Without a terminal there is none.
+fn switch() -> SetupInput {
+    if !std::io::stdin().is_terminal() || crossterm::terminal::enable_raw_mode().is_err() {
+        return SetupInput::Key(None);
+    }
+    let key = pressed();
+    // A terminal that stays raw would show at once; there is nothing else to try.
+    let _ = crossterm::terminal::disable_raw_mode();
+    match key {
+        Some(key) if is_interrupt(key) => SetupInput::End,
+        key => SetupInput::Key(key.and_then(keys::name_of)),
+    }
+}
+
+fn pressed() -> Option<KeyEvent> {
+    let until = std::time::Instant::now() + SWITCH;
+    loop {
+        let left = until.saturating_duration_since(std::time::Instant::now());
+        if !event::poll(left).ok()? {
+            return None;
+        }
+        match event::read().ok()? {
+            Event::Key(key) if key.kind == KeyEventKind::Press => return Some(key),
+            _ => {}
+        }
+    }
+}
+
+fn is_interrupt(key: KeyEvent) -> bool {
+    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
+}

@@ -1,0 +1,281 @@
+//! The dialog: from a typed line to words, a trial, and at the end the changes.
+//!
+//! Responsibilities: which question is open, what a line means, what is tried. Not here: the choices (`questions`), how
+//! anything is shown, spoken or written (`runtime`).
+
+use std::sync::Arc;
+
+use crate::announce::{Arg, Args, Phrases};
+use crate::config::{Config, ThemeChoice, Verbosity};
+use crate::keys::{Keymap, Scan};
+
+use super::changes::Change;
+use super::questions::{Asked, ONE_SWITCH, READER, SPEAKS, TWO_SWITCHES, changes};
+
+/// The words that leave; as everywhere, a key or the word it stands for.
+const LEAVE: [&str; 2] = ["q", "quit"];
+
+/// A fact for the dialog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SetupInput {
+    /// A line was typed.
+    Line(String),
+    /// There is no further input.
+    End,
+    /// A key was pressed, by its name; `None` if none came in time, or one without a name.
+    Key(Option<String>),
+    /// The voice that is tried is there; its engine in words.
+    Voice(String),
+    /// The voice that is tried is not there; why, in words.
+    NoVoice(String),
+}
+
+/// A request of the dialog.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SetupEffect {
+    /// Show a line, and say it if hearken speaks.
+    Tell(String),
+    /// Speak by these settings from now on.
+    Speak(Box<Config>),
+    /// Show how the full face is coloured.
+    Show(ThemeChoice),
+    /// Read one key, whatever it is.
+    Listen,
+    /// Make these changes in the person's settings, and leave.
+    Write(Vec<Change>),
+    /// Leave, with the settings as they were.
+    Leave,
+}
+
+/// The key that a switch is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// The one that steps on.
+    Step,
+    /// The one that selects.
+    Select,
+}
+
+/// The questions and answers so far.
+#[derive(Debug)]
+pub struct Dialog {
+    phrases: Arc<Phrases>,
+    /// The settings as they were.
+    before: Config,
+    /// The settings with the answers so far.
+    answered: Config,
+    /// The settings with what is being tried.
+    tried: Config,
+    /// Whether a screen reader was found.
+    reader: bool,
+    asked: Asked,
+    /// The number of the question, from 1.
+    number: usize,
+    /// The choice that Enter takes, from 0; `None` if the settings stand for none.
+    chosen: Option<usize>,
+    /// The key of a switch that is being waited for.
+    wanted: Option<Wanted>,
+}
+
+impl Dialog {
+    /// Begins with the settings as they are, and with whether a screen reader was found.
+    pub fn new(phrases: Arc<Phrases>, config: &Config, reader: bool) -> Self {
+        Self {
+            phrases,
+            before: config.clone(),
+            answered: config.clone(),
+            tried: config.clone(),
+            reader,
+            asked: Asked::Speech,
+            number: 0,
+            chosen: None,
+            wanted: None,
+        }
+    }
+
+    /// Returns the greeting and the first question.
+    pub fn begin(&mut self) -> Vec<SetupEffect> {
+        let mut effects = vec![self.tell("setup.begin", &[])];
+        self.ask(Asked::Speech, &mut effects);
+        effects
+    }
+
+    /// Takes a fact.
+    pub fn take(&mut self, input: SetupInput) -> Vec<SetupEffect> {
+        let mut effects = Vec::new();
+        match input {
+            SetupInput::End => self.leave(&mut effects),
+            SetupInput::Key(key) => self.key(key, &mut effects),
+            SetupInput::Voice(engine) => {
+                effects.push(self.tell("setup.voice", &[("engine", Arg::Own(engine))]));
+            }
+            SetupInput::NoVoice(why) => {
+                effects.push(self.tell("setup.no_voice", &[("why", Arg::Own(why))]));
+            }
+            SetupInput::Line(line) => self.line(line.trim(), &mut effects),
+        }
+        effects
+    }
+
+    fn line(&mut self, line: &str, effects: &mut Vec<SetupEffect>) {
+        let (_, choices) = self.asked.phrases();
+        match (line, line.parse::<usize>()) {
+            (leave, _) if LEAVE.contains(&leave) => self.leave(effects),
+            ("", _) if self.chosen.is_some() || self.asked == Asked::Rate => self.go_on(effects),
+            (_, Ok(number)) if (1..=choices.len()).contains(&number) => {
+                self.choose(number - 1, effects);
+            }
+            _ => {
+                let n = Arg::own(choices.len());
+                effects.push(self.tell("setup.again", &[("n", n)]));
+            }
+        }
+    }
+
+    fn leave(&self, effects: &mut Vec<SetupEffect>) {
+        effects.push(self.tell("setup.left", &[]));
+        effects.push(SetupEffect::Leave);
+    }
+
+    /// Asks a question.
+    fn ask(&mut self, asked: Asked, effects: &mut Vec<SetupEffect>) {
+        self.asked = asked;
+        self.number += 1;
+        self.tried = self.answered.clone();
+        self.chosen = asked.chosen(&self.answered, self.reader);
+        let (question, choices) = asked.phrases();
+        let words = [
+            ("n", Arg::own(self.number)),
+            ("question", Arg::Own(self.phrases.text(question, &[]))),
+        ];
+        effects.push(self.tell("setup.question", &words));
+        for (at, choice) in choices.iter().enumerate() {
+            let args = [
+                ("n", Arg::own(at + 1)),
+                ("choice", Arg::Own(self.phrases.text(choice, &[]))),
+            ];
+            effects.push(self.tell("setup.choice", &args));
+        }
+        let chosen = match self.chosen {
+            Some(at) => self.tell("setup.enter", &[("n", Arg::own(at + 1))]),
+            None => self.tell("setup.enter.as_it_is", &[]),
+        };
+        effects.push(chosen);
+    }
+
+    /// Makes a choice, and tries it.
+    fn choose(&mut self, at: usize, effects: &mut Vec<SetupEffect>) {
+        self.tried = self.answered.clone();
+        self.asked.choose(at, &mut self.tried, self.reader);
+        self.chosen = Some(at);
+        match self.asked {
+            Asked::Speech => {
+                effects.push(SetupEffect::Speak(Box::new(self.tried.clone())));
+                let key = match at {
+                    READER => "setup.try.reader",
+                    SPEAKS => "setup.try.voice",
+                    _ => "setup.try.none",
+                };
+                effects.push(self.tell(key, &[]));
+            }
+            Asked::Rate => {
+                effects.push(SetupEffect::Speak(Box::new(self.tried.clone())));
+                effects.push(self.tell("setup.try.rate", &[]));
+            }
+            Asked::Hands if at == ONE_SWITCH => return self.want(Wanted::Select, effects),
+            Asked::Hands if at == TWO_SWITCHES => return self.want(Wanted::Step, effects),
+            Asked::Hands => {}
+            Asked::Verbosity => effects.push(self.sample()),
+            Asked::Colours => effects.push(SetupEffect::Show(self.tried.screen.theme)),
+        }
+        self.keep(at, effects);
+    }
+
+    /// Returns an announcement as long as it would be.
+    fn sample(&self) -> SetupEffect {
+        let words = |level: Verbosity| {
+            let said = self.phrases.say("setup.try.verbosity", level, &[]);
+            crate::announce::join_shown(&said)
+        };
+        SetupEffect::Tell(words(self.tried.announce.verbosity))
+    }
+
+    /// Tells what is chosen now, and how to go on.
+    fn keep(&self, at: usize, effects: &mut Vec<SetupEffect>) {
+        effects.push(self.tell("setup.keep", &[("n", Arg::own(at + 1))]));
+    }
+
+    /// Waits for the key of a switch.
+    fn want(&mut self, wanted: Wanted, effects: &mut Vec<SetupEffect>) {
+        self.wanted = Some(wanted);
+        let key = match (wanted, self.chosen) {
+            (Wanted::Step, _) => "setup.switch.step",
+            (Wanted::Select, Some(TWO_SWITCHES)) => "setup.switch.select",
+            (Wanted::Select, _) => "setup.switch.only",
+        };
+        effects.push(self.tell(key, &[]));
+        effects.push(SetupEffect::Listen);
+    }
+
+    /// Takes the key of a switch.
+    fn key(&mut self, key: Option<String>, effects: &mut Vec<SetupEffect>) {
+        let (Some(wanted), Some(at)) = (self.wanted.take(), self.chosen) else {
+            return;
+        };
+        let scan = &mut self.tried.scanning;
+        let Some(key) = key else {
+            self.unchoose("setup.switch.nothing", &[], effects);
+            return;
+        };
+        let name = ("key", Arg::own(&key));
+        match wanted {
+            Wanted::Step => scan.step = key,
+            Wanted::Select => scan.select = key,
+        }
+        // While only one of two is known, it has to stand for both.
+        let mut whole = scan.clone();
+        if wanted == Wanted::Step {
+            whole.select = std::mem::take(&mut whole.step);
+            whole.auto_ms = u64::MAX;
+        }
+        let fits = Keymap::new(&self.tried.keys)
+            .is_ok_and(|map| matches!(Scan::new(&whole, &map), Ok(Some(_))));
+        if !fits {
+            self.unchoose("setup.switch.taken", &[name], effects);
+            return;
+        }
+        match wanted {
+            Wanted::Step => {
+                effects.push(self.tell("setup.switch.steps", &[name]));
+                self.want(Wanted::Select, effects);
+            }
+            Wanted::Select => {
+                effects.push(self.tell("setup.switch.selects", &[name]));
+                self.keep(at, effects);
+            }
+        }
+    }
+
+    /// Takes a choice back that could not be tried.
+    fn unchoose(&mut self, key: &str, args: &Args<'_>, effects: &mut Vec<SetupEffect>) {
+        self.tried = self.answered.clone();
+        self.chosen = self.asked.chosen(&self.answered, self.reader);
+        effects.push(self.tell(key, args));
+        if let Some(at) = self.chosen {
+            self.keep(at, effects);
+        }
+    }
+
+    /// Goes on with what is chosen.
+    fn go_on(&mut self, effects: &mut Vec<SetupEffect>) {
+        self.answered = self.tried.clone();
+        match self.asked.next(&self.answered, self.reader) {
+            Some(next) => self.ask(next, effects),
+            None => effects.push(SetupEffect::Write(changes(&self.before, &self.answered))),
+        }
+    }
+
+    fn tell(&self, key: &str, args: &Args<'_>) -> SetupEffect {
+        SetupEffect::Tell(self.phrases.text(key, args))
+    }
+}
