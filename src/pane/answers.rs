@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use crate::announce::{About, Announcement};
 use crate::keys::Mode;
 
-use super::rows::PaneRow;
+use super::rows::{PaneRow, beside_sign, scanned};
 use super::{View, transcript};
 
 /// Returns its rows; none if everything in it is visible elsewhere.
@@ -36,6 +36,9 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
         .iter()
         .skip(last)
         .filter(|told| !has_a_place(told))
-        .flat_map(|told| transcript::entry(view, told, "", width, style))
+        .flat_map(|told| match view.app.scanned() == Some(told.id) {
+            true => scanned(transcript::entry(view, told, "", beside_sign(width), style)),
+            false => transcript::entry(view, told, "", width, style),
+        })
         .collect()
 }

@@ -13,7 +13,7 @@
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -54,6 +54,33 @@ impl PaneRow {
             ..Self::own(text, style)
         }
     }
+}
+
+/// What stands before the item that a switch would select.
+const SCANNED: &str = "» ";
+
+/// Marks rows as the item that a switch would select: by a sign and in reverse video. They must leave room for it.
+pub(super) fn scanned(rows: Vec<PaneRow>) -> Vec<PaneRow> {
+    let columns = SCANNED.width() as u16;
+    let marked = |(at, row): (usize, PaneRow)| {
+        let before = match at {
+            0 => SCANNED.to_owned(),
+            _ => " ".repeat(columns.into()),
+        };
+        let shifted = |(first, last, begin)| (first + columns, last + columns, begin);
+        PaneRow {
+            text: before + &row.text,
+            style: row.style.add_modifier(Modifier::REVERSED),
+            isolated: row.isolated.map(shifted),
+            whole: row.whole,
+        }
+    };
+    rows.into_iter().enumerate().map(marked).collect()
+}
+
+/// Returns how wide such rows may be.
+pub(super) fn beside_sign(width: u16) -> u16 {
+    width.saturating_sub(SCANNED.width() as u16)
 }
 
 /// Breaks the program's own words into rows.

@@ -4,7 +4,7 @@
 
 use clap::ValueEnum;
 
-use crate::config::{Config, FaceChoice, ReaderChoice, ThemeChoice, Verbosity, VoiceChoice};
+use crate::config::{Config, ReaderChoice, ThemeChoice, Verbosity, VoiceChoice};
 
 use super::changes::{Change, Value};
 
@@ -197,10 +197,6 @@ fn choose_hands(at: usize, config: &mut Config) {
         UNSTEADY => BOUNCE_MS,
         _ => 0,
     };
-    // Switches are scanned on the full face only.
-    if matches!(at, ONE_SWITCH | TWO_SWITCHES) {
-        config.screen.face = FaceChoice::Full;
-    }
 }
 
 /// Returns what differs between two settings, as far as the questions are about it.
@@ -213,7 +209,7 @@ pub(super) fn changes(before: &Config, after: &Config) -> Vec<Change> {
 }
 
 /// Returns the settings that the questions are about.
-fn rows(config: &Config) -> [(&'static str, &'static str, Option<Value>); 10] {
+fn rows(config: &Config) -> [(&'static str, &'static str, Option<Value>); 9] {
     let text = |text: String| Some(Value::Text(text));
     let number = |number: u64| i64::try_from(number).ok().map(Value::Number);
     let Config {
@@ -228,7 +224,6 @@ fn rows(config: &Config) -> [(&'static str, &'static str, Option<Value>); 10] {
         ("screen", "reader", text(name_of(&screen.reader))),
         ("voice", "engine", text(voice.engine.clone().into())),
         ("voice", "rate", voice.rate.map(|rate| Value::Number(rate.into()))),
-        ("screen", "face", text(name_of(&screen.face))),
         ("scanning", "step", text(scanning.step.clone())),
         ("scanning", "select", text(scanning.select.clone())),
         ("scanning", "auto_ms", number(scanning.auto_ms)),

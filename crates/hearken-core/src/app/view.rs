@@ -300,6 +300,12 @@ impl App {
         self.label_words(label_key(told), None)
     }
 
+    /// Returns the announcement of the item that a switch would select.
+    pub fn scanned(&self) -> Option<AnnouncementId> {
+        let shown = self.questions.shown().map(|shown| shown.question);
+        self.hands.scanned(self.mode(), shown)
+    }
+
     /// Returns the label of quoted words, with the agent's name or without.
     pub fn label_of_quote(&self, quote: &Quote, is_named: bool) -> String {
         let key = match quote.of {

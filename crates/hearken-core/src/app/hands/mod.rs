@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use crossterm::event::KeyEvent;
 
-use crate::keys::{Filter, Keymap, Pass, Press};
+use crate::announce::AnnouncementId;
+use crate::keys::{Filter, Keymap, Mode, Pass, Press};
+use crate::session::QuestionId;
 
 use scan::Scanning;
 
@@ -40,6 +42,11 @@ impl Hands {
     /// Returns the key assignments.
     pub(super) fn keymap(&self) -> &Keymap {
         &self.keymap
+    }
+
+    /// Returns the announcement of what is in focus of a switch.
+    pub(super) fn scanned(&self, mode: Mode, shown: Option<QuestionId>) -> Option<AnnouncementId> {
+        self.scanning.focus(mode, shown)?.told()
     }
 
     fn scanning(&self) -> &Scanning {

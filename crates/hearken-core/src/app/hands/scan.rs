@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::announce::AnnouncementId;
 use crate::keys::{Mode, Scan, ScanKey};
 use crate::session::QuestionId;
 
@@ -27,6 +28,8 @@ pub(super) struct Focus {
     since: Duration,
     /// The number of automatic steps so far.
     by_itself: usize,
+    /// Its announcement.
+    told: Option<AnnouncementId>,
 }
 
 impl Focus {
@@ -44,7 +47,13 @@ impl Focus {
             at,
             since,
             by_itself,
+            told: None,
         }
+    }
+
+    /// Returns its announcement.
+    pub(super) fn told(&self) -> Option<AnnouncementId> {
+        self.told
     }
 
     /// Returns the place in the list of items.
@@ -95,6 +104,13 @@ impl Scanning {
     /// Moves the focus.
     pub(super) fn go_to(&mut self, focus: Focus) {
         self.focus = Some(focus);
+    }
+
+    /// Notes the announcement of what is in focus.
+    pub(super) fn note_told(&mut self, told: Option<AnnouncementId>) {
+        if let Some(focus) = &mut self.focus {
+            focus.told = told;
+        }
     }
 
     /// Clears the focus.

@@ -129,52 +129,11 @@ impl Hands {
         self.scan_say(at, scene, cx);
     }
 
-    /// Announces what is in focus.
-    fn scan_say(&self, at: usize, scene: ScanScene, cx: &mut AppCx) {
-        let Some(item) = self.scan_items(scene, cx).get(at).cloned() else {
-            return;
-        };
-        let phrases = cx.phrases();
-        let words = match &item {
-            ScanItem::Named(name) => {
-                let does = BINDINGS
-                    .iter()
-                    .find(|binding| binding.name == *name)
-                    .map_or("", |binding| binding.does);
-                phrases.help(does).to_owned()
-            }
-            ScanItem::Option(id, at) => {
-                let Some(question) = cx.sessions.shared(*id) else {
-                    return;
-                };
-                let label = match &question.body {
-                    QuestionBody::Clarification(asked) => asked
-                        .choices
-                        .get(*at)
-                        .map(|choice| cx.announcer.exact(&question, &choice.label)),
-                    QuestionBody::Confirmation(asked) => asked
-                        .others()
-                        .nth(*at)
-                        .map(|other| Arg::Own(cx.announcer.decision_words(other))),
-                };
-                let args = [
-                    ("n", Arg::own(at + 1)),
-                    ("label", label.unwrap_or_else(|| Arg::own(""))),
-                ];
-                cx.tell_about(Class::Response, &question, "scan.choice", &args);
-                return;
-            }
-            ScanItem::Group(at) => {
-                let letters: Vec<String> =
-                    GROUPS[*at].chars().map(|c| scan_letter(c, cx)).collect();
-                letters.join(" ")
-            }
-            ScanItem::Letter(c) => scan_letter(*c, cx),
-            ScanItem::Delete => phrases.text("scan.delete", &[]),
-            ScanItem::Send => phrases.text("scan.send", &[]),
-            ScanItem::Back => phrases.text("scan.back", &[]),
-        };
-        cx.respond("scan.item", &[("item", Arg::Own(words))]);
+    /// Announces what is in focus, and notes where it is announced.
+    fn scan_say(&mut self, at: usize, scene: ScanScene, cx: &mut AppCx) {
+        scan_tell(self.scan_items(scene, cx).get(at), scene, cx);
+        let told = cx.answers.told().last().map(|told| told.id);
+        self.scanning_mut().note_told(told);
     }
 
     fn scan_do(
@@ -277,6 +236,81 @@ impl Hands {
                 ScanItem::Back,
             ],
         }
+    }
+}
+
+/// Announces an item.
+    fn scan_tell(item: Option<&ScanItem>, scene: ScanScene, cx: &mut AppCx) {
+        let Some(item) = item else {
+            return;
+        };
+        let phrases = cx.phrases();
+        let words = match item {
+            ScanItem::Named(name) => {
+                let shown = scene.shown.and_then(|id| cx.sessions.question(id));
+                phrases.text(name_of(name, shown), &[])
+            }
+            ScanItem::Option(id, at) => {
+                let Some(question) = cx.sessions.shared(*id) else {
+                    return;
+                };
+                let label = match &question.body {
+                    QuestionBody::Clarification(asked) => asked
+                        .choices
+                        .get(*at)
+                        .map(|choice| cx.announcer.exact(&question, &choice.label)),
+                    QuestionBody::Confirmation(asked) => asked
+                        .others()
+                        .nth(*at)
+                        .map(|other| Arg::Own(cx.announcer.decision_words(other))),
+                };
+                let args = [
+                    ("n", Arg::own(at + 1)),
+                    ("label", label.unwrap_or_else(|| Arg::own(""))),
+                ];
+                cx.tell_about(Class::Response, &question, "scan.choice", &args);
+                return;
+            }
+            ScanItem::Group(at) => {
+                let letters: Vec<String> =
+                    GROUPS[*at].chars().map(|c| scan_letter(c, cx)).collect();
+                letters.join(" ")
+            }
+            ScanItem::Letter(c) => scan_letter(*c, cx),
+            ScanItem::Delete => phrases.text("scan.delete", &[]),
+            ScanItem::Send => phrases.text("scan.send", &[]),
+            ScanItem::Back => phrases.text("scan.back", &[]),
+        };
+        cx.respond("scan.item", &[("item", Arg::Own(words))]);
+    }
+
+/// Returns the phrase that names a command in two words.
+fn name_of(command: &str, shown: Option<&Question>) -> &'static str {
+    let informs = matches!(
+        shown.map(|question| &question.body),
+        Some(QuestionBody::Clarification(_))
+    );
+    match command {
+        "accept" if informs => "scan.yes",
+        "reject" if informs => "scan.no",
+        "accept" => "scan.accept",
+        "reject" => "scan.reject",
+        "confirm" => "scan.confirm",
+        "explain" => "scan.explain",
+        "choose" => "scan.choose",
+        "answer" => "scan.answer",
+        "details" => "scan.details",
+        "read_on" => "scan.read_on",
+        "read_back" => "scan.read_back",
+        "next_question" => "scan.next_question",
+        "stop" => "scan.stop",
+        "repeat" => "scan.repeat",
+        "status" => "scan.status",
+        "previous" => "scan.previous",
+        "next" => "scan.next",
+        "away" => "scan.away",
+        "leave" => "scan.leave",
+        _ => "scan.quit",
     }
 }
 

@@ -38,14 +38,14 @@ impl Stage {
 fn a_question_is_accepted_in_two_steps_by_two_switches() {
     let mut stage = stage("F7", 0);
     stage.ask_with("rpl_1", json!({"risk_level": "high", "irreversible": true}));
-    stage.step_to("accept the question");
+    stage.step_to("Accept it");
     stage.code(SELECT);
     assert!(stage.heard("to confirm"));
     stage.wait(500);
     stage.code(SELECT);
     assert!(stage.sent.is_empty(), "the same switch again does nothing");
     assert!(stage.heard("Step first"));
-    stage.step_to("confirm accepting");
+    stage.step_to("Confirm it");
     stage.code(SELECT);
     assert_eq!(stage.decision(), Some("accept"));
 }
@@ -66,7 +66,7 @@ fn a_selection_is_armed_like_a_key() {
 fn what_was_in_focus_for_one_question_is_nothing_for_another() {
     let mut stage = stage("F7", 0);
     stage.ask("rpl_1");
-    stage.step_to("accept the question");
+    stage.step_to("Accept it");
     stage.ask("rpl_2");
     stage.event("awaiting.confirmation", json!({"action": "Send rpl_1", "reply_token": "rpl_3", "risk_level": "low", "urgency": "critical"}));
     stage.press('n');
@@ -87,7 +87,7 @@ fn a_choice_and_a_text_are_given_by_switches() {
             {"value": "a", "label": "First"}, {"value": "b", "label": "Second"}],
             "accepted_response_kinds": ["multiple_choice", "freetext"], "urgency": "critical"}),
     );
-    stage.step_to("choose an option");
+    stage.step_to("Choose option");
     stage.code(SELECT);
     stage.step_to("Second");
     stage.code(SELECT);
@@ -97,7 +97,7 @@ fn a_choice_and_a_text_are_given_by_switches() {
         json!({"question": "What?", "reply_token": "rpl_2", "timeout_seconds": 300,
             "accepted_response_kinds": ["freetext"], "urgency": "critical"}),
     );
-    stage.step_to("type an answer");
+    stage.step_to("Type answer");
     stage.code(SELECT);
     stage.step_to("0 1 2");
     stage.code(SELECT);
@@ -115,9 +115,9 @@ fn one_switch_is_enough_when_time_steps() {
     stage.ask("rpl_1");
     stage.wait(500);
     stage.code(SELECT);
-    assert!(stage.heard("accept the question"));
+    assert!(stage.heard("Accept it"));
     stage.wait(2100);
-    assert!(stage.heard("reject the question"));
+    assert!(stage.heard("Reject it"));
     stage.code(SELECT);
     assert!(stage.sent.is_empty(), "meant for what was there before");
     assert!(stage.heard("That was too soon"));
@@ -143,7 +143,7 @@ fn a_switch_that_is_held_selects_once() {
     stage.wait(1000);
     stage.code(SELECT);
     stage.wait(1000);
-    assert!(stage.heard("accept the question"));
+    assert!(stage.heard("Accept it"));
     // It is held down for three seconds, and the keyboard repeats it.
     stage.code(SELECT);
     assert!(stage.heard("to confirm"));
@@ -168,4 +168,24 @@ fn steps_end_no_second_step() {
     stage.wait(300);
     stage.press('c');
     assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn the_items_of_a_question_have_two_words_each_and_the_last_one_told_is_in_focus() {
+    let mut stage = stage("F7", 0);
+    assert_eq!(stage.app.scanned(), None);
+    stage.ask("rpl_1");
+    let mut heard = std::collections::BTreeSet::new();
+    for _ in 0..20 {
+        stage.wait(500);
+        stage.code(STEP);
+        let told = stage.app.answers().last().unwrap().clone();
+        assert_eq!(stage.app.scanned(), Some(told.id));
+        assert_eq!(told.shown().trim_end_matches('.').split(' ').count(), 2, "{told:?}");
+        heard.insert(told.shown());
+    }
+    assert!(heard.len() > 8, "{heard:?}");
+    stage.wait(500);
+    stage.code(SELECT);
+    assert_eq!(stage.app.scanned(), None, "a selection leaves the focus");
 }
