@@ -240,6 +240,14 @@ pub enum Command {
     /// They are about screen reader or voice, speed, switches or keys, verbosity and colours. Nothing is written before
     /// the last answer.
     Setup {
+        /// Whether a screen reader is running: detected, or as you say
+        #[arg(
+            long,
+            value_enum,
+            value_name = "WHETHER",
+            env = "HEARKEN_SCREEN_READER"
+        )]
+        screen_reader: Option<ReaderChoice>,
         /// The settings file to change, instead of your own
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,

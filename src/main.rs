@@ -228,9 +228,14 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             )?)
             .await
         }
-        Command::Setup { config, language } => {
+        Command::Setup {
+            screen_reader,
+            config,
+            language,
+        } => {
             let words = runtime::phrases_for(config.as_deref(), &language)?;
-            runtime::set_up(config.as_deref(), words).await
+            let reader = screen_reader.unwrap_or_default();
+            runtime::set_up(config.as_deref(), reader, words).await
         }
         Command::Say {
             text,

@@ -147,8 +147,7 @@ const GUARDED: &[&str] = &[
 
 /// What a pure room must not read: the clock, the environment, the disk, randomness.
 const PURE: &[&str] = &[
-    "link", "dialect", "session", "announce", "inspect", "keys", "app", "config", "guide",
-    "setup",
+    "link", "dialect", "session", "announce", "inspect", "keys", "app", "config", "guide", "setup",
 ];
 const IMPURE: &[&str] = &[
     "Instant::now",

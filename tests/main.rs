@@ -75,6 +75,7 @@ mod replies;
 mod run;
 mod screens;
 mod served;
+mod setup;
 #[cfg(unix)]
 mod sight;
 mod sources;

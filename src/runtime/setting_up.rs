@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::announce::speakable::Profile;
 use crate::announce::{Arg, Class, Deliveries, Mark, Phrases, Reason, Utterance, UtteranceId};
 use crate::app::{Exit, VoiceWish};
-use crate::config::{Config, Delivery, ThemeChoice, VoiceChoice};
+use crate::config::{Config, ReaderChoice, ThemeChoice, VoiceChoice};
 use crate::keys;
 use crate::pane;
 use crate::platform::signals::{Leave, Leaving};
@@ -33,7 +33,11 @@ const SWITCH: Duration = Duration::from_secs(15);
 ///
 /// # Errors
 /// When the settings can't be read or written, or the terminal can't be written to.
-pub async fn set_up(file: Option<&Path>, words: Phrases) -> anyhow::Result<Exit> {
+pub async fn set_up(
+    file: Option<&Path>,
+    reader: ReaderChoice,
+    words: Phrases,
+) -> anyhow::Result<Exit> {
     let mut config = settings::load(file)?;
     settings::recall(&mut config)?;
     let path = match file {
@@ -41,7 +45,7 @@ pub async fn set_up(file: Option<&Path>, words: Phrases) -> anyhow::Result<Exit>
         None => settings::own_file().ok_or_else(|| Failure::new("call.setup.no_place"))?,
     };
     let words = Arc::new(words);
-    let reader = reader_present(crate::config::ReaderChoice::Auto);
+    let reader = reader_present(reader);
     let mut desk = SetupDesk {
         voice: SetupVoice::open(&config, reader),
         words: Arc::clone(&words),
@@ -115,6 +119,7 @@ impl SetupDesk {
                     print(&text)?;
                     said.push(text);
                 }
+                SetupEffect::Note(text) => print(&text)?,
                 SetupEffect::Speak(config) => self.voice.take(*config, self.reader),
                 SetupEffect::Show(theme) => print(&self.sample(theme))?,
                 SetupEffect::Listen => carried = Carried::Listen,
@@ -154,7 +159,9 @@ impl SetupDesk {
 
     /// Writes the changes into the person's file, and returns words about it.
     fn write(&self, changes: &[Change]) -> Result<String, Failure> {
-        let rate = changes.iter().find(|it| (it.table, it.name) == ("voice", "rate"));
+        let rate = changes
+            .iter()
+            .find(|it| (it.table, it.name) == ("voice", "rate"));
         if changes.is_empty() {
             return Ok(self.words.text("setup.same", &[]));
         }
@@ -172,7 +179,10 @@ impl SetupDesk {
             Failure::in_file(&self.path, reason)
         })?;
         if Config::from_toml(&text).is_err() {
-            return Err(Failure::in_file(&self.path, Reason::new("call.setup.syntax")));
+            return Err(Failure::in_file(
+                &self.path,
+                Reason::new("call.setup.syntax"),
+            ));
         }
         // A link leads to the file that is meant.
         let path = match there {
@@ -238,9 +248,9 @@ impl SetupVoice {
     /// Speaks by other settings from now on.
     fn take(&mut self, config: Config, found: bool) {
         let reader = match config.screen.reader {
-            crate::config::ReaderChoice::Auto => found,
-            crate::config::ReaderChoice::Yes => true,
-            crate::config::ReaderChoice::No => false,
+            ReaderChoice::Auto => found,
+            ReaderChoice::Yes => true,
+            ReaderChoice::No => false,
         };
         let speaks = wish(&config.voice.engine, reader) == VoiceWish::Speak;
         let engine = speaks.then(|| config.voice.engine.clone());
@@ -303,7 +313,9 @@ impl SetupVoice {
     /// Lets the last words be said, as far as the settings give them time.
     async fn close(self) {
         if let Some(voice) = self.voice {
-            voice.close(Duration::from_millis(self.config.voice.linger_ms)).await;
+            voice
+                .close(Duration::from_millis(self.config.voice.linger_ms))
+                .await;
         }
     }
 }

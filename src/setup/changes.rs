@@ -91,7 +91,11 @@ mod tests {
         let text = "# mine\n[announce]\nverbosity = \"terse\" # short\nlanguages = [\"de\"]\n\n\
             [voice]\n# fast\nrate = 60\nengine = \"auto\"\n\n# a source\n[[source]]\nname = \"a\"\nurl = \"http://x\"\n";
         let changes = [
-            change("announce", "verbosity", Some(Value::Text("detailed".into()))),
+            change(
+                "announce",
+                "verbosity",
+                Some(Value::Text("detailed".into())),
+            ),
             change("voice", "rate", None),
             change("screen", "theme", Some(Value::Text("plain".into()))),
             change("scanning", "auto_ms", Some(Value::Number(2000))),
@@ -111,17 +115,30 @@ mod tests {
 
     #[test]
     fn sections_of_every_form_are_changed_and_what_is_none_is_refused() {
-        let terse = [change("announce", "verbosity", Some(Value::Text("terse".into())))];
+        let terse = [change(
+            "announce",
+            "verbosity",
+            Some(Value::Text("terse".into())),
+        )];
         for (text, merged) in [
             ("", "[announce]\nverbosity = \"terse\"\n"),
-            ("announce.load = \"low\"\n", "announce.load = \"low\"\nannounce.verbosity = \"terse\"\n"),
-            ("announce = { load = \"low\" }\n", "announce = { load = \"low\" , verbosity = \"terse\" }\n"),
+            (
+                "announce.load = \"low\"\n",
+                "announce.load = \"low\"\nannounce.verbosity = \"terse\"\n",
+            ),
+            (
+                "announce = { load = \"low\" }\n",
+                "announce = { load = \"low\" , verbosity = \"terse\" }\n",
+            ),
         ] {
             let told = merge(text, &terse).unwrap();
             let read: toml::Table = told.parse().unwrap();
             assert_eq!(read, merged.parse::<toml::Table>().unwrap(), "{told}");
         }
-        assert_eq!(merge("announce = 1\n", &terse), Err(Unmerged::NoSection("announce")));
+        assert_eq!(
+            merge("announce = 1\n", &terse),
+            Err(Unmerged::NoSection("announce"))
+        );
         assert_eq!(merge("announce = \n", &terse), Err(Unmerged::Syntax));
     }
 }

@@ -106,7 +106,9 @@ impl Asked {
                     (false, false) => TWO_SWITCHES,
                 })
             }
-            Self::Verbosity => VERBOSITIES.iter().position(|it| *it == config.announce.verbosity),
+            Self::Verbosity => VERBOSITIES
+                .iter()
+                .position(|it| *it == config.announce.verbosity),
             Self::Colours => THEMES.iter().position(|it| *it == config.screen.theme),
         }
     }
@@ -223,7 +225,11 @@ fn rows(config: &Config) -> [(&'static str, &'static str, Option<Value>); 9] {
     [
         ("screen", "reader", text(name_of(&screen.reader))),
         ("voice", "engine", text(voice.engine.clone().into())),
-        ("voice", "rate", voice.rate.map(|rate| Value::Number(rate.into()))),
+        (
+            "voice",
+            "rate",
+            voice.rate.map(|rate| Value::Number(rate.into())),
+        ),
         ("scanning", "step", text(scanning.step.clone())),
         ("scanning", "select", text(scanning.select.clone())),
         ("scanning", "auto_ms", number(scanning.auto_ms)),

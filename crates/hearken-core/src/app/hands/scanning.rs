@@ -240,49 +240,48 @@ impl Hands {
 }
 
 /// Announces an item.
-    fn scan_tell(item: Option<&ScanItem>, scene: ScanScene, cx: &mut AppCx) {
-        let Some(item) = item else {
-            return;
-        };
-        let phrases = cx.phrases();
-        let words = match item {
-            ScanItem::Named(name) => {
-                let shown = scene.shown.and_then(|id| cx.sessions.question(id));
-                phrases.text(name_of(name, shown), &[])
-            }
-            ScanItem::Option(id, at) => {
-                let Some(question) = cx.sessions.shared(*id) else {
-                    return;
-                };
-                let label = match &question.body {
-                    QuestionBody::Clarification(asked) => asked
-                        .choices
-                        .get(*at)
-                        .map(|choice| cx.announcer.exact(&question, &choice.label)),
-                    QuestionBody::Confirmation(asked) => asked
-                        .others()
-                        .nth(*at)
-                        .map(|other| Arg::Own(cx.announcer.decision_words(other))),
-                };
-                let args = [
-                    ("n", Arg::own(at + 1)),
-                    ("label", label.unwrap_or_else(|| Arg::own(""))),
-                ];
-                cx.tell_about(Class::Response, &question, "scan.choice", &args);
+fn scan_tell(item: Option<&ScanItem>, scene: ScanScene, cx: &mut AppCx) {
+    let Some(item) = item else {
+        return;
+    };
+    let phrases = cx.phrases();
+    let words = match item {
+        ScanItem::Named(name) => {
+            let shown = scene.shown.and_then(|id| cx.sessions.question(id));
+            phrases.text(name_of(name, shown), &[])
+        }
+        ScanItem::Option(id, at) => {
+            let Some(question) = cx.sessions.shared(*id) else {
                 return;
-            }
-            ScanItem::Group(at) => {
-                let letters: Vec<String> =
-                    GROUPS[*at].chars().map(|c| scan_letter(c, cx)).collect();
-                letters.join(" ")
-            }
-            ScanItem::Letter(c) => scan_letter(*c, cx),
-            ScanItem::Delete => phrases.text("scan.delete", &[]),
-            ScanItem::Send => phrases.text("scan.send", &[]),
-            ScanItem::Back => phrases.text("scan.back", &[]),
-        };
-        cx.respond("scan.item", &[("item", Arg::Own(words))]);
-    }
+            };
+            let label = match &question.body {
+                QuestionBody::Clarification(asked) => asked
+                    .choices
+                    .get(*at)
+                    .map(|choice| cx.announcer.exact(&question, &choice.label)),
+                QuestionBody::Confirmation(asked) => asked
+                    .others()
+                    .nth(*at)
+                    .map(|other| Arg::Own(cx.announcer.decision_words(other))),
+            };
+            let args = [
+                ("n", Arg::own(at + 1)),
+                ("label", label.unwrap_or_else(|| Arg::own(""))),
+            ];
+            cx.tell_about(Class::Response, &question, "scan.choice", &args);
+            return;
+        }
+        ScanItem::Group(at) => {
+            let letters: Vec<String> = GROUPS[*at].chars().map(|c| scan_letter(c, cx)).collect();
+            letters.join(" ")
+        }
+        ScanItem::Letter(c) => scan_letter(*c, cx),
+        ScanItem::Delete => phrases.text("scan.delete", &[]),
+        ScanItem::Send => phrases.text("scan.send", &[]),
+        ScanItem::Back => phrases.text("scan.back", &[]),
+    };
+    cx.respond("scan.item", &[("item", Arg::Own(words))]);
+}
 
 /// Returns the phrase that names a command in two words.
 fn name_of(command: &str, shown: Option<&Question>) -> &'static str {

@@ -181,7 +181,11 @@ fn the_items_of_a_question_have_two_words_each_and_the_last_one_told_is_in_focus
         stage.code(STEP);
         let told = stage.app.answers().last().unwrap().clone();
         assert_eq!(stage.app.scanned(), Some(told.id));
-        assert_eq!(told.shown().trim_end_matches('.').split(' ').count(), 2, "{told:?}");
+        assert_eq!(
+            told.shown().trim_end_matches('.').split(' ').count(),
+            2,
+            "{told:?}"
+        );
         heard.insert(told.shown());
     }
     assert!(heard.len() > 8, "{heard:?}");
