@@ -38,7 +38,11 @@ pub async fn set_up(
     reader: ReaderChoice,
     words: Phrases,
 ) -> anyhow::Result<Exit> {
-    let mut config = settings::load(file)?;
+    // A file that is named need not be there yet.
+    let mut config = match file.filter(|file| !file.exists()) {
+        Some(_) => Config::default(),
+        None => settings::load(file)?,
+    };
     settings::recall(&mut config)?;
     let path = match file {
         Some(file) => file.to_owned(),
