@@ -12,7 +12,9 @@ use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifier
 use tokio::sync::{mpsc, oneshot};
 
 use crate::announce::speakable::Profile;
-use crate::announce::{Arg, Class, Deliveries, Mark, Phrases, Reason, Utterance, UtteranceId};
+use crate::announce::{
+    Arg, Class, Deliveries, Mark, Phrases, Reason, Utterance, UtteranceId, wrap,
+};
 use crate::app::{Exit, VoiceWish};
 use crate::config::{Config, ReaderChoice, ThemeChoice, VoiceChoice};
 use crate::keys;
@@ -25,6 +27,12 @@ use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
 use super::facing::{reader_present, wish};
 use super::failure::Failure;
 use super::{Unwritten, look, settings};
+
+/// How long a voice may take to begin.
+const BEGINNING: Duration = Duration::from_secs(10);
+
+/// What precedes a row that continues another.
+const INDENT: &str = "  ";
 
 /// How long a switch is waited for.
 const SWITCH: Duration = Duration::from_secs(15);
@@ -71,12 +79,13 @@ pub async fn set_up(
             Carried::Listen => tokio::task::spawn_blocking(switch)
                 .await
                 .unwrap_or(SetupInput::Key(None)),
+            Carried::Await => desk.voice.is_there(&desk.words).await,
             Carried::On => {
                 let mut line = Box::pin(typed());
                 loop {
                     tokio::select! {
                         line = &mut line => break line,
-                        told = desk.voice.news(&desk.words) => desk.carry_out(dialog.take(told)).map(drop)?,
+                        () = desk.voice.news() => {}
                         told = leaving.told() => {
                             desk.carry_out(dialog.take(SetupInput::End))?;
                             desk.voice.close().await;
@@ -100,6 +109,8 @@ enum Carried {
     On,
     /// A key of a switch.
     Listen,
+    /// News of the voice.
+    Await,
     /// Nothing: it is over.
     Left,
 }
@@ -123,10 +134,10 @@ impl SetupDesk {
                     print(&text)?;
                     said.push(text);
                 }
-                SetupEffect::Note(text) => print(&text)?,
                 SetupEffect::Speak(config) => self.voice.take(*config, self.reader),
-                SetupEffect::Show(theme) => print(&self.sample(theme))?,
+                SetupEffect::Show(theme) => show(&self.sample(theme))?,
                 SetupEffect::Listen => carried = Carried::Listen,
+                SetupEffect::Await => carried = Carried::Await,
                 SetupEffect::Leave => carried = Carried::Left,
                 SetupEffect::Write(changes) => {
                     let told = self.write(&changes)?;
@@ -225,11 +236,20 @@ struct SetupVoice {
     voice: Option<VoiceHandle>,
     events: mpsc::Receiver<VoiceEvent>,
     config: Config,
-    /// The engine that is open, and whether a screen reader counts.
+    /// The engine that is wanted.
     engine: Option<VoiceChoice>,
+    standing: VoiceStanding,
     said: u64,
-    /// Whether the dialog waits to hear of it.
-    tried: bool,
+}
+
+/// What is known of the voice.
+enum VoiceStanding {
+    /// Nothing yet.
+    Begins,
+    /// It is there.
+    Ready(Reason),
+    /// It is not there.
+    Missing(Reason),
 }
 
 impl SetupVoice {
@@ -241,11 +261,10 @@ impl SetupVoice {
             events,
             config: config.clone(),
             engine: None,
+            standing: VoiceStanding::Begins,
             said: 0,
-            tried: false,
         };
         voice.take(config.clone(), found);
-        voice.tried = false;
         voice
     }
 
@@ -258,14 +277,32 @@ impl SetupVoice {
         };
         let speaks = wish(&config.voice.engine, reader) == VoiceWish::Speak;
         let engine = speaks.then(|| config.voice.engine.clone());
-        if engine != self.engine {
+        // One that was missing may be there by now.
+        let is_missing = matches!(self.standing, VoiceStanding::Missing(_));
+        if engine != self.engine || is_missing {
             let (sink, events) = VoiceSink::channel();
             self.voice = (engine.as_ref()).map(|it| voice::open(it, &config.voice, reader, sink));
             self.events = events;
             self.engine = engine;
-            self.tried = true;
+            self.standing = VoiceStanding::Begins;
         }
         self.config = config;
+    }
+
+    /// Waits until it is known whether the voice is there.
+    async fn is_there(&mut self, words: &Phrases) -> SetupInput {
+        let known = async {
+            while let VoiceStanding::Begins = self.standing {
+                self.news().await;
+            }
+        };
+        // In time or not, the standing tells.
+        let _ = tokio::time::timeout(BEGINNING, known).await;
+        match &self.standing {
+            VoiceStanding::Ready(engine) => SetupInput::Voice(words.because(engine)),
+            VoiceStanding::Missing(why) => SetupInput::NoVoice(words.because(why)),
+            VoiceStanding::Begins => SetupInput::NoVoice(words.text("setup.slow", &[])),
+        }
     }
 
     /// Speaks a text, interrupting what is being said.
@@ -284,33 +321,28 @@ impl SetupVoice {
         });
     }
 
-    /// Waits for news of the voice that the dialog has to hear.
-    async fn news(&mut self, words: &Phrases) -> SetupInput {
-        loop {
-            let told = match &self.voice {
-                Some(_) => self.events.recv().await,
-                None => None,
-            };
-            match told {
-                Some(VoiceEvent::Ready { engine }) if self.tried => {
-                    return SetupInput::Voice(words.because(&engine));
-                }
-                Some(VoiceEvent::None { reason, .. } | VoiceEvent::Lost { reason }) => {
-                    self.voice = None;
-                    return SetupInput::NoVoice(words.because(&reason));
-                }
-                Some(
-                    VoiceEvent::Ready { .. }
-                    | VoiceEvent::Recovered { .. }
-                    | VoiceEvent::Begun(_)
-                    | VoiceEvent::Ended(_)
-                    | VoiceEvent::Cut(_)
-                    | VoiceEvent::Notice { .. }
-                    | VoiceEvent::Adjustable { .. }
-                    | VoiceEvent::Cues { .. },
-                ) => {}
-                None => return std::future::pending().await,
+    /// Takes the next news of the voice.
+    async fn news(&mut self) {
+        let told = match &self.voice {
+            Some(_) => self.events.recv().await,
+            None => None,
+        };
+        match told {
+            Some(VoiceEvent::Ready { engine } | VoiceEvent::Recovered { engine }) => {
+                self.standing = VoiceStanding::Ready(engine);
             }
+            Some(VoiceEvent::None { reason, .. } | VoiceEvent::Lost { reason }) => {
+                self.standing = VoiceStanding::Missing(reason);
+            }
+            Some(
+                VoiceEvent::Begun(_)
+                | VoiceEvent::Ended(_)
+                | VoiceEvent::Cut(_)
+                | VoiceEvent::Notice { .. }
+                | VoiceEvent::Adjustable { .. }
+                | VoiceEvent::Cues { .. },
+            ) => {}
+            None => std::future::pending().await,
         }
     }
 
@@ -324,9 +356,37 @@ impl SetupVoice {
     }
 }
 
+/// Writes a text; a terminal gets it in rows of whole words, and what continues a row is indented.
 fn print(text: &str) -> Result<(), Unwritten> {
+    let columns = match std::io::stdout().is_terminal() {
+        true => terminal::size().map_or(0, |(columns, _)| usize::from(columns)),
+        false => 0,
+    };
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{text}")
+    let mut write = || {
+        for line in text.lines() {
+            let mut rows = wrap(line, columns);
+            let further = rows.split_off(1).join(" ");
+            rows.extend(
+                Some(further)
+                    .filter(|it| !it.is_empty())
+                    .into_iter()
+                    .flat_map(|further| {
+                        let rows = wrap(&further, columns.saturating_sub(INDENT.len()).max(1));
+                        rows.into_iter().map(|row| format!("{INDENT}{row}"))
+                    }),
+            );
+            writeln!(out, "{}", rows.join("\n"))?;
+        }
+        out.flush()
+    };
+    write().map_err(Unwritten)
+}
+
+/// Writes rows as they are.
+fn show(rows: &str) -> Result<(), Unwritten> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{rows}")
         .and_then(|()| out.flush())
         .map_err(Unwritten)
 }

@@ -24,9 +24,9 @@ pub enum SetupInput {
     End,
     /// A key was pressed, by its name; `None` if none came in time, or one without a name.
     Key(Option<String>),
-    /// The voice that is tried is there; its engine in words.
+    /// The voice is there; its engine in words.
     Voice(String),
-    /// The voice that is tried is not there; why, in words.
+    /// The voice is not there; why, in words.
     NoVoice(String),
 }
 
@@ -35,10 +35,10 @@ pub enum SetupInput {
 pub enum SetupEffect {
     /// Show a line, and say it if hearken speaks.
     Tell(String),
-    /// Show a line without saying it, so that what is said goes on.
-    Note(String),
     /// Speak by these settings from now on.
     Speak(Box<Config>),
+    /// Report whether the voice is there, as soon as that is known.
+    Await,
     /// Show how the full face is coloured.
     Show(ThemeChoice),
     /// Read one key, whatever it is.
@@ -77,6 +77,8 @@ pub struct Dialog {
     chosen: Option<usize>,
     /// The key of a switch that is being waited for.
     wanted: Option<Wanted>,
+    /// Whether a voice was tried and is not there.
+    is_voiceless: bool,
 }
 
 impl Dialog {
@@ -92,6 +94,7 @@ impl Dialog {
             number: 0,
             chosen: None,
             wanted: None,
+            is_voiceless: false,
         }
     }
 
@@ -109,11 +112,15 @@ impl Dialog {
             SetupInput::End => self.leave(&mut effects),
             SetupInput::Key(key) => self.key(key, &mut effects),
             SetupInput::Voice(engine) => {
-                let args = [("engine", Arg::Own(engine))];
-                effects.push(SetupEffect::Note(self.phrases.text("setup.voice", &args)));
+                self.is_voiceless = false;
+                self.tried(
+                    ("setup.try.voice", &[("engine", Arg::Own(engine))]),
+                    &mut effects,
+                );
             }
             SetupInput::NoVoice(why) => {
-                effects.push(self.tell("setup.no_voice", &[("why", Arg::Own(why))]));
+                self.is_voiceless = true;
+                self.tried(("setup.no_voice", &[("why", Arg::Own(why))]), &mut effects);
             }
             SetupInput::Line(line) => self.line(line.trim(), &mut effects),
         }
@@ -175,8 +182,8 @@ impl Dialog {
             Asked::Speech => {
                 effects.push(SetupEffect::Speak(Box::new(self.tried.clone())));
                 let key = match at {
+                    SPEAKS => return effects.push(SetupEffect::Await),
                     READER => "setup.try.reader",
-                    SPEAKS => "setup.try.voice",
                     _ => "setup.try.none",
                 };
                 effects.push(self.tell(key, &[]));
@@ -201,6 +208,14 @@ impl Dialog {
             crate::announce::join_shown(&said)
         };
         SetupEffect::Tell(words(self.tried.announce.verbosity))
+    }
+
+    /// Tells what came of a trial.
+    fn tried(&self, (key, args): (&str, &Args<'_>), effects: &mut Vec<SetupEffect>) {
+        effects.push(self.tell(key, args));
+        if let Some(at) = self.chosen {
+            self.keep(at, effects);
+        }
     }
 
     /// Tells what is chosen now, and how to go on.
@@ -263,16 +278,18 @@ impl Dialog {
     fn unchoose(&mut self, key: &str, args: &Args<'_>, effects: &mut Vec<SetupEffect>) {
         self.tried = self.answered.clone();
         self.chosen = self.asked.chosen(&self.answered, self.reader);
-        effects.push(self.tell(key, args));
-        if let Some(at) = self.chosen {
-            self.keep(at, effects);
-        }
+        self.tried((key, args), effects);
     }
 
     /// Goes on with what is chosen.
     fn go_on(&mut self, effects: &mut Vec<SetupEffect>) {
         self.answered = self.tried.clone();
-        match self.asked.next(&self.answered, self.reader) {
+        let mut next = self.asked.next(&self.answered, self.reader);
+        if next == Some(Asked::Rate) && self.is_voiceless {
+            // Nobody would hear it.
+            next = Asked::Rate.next(&self.answered, self.reader);
+        }
+        match next {
             Some(next) => self.ask(next, effects),
             None => effects.push(SetupEffect::Write(changes(&self.before, &self.answered))),
         }
@@ -322,7 +339,7 @@ mod tests {
         /// What was told by the last effects.
         fn told(&self) -> String {
             let lines = self.effects.iter().filter_map(|effect| match effect {
-                SetupEffect::Tell(text) | SetupEffect::Note(text) => Some(text.as_str()),
+                SetupEffect::Tell(text) => Some(text.as_str()),
                 _ => None,
             });
             lines.collect::<Vec<_>>().join("\n")
@@ -378,17 +395,13 @@ mod tests {
             panic!("{:?}", person.effects);
         };
         assert_eq!(tried.screen.reader, ReaderChoice::No);
-        assert!(person.told().contains("This is hearken's voice."));
-        assert!(
-            person
-                .told()
-                .ends_with("2 is chosen. Enter goes on, another number changes it.")
-        );
+        assert_eq!(person.effects.last(), Some(&SetupEffect::Await));
         person.takes(SetupInput::Voice("espeak-ng".into()));
-        assert_eq!(person.told(), "It speaks with espeak-ng.");
-        person.takes(SetupInput::NoVoice("no sound".into()));
-        assert!(person.told().contains("no sound"));
-        person.types("");
+        assert_eq!(
+            person.told(),
+            "This is hearken's voice, by espeak-ng.\n2 is chosen. Enter goes on, another number changes it."
+        );
+        assert!(person.types("").starts_with("Question 2: How fast"));
         for (number, rate) in [("1", Some(-40)), ("4", Some(80)), ("3", Some(40))] {
             person.types(number);
             let [SetupEffect::Speak(tried), ..] = person.effects.as_slice() else {
@@ -418,6 +431,24 @@ mod tests {
                 ("announce.verbosity".to_owned(), text("terse")),
                 ("screen.theme".to_owned(), text("high-contrast")),
             ]
+        );
+    }
+
+    #[test]
+    fn a_voice_that_is_not_there_has_no_speed() {
+        let mut person = Person::new(&Config::default(), false);
+        person.types("2");
+        person.takes(SetupInput::NoVoice("no sound".into()));
+        assert!(person.told().starts_with("There is no voice: no sound."));
+        assert!(
+            person
+                .told()
+                .ends_with("2 is chosen. Enter goes on, another number changes it.")
+        );
+        assert!(
+            person
+                .types("")
+                .starts_with("Question 2: How do you answer?")
         );
     }
 
