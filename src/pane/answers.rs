@@ -21,6 +21,8 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
     };
     let answers = view.app.answers();
     let last = match view.app.mode() {
+        // Where a switch steps, only the item that it has reached matters.
+        _ if view.app.scanned().is_some() => answers.len().saturating_sub(1),
         // One row is left next to the choices.
         Mode::Choosing(..) => answers.len().saturating_sub(1),
         Mode::Watching

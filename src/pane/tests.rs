@@ -14,7 +14,7 @@ use crate::announce::{Manner, Phrases};
 use crate::app::{Input, Setup, SourceSetup, Until, VoiceWish};
 use crate::config::Config;
 use crate::config::ThemeChoice;
-use crate::keys::Stroke;
+use crate::keys::{Keymap, Scan, Stroke};
 use crate::link::{Frame as Message, LinkEvent};
 use crate::protocol::KeyRing;
 use crate::session::LinkId;
@@ -38,13 +38,14 @@ fn app_under(config: Config) -> (App, Now) {
         monotonic: Duration::from_secs(9),
         wall: "2026-01-01T10:00:00Z".parse().unwrap(),
     };
+    let scan = Scan::new(&config.scanning, &Keymap::default()).unwrap();
     let mut app = App::new(Setup {
         config,
         phrases: Arc::new(Phrases::english().unwrap()),
         manner: Manner::Keys,
         copies: true,
         keymap: Default::default(),
-        scan: None,
+        scan,
         lines: None,
         face: ("start.face.full", "start.why.terminal"),
         voice: VoiceWish::Silent,

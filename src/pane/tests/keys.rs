@@ -1,5 +1,7 @@
 //! No key is offered that currently does nothing.
 
+use ratatui::style::Modifier;
+
 use super::*;
 
 fn asked(more: serde_json::Value) -> (App, Now) {
@@ -79,4 +81,37 @@ fn a_second_step_offers_rejecting_only_where_it_is_taken() {
         offers(json!({"risk_level": "high", "allowed_replies": ["accept"]})),
         "c confirm accept; any other key: leave it open"
     );
+}
+
+#[test]
+fn the_item_that_a_switch_would_select_is_reversed_and_has_a_sign() {
+    let mut config = Config::default();
+    config.scanning.step = "F7".into();
+    config.scanning.select = "F8".into();
+    let (mut app, mut now) = app_under(config);
+    ask(&mut app, now, "Send it.");
+    for _ in 0..2 {
+        now.monotonic += Duration::from_secs(1);
+        press(&mut app, KeyCode::F(7), now);
+    }
+    for (width, height) in [(80, 24), (40, 12), (24, 30)] {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal
+            .draw(|frame| {
+                draw(frame, &app, now, &TimeZone::UTC, PLAIN);
+            })
+            .unwrap();
+        let buffer = terminal.backend().buffer();
+        let row = |y| {
+            let cells = (0..width).map(|x| buffer[(x, y)].symbol());
+            cells.collect::<String>().trim_end().to_owned()
+        };
+        let item: Vec<u16> = (0..height)
+            .filter(|y| row(*y).contains("hearken: "))
+            .collect();
+        // The item before it is gone.
+        assert_eq!(item.len(), 1, "{width}");
+        assert_eq!(row(item[0]), "» hearken: Reject it", "{width}");
+        assert!(buffer[(2, item[0])].modifier.contains(Modifier::REVERSED));
+    }
 }
