@@ -96,6 +96,33 @@ fn whoever_leaves_keeps_the_settings_as_they_were() {
     }
 }
 
+/// What was remembered while hearken spoke goes before the settings, so a speed that is chosen here ends it.
+#[cfg(unix)]
+#[test]
+fn a_remembered_speed_gives_way_to_the_chosen_one() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("state/hearken");
+    std::fs::create_dir_all(&folder).unwrap();
+    let memory = folder.join("voice.toml");
+    std::fs::write(&memory, "rate = 60\nvoice = \"female1\"\n").unwrap();
+    let file = home.path().join("mine.toml");
+    std::fs::write(&file, "[voice]\nengine = \"command:true\"\n").unwrap();
+    let named = ["--config", file.to_str().unwrap()];
+    let (code, errors, lines) = answer(home.path(), &named, &["", "3", "", "", "", ""]);
+    assert_eq!((code, errors.as_str()), (0, ""), "{lines:#?}");
+    // It was none of those on offer.
+    assert!(lines.iter().any(|line| line == "Enter leaves it as it is."));
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        "[voice]\nengine = \"command:true\"\nrate = 40\n"
+    );
+    let kept = std::fs::read_to_string(&memory).unwrap();
+    assert!(
+        kept.contains("voice = \"female1\"") && !kept.contains("rate"),
+        "{kept}"
+    );
+}
+
 #[test]
 fn settings_that_can_not_be_used_are_not_changed() {
     let home = tempfile::tempdir().unwrap();

@@ -304,7 +304,7 @@ impl Dialog {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::config::{ReaderChoice, VoiceChoice};
+    use crate::config::{FaceChoice, ReaderChoice, VoiceChoice};
     use crate::setup::Value;
 
     /// A person at the dialog.
@@ -430,6 +430,30 @@ mod tests {
                 ("questions.bounce_ms".to_owned(), Some(Value::Number(300))),
                 ("announce.verbosity".to_owned(), text("terse")),
                 ("screen.theme".to_owned(), text("high-contrast")),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_screen_reader_gets_plain_lines_and_no_second_voice() {
+        let mut config = Config::default();
+        config.screen.face = FaceChoice::Full;
+        config.voice.engine = VoiceChoice::SpeechDispatcher;
+        let mut person = Person::new(&config, false);
+        assert!(
+            person
+                .types("1")
+                .starts_with("Your screen reader reads this.")
+        );
+        for _ in 0..4 {
+            person.types("");
+        }
+        assert_eq!(
+            person.written(),
+            [
+                ("screen.reader".to_owned(), text("yes")),
+                ("voice.engine".to_owned(), text("auto")),
+                ("screen.face".to_owned(), text("auto")),
             ]
         );
     }

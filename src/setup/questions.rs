@@ -4,7 +4,7 @@
 
 use clap::ValueEnum;
 
-use crate::config::{Config, ReaderChoice, ThemeChoice, Verbosity, VoiceChoice};
+use crate::config::{Config, FaceChoice, ReaderChoice, ThemeChoice, Verbosity, VoiceChoice};
 
 use super::changes::{Change, Value};
 
@@ -166,8 +166,11 @@ pub(super) fn speech_of(config: &Config, reader: bool) -> usize {
 fn choose_speech(at: usize, config: &mut Config, reader: bool) {
     if at == READER {
         config.screen.reader = ReaderChoice::Yes;
-        // A voice that is named speaks over the reader.
+        // A voice that is named speaks over the reader, which reads plain lines.
         config.voice.engine = VoiceChoice::Auto;
+        if config.screen.face == FaceChoice::Full {
+            config.screen.face = FaceChoice::Auto;
+        }
         return;
     }
     config.screen.reader = match config.screen.reader {
@@ -211,7 +214,7 @@ pub(super) fn changes(before: &Config, after: &Config) -> Vec<Change> {
 }
 
 /// Returns the settings that the questions are about.
-fn rows(config: &Config) -> [(&'static str, &'static str, Option<Value>); 9] {
+fn rows(config: &Config) -> [(&'static str, &'static str, Option<Value>); 10] {
     let text = |text: String| Some(Value::Text(text));
     let number = |number: u64| i64::try_from(number).ok().map(Value::Number);
     let Config {
@@ -225,6 +228,7 @@ fn rows(config: &Config) -> [(&'static str, &'static str, Option<Value>); 9] {
     [
         ("screen", "reader", text(name_of(&screen.reader))),
         ("voice", "engine", text(voice.engine.clone().into())),
+        ("screen", "face", text(name_of(&screen.face))),
         (
             "voice",
             "rate",

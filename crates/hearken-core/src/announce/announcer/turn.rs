@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::Announcer;
 use super::parts::{Copied, TurnPart, TurnText};
 use crate::announce::announcement::{Announcement, AnnouncementId, Class, Kind, Topic};
-use crate::announce::text::markdown::{Is, inline_code, outline};
+use crate::announce::text::markdown::{Is, inline_code, items, outline};
 use crate::announce::text::normalise::{clean, clean_lines};
 use crate::announce::text::speakable;
 use crate::announce::text::wrap::beginning;
@@ -102,7 +102,15 @@ impl Announcer {
                 if bytes > LONGEST_SAID {
                     unsaid += (parts.len() - from) as u64;
                 } else {
-                    said.push(self.whole_section(section.written, language.as_deref()));
+                    let language = language.as_deref();
+                    match section.is {
+                        Is::Code { .. } => {
+                            said.push(self.whole_section(section.written, language));
+                        }
+                        Is::Heading | Is::Paragraph => {
+                            said.extend(self.by_items(section.written, language));
+                        }
+                    }
                 }
             }
         }
@@ -148,6 +156,14 @@ impl Announcer {
             .language(language.map(Arc::from))
     }
 
+    /// Words a paragraph in the same way, each item of a list by itself.
+    fn by_items(&self, written: &str, language: Option<&str>) -> Vec<Segment> {
+        let pieces = items(written).into_iter();
+        pieces
+            .map(|piece| self.whole_section(piece, language))
+            .collect()
+    }
+
     /// Adds the parts of a heading or a paragraph.
     fn prose(
         &self,
@@ -169,7 +185,7 @@ impl Announcer {
         while !rest.trim().is_empty() {
             let piece = beginning(rest, LONGEST_PART);
             rest = rest.get(piece.len()..).unwrap_or_default();
-            let words = vec![self.whole_section(piece, language)];
+            let words = self.by_items(piece, language);
             parts.push(TurnPart {
                 words,
                 is_landmark: is_landmark && first,

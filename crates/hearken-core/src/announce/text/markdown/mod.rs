@@ -20,6 +20,6 @@ mod tests;
 pub use fence::Begins;
 pub(super) use fence::{Closes, Fence};
 pub(super) use line::{Block, LOOK, MarkdownLine, block, is_bullet};
-pub(in crate::announce) use outline::{Is, inline_code, outline};
+pub(in crate::announce) use outline::{Is, inline_code, items, outline};
 pub(super) use span::{Span, TICKS, may_open, spans, ticks, unclosed};
 pub(super) use table::{COLUMNS, HEADER, Table, cells, is_delimiter};

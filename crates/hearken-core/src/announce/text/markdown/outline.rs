@@ -4,7 +4,7 @@
 //! any of it (`announce::announcer`).
 
 use super::fence::{Closes, Fence};
-use super::line::MarkdownLine;
+use super::line::{Block, MarkdownLine, block};
 use super::span::spans;
 
 /// One section of a text that a person can go to.
@@ -46,6 +46,22 @@ enum OpenBlocks<'a> {
         info: &'a str,
         lines: Vec<&'a str>,
     },
+}
+
+/// Returns a paragraph in pieces, each item of a list separately.
+pub(in crate::announce) fn items(paragraph: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    for line in paragraph.split_inclusive('\n') {
+        let is_item = matches!(block(line.trim()), Block::Item { .. });
+        if is_item && at > from {
+            pieces.extend(paragraph.get(from..at));
+            from = at;
+        }
+        at += line.len();
+    }
+    pieces.extend(paragraph.get(from..).filter(|rest| !rest.is_empty()));
+    pieces
 }
 
 /// Returns the sections of a text, in order; a code block without an end extends to the end of the text.
@@ -154,6 +170,21 @@ fn moved_back(line: &str, indent: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_falls_into_its_items() {
+        for (text, pieces) in [
+            ("One.\nTwo.", &["One.\nTwo."][..]),
+            ("- a\n  more\n- b\n", &["- a\n  more\n", "- b\n"]),
+            (
+                "So:\n1. a\n   * b\n2. c",
+                &["So:\n", "1. a\n", "   * b\n", "2. c"],
+            ),
+            ("", &[]),
+        ] {
+            assert_eq!(items(text), pieces, "{text}");
+        }
+    }
 
     #[test]
     fn a_text_falls_into_headings_paragraphs_and_code() {
