@@ -274,7 +274,9 @@ fn what_an_answer_repeats_of_an_agent_is_under_its_name() {
                 );
             }
             let mut found = 0;
-            for line in ["w", ".", ".", ".", ".", ".", "output", "plan", "t", "b"] {
+            for line in [
+                "w", ".", ".", ".", ".", ".", "output", "plan", "t", "sessions", "b",
+            ] {
                 rows(stage);
                 stage.line(line);
                 let mut is_agent = false;

@@ -56,9 +56,12 @@ pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx) {
         words.push(Segment::own(open));
     }
     for session in cx.sessions.iter().filter(|session| !session.is_ended()) {
-        let (told, of_agent) = cx.session_told(session);
-        words.extend(told);
+        let (told, calls, of_agent) = cx.session_told(session);
+        words.push(Segment::own(told));
+        words.extend(calls);
         quotes.extend(of_agent);
+        let facts = cx.announcer.session_facts(session);
+        words.extend((!facts.is_empty()).then(|| Segment::own(facts)));
     }
     for view in links
         .iter()

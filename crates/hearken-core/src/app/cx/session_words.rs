@@ -77,14 +77,17 @@ impl AppCx {
         (tools, percent.unwrap_or_default())
     }
 
-    /// Returns one session in words, with what its agent names its calls apart from hearken's own words.
-    pub(in crate::app) fn session_told(&self, session: &Session) -> (Vec<Segment>, Vec<Quote>) {
+    /// Returns one session in hearken's words, then its calls by what their agent names them.
+    pub(in crate::app) fn session_told(
+        &self,
+        session: &Session,
+    ) -> (String, Vec<Segment>, Vec<Quote>) {
         let now = self.now.monotonic;
         let (titled, untitled): (Vec<&ToolCall>, Vec<&ToolCall>) =
             session.tools.iter().partition(|call| call.title.is_some());
         let (tools, percent) = self.work_of(session, untitled, now);
         let words = self.words_of_session(session, tools, percent);
-        let mut segments = vec![Segment::own(words)];
+        let mut segments = Vec::new();
         for call in &titled {
             let key = if self.sessions.waits_for_person(session, call) {
                 "status.call.waits"
@@ -107,13 +110,7 @@ impl AppCx {
             of: Quoted::Call,
         };
         let quotes = titled.iter().map(quote).collect();
-        let facts = self.announcer.session_facts(session);
-        segments.extend(
-            Some(facts)
-                .filter(|facts| !facts.is_empty())
-                .map(Segment::own),
-        );
-        (segments, quotes)
+        (words, segments, quotes)
     }
 
     /// Names a running call by what its translator calls it, or at least by the start of that, else by its tool.

@@ -4,7 +4,7 @@
 //! person has chosen a conversation. Not here: the numbers (`conversations`), what a prompt or a stop does
 //! (`prompting`).
 
-use crate::announce::Arg;
+use crate::announce::{Arg, Quote, Segment};
 use crate::link::LinkId;
 use crate::session::{Session, SessionKey, Sessions};
 
@@ -15,16 +15,17 @@ impl Prompts {
     /// Reads the conversations that can go on, with their numbers and states.
     pub(in crate::app) fn read_conversations(&mut self, links: &Links, cx: &mut AppCx) {
         let all = self.conversations_there(links, cx);
-        let words: Vec<String> = all
-            .iter()
-            .map(|number| self.conversation_words(*number, links, cx))
-            .collect();
+        let (mut words, mut quotes) = (Vec::new(), Vec::new());
+        for number in all {
+            let (told, of_agent) = self.conversation_told(number, links, cx);
+            words.extend(told);
+            quotes.extend(of_agent);
+        }
         if words.is_empty() {
             cx.respond("conversation.none", &[]);
             return;
         }
-        let reason = [("reason", Arg::Own(words.join(" ")))];
-        cx.respond("fault.other", &reason);
+        cx.quote(words, quotes);
     }
 
     /// Switches to the conversation with a number; without one, leaves the current one.
@@ -64,8 +65,8 @@ impl Prompts {
     /// Switches to a conversation: announces its state, and shows its question.
     fn be_with(&mut self, number: usize, links: &Links, cx: &mut AppCx) -> AppFacts {
         self.conversations.go_to(Some(number));
-        let words = self.conversation_words(number, links, cx);
-        cx.respond("fault.other", &[("reason", Arg::Own(words))]);
+        let (words, quotes) = self.conversation_told(number, links, cx);
+        cx.quote(words, quotes);
         let conversation = self.conversations.get(number).cloned();
         conversation.map(AppFact::Joined).into_iter().collect()
     }
@@ -118,17 +119,23 @@ impl Prompts {
     }
 
     /// Returns the number and the state of a conversation, in words.
-    fn conversation_words(&self, number: usize, links: &Links, cx: &AppCx) -> String {
+    fn conversation_told(
+        &self,
+        number: usize,
+        links: &Links,
+        cx: &AppCx,
+    ) -> (Vec<Segment>, Vec<Quote>) {
         let Some(conversation) = self.conversations.get(number) else {
-            return String::new();
+            return (Vec::new(), Vec::new());
         };
         let phrases = cx.phrases();
         let session = session_of(conversation, &cx.sessions);
-        let words = match session {
-            Some(session) => cx.session_words(session, cx.now.monotonic),
+        let (words, calls, quotes) = match session {
+            Some(session) => cx.session_told(session),
             None => {
                 let name = links.name(conversation.link);
-                phrases.text("conversation.idle", &[("agent", Arg::Name(name))])
+                let idle = phrases.text("conversation.idle", &[("agent", Arg::Name(name))]);
+                (idle, Vec::new(), Vec::new())
             }
         };
         let muted = session
@@ -142,7 +149,9 @@ impl Prompts {
             ("muted", Arg::Own(muted.unwrap_or_default())),
             ("here", Arg::Own(here.unwrap_or_default())),
         ];
-        phrases.text("conversation", &args)
+        let mut told = vec![Segment::own(phrases.text("conversation", &args))];
+        told.extend(calls);
+        (told, quotes)
     }
 
     /// Returns the source of the conversation that the person is in.
