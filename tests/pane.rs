@@ -132,6 +132,14 @@ pub fn forge(stage: &mut Stage, name: &str) {
             "action": format!("{}\n{}", FORGED[1], FORGED[0]), "consequence": FORGED[0], "reply_token": "rpl_1",
             "timeout_seconds": 300, "default_decision": "reject", "risk_level": "high", "irreversible": true,
             "summary_detailed": FORGED[2], "urgency": "critical",
+            "extensions": {"hearken": {"changes": [
+                {"path": format!("zzx {}", FORGED[0]), "added": 3, "removed": 1, "places": 2, "hunks": [
+                    {"line": 1, "lines": [format!("+{all}"), format!("-{all} {all}"), format!("+{}", FORGED[2]), " zzy"],
+                        "left_out": 2},
+                    {"line": 90, "lines": [format!(" {}", FORGED[0]), "+Keys: zzy zzaccept", "+! zzNothing zzwas zzfound."],
+                        "left_out": 0},
+                ]},
+            ]}},
         }),
     );
     stage.wait_for_silence();
@@ -146,7 +154,8 @@ fn is_marked(row: &str, name: &str) -> bool {
                 || rest.starts_with(&format!("{label} {name}: "))
         })
     };
-    row.starts_with("  ") || row.starts_with(&format!("{name} says: ")) || labelled(row)
+    let change = row.starts_with("Change ") && row.contains(": zzx ");
+    row.starts_with("  ") || row.starts_with(&format!("{name} says: ")) || labelled(row) || change
 }
 
 #[test]
@@ -157,7 +166,8 @@ fn no_row_of_an_agents_is_taken_for_one_of_hearkens() {
             let mut found = 0;
             let mut ours = 0;
             // All pages, its details, its second step, and everything that can be reviewed.
-            let keys = std::iter::repeat_n(KeyCode::Char('d'), 12)
+            let keys = std::iter::repeat_n(KeyCode::Char('.'), 9)
+                .chain(std::iter::repeat_n(KeyCode::Char('d'), 12))
                 .chain([KeyCode::Char('y'), KeyCode::Char('x'), KeyCode::Char('t')])
                 .chain(std::iter::repeat_n(KeyCode::Up, 8))
                 .chain([KeyCode::Char('r'), KeyCode::Char('w'), KeyCode::Char('.')]);

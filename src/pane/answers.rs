@@ -14,6 +14,8 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
     let has_a_place = |told: &Announcement| match told.about {
         // The question itself is visible, and its details appear in its place.
         Some(About::Asks(id)) => Some(id) == shown,
+        // A part of what the question changes is visible below its words, or in their place.
+        Some(About::Tells(id)) if Some(id) == shown && is_read(view, told) => true,
         Some(About::Tells(_)) | None => {
             // An entry under review is marked where it is.
             view.app.review() == Some(told.id) && view.has_transcript
@@ -43,4 +45,11 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
             false => transcript::entry(view, told, "", width, style),
         })
         .collect()
+}
+
+/// Returns whether an answer reads the part of a change that is on display.
+fn is_read(view: View<'_>, told: &Announcement) -> bool {
+    view.app
+        .change_read()
+        .is_some_and(|read| read.told == told.id)
 }

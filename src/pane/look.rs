@@ -52,7 +52,7 @@ impl Look {
         }
     }
 
-    /// Returns the style of failures and dangers.
+    /// Returns the style of dangers and of a high risk, which nothing else has.
     pub(super) fn danger(self) -> Style {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         match self.theme {
@@ -60,6 +60,27 @@ impl Look {
             ThemeChoice::HighContrast => bold.fg(Color::Black).bg(Color::Yellow),
             ThemeChoice::Plain => bold.add_modifier(Modifier::UNDERLINED),
         }
+    }
+
+    /// Returns the style of a failure: only dangers and a high risk are red.
+    pub(super) fn failure(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    /// Returns the style of a line that is added or removed; its sign says which.
+    pub(super) fn changed_line(self, sign: char) -> Style {
+        match (self.theme, sign) {
+            (ThemeChoice::Terminal, '+') => Style::new().fg(Color::Green),
+            (ThemeChoice::Terminal, '-') => Style::new().fg(Color::Magenta),
+            _ => self.text(),
+        }
+    }
+
+    /// Returns the style of the words that change within a line.
+    pub(super) fn changed_words(self) -> Style {
+        Style::new()
+            .add_modifier(Modifier::BOLD)
+            .add_modifier(Modifier::UNDERLINED)
     }
 
     /// Returns the style of what may be read last.

@@ -13,6 +13,7 @@
 //! whatever else is said (`question`).
 
 mod answers;
+mod change;
 mod choices;
 mod editor;
 mod headline;

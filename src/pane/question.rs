@@ -12,13 +12,21 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::announce::{Arg, Mark, Segment, takes_two_steps};
+use crate::announce::{Arg, Mark, QuestionInSight, Segment, takes_two_steps};
 use crate::app::{Drawn, Showing, Shown};
 use crate::keys::Mode;
+use crate::protocol::{AwaitingConfirmation, RiskLevel};
 use crate::session::{Question, QuestionBody};
 
 use super::rows::{self, PaneRow};
-use super::{View, answers, choices, headline, keys, times};
+use super::{View, answers, change, choices, headline, keys, times};
+
+/// What precedes each row of what hearken found.
+const MARK: &str = "! ";
+
+/// The fewest rows below the words of a question in which its changes are turned; with fewer they take the place of
+/// the words.
+const TURNED_BELOW: usize = 8;
 
 /// A page ends at the end of a sentence or a part if there is one in this share of its last rows.
 const TAIL: usize = 3;
@@ -80,8 +88,12 @@ fn second_step(
     let room = usize::from(place.height);
     let count = head.len();
     if count + whole.len() + step.len() <= room {
-        let focus = count + whole.len();
         head.extend(whole);
+        let left = room - head.len() - step.len();
+        if left >= change::FEWEST {
+            head.extend(change::rows(view, question, width, left));
+        }
+        let focus = head.len();
         head.extend(step);
         return Block {
             rows: head,
@@ -129,6 +141,10 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
         let body = room.saturating_sub(longest);
         (starts(&whole, body), body)
     };
+    let left = room.saturating_sub(plain.len() + whole.len());
+    if view.app.change_read().is_some() && left < TURNED_BELOW && body > 0 {
+        return turned(view, question, place, room, keys);
+    }
     if body == 0 {
         // There is room for the head only, whatever the page.
         let mut rows = plain;
@@ -141,8 +157,10 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
         };
     }
     let pages = starts_of_asked.len();
-    let (words, starts, page, in_full) = if shown.page < pages {
-        (whole, starts_of_asked, shown.page, false)
+    let beside = view.app.change_read().is_some();
+    let (words, starts, page, in_full) = if shown.page < pages || beside {
+        let at = shown.page % pages;
+        (whole, starts_of_asked, at, false)
     } else {
         let details = details(view, question, width);
         let starts_of_details = starts(&details, room.saturating_sub(longest).max(1));
@@ -170,8 +188,12 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
     let end = starts.get(page + 1).copied().unwrap_or(words.len());
     let mut rows = head(view, question, place.width, which);
     let count = rows.len();
+    let is_end = end == words.len() && !in_full;
     rows.extend(words.into_iter().take(end).skip(start));
     rows.truncate(room);
+    if is_end {
+        rows.extend(change::rows(view, question, width, room - rows.len()));
+    }
     if view.app.mode() == Mode::Watching {
         rows.extend(keys);
     }
@@ -180,6 +202,31 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
         head: count,
         focus: 0,
         showing: part,
+    }
+}
+
+/// Builds what the question changes in place of its words, on a screen without room for both. It is no page of the
+/// question.
+fn turned(
+    view: View<'_>,
+    question: &Question,
+    place: Rect,
+    room: usize,
+    keys: Vec<PaneRow>,
+) -> Block {
+    let width = place.width.min(rows::WIDEST);
+    let mut rows = head(view, question, place.width, None);
+    rows.truncate(room);
+    let count = rows.len();
+    rows.extend(change::rows(view, question, width, room - count));
+    if view.app.mode() == Mode::Watching {
+        rows.extend(keys);
+    }
+    Block {
+        rows,
+        head: count,
+        focus: 0,
+        showing: Showing::SideQuestion,
     }
 }
 
@@ -310,11 +357,27 @@ fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> 
     rows
 }
 
-/// Returns the whole question; the remaining time is in the head alone.
+/// Returns the whole question, what hearken found first; the remaining time is in the head alone.
 fn asked(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
-    let words = announcer.in_full(question, view.app.sessions());
-    words_of(view, question, &words, width)
+    let whole = announcer.in_full(question, view.app.sessions());
+    let mut rows = findings(view, &whole, width);
+    rows.extend(words_of(view, question, &whole.words, width));
+    rows
+}
+
+/// Returns what hearken found about an action, each with a mark in front of every row.
+fn findings(view: View<'_>, whole: &QuestionInSight, width: u16) -> Vec<PaneRow> {
+    let found = whole.findings.iter().flat_map(|(words, grave)| {
+        let style = if *grave {
+            view.look.danger()
+        } else {
+            view.look.own()
+        };
+        let inside = width.saturating_sub(rows::HANG).max(1);
+        rows::led_by(rows::own(words, inside, style), MARK, MARK)
+    });
+    found.collect()
 }
 
 /// Returns the keys that answer; none on a small screen, where they are below everything.
@@ -332,13 +395,13 @@ fn keys_row(view: View<'_>, width: u16) -> Vec<PaneRow> {
 fn details(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
     let words = announcer.details_in_sight(question, view.app.sessions());
-    words_of(view, question, &words, width)
+    words_of(view, question, words.get(1..).unwrap_or_default(), width)
 }
 
 /// Returns what a question is about, without its choices.
 fn subject(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
-    let mut words = announcer.in_full(question, view.app.sessions());
+    let mut words = announcer.in_full(question, view.app.sessions()).words;
     let first = words.iter().position(|part| part.mark == Mark::Agent);
     words.truncate(first.map_or(words.len(), |first| first + 1));
     words_of(view, question, &words, width)
@@ -356,11 +419,8 @@ fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u1
     let mut rows = Vec::new();
     let mut labelled = false;
     let mut first = true;
-    for segment in segments
-        .iter()
-        .skip(1)
-        .filter(|segment| !segment.text().trim().is_empty())
-    {
+    let written = |segment: &&Segment| !segment.text().trim().is_empty();
+    for segment in segments.iter().filter(written) {
         match segment.mark {
             Mark::Own => {
                 rows.extend(rows::own(
@@ -391,10 +451,15 @@ fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u1
     rows
 }
 
-/// Returns the style of hearken's words: that of danger for the first row, if it reports one.
+/// Returns the style of hearken's words: that of danger for the first, if they report a high risk. An unknown risk is
+/// neither high nor low.
 fn risk(view: View<'_>, question: &Question, first: bool) -> Style {
-    match question.body {
-        QuestionBody::Confirmation(_) if first && takes_two_steps(question) => view.look.danger(),
+    let is_high = |asked: &AwaitingConfirmation| {
+        let stated = [asked.risk_level.as_ref(), question.tool_risk()];
+        stated.contains(&Some(&RiskLevel::High))
+    };
+    match &question.body {
+        QuestionBody::Confirmation(asked) if first && is_high(asked) => view.look.danger(),
         QuestionBody::Confirmation(_) | QuestionBody::Clarification(_) => view.look.own(),
     }
 }

@@ -10,6 +10,8 @@
 //! that a terminal could show as a sign. The isolates are in the cells of the first and the last
 //! character, because a screen has no place for characters without width.
 
+use std::ops::Range;
+
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -34,6 +36,8 @@ pub(super) struct PaneRow {
     /// The first and last columns of a text with an isolated direction, and the character that begins the
     /// isolate.
     isolated: Option<(u16, u16, char)>,
+    /// Parts with a look of their own, laid over that of the row: the first column, the column behind, the look.
+    marks: Vec<(u16, u16, Style)>,
 }
 
 impl PaneRow {
@@ -44,7 +48,14 @@ impl PaneRow {
             style,
             whole: false,
             isolated: None,
+            marks: Vec::new(),
         }
+    }
+
+    /// Gives a part of the row a look of its own.
+    pub(super) fn mark(&mut self, from: usize, to: usize, style: Style) {
+        let column = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+        self.marks.push((column(from), column(to), style));
     }
 
     /// Creates the head of a region or a question, which continues to the edge.
@@ -117,6 +128,43 @@ pub(super) fn exact(
     isolated(rows, "", &text, direction, style)
 }
 
+/// Breaks a line of code into rows that keep every character, also its spaces; a row ends behind a space if there is one
+/// near its end.
+pub(super) fn verbatim(
+    text: &str,
+    direction: Option<TextDirection>,
+    width: u16,
+    style: Style,
+) -> Vec<PaneRow> {
+    let text = balance(text);
+    let width = usize::from(width).max(1);
+    let mut pieces: Vec<String> = Vec::new();
+    let mut rest = &*text;
+    loop {
+        let mut used = 0;
+        let fits = rest.grapheme_indices(true).take_while(|(_, sign)| {
+            used += sign.width();
+            used <= width
+        });
+        let end = fits.last().map_or(0, |(at, sign)| at + sign.len());
+        let end = match rest.graphemes(true).next() {
+            // A sign that is wider than the row.
+            Some(first) if end == 0 => first.len(),
+            Some(_) | None => end,
+        };
+        let (piece, behind) = rest.split_at(end);
+        let space = piece.rfind(' ').map(|at| at + 1);
+        let space = space.filter(|at| !behind.is_empty() && *at > end - end / 3);
+        let (piece, behind) = rest.split_at(space.unwrap_or(end));
+        pieces.push(piece.to_owned());
+        if behind.is_empty() {
+            break;
+        }
+        rest = behind;
+    }
+    isolated(balanced(pieces), "", &text, direction, style)
+}
+
 /// Marks the agent's columns in rows whose direction is isolated.
 fn isolated(
     rows: Vec<String>,
@@ -132,7 +180,6 @@ fn isolated(
             .collect();
     };
     // Breaking drops spaces and adds isolates: everything else is counted.
-    let counts = |sign: &str| sign != " " && !sign.starts_with(is_direction_sign);
     let signs = |text: &str| text.graphemes(true).filter(|sign| counts(sign)).count();
     let from = signs(before);
     let to = from + signs(text);
@@ -153,10 +200,8 @@ fn isolated(
                 counted += 1;
             }
             PaneRow {
-                text: row,
-                style,
-                whole: false,
                 isolated,
+                ..PaneRow::own(row, style)
             }
         })
         .collect()
@@ -172,9 +217,87 @@ pub(super) fn set_in(rows: Vec<PaneRow>, by: u16) -> Vec<PaneRow> {
             isolated: row
                 .isolated
                 .map(|(first, last, begin)| (first + by, last + by, begin)),
+            marks: row
+                .marks
+                .into_iter()
+                .map(|(from, to, style)| (from + by, to + by, style))
+                .collect(),
             ..row
         })
         .collect()
+}
+
+/// Begins rows with a sign of the program's own or of a list: the first with `first`, the others with `rest`, which is as
+/// wide.
+pub(super) fn led_by(rows: Vec<PaneRow>, first: &str, rest: &str) -> Vec<PaneRow> {
+    let width = u16::try_from(first.width()).unwrap_or(0);
+    let led = set_in(rows, width).into_iter().enumerate();
+    led.map(|(at, row)| {
+        let lead = if at == 0 { first } else { rest };
+        let text = row.text.get(usize::from(width)..).unwrap_or_default();
+        PaneRow {
+            text: format!("{lead}{text}"),
+            ..row
+        }
+    })
+    .collect()
+}
+
+/// Gives parts of a text, of which rows were made, a look of their own. `before` is what precedes the text on the rows.
+pub(super) fn paint(
+    rows: &mut [PaneRow],
+    before: &str,
+    text: &str,
+    runs: &[(Range<usize>, Style)],
+) {
+    if runs.is_empty() {
+        return;
+    }
+    // Breaking drops spaces and adds isolates: everything else is counted.
+    let mut looks: Vec<Vec<Style>> = Vec::new();
+    looks.resize(
+        before.graphemes(true).filter(|sign| counts(sign)).count(),
+        Vec::new(),
+    );
+    for (at, sign) in text.grapheme_indices(true) {
+        if counts(sign) {
+            let of_it = runs.iter().filter(|(range, _)| range.contains(&at));
+            looks.push(of_it.map(|(_, style)| *style).collect());
+        }
+    }
+    let mut looks = looks.into_iter();
+    for row in rows {
+        let mut column = 0;
+        // A space between two parts that look the same looks like them.
+        let mut open: Option<(usize, usize, Vec<Style>)> = None;
+        let mut found = Vec::new();
+        for sign in row.text.graphemes(true) {
+            let here = column;
+            column += sign.width();
+            if !counts(sign) {
+                continue;
+            }
+            let look = looks.next().unwrap_or_default();
+            match &mut open {
+                Some((_, to, last)) if *last == look => *to = column,
+                _ => {
+                    found.extend(open.take());
+                    open = Some((here, column, look));
+                }
+            }
+        }
+        found.extend(open);
+        for (from, to, look) in found {
+            for style in look {
+                row.mark(from, to, style);
+            }
+        }
+    }
+}
+
+/// Returns whether a sign is neither a space nor a sign of direction, which breaking drops and adds.
+fn counts(sign: &str) -> bool {
+    sign != " " && !sign.starts_with(is_direction_sign)
 }
 
 /// Breaks a text like [`mixed`]; rows after the first are indented.
@@ -204,6 +327,10 @@ pub(super) fn fitting(mut rows: Vec<PaneRow>, room: usize, width: u16) -> Vec<Pa
             let first = cut.first().map_or("", String::as_str);
             last.text = format!("{}{first} …", " ".repeat(before));
             let end = u16::try_from(before + first.width()).unwrap_or(u16::MAX);
+            last.marks.retain(|(from, ..)| *from < end);
+            for (_, to, _) in &mut last.marks {
+                *to = end.min(*to);
+            }
             last.isolated = last
                 .isolated
                 .map(|(from, to, begin)| (from, to.min(end.saturating_sub(1)), begin))
@@ -235,6 +362,15 @@ pub(super) fn draw(frame: &mut Frame<'_>, rows: &[PaneRow], area: Rect) {
             buffer.set_style(place, row.style);
         }
         buffer.set_stringn(area.x, y, &row.text, usize::from(area.width), row.style);
+        for (from, to, style) in &row.marks {
+            let place = Rect {
+                x: area.x + from.min(&area.width),
+                y,
+                width: to.min(&area.width).saturating_sub(*from),
+                height: 1,
+            };
+            buffer.set_style(place, *style);
+        }
         put_signs(buffer, row, area, y);
         if let Some((first, last, begin)) = row.isolated.filter(|(_, last, _)| *last < area.width) {
             if let Some(cell) = buffer.cell_mut((area.x + first, y)) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::style::Color;
+use ratatui::style::{Color, Modifier};
 use serde_json::json;
 
 use super::*;
@@ -96,6 +96,8 @@ fn ask(app: &mut App, now: Now, action: &str) {
         json!({
             "type": "aaep:agent.awaiting.confirmation", "action": action, "consequence": "It is gone.", "reply_token": "rpl_1",
             "timeout_seconds": 60, "default_decision": "reject", "risk_level": "high", "irreversible": true, "urgency": "critical",
+            "extensions": {"hearken": {"changes": [{"path": "a.py", "added": 1, "removed": 1, "places": 1,
+                "hunks": [{"line": 7, "lines": [" def a():", "-\treturn 80", "+\treturn 8080"], "left_out": 0}]}]}},
         }),
     );
 }
@@ -264,6 +266,96 @@ fn the_help_has_every_key_at_the_smallest_size() {
     }
     press(&mut app, KeyCode::Char('?'));
     assert_eq!(app.mode(), Mode::Watching);
+}
+
+/// A question's words stay what they are; its changes are below them, or in their place until they were all seen again.
+#[test]
+fn what_an_edit_changes_is_seen_with_numbers_and_signs() {
+    let (mut app, now) = app();
+    ask(&mut app, now, "Edit a.py");
+    let (rows, _) = screen(&app, now, 100, 30);
+    let at = rows.iter().position(|row| row.starts_with("Change: a.py"));
+    let lines = &rows[at.unwrap() + 1..][..3];
+    assert_eq!(
+        lines,
+        [
+            "   7   def a():",
+            "   8 -     return 80",
+            "   8 +     return 8080"
+        ]
+    );
+    let (rows, _) = screen(&app, now, 40, 10);
+    assert!(!rows.join(" ").contains("8080"), "{rows:?}");
+    press(&mut app, KeyCode::Char('.'), now);
+    let (rows, _) = screen(&app, now, 40, 10);
+    assert!(rows.join(" ").contains("8 +     return 8080"), "{rows:?}");
+    assert!(!rows.join(" ").contains("It is gone."), "{rows:?}");
+    press(&mut app, KeyCode::Char('d'), now);
+    let (rows, _) = screen(&app, now, 40, 10);
+    assert!(!rows.join(" ").contains("8080"), "{rows:?}");
+}
+
+/// The words that change within a line are marked without any colour, and nothing but a high risk is red.
+#[test]
+fn changed_words_are_underlined_and_only_a_high_risk_is_red() {
+    let (mut app, now) = app();
+    ask(&mut app, now, "Edit a.py");
+    for look in [LOOK, PLAIN] {
+        let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
+        terminal
+            .draw(|frame| {
+                draw(frame, &app, now, &TimeZone::UTC, look);
+            })
+            .unwrap();
+        let buffer = terminal.backend().buffer();
+        let underlined = |y: u16| -> String {
+            let cells = (0..100).map(|x| &buffer[(x, y)]);
+            let marked = cells.filter(|cell| cell.modifier.contains(Modifier::UNDERLINED));
+            marked.map(|cell| cell.symbol()).collect()
+        };
+        let row = |wanted: &str| {
+            (0..30).find(|y| {
+                let row: String = (0..100).map(|x| buffer[(x, *y)].symbol()).collect();
+                row.contains(wanted)
+            })
+        };
+        assert_eq!(underlined(row("- ").unwrap()), "80");
+        assert_eq!(underlined(row("+ ").unwrap()), "8080");
+        let high = row("High risk.").unwrap();
+        for y in 0..30 {
+            let red = (0..100).any(|x| buffer[(x, y)].fg == Color::Red);
+            assert_eq!(red, look == LOOK && y == high, "row {y}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_risk_is_not_red_and_a_grave_finding_is() {
+    let (mut app, now) = app();
+    let line = "git push --force";
+    event(
+        &mut app,
+        now,
+        json!({
+            "type": "aaep:agent.awaiting.confirmation", "action": line, "consequence": "It runs.", "reply_token": "rpl_1",
+            "urgency": "critical", "extensions": {"hearken": {"deed": {"commands": [line]}}},
+        }),
+    );
+    let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+    terminal
+        .draw(|frame| {
+            draw(frame, &app, now, &TimeZone::UTC, LOOK);
+        })
+        .unwrap();
+    let buffer = terminal.backend().buffer();
+    let red: Vec<String> = (0..24)
+        .filter(|y| buffer[(0, *y)].fg == Color::Red)
+        .map(|y| (0..80).map(|x| buffer[(x, y)].symbol()).collect::<String>())
+        .collect();
+    assert!(
+        red.len() == 2 && red.iter().all(|row| row.starts_with("! ")),
+        "{red:?}"
+    );
 }
 
 #[test]

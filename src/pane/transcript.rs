@@ -363,7 +363,8 @@ fn by_speaker(
 
 fn style(told: &Announcement, look: Look) -> Style {
     match told.kind {
-        Kind::Danger | Kind::SessionErrored => look.danger(),
+        Kind::Danger => look.danger(),
+        Kind::SessionErrored => look.failure(),
         Kind::Confirmation | Kind::Clarification | Kind::Handoff => look.heading(),
         Kind::State
         | Kind::Progress

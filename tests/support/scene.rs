@@ -18,6 +18,9 @@ pub const SCENES: &[Scene] = &[
     ("three agents", three_agents),
     ("a question", question),
     ("its second step", second_step),
+    ("an edit's question", edit),
+    ("the rest of the edit", rest_of_edit),
+    ("a command's question", command),
     ("search", search),
     ("help", help),
     ("looking back", looking_back),
@@ -153,6 +156,73 @@ pub fn question() -> Stage {
 fn second_step() -> Stage {
     let mut stage = question();
     press(&mut stage, KeyCode::Char('y'));
+    stage
+}
+
+pub fn edit() -> Stage {
+    let mut stage = stage();
+    let kept = |text: &str| format!(" {text}");
+    let first: Vec<String> = vec![
+        kept("def total(prices, discount=0):"),
+        kept("    \"\"\"Return what is to be paid.\"\"\""),
+        "-    return sum(prices) - discount".to_owned(),
+        "+    return max(0, sum(prices) - discount)".to_owned(),
+        kept(""),
+        "+def rounded(price):".to_owned(),
+        "+    return round(price, 2)".to_owned(),
+        "+".to_owned(),
+    ];
+    let second = [
+        kept("class Basket:"),
+        "-    limit = 80".to_owned(),
+        "+    limit = 8080".to_owned(),
+    ];
+    let change = json!({
+        "path": "src/shop/prices.py", "added": 5, "removed": 2, "places": 2,
+        "hunks": [{"line": 12, "lines": first, "left_out": 0}, {"line": 41, "lines": second, "left_out": 0}],
+    });
+    event(
+        &mut stage,
+        "opencode",
+        "session.started",
+        json!({"summary_normal": "opencode is mending the prices."}),
+    );
+    event(
+        &mut stage,
+        "opencode",
+        "awaiting.confirmation",
+        json!({
+            "action": "Edit src/shop/prices.py, 5 lines added, 2 removed, in 2 places.", "reply_token": "rpl_1",
+            "consequence": "The file is changed.",
+            "default_decision": "reject", "urgency": "critical",
+            "extensions": {"hearken": {"changes": [change], "deed": {"paths": ["src/shop/prices.py"], "edits": true}}},
+        }),
+    );
+    stage.wait_for_silence();
+    stage
+}
+
+fn rest_of_edit() -> Stage {
+    let mut stage = edit();
+    press(&mut stage, KeyCode::Char('.'));
+    press(&mut stage, KeyCode::Char('.'));
+    stage
+}
+
+fn command() -> Stage {
+    let mut stage = stage();
+    let line = "git add -A && git commit -m 'Mend the prices' && git push --force origin main";
+    event(
+        &mut stage,
+        "opencode",
+        "awaiting.confirmation",
+        json!({
+            "action": line, "reply_token": "rpl_1", "consequence": "The command runs.",
+            "default_decision": "reject", "urgency": "critical",
+            "extensions": {"hearken": {"deed": {"commands": [line]}}},
+        }),
+    );
+    stage.wait_for_silence();
     stage
 }
 

@@ -117,6 +117,11 @@ fn nobody_accepts_what_they_have_not_seen_to_its_end() {
                     2 => reader.press('t'),
                     // So fast that no frame is drawn between two of them.
                     3 | 4 => reader.press('d'),
+                    // Its changes, below the words or in their place.
+                    5 => {
+                        reader.press('.');
+                        reader.look();
+                    }
                     _ => {
                         reader.press('d');
                         reader.look();

@@ -14,6 +14,7 @@ use crate::session::{Question, QuestionBody, QuestionId, Session, Sessions};
 use super::App;
 use super::questions::shown::Shown;
 use super::review::Hit;
+use super::review::parts::ChangeRead;
 use super::signals::VoiceState;
 use super::{Doing, LinkView};
 
@@ -166,6 +167,11 @@ impl App {
     /// Returns whether no face has reported yet that the shown question is in sight.
     pub fn wants_sight(&self) -> bool {
         self.questions.wants_sight()
+    }
+
+    /// Returns which part of the shown question's changes was read last; `None` before the first.
+    pub fn change_read(&self) -> Option<ChangeRead> {
+        self.review.change_read(self.questions.shown_id()?)
     }
 
     /// Returns one question.

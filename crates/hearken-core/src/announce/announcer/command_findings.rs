@@ -86,17 +86,13 @@ impl Announcer {
             return words;
         };
         let all = in_full || self.grounds.one_step;
-        let is_told = |finding: &&Finding| match finding.act.rank() {
-            Rank::Destroys | Rank::System | Rank::Leaves | Rank::Outside | Rank::Hidden => true,
-            Rank::Project | Rank::Unknown => all,
-        };
-        let told: Vec<&Finding> = found.findings.iter().filter(is_told).collect();
+        let told = told_of(&found, all);
         let unknown = all && !found.unknown.is_empty();
         // At the beginning of a question they need no heading: nobody else's words come before the action.
         if in_full && !told.is_empty() || unknown {
             words.push(self.own_words("question.found"));
         }
-        words.extend(self.told_findings(&told, in_full));
+        words.extend(self.told_findings(&told, in_full).into_iter().flatten());
         if unknown {
             words.extend(self.not_known(&found.unknown, in_full));
         }
@@ -108,7 +104,7 @@ impl Announcer {
                 ];
                 words.extend(self.phrases.say("found.part", Verbosity::Normal, &args));
                 let told: Vec<&Finding> = part.findings.iter().collect();
-                words.extend(self.told_findings(&told, true));
+                words.extend(self.told_findings(&told, true).into_iter().flatten());
                 match (part.unknown.is_empty(), part.findings.is_empty()) {
                     (true, true) => words.push(self.own_words("found.nothing")),
                     (true, false) => {}
@@ -119,11 +115,30 @@ impl Announcer {
         words
     }
 
+    /// Returns what the beginning of a question says was found, one by one, and whether it is grave.
+    pub(super) fn found_one_by_one(&self, question: &Question) -> Vec<(Vec<Segment>, bool)> {
+        let Some(found) = self.found_of(question) else {
+            return Vec::new();
+        };
+        let all = self.grounds.one_step;
+        let told = told_of(&found, all);
+        let grave = told.iter().map(|finding| match finding.act.rank() {
+            Rank::Destroys | Rank::System | Rank::Leaves => true,
+            Rank::Outside | Rank::Hidden | Rank::Project | Rank::Unknown => false,
+        });
+        let words = self.told_findings(&told, false);
+        let mut all_of_it: Vec<(Vec<Segment>, bool)> = words.into_iter().zip(grave).collect();
+        if all && !found.unknown.is_empty() {
+            all_of_it.push((self.not_known(&found.unknown, false), false));
+        }
+        all_of_it
+    }
+
     fn own_words(&self, key: &str) -> Segment {
         Segment::own(self.phrases.text(key, &[]))
     }
 
-    fn told_findings(&self, findings: &[&Finding], in_full: bool) -> Vec<Segment> {
+    fn told_findings(&self, findings: &[&Finding], in_full: bool) -> Vec<Vec<Segment>> {
         let mut words = Vec::new();
         let mut named: Vec<&str> = Vec::new();
         for finding in findings {
@@ -136,7 +151,7 @@ impl Announcer {
             };
             let (shown, more) = self.listed(&what, finding.more, in_full);
             let args = [("what", shown), ("more", Arg::Own(more))];
-            words.extend(self.phrases.say(&key, Verbosity::Normal, &args));
+            words.push(self.phrases.say(&key, Verbosity::Normal, &args));
             named.extend(what);
         }
         words
@@ -233,6 +248,15 @@ impl Announcer {
             .collect();
         (first.join(", "), more)
     }
+}
+
+/// Returns the findings that are told; `all` includes what is told only in full, or if one step is wanted.
+fn told_of(found: &QuestionFindings, all: bool) -> Vec<&Finding> {
+    let is_told = |finding: &&Finding| match finding.act.rank() {
+        Rank::Destroys | Rank::System | Rank::Leaves | Rank::Outside | Rank::Hidden => true,
+        Rank::Project | Rank::Unknown => all,
+    };
+    found.findings.iter().filter(is_told).collect()
 }
 
 /// Returns the first few items and how many remain; the count is empty if none do, and never just one.

@@ -30,6 +30,7 @@ mod reading;
 mod recent;
 mod redundancy;
 mod rule;
+mod sight;
 mod source_settings;
 mod translations;
 mod trust;
@@ -41,6 +42,7 @@ mod wording;
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
 pub use parts::{Copied, Reads, TurnPart, TurnText, Whole};
+pub use sight::{ChangeInSight, LineInSight, QuestionInSight};
 pub use trust::Trust;
 
 use std::cell::RefCell;
@@ -576,9 +578,7 @@ impl Announcer {
         let draft = Draft::new(Class::Stream, Kind::Anomaly, segments).topic(Topic::Output(output));
         self.publish(change, sessions, draft)
     }
-}
 
-impl Announcer {
     /// Records that an agent's hints are not believed; returns whether that is new.
     fn disbelieve(&mut self, key: &SessionKey) -> bool {
         if self.unbelieved.len() >= MOST_UNBELIEVED {

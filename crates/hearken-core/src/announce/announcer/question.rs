@@ -56,9 +56,8 @@ impl Announcer {
         segments
     }
 
-    /// Words a question in full for a face that shows it page by page. The usual keys and the remaining time are
-    /// left out: such a face has rows for them, and the words stay as they are.
-    pub fn in_full(&self, question: &Question, sessions: &Sessions) -> Vec<Segment> {
+    /// Words a question for a face that shows it page by page, without the usual keys.
+    pub(super) fn asked_in_sight(&self, question: &Question, sessions: &Sessions) -> Vec<Segment> {
         let left = headed(question, sessions);
         let asked = self.asked(question, sessions, false, left, usize::MAX);
         self.without_keys(question, asked)

@@ -84,8 +84,20 @@ impl Announcer {
         self.phrases.say(key, Verbosity::Normal, args)
     }
 
+    /// Returns where each part of the changes begins: the place, counted over all files, and the number of its line.
+    pub fn places_of_parts(&self, attached: &Attached) -> Vec<(usize, u64)> {
+        let parts = self.placed_parts(&attached.changes);
+        parts.into_iter().map(|(at, _)| at).collect()
+    }
+
     fn parts_of_changes(&self, changes: &[FileChange]) -> Vec<Vec<Segment>> {
+        let parts = self.placed_parts(changes);
+        parts.into_iter().map(|(_, part)| part).collect()
+    }
+
+    fn placed_parts(&self, changes: &[FileChange]) -> Vec<((usize, u64), Vec<Segment>)> {
         let mut parts = Vec::new();
+        let mut place = 0;
         for change in changes {
             let path = match changes.len() {
                 1 => Arg::own(""),
@@ -95,6 +107,7 @@ impl Announcer {
                 let mut lines = lines_of(hunk).into_iter().peekable();
                 let mut first = true;
                 while let Some(line) = lines.peek() {
+                    let begins = (place, line.number);
                     let key = match first {
                         true => "reading.place",
                         false => "reading.place.on",
@@ -119,14 +132,16 @@ impl Announcer {
                     if lines.peek().is_none() && hunk.left_out > 0 {
                         part.extend(self.read("reading.left_out", &[count_of(hunk.left_out)]));
                     }
-                    parts.push(part);
+                    parts.push((begins, part));
                     first = false;
                 }
+                place += 1;
             }
             let missing = change.places.saturating_sub(change.hunks.len() as u64);
             if missing > 0 {
                 let args = [count_of(missing), ("path", exact(&change.path))];
-                parts.push(self.read("reading.places_left_out", &args));
+                let words = self.read("reading.places_left_out", &args);
+                parts.push(((place, 0), words));
             }
         }
         parts
@@ -435,7 +450,7 @@ fn spans(old: &str, new: &str) -> Option<Vec<(String, String)>> {
 }
 
 /// Splits a line into words, spaces and single signs.
-fn words(line: &str) -> Vec<&str> {
+pub(super) fn words(line: &str) -> Vec<&str> {
     let kind = |c: char| match c {
         c if c.is_alphanumeric() || c == '_' => 0,
         c if c.is_whitespace() => 1,

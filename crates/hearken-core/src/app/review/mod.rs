@@ -5,7 +5,7 @@
 
 mod facts;
 pub(super) mod looking;
-mod parts;
+pub(super) mod parts;
 mod reading;
 mod searching;
 mod spelled;
@@ -38,6 +38,8 @@ pub(super) struct Review {
     away_since: Option<Duration>,
     /// What is read part by part.
     reading: Reading,
+    /// The announcement that read the last part of a question's changes.
+    read_out: Option<AnnouncementId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,13 +5,26 @@
 
 use std::sync::Arc;
 
-use crate::announce::{About, Announcement, Arg, Class, Kind, Quote, Quoted, Reads, Segment};
+use crate::announce::{
+    About, Announcement, AnnouncementId, Arg, Class, Kind, Quote, Quoted, Reads, Segment,
+};
 use crate::protocol::Attached;
 use crate::session::{QuestionId, Session, SessionKey};
 
 use super::Review;
 use super::reading::{Of, Stepped};
 use crate::app::AppCx;
+
+/// The part of a question's changes that was read last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangeRead {
+    /// The part, from 0.
+    pub part: usize,
+    /// The number of parts.
+    pub parts: usize,
+    /// The announcement that reads it.
+    pub told: AnnouncementId,
+}
 
 impl Review {
     /// Opens the changes that belong to a question, and announces how to read them.
@@ -32,6 +45,16 @@ impl Review {
         };
         self.reading.open(Of::Question(question), None, parts);
         true
+    }
+
+    /// Returns which part of a question's changes was read last, of how many, and the announcement that reads it.
+    pub(in crate::app) fn change_read(&self, question: QuestionId) -> Option<ChangeRead> {
+        if self.reading.of() != Some(Of::Question(question)) {
+            return None;
+        }
+        let (part, parts) = self.reading.place()?;
+        let told = self.read_out?;
+        Some(ChangeRead { part, parts, told })
     }
 
     /// Moves one part forward or back in what is being read; returns `false` if nothing is.
@@ -81,12 +104,13 @@ impl Review {
         }
     }
 
-    fn tell_step(&self, stepped: Option<Stepped>, cx: &mut AppCx) -> bool {
+    fn tell_step(&mut self, stepped: Option<Stepped>, cx: &mut AppCx) -> bool {
         match stepped {
             Some(Stepped::To(words)) => match self.reading.of() {
                 // Next to a question each speaker has separate lines: a line of a file is not one of hearken's.
                 Some(Of::Question(id)) => {
                     cx.tell_words(Class::Response, Kind::Reply, About::Tells(id), words);
+                    self.read_out = cx.announcer.history().last().map(|told| told.id);
                 }
                 Some(Of::Told | Of::Turn) | None => {
                     let quotes = self.reading.quote().into_iter().collect();

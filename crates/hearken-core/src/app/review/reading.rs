@@ -117,6 +117,12 @@ impl Reading {
         self.open.as_ref()?.quote.clone()
     }
 
+    /// Returns the place of the last part read, and the number of parts; `None` before the first step.
+    pub(super) fn place(&self) -> Option<(usize, usize)> {
+        let open = self.open.as_ref()?;
+        Some((open.at?, open.parts.len()))
+    }
+
     /// Returns what to copy now of an agent's turn: the last part read, or before the first step the whole turn; after
     /// that the pieces in it, one by one, and then from the beginning again.
     pub(super) fn copy(&mut self) -> Option<Copied> {
