@@ -21,7 +21,7 @@ pub use announcement::{
 };
 pub use announcer::{
     Announcer, ChangeInSight, Copied, LineInSight, Manner, NewAnnouncements, QuestionInSight,
-    Reads, Trust, TurnPart, TurnText, Whole, hides_something, label_of, takes_two_steps,
+    Reads, Trust, TurnPart, TurnText, Whole, hides_something, label_of, source_of, takes_two_steps,
 };
 pub use history::History;
 pub use speech::delivery::Deliveries;

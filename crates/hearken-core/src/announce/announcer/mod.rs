@@ -44,6 +44,7 @@ pub use draft::Manner;
 pub use parts::{Copied, Reads, TurnPart, TurnText, Whole};
 pub use sight::{ChangeInSight, LineInSight, QuestionInSight};
 pub use trust::Trust;
+pub use turn::source_of;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

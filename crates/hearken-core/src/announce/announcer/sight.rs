@@ -177,7 +177,7 @@ impl Announcer {
         }
         let bare = line.get(before.len()..).unwrap_or_default();
         if speakable::hides(bare) {
-            text.push_str(&self.phrases.lexicon().asked(bare).replace('\n', " "));
+            text.push_str(&self.phrases.lexicon().inline(bare));
         } else {
             text.push_str(clean(bare).trim_end());
         }

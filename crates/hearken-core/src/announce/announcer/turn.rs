@@ -9,6 +9,7 @@
 //! line that was read before it, whichever that was. Landmarks are what a person jumps to: headings, code blocks, and
 //! the text that follows one.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Announcer;
@@ -286,12 +287,21 @@ struct Texts {
     left: u64,
 }
 
+/// Returns a piece of an agent's text as it was written.
+fn written(told: &Announcement) -> Cow<'_, str> {
+    match &told.facts().written {
+        Some(written) => Cow::Borrowed(written),
+        None => Cow::Owned(told.text() + " "),
+    }
+}
+
+/// Returns the text of consecutive pieces of an output as it was written.
+pub fn source_of<'a>(pieces: impl IntoIterator<Item = &'a Announcement>) -> String {
+    pieces.into_iter().map(written).collect()
+}
+
 /// Joins the entries of a turn into the text that was written, each output separately, as several may interleave.
 fn texts(entries: &[&Arc<Announcement>]) -> Texts {
-    let of = |told: &Announcement| match &told.facts().written {
-        Some(written) => written.clone(),
-        None => told.text() + " ",
-    };
     // Newer text is worth more than older text.
     let mut bytes = 0;
     let kept = entries.iter().rev().take_while(|told| {
@@ -309,10 +319,10 @@ fn texts(entries: &[&Arc<Announcement>]) -> Texts {
             .iter_mut()
             .find(|(topic, ..)| *topic == told.topic.as_ref())
         {
-            Some((_, text, _)) => text.push_str(&of(told)),
+            Some((_, text, _)) => text.push_str(&written(told)),
             None => all.push((
                 told.topic.as_ref(),
-                of(told),
+                written(told).into_owned(),
                 told.language().map(str::to_owned),
             )),
         }

@@ -9,6 +9,7 @@
 //! ahead is remembered, so that the time is linear, whatever an agent sends. Every word that is not
 //! in the text comes from [`Words`].
 
+mod blocks;
 mod clean;
 mod code;
 mod command;
@@ -32,6 +33,7 @@ mod readable;
 mod signs;
 mod spell;
 mod spoken;
+mod styled;
 mod tag;
 mod token;
 mod unit;
@@ -45,6 +47,7 @@ mod hostile_tests;
 #[cfg(test)]
 mod tests;
 
+pub use blocks::{BlockIs, TextBlock, TextTable, blocks};
 pub use clean::{balance, clean, clean_lines, hides};
 pub use command::command;
 pub use hidden::is_hidden;
@@ -56,4 +59,5 @@ pub use prose::{Passage, ProseReader, prose, prose_at};
 pub use readable::Readable;
 pub use signs::exact;
 pub use spell::{key, spell, spellable};
+pub use styled::{StyledText, TextLook};
 pub use words::{SignWords, WordOrTemplate, Words};

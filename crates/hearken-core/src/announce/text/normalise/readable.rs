@@ -16,10 +16,11 @@
 use super::clean::clean_lines;
 use super::language::language_name;
 use super::prose::{Code, Passage, Within, only_line};
+use super::styled::styled;
 use super::unmarked::without_html;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{
-    Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter, spans,
+    Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter,
 };
 
 /// Shows the pieces of one output, and remembers the block in which a piece ended.
@@ -217,129 +218,10 @@ fn sentence(text: &str) -> String {
     capital(text) + "."
 }
 
-/// Returns a line without its marks: emphasis, backticks, links. Takes one pass; a mark without a partner stays
-/// in place.
+/// Returns a line without its marks: emphasis, backticks, links.
 fn inline(line: &str) -> String {
-    let is_mark = |b: u8| matches!(b, b'*' | b'_' | b'`' | b'[' | b'~');
-    // A fold rather than a search: most lines have none, and are scanned to the end anyway.
-    if !line.bytes().fold(false, |marked, b| marked | is_mark(b)) {
-        return line.to_owned();
-    }
-    let dropped = emphasis(line);
-    let mut out = String::with_capacity(line.len());
-    let mut at = 0;
-    let mut drops = dropped.iter().peekable();
-    // The next closing parenthesis, once searched for: repeated searches would take quadratic time in a flood of links.
-    let mut parenthesis: Option<Option<usize>> = None;
-    while let Some(c) = line[at..].chars().next() {
-        if let Some(drop) = drops.peek()
-            && drop.start == at
-        {
-            at = drop.end;
-            drops.next();
-            continue;
-        }
-        if line[at..].starts_with("](")
-            && let Some(open) = bracket(&out)
-        {
-            let from = at + 2;
-            let end = match parenthesis {
-                Some(None) => None,
-                Some(Some(end)) if end >= from => Some(end),
-                Some(Some(_)) | None => line[from..].find(')').map(|end| from + end),
-            };
-            parenthesis = Some(end);
-            if let Some(end) = end {
-                let address = line[from..end].split(' ').next().unwrap_or_default();
-                let words = out[open..].trim_start_matches(['!', '[']).to_owned();
-                out.truncate(open);
-                if words == address || words.is_empty() {
-                    out.push_str(address);
-                } else {
-                    out.push_str(&words);
-                    out.push_str(" (");
-                    out.push_str(address);
-                    out.push(')');
-                }
-                at = end + 1;
-                while drops.peek().is_some_and(|drop| drop.start < at) {
-                    drops.next();
-                }
-                continue;
-            }
-        }
-        out.push(c);
-        at += c.len_utf8();
-    }
-    out
+    styled(line).text
 }
-
-/// Returns the bracket at which the words of a link begin, in the text shown so far.
-fn bracket(out: &str) -> Option<usize> {
-    let open = out.rfind('[')?;
-    Some(match out[..open].strip_suffix('!') {
-        Some(before) => before.len(),
-        None => open,
-    })
-}
-
-/// Returns the marks of emphasis and inline code that have a partner on the line.
-fn emphasis(line: &str) -> Vec<std::ops::Range<usize>> {
-    let mut found: Vec<std::ops::Range<usize>> = Vec::new();
-    // Marks that await their partner: the sign, how many, where.
-    let mut open: Vec<(char, usize, usize)> = Vec::new();
-    let mut spans = spans(line).into_iter().peekable();
-    let mut before = None;
-    let mut at = 0;
-    while let Some(c) = line[at..].chars().next() {
-        if let Some(code) = spans.next_if(|code| code.start == at) {
-            // Nothing inside code is a mark.
-            found.push(code.start..code.inner.start);
-            found.push(code.inner.end..code.end);
-            before = line[..code.end].chars().next_back();
-            at = code.end;
-            continue;
-        }
-        if !matches!(c, '*' | '_' | '~') {
-            before = Some(c);
-            at += c.len_utf8();
-            continue;
-        }
-        let run = line[at..].len() - line[at..].trim_start_matches(c).len();
-        let end = at + run;
-        let after = line[end..].chars().next();
-        if c != '~' || run == 2 {
-            let opens = after.is_some_and(|c| !c.is_whitespace());
-            let closes = before.is_some_and(|c: char| !c.is_whitespace());
-            // Inside a word, an underscore is part of a name.
-            let inside = before.is_some_and(char::is_alphanumeric)
-                && after.is_some_and(char::is_alphanumeric);
-            if !(c == '_' && inside) && run <= 3 {
-                let partner = open
-                    .iter()
-                    .rposition(|(sign, length, _)| *sign == c && *length == run);
-                match partner {
-                    Some(place) if closes => {
-                        let (_, length, start) = open[place];
-                        open.truncate(place);
-                        found.push(start..start + length);
-                        found.push(at..end);
-                    }
-                    Some(_) | None if opens && open.len() < MOST_OPEN => open.push((c, run, at)),
-                    Some(_) | None => {}
-                }
-            }
-        }
-        before = Some(c);
-        at = end;
-    }
-    found.sort_by_key(|drop| drop.start);
-    found
-}
-
-/// How many marks may await their partner: more are not real writing, and searching all of them would
-/// take quadratic time in a flood of marks.
-const MOST_OPEN: usize = 16;
 
 #[cfg(test)]
 mod tests {
