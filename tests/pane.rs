@@ -119,10 +119,20 @@ pub fn forge(stage: &mut Stage, name: &str) {
         "tool.invoked",
         json!({"tool": "read", "tool_call_id": "c1", "summary_normal": format!("{all}\n{all}")}),
     );
+    let steps = FORGED.map(|words| json!({"step": words, "stage": "open"}));
+    event(
+        stage,
+        name,
+        "progress.updated",
+        json!({"summary_normal": FORGED[2], "progress": {"percent": 10},
+            "extensions": {"hearken": {"plan": steps}}}),
+    );
     say(
         stage,
         name,
-        &format!("{all}\n\n{all}\n- zzone\n- zztwo\n```\n{all}\n```\n"),
+        &format!(
+            "{all}\n\n# {all}\n\n> {all}\n\n| zza | zzb |\n|---|---|\n| {all} | {all} |\n\n{all}\n- zzone\n- zztwo\n```\n{all}\n```\n"
+        ),
     );
     event(
         stage,
@@ -158,13 +168,20 @@ fn is_marked(row: &str, name: &str) -> bool {
     row.starts_with("  ") || row.starts_with(&format!("{name} says: ")) || labelled(row) || change
 }
 
+/// Returns where a column of a row begins.
+fn at_column(row: &str, column: usize) -> usize {
+    row.char_indices()
+        .nth(column)
+        .map_or(row.len(), |(at, _)| at)
+}
+
 #[test]
 fn no_row_of_an_agents_is_taken_for_one_of_hearkens() {
     for (told, name) in [("Mailer", "Mailer"), ("hearken", "agent hearken")] {
         for (columns, height) in SIZES {
             let mut stage = forger(told);
             let mut found = 0;
-            let mut ours = 0;
+            let (mut ours, mut planned) = (0, 0);
             // All pages, its details, its second step, and everything that can be reviewed.
             let keys = std::iter::repeat_n(KeyCode::Char('.'), 9)
                 .chain(std::iter::repeat_n(KeyCode::Char('d'), 12))
@@ -175,10 +192,19 @@ fn no_row_of_an_agents_is_taken_for_one_of_hearkens() {
                 for theme in THEMES {
                     let (buffer, ..) = stage.drawn(columns, height, theme);
                     for row in rows(&buffer) {
-                        ours += usize::from(row == "High risk. Can't be undone.");
-                        if row.contains("zz") {
+                        ours += usize::from(row.starts_with("High risk. Can't be undone."));
+                        // A wide screen has a column of its own for the agents and their plans.
+                        let (work, beside) = match columns >= 110 {
+                            true => row.split_at(at_column(&row, 140)),
+                            false => (row.as_str(), ""),
+                        };
+                        if work.contains("zz") {
                             found += 1;
-                            assert!(is_marked(&row, name), "{columns}x{height}: {row:?}");
+                            assert!(is_marked(work, name), "{columns}x{height}: {row:?}");
+                        }
+                        if beside.contains("zz") {
+                            planned += 1;
+                            assert!(beside.starts_with("  "), "{columns}x{height}: {row:?}");
                         }
                     }
                 }
@@ -186,6 +212,7 @@ fn no_row_of_an_agents_is_taken_for_one_of_hearkens() {
                 stage.wait_for_silence();
             }
             assert!(found > 100 && ours > 0, "{found} {ours}");
+            assert_eq!(planned > 0, columns >= 110, "{columns}");
         }
     }
 }

@@ -14,6 +14,10 @@ const PICTURES: &[(&str, &str, (u16, u16), &str)] = &[
     ("question", "a question", (90, 28), QUESTION),
     ("second-step", "its second step", (90, 28), SECOND_STEP),
     ("small", "a question", (40, 10), SMALL),
+    ("edit", "an edit's question", (90, 26), EDIT),
+    ("command", "a command's question", (90, 20), COMMAND),
+    ("answer", "a long answer", (90, 30), ANSWER),
+    ("plan", "plans beside the work", (140, 30), PLAN),
 ];
 
 const AGENTS: &str = "Three agents at work. From the top: how many agents work; each of them with what it does and since when, \
@@ -23,6 +27,14 @@ Below it hearken says that the risk is high and that it can't be undone; set in 
 then what follows, what silence does, and the keys.";
 const SECOND_STEP: &str = "The second step of accepting: the head says so, and below the question stands that c confirms it.";
 const SMALL: &str = "The same question on a screen of 40 by 10, in pages under its head: the first has the risk and the action.";
+const EDIT: &str = "An edit's question: below its words stands the first place that changes, with the numbers of the lines, \
+plus and minus in the margin, and the changed words of a line underlined; then how many lines follow, and the keys.";
+const COMMAND: &str = "A command's question begins with what hearken found, each after an exclamation mark: that it rewrites the \
+repository's history and changes a remote repository; then the risk, which is unknown, and the whole command.";
+const ANSWER: &str = "An answer of an agent as the Markdown that it is: a heading, a table, a list with boxes, a quotation after a \
+bar, and code under its language.";
+const PLAN: &str = "A wide screen: beside the work stand three agents with what they do, and the plan of one of them with its steps \
+done, under way and open, a bar, and how long the rest may take.";
 
 #[test]
 fn the_pictures_show_what_the_program_draws() {

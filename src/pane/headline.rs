@@ -1,18 +1,25 @@
 //! The first row, with what is going on, and the status row, with the current switches.
 
+use std::time::Duration;
+
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::announce::Arg;
+use crate::announce::{Arg, speakable};
 use crate::app::{App, LinkPhase};
 use crate::config::{Load, Verbosity};
+use crate::session::Session;
+
+use super::View;
 
 /// The separator between two parts of the first row.
 const BETWEEN: &str = "  ";
 
 /// Returns what is going on in one row: open questions first, then agents, then anything unusual, as far as
-/// whole parts fit. `all` is for screens without a status row.
-pub(super) fn first(app: &App, width: u16, all: bool) -> String {
+/// whole parts fit. If one agent works, it is named with what it does, where and how. Without a status row, the row has
+/// the switches too.
+pub(super) fn first(view: View<'_>, width: u16) -> String {
+    let (app, all) = (view.app, !view.regions);
     if all && let Some(mark) = looking_back(app) {
         // A person looking back must know it before anything else.
         return cut(&mark, width);
@@ -25,10 +32,11 @@ pub(super) fn first(app: &App, width: u16, all: bool) -> String {
     if open > 0 {
         parts.push(text("headline.questions", open));
     }
-    parts.push(match running {
-        0 => app.phrases().text("headline.nobody", &[]),
-        running => text("headline.sessions", running),
-    });
+    match (running, app.conversation()) {
+        (0, _) => parts.push(app.phrases().text("headline.nobody", &[])),
+        (1, Some(session)) if !all => parts.extend(agent(view, session)),
+        (running, _) => parts.push(text("headline.sessions", running)),
+    }
     let down = app.links().iter().filter(|link| link.is_down()).count();
     if down > 0 {
         parts.push(text("headline.down", down));
@@ -48,12 +56,47 @@ pub(super) fn first(app: &App, width: u16, all: bool) -> String {
     line
 }
 
+/// Returns what is known of the only agent at work: its name with what it does, its folder, its mode, its model, and
+/// since when its turn goes on.
+fn agent(view: View<'_>, session: &Session) -> Vec<String> {
+    let app = view.app;
+    let mut parts = vec![app.session_head(session).trim_end_matches('.').to_owned()];
+    let mut part = |key: &str, name: &'static str, value: Option<String>| {
+        let words = value.map(|value| speakable::one_line(&value));
+        if let Some(words) = words.filter(|words| !words.is_empty()) {
+            parts.push(app.phrases().text(key, &[(name, Arg::Own(words))]));
+        }
+    };
+    let folder = app.folder_of(session).map(|folder| {
+        let last = folder
+            .trim_end_matches(['/', '\\'])
+            .rsplit(['/', '\\'])
+            .next();
+        last.unwrap_or(folder).to_owned()
+    });
+    part("headline.folder", "folder", folder);
+    part("headline.mode", "mode", app.mode_of(session));
+    part("headline.model", "model", session.model.clone());
+    // While a question is shown, no time but its own changes.
+    let ran = view.now.monotonic.saturating_sub(session.since).as_secs() / 60 * 60;
+    let ran = Some(Duration::from_secs(ran)).filter(|ran| !ran.is_zero() && app.shown().is_none());
+    part(
+        "headline.since",
+        "time",
+        ran.map(|ran| app.announcer().time(ran)),
+    );
+    parts
+}
+
 /// Returns the notice that something older than the newest entry is under review; `None` if not.
 pub(super) fn looking_back(app: &App) -> Option<String> {
     if !app.is_looking_back() {
         return None;
     }
-    let newer = ("n", Arg::own(app.newer()));
+    let newer = [
+        ("n", Arg::own(app.newer())),
+        ("older", Arg::own(app.older())),
+    ];
     Some(match app.hit() {
         Some(hit) => {
             let args = [
@@ -63,7 +106,7 @@ pub(super) fn looking_back(app: &App) -> Option<String> {
             app.phrases().text("headline.hit", &args)
         }
         None if app.newer() == 0 => app.phrases().text("headline.review.newest", &[]),
-        None => app.phrases().text("headline.review", &[newer]),
+        None => app.phrases().text("headline.review", &newer),
     })
 }
 

@@ -1,26 +1,88 @@
-//! The help, from the table of keys, by groups.
+//! The help: the keys that do something now, then all keys by groups, in columns on a wide screen.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::View;
 use super::rows::{self, PaneRow};
+use super::{View, keys};
+
+/// The narrowest column of keys.
+const COLUMN: u16 = 44;
+/// The columns between two of them.
+const BETWEEN: u16 = 2;
 
 /// Draws it, scrolled so that every key can be reached on the smallest screen.
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
-    let (app, look) = (view.app, view.look);
-    let width = area.width.min(rows::WIDEST);
-    let mut all: Vec<PaneRow> = Vec::new();
-    for (group, entries) in app.keymap().help_in_groups() {
-        let head = app.phrases().help(group).to_owned();
-        all.push(PaneRow::head(head, look.region()));
-        for (keys, does) in entries {
-            let words = format!("{keys}: {}", app.phrases().help(does));
-            all.extend(rows::own(&words, width, look.text()));
-        }
-    }
-    let first = app
+    let all = all_rows(view, area.width);
+    let first = view
+        .app
         .help_scroll()
         .min(all.len().saturating_sub(usize::from(area.height)));
     rows::draw(frame, &all[first..], area);
+}
+
+fn all_rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
+    let (app, look) = (view.app, view.look);
+    let head = |words: String| PaneRow::head(words, look.region());
+    let mut all: Vec<PaneRow> = Vec::new();
+    let mut now = keys::of_question(app);
+    now.extend(keys::when_watching(app));
+    if !now.is_empty() {
+        all.push(head(app.phrases().text("help.now", &[])));
+        let lines = keys::lines("", &now, width.min(rows::WIDEST));
+        all.extend(
+            lines
+                .into_iter()
+                .map(|line| PaneRow::own(line, look.text())),
+        );
+    }
+    let count = usize::from(((width + BETWEEN) / (COLUMN + BETWEEN)).clamp(1, 3));
+    let gaps = BETWEEN * u16::try_from(count - 1).unwrap_or(0);
+    let inside = (width.saturating_sub(gaps) / u16::try_from(count).unwrap_or(1)).min(rows::WIDEST);
+    let groups = app
+        .keymap()
+        .help_in_groups()
+        .into_iter()
+        .map(|(group, entries)| {
+            let mut rows = vec![head(app.phrases().help(group).to_owned())];
+            for (keys, does) in entries {
+                let words = format!("{keys}: {}", app.phrases().help(does));
+                rows.extend(rows::own(&words, inside, look.text()));
+            }
+            rows
+        });
+    let groups: Vec<Vec<PaneRow>> = groups.collect();
+    let total: usize = groups.iter().map(Vec::len).sum();
+    // Each group stays in one column; a column takes groups until it has its share.
+    let share = total.div_ceil(count);
+    let mut columns: Vec<Vec<PaneRow>> = vec![Vec::new()];
+    for group in groups {
+        let is_full = columns.last().is_some_and(|last| {
+            !last.is_empty() && last.len() + group.len() / 2 > share && columns.len() < count
+        });
+        if is_full {
+            columns.push(Vec::new());
+        }
+        if let Some(last) = columns.last_mut() {
+            last.extend(group);
+        }
+    }
+    if let [only] = columns.as_mut_slice() {
+        all.append(only);
+        return all;
+    }
+    let cells: Vec<rows::TableCell> = columns
+        .into_iter()
+        .map(|rows| rows::TableCell {
+            rows,
+            width: usize::from(inside),
+            right: false,
+        })
+        .collect();
+    all.extend(rows::beside(
+        &cells,
+        &" ".repeat(usize::from(BETWEEN)),
+        look.text(),
+    ));
+    all
 }

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use unicode_width::UnicodeWidthStr;
 
-use crate::announce::{Arg, takes_two_steps, wrap};
+use crate::announce::{Arg, Kind, takes_two_steps, wrap};
 use crate::app::App;
 use crate::keys::Mode;
 use crate::protocol::{Decision, ResponseKind};
@@ -44,27 +44,53 @@ pub(super) fn of_mode(app: &App) -> Vec<String> {
         Mode::Confirming(_) => return confirming(app),
         Mode::Quitting => vec!["keys.quitting"],
         Mode::Leaving(_) => vec!["keys.leaving"],
-        Mode::Watching => {
-            let mut words = Vec::new();
-            if app.is_looking_back() {
-                words.push("keys.looking_back");
-            }
-            words.push("keys.first");
-            if app.takes_prompts() {
-                words.push("keys.prompt");
-            }
-            if app.speaks() {
-                words.push("keys.stop");
-            }
-            words.push(if app.is_looking_back() {
-                "keys.rest"
-            } else {
-                "keys.rest_and_back"
-            });
-            words
-        }
+        Mode::Watching => return when_watching(app),
     };
     units(app, &words)
+}
+
+/// Returns the keys that matter while nothing else has them.
+pub(super) fn when_watching(app: &App) -> Vec<String> {
+    let mut words = Vec::new();
+    if app.is_looking_back() {
+        words.push("keys.looking_back");
+    }
+    words.push("keys.first");
+    if app.takes_prompts() {
+        words.push("keys.prompt");
+    }
+    words.extend(of_news(app));
+    if app.speaks() {
+        words.push("keys.stop");
+    }
+    words.push(if app.is_looking_back() {
+        "keys.rest"
+    } else {
+        "keys.rest_and_back"
+    });
+    units(app, &words)
+}
+
+/// How many of the newest entries are looked at for what can be read.
+const NEWS: usize = 40;
+
+/// Returns the keys that read what came last: an answer, the output of a call, a plan.
+fn of_news(app: &App) -> Vec<&'static str> {
+    let mut words = Vec::new();
+    let news = || app.history().iter().rev().take(NEWS);
+    if news().any(|told| told.kind == Kind::Output && told.is_agents_text()) {
+        words.push("keys.whole_turn");
+    }
+    if news().any(|told| told.facts().attached().output.is_some()) {
+        words.push("keys.output");
+    }
+    if app
+        .conversation()
+        .is_some_and(|session| !session.plan.plan.is_empty())
+    {
+        words.push("keys.plan");
+    }
+    words
 }
 
 fn confirming(app: &App) -> Vec<String> {

@@ -2,13 +2,18 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use crate::announce::normalise::TextLook;
 use crate::config::ThemeChoice;
+
+use super::highlight::Ink;
 
 /// How the pane looks; meaning never depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     /// The theme.
     pub theme: ThemeChoice,
+    /// Whether everything is stacked at any width, because a screen reader reads rows.
+    pub stacked: bool,
 }
 
 impl Look {
@@ -81,6 +86,55 @@ impl Look {
         Style::new()
             .add_modifier(Modifier::BOLD)
             .add_modifier(Modifier::UNDERLINED)
+    }
+
+    /// Returns the style of the searched words in the row that has the person's attention.
+    pub(super) fn hit(self) -> Style {
+        let style = Style::new().add_modifier(Modifier::UNDERLINED);
+        match self.theme {
+            ThemeChoice::Terminal | ThemeChoice::Plain => style.remove_modifier(Modifier::REVERSED),
+            ThemeChoice::HighContrast => style.fg(Color::White).bg(Color::Black),
+        }
+    }
+
+    /// Returns whether code has colours.
+    pub(super) fn has_colours(self) -> bool {
+        match self.theme {
+            ThemeChoice::Terminal => true,
+            ThemeChoice::HighContrast | ThemeChoice::Plain => false,
+        }
+    }
+
+    /// Returns the style of a word of code, in the terminal's own colours; red is for dangers alone.
+    pub(super) fn ink(self, ink: Ink) -> Style {
+        let style = Style::new();
+        match ink {
+            _ if !self.has_colours() => style,
+            Ink::Comment => style.add_modifier(Modifier::ITALIC),
+            Ink::Text => style.fg(Color::Green),
+            Ink::Constant => style.fg(Color::Yellow),
+            Ink::Keyword => style.fg(Color::Magenta),
+            Ink::Function => style.fg(Color::Blue),
+            Ink::Type => style.fg(Color::Cyan),
+        }
+    }
+
+    /// Returns the style of marked words in an agent's text.
+    pub(super) fn words(self, look: TextLook) -> Style {
+        let style = Style::new();
+        match (look, self.theme) {
+            (TextLook::Strong, ThemeChoice::HighContrast) => {
+                style.add_modifier(Modifier::UNDERLINED)
+            }
+            (TextLook::Strong, ThemeChoice::Terminal | ThemeChoice::Plain) => {
+                style.add_modifier(Modifier::BOLD)
+            }
+            (TextLook::Emphasis, _) => style.add_modifier(Modifier::ITALIC),
+            (TextLook::Struck, _) => style.add_modifier(Modifier::CROSSED_OUT),
+            (TextLook::Code, ThemeChoice::Terminal) => style.fg(Color::Cyan),
+            (TextLook::Code, ThemeChoice::HighContrast | ThemeChoice::Plain)
+            | (TextLook::Link, _) => style.add_modifier(Modifier::UNDERLINED),
+        }
     }
 
     /// Returns the style of what may be read last.

@@ -5,8 +5,9 @@
 //!
 //! From the top: one row with what is going on, the question if one is shown, the agents, the transcript,
 //! the response to the last key, the line being typed, a status row, and the keys that matter now. They are
-//! stacked, never side by side, because screen readers and braille displays read by rows; a region begins
-//! with a row of words, underlined to the edge, and has no frame. The real cursor is where the person's
+//! stacked, because screen readers and braille displays read by rows; only a wide screen has the agents and their
+//! plan in a column beside the work (`side`). A region begins with a row of words, underlined to the edge, and has no
+//! frame. The real cursor is where the person's
 //! attention belongs. Nothing is conveyed by colour or by a glyph alone.
 //!
 //! On a small screen, a question takes all but the keys and a row for responses: its pages stay put,
@@ -16,14 +17,18 @@ mod answers;
 mod change;
 mod choices;
 mod editor;
+mod guide;
 mod headline;
 mod help;
+mod highlight;
 mod keys;
 mod look;
+mod markdown;
 mod question;
 mod rows;
 mod sample;
 mod sessions;
+mod side;
 mod times;
 mod transcript;
 
@@ -62,6 +67,8 @@ struct View<'a> {
     regions: bool,
     /// Whether the transcript is visible.
     has_transcript: bool,
+    /// Whether the agents are in a column of their own.
+    has_side: bool,
 }
 
 /// Draws everything, puts the cursor where attention belongs, and returns how much of the shown question is
@@ -79,6 +86,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
         look,
         regions,
         has_transcript: regions || app.shown().is_none(),
+        has_side: false,
     };
     let mut area = whole;
     if app.mode() == Mode::Help {
@@ -95,8 +103,16 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
     if regions {
         let place = take_bottom(&mut area, 1);
         let status = headline::status(app, place.width);
-        rows::draw(frame, &[PaneRow::own(status, look.own())], place);
+        rows::draw(frame, &[PaneRow::own(status, look.quiet())], place);
         gap_below(&mut area, whole);
+    }
+    let beside = side::take(view, &mut area);
+    let view = View {
+        has_side: beside.is_some(),
+        ..view
+    };
+    if let Some(place) = beside {
+        side::draw(frame, view, place, app.shown().is_none());
     }
     if app.shown().is_some() {
         draw_beside_question(frame, view, area, whole)
@@ -216,7 +232,7 @@ fn draw_without_question(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect, 
 
 fn draw_first(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
     let place = take_top(area, 1);
-    let first = headline::first(view.app, place.width, !view.regions);
+    let first = headline::first(view, place.width);
     rows::draw(frame, &[PaneRow::own(first, view.look.heading())], place);
 }
 
@@ -243,6 +259,9 @@ fn draw_keys(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
 
 /// Draws the running sessions, if any, on at most a quarter of the screen.
 fn draw_agents(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect, whole: Rect, timed: bool) {
+    if view.has_side || view.regions && sessions::is_in_headline(view.app) {
+        return;
+    }
     let share = if view.regions {
         whole.height / 4
     } else {

@@ -58,6 +58,15 @@ impl PaneRow {
         self.marks.push((column(from), column(to), style));
     }
 
+    /// Returns whether more of the program's own words fit behind the row's, which go from left to right.
+    pub(super) fn has_room(&self, more: &str, width: u16) -> bool {
+        let ends_in_words = self
+            .text
+            .ends_with(|c: char| c.is_alphanumeric() || c.is_ascii_punctuation());
+        let fits = self.text.width() + more.width() <= usize::from(width);
+        self.isolated.is_none() && ends_in_words && fits
+    }
+
     /// Creates the head of a region or a question, which continues to the edge.
     pub(super) fn head(text: String, style: Style) -> Self {
         Self {
@@ -241,6 +250,56 @@ pub(super) fn led_by(rows: Vec<PaneRow>, first: &str, rest: &str) -> Vec<PaneRow
         }
     })
     .collect()
+}
+
+/// A cell of a table.
+pub(super) struct TableCell {
+    /// Its rows, none wider than the cell.
+    pub(super) rows: Vec<PaneRow>,
+    /// Its width.
+    pub(super) width: usize,
+    /// Whether it is aligned to the right.
+    pub(super) right: bool,
+}
+
+/// Puts cells beside each other. Their text has no direction of its own.
+pub(super) fn beside(cells: &[TableCell], between: &str, style: Style) -> Vec<PaneRow> {
+    let height = cells.iter().map(|cell| cell.rows.len()).max().unwrap_or(0);
+    let empty = PaneRow::own(String::new(), style);
+    let rows = (0..height).map(|y| {
+        let mut row = empty.clone();
+        let mut column = 0;
+        for (at, cell) in cells.iter().enumerate() {
+            if at > 0 {
+                row.text.push_str(between);
+                column += between.width();
+            }
+            let part = cell.rows.get(y).unwrap_or(&empty);
+            let left = cell.width.saturating_sub(part.text.width());
+            let (before, after) = if cell.right { (left, 0) } else { (0, left) };
+            row.text.extend(std::iter::repeat_n(' ', before));
+            row.text.push_str(&part.text);
+            row.text.extend(std::iter::repeat_n(' ', after));
+            let from = column + before;
+            let end = if part.whole {
+                column + cell.width
+            } else {
+                from + part.text.width()
+            };
+            row.mark(from, end, part.style);
+            for (first, last, style) in &part.marks {
+                row.mark(
+                    from + usize::from(*first),
+                    from + usize::from(*last),
+                    *style,
+                );
+            }
+            column += cell.width;
+        }
+        row.text.truncate(row.text.trim_end().len());
+        row
+    });
+    rows.collect()
 }
 
 /// Gives parts of a text, of which rows were made, a look of their own. `before` is what precedes the text on the rows.

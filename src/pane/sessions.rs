@@ -70,6 +70,15 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
     all
 }
 
+/// Returns whether the first row says all that is known of the only agent at work.
+pub(super) fn is_in_headline(app: &App) -> bool {
+    let mut running = app.sessions().iter().filter(|session| !session.is_ended());
+    match (running.next(), running.next()) {
+        (Some(only), None) => only.tools.is_empty() && percent_of(only).is_none(),
+        (_, _) => false,
+    }
+}
+
 /// Returns a row for a session's current activity, indented below it.
 fn below(text: &str, width: u16, style: Style) -> Vec<PaneRow> {
     let inside = width.saturating_sub(rows::HANG).max(1);
@@ -119,7 +128,7 @@ fn tool(app: &App, call: &ToolCall, waits: bool, now: Option<Now>) -> String {
 }
 
 /// Returns a percentage as a bar of plain characters.
-fn bar(percent: u64) -> String {
+pub(super) fn bar(percent: u64) -> String {
     let full = usize::try_from(percent).unwrap_or(100).min(100) * BAR / 100;
     format!("[{}{}]", "#".repeat(full), "-".repeat(BAR - full))
 }

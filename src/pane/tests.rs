@@ -24,9 +24,11 @@ mod seen;
 
 const LOOK: Look = Look {
     theme: ThemeChoice::Terminal,
+    stacked: false,
 };
 const PLAIN: Look = Look {
     theme: ThemeChoice::Plain,
+    stacked: false,
 };
 
 fn app() -> (App, Now) {

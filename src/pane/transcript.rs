@@ -4,18 +4,23 @@
 //! still added. Hearken's responses to keys are elsewhere (`answers`).
 //!
 //! # Mental model
-//! Sentences of one speaker form a paragraph, at most [`rows::WIDEST`] columns wide. Each begins with its label at the
-//! edge, and further rows are indented: so no row of an agent's words begins at the edge. The time follows an entry if
-//! its minute differs from that of the previous one, unless set otherwise.
+//! Consecutive pieces of one agent's text are laid out together, as the Markdown that they are, at most [`rows::WIDEST`]
+//! columns wide. Each entry begins with its label at the edge, and further rows are indented: so no row of an agent's
+//! words begins at the edge. The time follows an entry if its minute differs from that of the previous one, unless set
+//! otherwise.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr;
 
-use crate::announce::{About, Aloud, Announcement, Class, Kind, Mark, Segment};
+use crate::announce::normalise::{BlockIs, blocks};
+use crate::announce::{About, Aloud, Announcement, Class, Kind, Mark, Segment, source_of};
 use crate::config::TimesChoice;
 use crate::session::QuestionId;
 
+use super::guide;
+use super::markdown::{self, Layout};
 use super::rows::{self, PaneRow};
 use super::{Look, View};
 
@@ -37,7 +42,13 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let width = area.width.min(rows::WIDEST);
     let shown = app.shown().map(|(shown, _)| (shown.question, shown.since));
     let mut held = false;
+    let newest = app.history().iter().rev().find(|told| is_shown(view, told));
+    let newest = newest.map(|told| told.id);
     let told = app.history().iter().rev().filter(|told| {
+        // The newest state is the live row; earlier ones say nothing any more.
+        if is_passing(told) && Some(told.id) != newest {
+            return false;
+        }
         if !is_shown(view, told) || shown.is_some_and(|(question, _)| asks(told, question)) {
             return false;
         }
@@ -53,8 +64,16 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
         let words = app.phrases().text("pane.held", &[]);
         all.extend(rows::own(&words, width, view.look.quiet()));
     }
+    let told = all.len();
+    let guide = guide::rows(view, width);
+    if !guide.is_empty() && all.len() + guide.len() < room {
+        if view.regions {
+            all.push(PaneRow::own(String::new(), view.look.text()));
+        }
+        all.extend(guide);
+    }
     let over = all.len().saturating_sub(room);
-    let first = all.len().saturating_sub(focus).saturating_sub(over);
+    let first = told.saturating_sub(focus).saturating_sub(over);
     rows::draw(frame, &all[over..], area);
     at(area, first)
 }
@@ -79,7 +98,7 @@ fn paragraphs<'a>(
                 paragraph.push(told);
                 continue;
             }
-            let rows = lay_out(view, &mut paragraph, Some(told), width);
+            let rows = lay_out(view, &mut paragraph, Some(told), (width, room));
             count += rows.len();
             entries.push(rows);
             if count >= room {
@@ -90,7 +109,7 @@ fn paragraphs<'a>(
         paragraph.push(told);
     }
     if !paragraph.is_empty() {
-        entries.push(lay_out(view, &mut paragraph, None, width));
+        entries.push(lay_out(view, &mut paragraph, None, (width, room)));
     }
     entries.reverse();
     entries
@@ -101,7 +120,7 @@ fn lay_out(
     view: View<'_>,
     paragraph: &mut Vec<&Announcement>,
     before: Option<&Announcement>,
-    width: u16,
+    (width, room): (u16, usize),
 ) -> Vec<PaneRow> {
     paragraph.reverse();
     let parts = std::mem::take(paragraph);
@@ -124,7 +143,11 @@ fn lay_out(
         let label = format!("{}: ", view.app.label(asked));
         return by_speaker(asked, what_is_asked(asked), &label, &after, width, style);
     }
-    several(view, &parts, &after, width, style)
+    if is_text(first) {
+        let label = format!("{}: ", view.app.label(first));
+        return text(view, &parts, &label, &after, (width, room), style);
+    }
+    entry(view, first, &after, width, style)
 }
 
 /// Returns the time of an announcement, as written after it.
@@ -162,6 +185,7 @@ fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
         TimesChoice::Never => String::new(),
     };
     let mut all = entry(view, told, &after, width, view.look.alert());
+    mark_hits(view, &mut all);
     let turned = app.review_page();
     if all.len() > room {
         let more = app.phrases().text("pane.more_review", &[]);
@@ -201,6 +225,29 @@ fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     at(area, first)
 }
 
+/// Marks the searched words in the match under review, within rows.
+fn mark_hits(view: View<'_>, rows: &mut [PaneRow]) {
+    let searched = view.app.searched().filter(|_| view.app.hit().is_some());
+    let Some(searched) = searched.map(|text| text.to_lowercase()) else {
+        return;
+    };
+    for row in rows {
+        // Where lower case has other lengths, the match is not marked.
+        let low = row.text.to_lowercase();
+        if low.len() != row.text.len() || searched.is_empty() {
+            continue;
+        }
+        let columns = |end: usize| row.text.get(..end).map(UnicodeWidthStr::width);
+        let hits: Vec<(usize, usize)> = low
+            .match_indices(&searched)
+            .filter_map(|(at, hit)| Some((columns(at)?, columns(at + hit.len())?)))
+            .collect();
+        for (from, to) in hits {
+            row.mark(from, to, view.look.hit());
+        }
+    }
+}
+
 fn at(area: Rect, row: usize) -> Position {
     let row = u16::try_from(row).unwrap_or(u16::MAX);
     Position::new(area.x, area.y + row.min(area.height - 1))
@@ -214,9 +261,15 @@ fn is_shown(view: View<'_>, told: &Announcement) -> bool {
         return false;
     }
     match told.aloud {
-        Aloud::Yes | Aloud::Shown | Aloud::Seen => !told.shown().is_empty(),
+        // The line below a table's headers has no words, and belongs to the table.
+        Aloud::Yes | Aloud::Shown | Aloud::Seen => is_text(told) || !told.shown().is_empty(),
         Aloud::Echo | Aloud::Heard | Aloud::Kept => false,
     }
+}
+
+/// Returns whether an entry only says in hearken's words in which state an agent is, which the next state replaces.
+fn is_passing(told: &Announcement) -> bool {
+    told.kind == Kind::State && told.segments.iter().all(|part| part.mark == Mark::Own)
 }
 
 /// Returns whether an entry asks the question that is shown above.
@@ -232,24 +285,18 @@ fn goes_through(told: &Announcement) -> bool {
     }
 }
 
-/// Returns whether the next announcement continues the paragraph of the one before it.
+/// Returns whether the next announcement goes on with the same text of an agent.
 fn runs_on(told: &Announcement, next: &Announcement) -> bool {
-    let prose = |told: &Announcement| {
-        told.kind == Kind::Output && told.is_agents_text() && !told.shown().contains('\n')
-    };
     told.key == next.key
         && told.topic == next.topic
         && told.direction == next.direction
-        && prose(told)
-        && prose(next)
+        && is_text(told)
+        && is_text(next)
 }
 
-/// Returns whether a part of a text is a list item, with a row of its own.
-fn is_item(text: &str) -> bool {
-    let text = text.trim_start();
-    let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = number.len() < text.len() && number.starts_with([')', '.']);
-    text.starts_with("- ") || text.starts_with("• ") || numbered
+/// Returns whether an entry is a piece of what an agent writes.
+fn is_text(told: &Announcement) -> bool {
+    told.kind == Kind::Output && told.class != Class::Response && told.is_agents_text()
 }
 
 /// Lays out one entry with its label.
@@ -260,43 +307,21 @@ pub(super) fn entry(
     width: u16,
     style: Style,
 ) -> Vec<PaneRow> {
-    several(view, &[told], after, width, style)
-}
-
-fn several(
-    view: View<'_>,
-    parts: &[&Announcement],
-    after: &str,
-    width: u16,
-    style: Style,
-) -> Vec<PaneRow> {
-    let Some(told) = parts.first() else {
-        return Vec::new();
-    };
     let label = format!("{}: ", view.app.label(told));
+    if is_text(told) {
+        return text(view, &[told], &label, after, (width, usize::MAX), style);
+    }
     // When hearken responds, each speaker has separate rows, as around a question.
     if told.about.is_some() || told.class == Class::Response {
         return by_speaker(told, &told.segments, &label, after, width, style);
     }
     // If our words are mixed with the agent's, the row is ours, and so is its direction.
     let direction = told.direction.filter(|_| told.is_agents_text());
-    let mut lines: Vec<String> = Vec::new();
-    for part in parts {
-        for (at, line) in part.shown().lines().enumerate() {
-            match lines.last_mut() {
-                // The lines of code and the items of a list keep rows of their own.
-                Some(last) if at == 0 && !is_item(line) && !is_item(last) => {
-                    last.push(' ');
-                    last.push_str(line);
-                }
-                Some(_) | None => lines.push(line.to_owned()),
-            }
-        }
-    }
     let ours = told.segments.iter().all(|part| part.mark == Mark::Own);
-    let last = lines.len().saturating_sub(1);
+    let shown = told.shown();
+    let last = shown.lines().count().saturating_sub(1);
     let mut all = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
+    for (at, line) in shown.lines().enumerate() {
         let after = if at == last { after } else { "" };
         all.extend(match (at, ours) {
             (0, true) => rows::mixed(&label, line, after, direction, width, style),
@@ -307,6 +332,55 @@ fn several(
                 rows::set_in(rows, rows::HANG)
             }
         });
+    }
+    all
+}
+
+/// Lays out what an agent wrote: a paragraph at its beginning follows the label, everything else is set in below it.
+/// `tail` is how many rows at the end are wanted.
+fn text(
+    view: View<'_>,
+    parts: &[&Announcement],
+    label: &str,
+    after: &str,
+    (width, tail): (u16, usize),
+    style: Style,
+) -> Vec<PaneRow> {
+    let Some(told) = parts.first() else {
+        return Vec::new();
+    };
+    let blocks = blocks(&source_of(parts.iter().copied()));
+    let layout = Layout {
+        direction: told.direction,
+        width: width.saturating_sub(rows::HANG).max(1),
+        tail,
+    };
+    let (mut all, rest) = match blocks.split_first() {
+        None => return Vec::new(),
+        Some((first, rest)) => match &first.is {
+            BlockIs::Paragraph(words) => {
+                let last = if rest.is_empty() { after } else { "" };
+                let direction = layout.direction;
+                let mut rows = rows::hanging(label, &words.text, last, direction, width, style);
+                markdown::paint(view, &mut rows, label, words);
+                (rows, rest)
+            }
+            _ => (rows::own(label.trim_end(), width, style), blocks.as_slice()),
+        },
+    };
+    let gap = rest.first().is_some_and(|next| next.apart) && view.regions;
+    if gap {
+        all.push(PaneRow::own(String::new(), style));
+    }
+    let laid_out = markdown::rows(view, rest, layout);
+    all.extend(rows::set_in(laid_out, rows::HANG));
+    if !rest.is_empty() && !after.is_empty() {
+        let time = rows::own(after.trim_start(), layout.width, view.look.quiet());
+        match all.last_mut() {
+            // After words the time has room on their row.
+            Some(row) if row.has_room(after, width) => row.text.push_str(after),
+            Some(_) | None => all.extend(rows::set_in(time, rows::HANG)),
+        }
     }
     all
 }
@@ -380,20 +454,5 @@ fn style(told: &Announcement, look: Look) -> Style {
         | Kind::ToolCompleted
         | Kind::Output
         | Kind::Unknown => look.text(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn items_of_lists_are_told_from_sentences() {
-        for item in ["- one", "• one", "1. one", "12) one", "  2. two"] {
-            assert!(is_item(item), "{item}");
-        }
-        for text in ["One.", "-5 degrees", "1500 euros", "1 of 3.", "", "…"] {
-            assert!(!is_item(text), "{text}");
-        }
     }
 }

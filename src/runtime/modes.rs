@@ -16,3 +16,11 @@ macro_rules! private {
 pub(super) const SET_ASIDE: &str = concat!(private!("s"), private!("l"), "\x1b[>4;0m\x1b[>0u");
 /// Restores what was saved.
 pub(super) const PUT_BACK: &str = concat!("\x1b[<u\x1b[>4m", private!("r"));
+
+/// Has the wheel of a mouse sent as the arrow keys, which only look back; everything else of the mouse stays the terminal's
+/// own, so that text can be selected.
+pub(super) const WHEEL_ON: &str = "\x1b[?1007s\x1b[?1007h";
+/// Has the wheel ignored: beside a screen reader nothing but a key moves anything.
+pub(super) const WHEEL_OFF: &str = "\x1b[?1007s\x1b[?1007l";
+/// Restores what the wheel did before.
+pub(super) const WHEEL_BACK: &str = "\x1b[?1007r";

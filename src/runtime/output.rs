@@ -81,7 +81,7 @@ impl FaceOutput {
         let env = |name: &str| std::env::var(name).ok();
         let signs = Signs::new(face != Face::Json && out.is_terminal(), settings, env);
         let screen = match face {
-            Face::Full => Some(Screen::take()?),
+            Face::Full => Some(Screen::take(settings.mouse && !reader)?),
             Face::Linear | Face::Json => None,
         };
         let page = Page {
@@ -100,7 +100,10 @@ impl FaceOutput {
         let zone = zone::here();
         Ok(Self {
             face,
-            look: Look { theme },
+            look: Look {
+                theme,
+                stacked: reader,
+            },
             lines: LineWriter::new(page, zone.clone()),
             zone,
             writer: Writer::new(own),

@@ -37,6 +37,7 @@ pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Sheet>>,
     sheet: Sheet,
     taken: bool,
+    wheel: bool,
 }
 
 /// The drawing target: a frame's bytes are written as a whole, and elsewhere (`writer`), so that a terminal that
@@ -73,9 +74,9 @@ fn area() -> Option<Rect> {
 }
 
 impl Screen {
-    /// Takes over the terminal.
-    pub(super) fn take() -> io::Result<Self> {
-        enter()?;
+    /// Takes over the terminal. `wheel` says whether the wheel of a mouse looks back.
+    pub(super) fn take(wheel: bool) -> io::Result<Self> {
+        enter(wheel)?;
         let sheet = Sheet::default();
         let options = TerminalOptions {
             viewport: Viewport::Fixed(area().unwrap_or_default()),
@@ -84,6 +85,7 @@ impl Screen {
             terminal: Terminal::with_options(CrosstermBackend::new(sheet.clone()), options)?,
             sheet,
             taken: true,
+            wheel,
         })
     }
 
@@ -119,7 +121,7 @@ impl Screen {
 
     /// Takes over the terminal again, whatever happened to it meanwhile; everything is redrawn.
     pub(super) fn take_again(&mut self) -> io::Result<()> {
-        enter()?;
+        enter(self.wheel)?;
         self.taken = true;
         self.forget()
     }
@@ -138,14 +140,20 @@ impl Drop for Screen {
     }
 }
 
-fn enter() -> io::Result<()> {
+fn enter(wheel: bool) -> io::Result<()> {
     enable_raw_mode()?;
+    let wheel = if wheel {
+        modes::WHEEL_ON
+    } else {
+        modes::WHEEL_OFF
+    };
     execute!(
         io::stdout(),
         Print(modes::SET_ASIDE),
         EnterAlternateScreen,
         EnableBracketedPaste,
-        EnableFocusChange
+        EnableFocusChange,
+        Print(wheel)
     )
 }
 
@@ -156,6 +164,7 @@ pub(super) fn restore() {
     let _ = queue!(
         undo,
         EndSynchronizedUpdate,
+        Print(modes::WHEEL_BACK),
         DisableFocusChange,
         DisableBracketedPaste,
         LeaveAlternateScreen,

@@ -21,6 +21,8 @@ pub const SCENES: &[Scene] = &[
     ("an edit's question", edit),
     ("the rest of the edit", rest_of_edit),
     ("a command's question", command),
+    ("a long answer", answer),
+    ("plans beside the work", plans),
     ("search", search),
     ("help", help),
     ("looking back", looking_back),
@@ -221,6 +223,65 @@ fn command() -> Stage {
             "default_decision": "reject", "urgency": "critical",
             "extensions": {"hearken": {"deed": {"commands": [line]}}},
         }),
+    );
+    stage.wait_for_silence();
+    stage
+}
+
+const ANSWER: &str = "The sum was wrong: `discount` was taken off **twice**.
+
+# What changed
+
+| File | Lines | Why |
+|---|---:|---|
+| src/shop/prices.py | 12 | a discount never makes a price negative |
+| tests/test_prices.py | 140 | fails without the change, and passes with it |
+
+- Prices are *rounded* once, at the end.
+  - See [the rules](https://shop.example/rules).
+- [x] Tests pass
+- [ ] The old basket is still there
+
+> A price is never below zero.
+
+```python
+def total(prices, discount=0):
+    # What is to be paid.
+    return max(0, sum(prices) - discount)
+```
+
+Run `make check` before you merge.
+";
+
+pub fn answer() -> Stage {
+    let mut stage = stage();
+    event(
+        &mut stage,
+        "opencode",
+        "session.started",
+        json!({"summary_normal": "opencode is mending the prices."}),
+    );
+    say(&mut stage, "opencode", ANSWER);
+    stage.wait_for_silence();
+    stage
+}
+
+pub fn plans() -> Stage {
+    let mut stage = three_agents();
+    let steps = [
+        ("Build version 2.4", "done"),
+        ("Run its tests on the small shop", "done"),
+        ("Write what the support has to know", "now"),
+        ("Ask before it goes to the shop that customers use", "open"),
+        ("Deploy it", "open"),
+    ];
+    let steps = steps.map(|(step, stage)| json!({"step": step, "stage": stage}));
+    event(
+        &mut stage,
+        "Deploy Assistant",
+        "progress.updated",
+        json!({"summary_normal": "Two of five steps are done.", "progress": {"percent": 40},
+            "extensions": {"hearken": {"plan": steps}}}),
     );
     stage.wait_for_silence();
     stage

@@ -349,7 +349,10 @@ impl Stage {
         theme: ThemeChoice,
     ) -> (Buffer, Position, Option<Drawn>) {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
-        let look = Look { theme };
+        let look = Look {
+            theme,
+            stacked: false,
+        };
         let mut showing = Showing::SideQuestion;
         terminal
             .draw(|frame| {

@@ -19,6 +19,9 @@ fn colour(colour: Color, usual: &'static str) -> &'static str {
         Color::Red => "#ff7b72",
         Color::Yellow => "#f2cc60",
         Color::Cyan => "#76e3ea",
+        Color::Green => "#7ee787",
+        Color::Magenta => "#d2a8ff",
+        Color::Blue => "#79c0ff",
         _ => usual,
     }
 }

@@ -210,6 +210,11 @@ pub trait Dialect: Debug + Send {
     fn offers(&self) -> &[Offered] {
         &[]
     }
+
+    /// Returns the mode that the agent works in, as the agent names it, if that is known.
+    fn mode(&self) -> Option<String> {
+        None
+    }
 }
 
 /// How a connection ended.

@@ -355,6 +355,10 @@ impl Dialect for Undecided {
     fn offers(&self) -> &[Offered] {
         self.machine.offers()
     }
+
+    fn mode(&self) -> Option<String> {
+        self.machine.mode()
+    }
 }
 
 #[cfg(test)]

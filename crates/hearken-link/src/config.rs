@@ -388,6 +388,8 @@ pub struct ScreenConfig {
     pub title: bool,
     /// Whether the linear face marks turns for the terminal (OSC 133), which can then jump to them.
     pub marks: bool,
+    /// Whether the wheel of a mouse looks back in the full face; never beside a screen reader.
+    pub mouse: bool,
 }
 
 impl Default for ScreenConfig {
@@ -402,6 +404,7 @@ impl Default for ScreenConfig {
             notifications: NotificationChoice::Auto,
             title: true,
             marks: true,
+            mouse: true,
         }
     }
 }

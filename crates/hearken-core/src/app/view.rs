@@ -193,6 +193,53 @@ impl App {
             .map(|at| at.saturating_sub(now))
     }
 
+    /// Returns the session that the person is concerned with: that of the shown question, else of the chosen
+    /// conversation, else the running one that was heard last.
+    pub fn conversation(&self) -> Option<&Session> {
+        let asks = self.shown().map(|(_, question)| question.key.clone());
+        let chosen = asks.or_else(|| self.prompts.chosen_session(&self.cx));
+        let chosen = chosen.and_then(|key| self.cx.sessions.get(&key));
+        let running = self
+            .cx
+            .sessions
+            .iter()
+            .filter(|session| !session.is_ended());
+        chosen
+            .filter(|session| !session.is_ended())
+            .or_else(|| running.max_by_key(|session| session.last_event))
+    }
+
+    /// Returns the folder in which a session's agent works, if it was started here.
+    pub fn folder_of(&self, session: &Session) -> Option<&str> {
+        self.cx.announcer.grounds().folder(session.key.link)
+    }
+
+    /// Returns the mode that a session's agent works in, as the agent names it.
+    pub fn mode_of(&self, session: &Session) -> Option<String> {
+        let link = self
+            .links()
+            .iter()
+            .find(|link| link.id == session.key.link)?;
+        link.mode()
+    }
+
+    /// Returns the text of the last search.
+    pub fn searched(&self) -> Option<String> {
+        self.review.searched()
+    }
+
+    /// Returns how many announcements came before the one under review, not counting answers to keys.
+    pub fn older(&self) -> usize {
+        let Some(review) = self.review.at() else {
+            return 0;
+        };
+        let history = self.cx.announcer.history().iter();
+        history
+            .take_while(|told| told.id < review)
+            .filter(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
+            .count()
+    }
+
     /// Returns the announcement under review.
     pub fn review(&self) -> Option<AnnouncementId> {
         self.review.at()

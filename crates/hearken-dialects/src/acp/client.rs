@@ -493,6 +493,11 @@ impl Dialect for Acp {
         }
     }
 
+    fn mode(&self) -> Option<String> {
+        let mode = self.settings.mode()?;
+        Some(self.value_words(mode, &mode.now))
+    }
+
     fn offers(&self) -> &[Offered] {
         &self.commands
     }

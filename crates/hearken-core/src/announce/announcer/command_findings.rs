@@ -38,6 +38,11 @@ impl JudgingBasis {
         }
     }
 
+    /// Returns the folder in which the agent of a source works.
+    pub fn folder(&self, link: LinkId) -> Option<&str> {
+        self.folders.get(&link).map(String::as_str)
+    }
+
     /// Records that one step is wanted where that is safe, and whether that includes running the project's own code.
     pub fn want_one_step(&mut self, project: bool) {
         self.one_step = true;
@@ -46,6 +51,11 @@ impl JudgingBasis {
 }
 
 impl Announcer {
+    /// Returns the basis on which actions are judged.
+    pub fn grounds(&self) -> &JudgingBasis {
+        &self.grounds
+    }
+
     /// Returns the basis on which actions are judged, for changing it.
     pub fn grounds_mut(&mut self) -> &mut JudgingBasis {
         &mut self.grounds
@@ -67,11 +77,7 @@ impl Announcer {
         let QuestionBody::Confirmation(asked) = &question.body else {
             return None;
         };
-        let folder = self
-            .grounds
-            .folders
-            .get(&question.key.link)
-            .map(String::as_str);
+        let folder = self.grounds.folder(question.key.link);
         match &question.attached.deed {
             Some(deed) => Some(found(deed, folder)),
             None => Some(found(&deed_of(asked)?, folder)),

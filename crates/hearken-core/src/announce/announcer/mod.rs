@@ -52,11 +52,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
-use jiff::Timestamp;
-use smallvec::SmallVec;
-
 use crate::protocol::{AgentId, Attached, Now, OutputId, OutputStreaming, Urgency};
 use crate::session::{Change, Fate, LinkId, SessionKey, Sessions, What};
+use jiff::Timestamp;
+use smallvec::SmallVec;
 
 use crate::announce::announcement::{
     About, Aloud, Announcement, Class, Cue, Facts, Kind, Tool, Topic,

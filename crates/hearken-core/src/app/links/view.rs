@@ -177,6 +177,11 @@ impl LinkView {
         self.dialect.offers()
     }
 
+    /// Returns the mode that its agent works in, as the agent names it.
+    pub(in crate::app) fn mode(&self) -> Option<String> {
+        self.dialect.mode()
+    }
+
     /// Returns its dialect.
     pub(super) fn dialect_mut(&mut self) -> &mut dyn Dialect {
         self.dialect.as_mut()

@@ -104,7 +104,7 @@ impl Review {
     }
 
     /// Returns the text of the last search.
-    fn searched(&self) -> Option<String> {
+    pub(super) fn searched(&self) -> Option<String> {
         self.searched.as_ref().map(|last| last.text.clone())
     }
 

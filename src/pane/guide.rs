@@ -1,0 +1,31 @@
+//! What to do on a screen where nothing happens: hearken's words, below what was told so far.
+//!
+//! Responsibilities: which sentence fits. Not here: the keys that apply (`keys`).
+
+use crate::announce::Arg;
+
+use super::View;
+use super::rows::{self, PaneRow};
+
+/// Returns the rows; none while an agent works, or while something else has the person's attention.
+pub(super) fn rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
+    let app = view.app;
+    let works = app.sessions().iter().any(|session| !session.is_ended());
+    if works || app.shown().is_some() || app.is_looking_back() || super::editor::is_open(app) {
+        return Vec::new();
+    }
+    let text = |key: &str, args: &[(&'static str, Arg)]| app.phrases().text(key, args);
+    let mut words = Vec::new();
+    if app.takes_prompts() {
+        let mut over = app.links().iter().filter(|link| !link.is_over());
+        let only = over.next().filter(|_| over.next().is_none());
+        let agent = only.map_or(Arg::own(""), |link| Arg::Name(link.name.clone()));
+        words.push(text("guide.prompt", &[("agent", agent)]));
+    } else if app.links().iter().any(|link| !link.is_over()) {
+        words.push(text("guide.wait", &[]));
+    } else {
+        words.push(text("guide.over", &[]));
+    }
+    words.push(text("guide.help", &[]));
+    rows::own(&words.join(" "), width, view.look.quiet())
+}
