@@ -59,7 +59,9 @@ pub(super) fn when_watching(app: &App) -> Vec<String> {
     if app.takes_prompts() {
         words.push("keys.prompt");
     }
-    words.extend(of_news(app));
+    if app.shown().is_none() {
+        words.extend(of_news(app));
+    }
     if app.speaks() {
         words.push("keys.stop");
     }

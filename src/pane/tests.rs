@@ -20,6 +20,7 @@ use crate::protocol::KeyRing;
 use crate::session::LinkId;
 
 mod keys;
+mod laid_out;
 mod seen;
 
 const LOOK: Look = Look {

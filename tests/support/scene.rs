@@ -195,7 +195,7 @@ pub fn edit() -> Stage {
         "awaiting.confirmation",
         json!({
             "action": "Edit src/shop/prices.py, 5 lines added, 2 removed, in 2 places.", "reply_token": "rpl_1",
-            "consequence": "The file is changed.",
+            "consequence": "The file is changed.", "timeout_seconds": 300,
             "default_decision": "reject", "urgency": "critical",
             "extensions": {"hearken": {"changes": [change], "deed": {"paths": ["src/shop/prices.py"], "edits": true}}},
         }),
@@ -213,13 +213,19 @@ fn rest_of_edit() -> Stage {
 
 fn command() -> Stage {
     let mut stage = stage();
+    event(
+        &mut stage,
+        "opencode",
+        "session.started",
+        json!({"summary_normal": "opencode is mending the prices."}),
+    );
     let line = "git add -A && git commit -m 'Mend the prices' && git push --force origin main";
     event(
         &mut stage,
         "opencode",
         "awaiting.confirmation",
         json!({
-            "action": line, "reply_token": "rpl_1", "consequence": "The command runs.",
+            "action": line, "reply_token": "rpl_1", "consequence": "The command runs.", "timeout_seconds": 300,
             "default_decision": "reject", "urgency": "critical",
             "extensions": {"hearken": {"deed": {"commands": [line]}}},
         }),

@@ -103,7 +103,16 @@ fn nobody_accepts_what_they_have_not_seen_to_its_end() {
     let (mut accepted, mut refused) = (0, 0);
     for run in 0..60 {
         let words = [20, 30, 45, 70, 220][run % 5];
-        let sizes = [(40, 10), (40, 12), (60, 10), (80, 24), (50, 9), (100, 30)];
+        let sizes = [
+            (40, 10),
+            (40, 12),
+            (60, 10),
+            (80, 24),
+            (50, 9),
+            (100, 30),
+            (24, 20),
+            (140, 40),
+        ];
         let mut reader = reader(words, sizes[run % sizes.len()]);
         for _ in 0..12 {
             for _ in 0..dice.throw(6) {

@@ -41,10 +41,11 @@ mod wording;
 
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
-pub use parts::{Copied, Reads, TurnPart, TurnText, Whole};
-pub use sight::{ChangeInSight, LineInSight, QuestionInSight};
+pub use parts::{
+    ChangeInSight, Copied, LineInSight, QuestionInSight, Reads, TurnPart, TurnText, Whole,
+    source_of,
+};
 pub use trust::Trust;
-pub use turn::source_of;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,9 +71,8 @@ use crate::announce::text::speakable::{self, Profile};
 use crate::announce::words::naming::Looks;
 use crate::announce::words::phrase::{Arg, Args, Phrases};
 use crate::announce::words::segment::{Mark, Segment};
-use answerable::Explained;
-
 use agent_version::AgentVersion;
+use answerable::Explained;
 use draft::Draft;
 use duplicate_names::Namesakes;
 use interned::SharedValues;

@@ -1,8 +1,10 @@
-//! What is read out part by part: a whole question, the material attached to it, everything an agent wrote.
+//! What is read out part by part, or seen: a whole question, the material attached to it, everything an agent wrote.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::announce::announcement::AnnouncementId;
+use crate::announce::announcement::{Announcement, AnnouncementId};
 use crate::announce::words::segment::Segment;
 
 /// A whole question, in parts.
@@ -61,4 +63,59 @@ pub struct Copied {
     pub text: Arc<str>,
     /// The sentence that announces the copying.
     pub words: Vec<Segment>,
+}
+
+/// A question in full, for a face with a head and keys of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionInSight {
+    /// What was found about its action, a sentence each, and whether it is grave: it destroys something, changes the
+    /// system or reaches other machines.
+    pub findings: Vec<(String, bool)>,
+    /// Everything else.
+    pub words: Vec<Segment>,
+}
+
+/// A place that changes, as it is seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeInSight<'a> {
+    /// The path of its file.
+    pub path: &'a str,
+    /// Whether the file is new.
+    pub is_new: bool,
+    /// Its number within its file, from 1.
+    pub n: usize,
+    /// How many places of the file change.
+    pub count: u64,
+    /// Its lines.
+    pub lines: Vec<LineInSight>,
+    /// How many lines of it were left out.
+    pub left_out: u64,
+}
+
+/// A line of a place that changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineInSight {
+    /// Its number: in the new text, or that of a removed line in the old one; `None` if it is not known.
+    pub number: Option<u64>,
+    /// The number in the new text at which it stands.
+    pub at: u64,
+    /// `+`, `-` or a space.
+    pub sign: char,
+    /// The line, cleaned, with its indentation.
+    pub text: String,
+    /// The parts of it that changed, if most of the line did not.
+    pub changed: Vec<Range<usize>>,
+}
+
+/// Returns a piece of an agent's text as it was written.
+pub(super) fn written(told: &Announcement) -> Cow<'_, str> {
+    match &told.facts().written {
+        Some(written) => Cow::Borrowed(written),
+        None => Cow::Owned(told.text() + " "),
+    }
+}
+
+/// Returns the text of consecutive pieces of an output as it was written.
+pub fn source_of<'a>(pieces: impl IntoIterator<Item = &'a Announcement>) -> String {
+    pieces.into_iter().map(written).collect()
 }

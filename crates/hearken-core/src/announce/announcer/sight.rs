@@ -8,10 +8,11 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::Announcer;
+use super::parts::{ChangeInSight, LineInSight, QuestionInSight};
 use super::reading::words;
 use crate::announce::text::normalise::clean;
 use crate::announce::text::speakable;
-use crate::announce::words::segment::{Segment, join};
+use crate::announce::words::segment::join;
 use crate::protocol::{Attached, ChangedLine, Hunk};
 use crate::session::{Question, QuestionBody, Sessions};
 
@@ -20,48 +21,6 @@ const LONGEST_COMPARED: usize = 400;
 
 /// The width of a tab, in columns.
 const TAB: usize = 4;
-
-/// A question in full, for a face with a head and keys of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QuestionInSight {
-    /// What was found about its action, a sentence each, and whether it is grave: it destroys something, changes the
-    /// system or reaches other machines.
-    pub findings: Vec<(String, bool)>,
-    /// Everything else.
-    pub words: Vec<Segment>,
-}
-
-/// A place that changes, as it is seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangeInSight<'a> {
-    /// The path of its file.
-    pub path: &'a str,
-    /// Whether the file is new.
-    pub is_new: bool,
-    /// Its number within its file, from 1.
-    pub n: usize,
-    /// How many places of the file change.
-    pub count: u64,
-    /// Its lines.
-    pub lines: Vec<LineInSight>,
-    /// How many lines of it were left out.
-    pub left_out: u64,
-}
-
-/// A line of a place that changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineInSight {
-    /// Its number: in the new text, or that of a removed line in the old one; `None` if it is not known.
-    pub number: Option<u64>,
-    /// The number in the new text at which it stands.
-    pub at: u64,
-    /// `+`, `-` or a space.
-    pub sign: char,
-    /// The line, cleaned, with its indentation.
-    pub text: String,
-    /// The parts of it that changed, if most of the line did not.
-    pub changed: Vec<Range<usize>>,
-}
 
 impl Announcer {
     /// Words a question in full for a face that shows it page by page. The usual keys and the remaining time are

@@ -9,11 +9,10 @@
 //! line that was read before it, whichever that was. Landmarks are what a person jumps to: headings, code blocks, and
 //! the text that follows one.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Announcer;
-use super::parts::{Copied, TurnPart, TurnText};
+use super::parts::{Copied, TurnPart, TurnText, written};
 use crate::announce::announcement::{Announcement, AnnouncementId, Class, Kind, Topic};
 use crate::announce::text::markdown::{Is, inline_code, items, outline};
 use crate::announce::text::normalise::{clean, clean_lines};
@@ -285,19 +284,6 @@ struct Texts {
     all: Vec<(String, Option<String>)>,
     /// How many earlier pieces are left out.
     left: u64,
-}
-
-/// Returns a piece of an agent's text as it was written.
-fn written(told: &Announcement) -> Cow<'_, str> {
-    match &told.facts().written {
-        Some(written) => Cow::Borrowed(written),
-        None => Cow::Owned(told.text() + " "),
-    }
-}
-
-/// Returns the text of consecutive pieces of an output as it was written.
-pub fn source_of<'a>(pieces: impl IntoIterator<Item = &'a Announcement>) -> String {
-    pieces.into_iter().map(written).collect()
 }
 
 /// Joins the entries of a turn into the text that was written, each output separately, as several may interleave.
