@@ -461,6 +461,8 @@ fn a_question_calls_through_the_terminal_and_is_silent_once_answered() {
             );
             assert!(text.contains("\x1b[?2026h") && text.contains("\x1b[?2026l"));
             assert!(text.contains("\x1b[?1004h"));
+            // The wheel of a mouse looks back, until the terminal is given back.
+            assert!(text.contains("\x1b[?1007s\x1b[?1007h"));
             assert!(!text.contains("p=close"), "{text:?}");
             terminal.press("n");
             terminal.wait("Rejecting");
@@ -470,6 +472,7 @@ fn a_question_calls_through_the_terminal_and_is_silent_once_answered() {
             terminal.press("q");
             assert_eq!(terminal.exit(), 0);
             let text = String::from_utf8_lossy(terminal.raw()).into_owned();
+            assert!(text.contains("\x1b[?1007r"), "{text:?}");
             assert!(
                 text.contains("\x1b]99;i=hearken-1:p=close;\x1b\\"),
                 "{text:?}"

@@ -5,12 +5,14 @@
 //! # Mental model
 //! A block of code is parsed from its first line, as a line alone does not say whether it is within a comment. The blocks that
 //! were drawn last are remembered with the parser's state behind them: of a block that grows only the new lines are parsed,
-//! and a screen that is drawn again parses nothing. Colours convey nothing that the words do not, so that code without a
-//! grammar, or with more lines than [`MOST_LINES`], merely has none.
+//! and a screen that is drawn again parses nothing. A frame parses few lines, so that none is late for a key; the next
+//! frames go on ([`is_unfinished`]). The grammars are read by a thread when code first comes. Colours convey nothing that
+//! the words do not, so that code without a grammar, or with more lines than [`MOST_LINES`], merely has none.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, OnceLock};
 
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
@@ -18,6 +20,8 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet
 const MOST_LINES: usize = 1000;
 /// The longest line that is parsed, in bytes.
 const LONGEST: usize = 500;
+/// How many lines a frame parses: a line takes up to a sixth of a millisecond.
+const AT_ONCE: usize = 8;
 /// How many blocks are remembered: as many as a large screen shows.
 const MOST_BLOCKS: usize = 16;
 
@@ -41,7 +45,10 @@ pub(super) enum Ink {
 /// What the words of a line are.
 pub(super) type Inks = Vec<(Range<usize>, Ink)>;
 
-static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(SyntaxSet::load_defaults_newlines);
+static SYNTAXES: OnceLock<SyntaxSet> = OnceLock::new();
+
+/// Whether a thread reads the grammars.
+static LOADING: AtomicBool = AtomicBool::new(false);
 
 /// What each scope means; the first that fits decides.
 static MEANINGS: LazyLock<Vec<(Scope, Option<Ink>)>> = LazyLock::new(|| {
@@ -77,12 +84,45 @@ struct ParsedBlock {
 thread_local! {
     /// The blocks that were drawn last, the latest at the end.
     static BLOCKS: RefCell<Vec<ParsedBlock>> = const { RefCell::new(Vec::new()) };
+    /// How many more lines this frame parses.
+    static LEFT: Cell<usize> = const { Cell::new(AT_ONCE) };
+    /// Whether lines of this frame still wait for their colours.
+    static UNFINISHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Reads the grammars now, for whoever wants all colours in the first frame.
+pub fn load_grammars() {
+    SYNTAXES.get_or_init(SyntaxSet::load_defaults_newlines);
+}
+
+/// Returns the grammars, or has them read.
+fn syntaxes() -> Option<&'static SyntaxSet> {
+    let loaded = SYNTAXES.get();
+    if loaded.is_none() && !LOADING.swap(true, Ordering::Relaxed) {
+        std::thread::spawn(load_grammars);
+    }
+    loaded
+}
+
+/// Begins a frame.
+pub(super) fn begin() {
+    LEFT.set(AT_ONCE);
+    UNFINISHED.set(false);
+}
+
+/// Returns whether the last frame left lines for the next one.
+pub(super) fn is_unfinished() -> bool {
+    UNFINISHED.get()
 }
 
 /// Returns what the words of each line of code are, given the words after its fence; of fewer lines if the others have no
 /// colours.
 pub(super) fn inks(info: &str, lines: &[String]) -> Vec<Inks> {
-    let Some(syntax) = syntax(info) else {
+    let Some(syntaxes) = syntaxes() else {
+        UNFINISHED.set(true);
+        return Vec::new();
+    };
+    let Some(syntax) = syntax(info, syntaxes) else {
         return Vec::new();
     };
     let lines = lines.get(..lines.len().min(MOST_LINES)).unwrap_or_default();
@@ -100,7 +140,12 @@ pub(super) fn inks(info: &str, lines: &[String]) -> Vec<Inks> {
             },
         };
         for line in lines.get(block.lines.len()..).unwrap_or_default() {
-            let inks = block.parse(line);
+            let Some(left) = LEFT.get().checked_sub(1) else {
+                UNFINISHED.set(true);
+                break;
+            };
+            LEFT.set(left);
+            let inks = block.parse(line, syntaxes);
             block.inks.push(inks);
             block.lines.push(line.clone());
         }
@@ -114,7 +159,7 @@ pub(super) fn inks(info: &str, lines: &[String]) -> Vec<Inks> {
 }
 
 /// Returns the grammar of a language by the first word after a fence.
-fn syntax(info: &str) -> Option<&'static SyntaxReference> {
+fn syntax<'a>(info: &str, syntaxes: &'a SyntaxSet) -> Option<&'a SyntaxReference> {
     let name = info
         .split([' ', ',', '{', ':'])
         .find(|word| !word.is_empty())?;
@@ -126,11 +171,11 @@ fn syntax(info: &str) -> Option<&'static SyntaxReference> {
         "text" | "txt" | "plain" | "plaintext" => return None,
         other => other.to_owned(),
     };
-    SYNTAXES.find_syntax_by_token(&name)
+    syntaxes.find_syntax_by_token(&name)
 }
 
 impl ParsedBlock {
-    fn parse(&mut self, line: &str) -> Inks {
+    fn parse(&mut self, line: &str, syntaxes: &SyntaxSet) -> Inks {
         let Some((state, stack)) = &mut self.parser else {
             return Inks::new();
         };
@@ -138,7 +183,7 @@ impl ParsedBlock {
             return Inks::new();
         }
         let with_end = format!("{line}\n");
-        let Ok(steps) = state.parse_line(&with_end, &SYNTAXES) else {
+        let Ok(steps) = state.parse_line(&with_end, syntaxes) else {
             self.parser = None;
             return Inks::new();
         };
@@ -185,7 +230,17 @@ mod tests {
 
     fn told(info: &str, lines: &[&str]) -> Vec<String> {
         let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-        let inks = inks(info, &lines);
+        load_grammars();
+        let mut frames = 0;
+        let inks = loop {
+            begin();
+            let inks = inks(info, &lines);
+            frames += 1;
+            if !is_unfinished() {
+                break inks;
+            }
+            assert_eq!(inks.len(), frames * AT_ONCE);
+        };
         let line = |(line, inks): (&String, Inks)| {
             let inks = inks.into_iter();
             let words = inks.map(|(range, ink)| format!("{}={ink:?}", &line[range]));

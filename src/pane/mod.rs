@@ -32,6 +32,7 @@ mod side;
 mod times;
 mod transcript;
 
+pub use highlight::load_grammars;
 pub use look::Look;
 pub use sample::sample;
 pub use times::stale_at;
@@ -78,6 +79,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
     if whole.width == 0 || whole.height == 0 {
         return Showing::SideQuestion;
     }
+    highlight::begin();
     let regions = whole.height >= ROOM_FOR_REGIONS;
     let view = View {
         app,

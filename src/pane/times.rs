@@ -13,6 +13,8 @@ use std::time::Duration;
 use crate::app::App;
 use crate::protocol::Now;
 
+use super::highlight;
+
 /// Returns the step of a displayed time: 5 seconds up to 20, 10 seconds up to 2 minutes, then minutes.
 fn step(time: Duration) -> Duration {
     Duration::from_secs(match time.as_secs() {
@@ -34,9 +36,19 @@ pub(super) fn left(time: Duration) -> Duration {
     Duration::from_millis(u64::try_from(time.as_millis().div_ceil(step) * step).unwrap_or(u64::MAX))
 }
 
-/// Returns the monotonic time at which a displayed time becomes out of date: that of the shown question,
-/// else those of the running tools and sessions. While a question is shown, no other time changes.
+/// How soon the next frame goes on with the colours of code.
+const NEXT_COLOURS: Duration = Duration::from_millis(40);
+
+/// Returns the monotonic time at which the last frame becomes out of date: when a displayed time changes, or at once if
+/// it left code without its colours.
 pub fn stale_at(app: &App, now: Now) -> Option<Duration> {
+    let colours = highlight::is_unfinished().then_some(now.monotonic + NEXT_COLOURS);
+    colours.into_iter().chain(time_changes_at(app, now)).min()
+}
+
+/// Returns when a displayed time changes: that of the shown question, else those of the running tools and sessions. While
+/// a question is shown, no other time changes.
+fn time_changes_at(app: &App, now: Now) -> Option<Duration> {
     let now = now.monotonic;
     if let Some((_, question)) = app.shown() {
         let rest = app

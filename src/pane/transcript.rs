@@ -15,7 +15,9 @@ use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
 use crate::announce::normalise::{BlockIs, blocks};
-use crate::announce::{About, Aloud, Announcement, Class, Kind, Mark, Segment, source_of};
+use crate::announce::{
+    About, Aloud, Announcement, Class, Kind, Mark, Segment, join_shown, source_of,
+};
 use crate::config::TimesChoice;
 use crate::session::QuestionId;
 
@@ -311,6 +313,11 @@ pub(super) fn entry(
     if is_text(told) {
         return text(view, &[told], &label, after, (width, usize::MAX), style);
     }
+    if told.class == Class::Response
+        && let Some(written) = &told.facts().written
+    {
+        return repeated(view, told, written, &label, (width, style));
+    }
     // When hearken responds, each speaker has separate rows, as around a question.
     if told.about.is_some() || told.class == Class::Response {
         return by_speaker(told, &told.segments, &label, after, width, style);
@@ -334,6 +341,39 @@ pub(super) fn entry(
         });
     }
     all
+}
+
+/// Lays out a repeated text of an agent between hearken's words about it.
+fn repeated(
+    view: View<'_>,
+    told: &Announcement,
+    written: &str,
+    label: &str,
+    (width, style): (u16, Style),
+) -> Vec<PaneRow> {
+    let is_agents = |part: &Segment| part.mark == Mark::Agent;
+    let all = told.segments.as_slice();
+    let first = all.iter().position(is_agents).unwrap_or(all.len());
+    let behind = all
+        .iter()
+        .rposition(is_agents)
+        .map_or(all.len(), |at| at + 1);
+    let (before, after) = (all.get(..first), all.get(behind..));
+    let words = |part: Option<&[Segment]>| join_shown(part.unwrap_or_default());
+    let layout = Layout {
+        direction: told.direction,
+        width: width.saturating_sub(rows::HANG).max(1),
+        tail: usize::MAX,
+    };
+    let before = format!("{label}{}", words(before));
+    let mut rows = rows::own(before.trim_end(), width, style);
+    let laid_out = markdown::rows(view, &blocks(written), layout);
+    rows.extend(rows::set_in(laid_out, rows::HANG));
+    let after = words(after);
+    if !after.is_empty() {
+        rows.extend(rows::own(&after, width, style));
+    }
+    rows
 }
 
 /// Lays out what an agent wrote: a paragraph at its beginning follows the label, everything else is set in below it.

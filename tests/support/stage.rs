@@ -354,6 +354,7 @@ impl Stage {
             stacked: false,
         };
         let mut showing = Showing::SideQuestion;
+        pane::load_grammars();
         terminal
             .draw(|frame| {
                 showing = pane::draw(frame, &self.app, self.now, &TimeZone::UTC, look);

@@ -16,6 +16,7 @@ fn say(app: &mut App, now: Now, text: &str) {
 }
 
 fn buffer(app: &App, now: Now, width: u16, height: u16, look: Look) -> ratatui::buffer::Buffer {
+    load_grammars();
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal
         .draw(|frame| {
@@ -132,6 +133,19 @@ fn only_the_terminals_own_theme_colours_code_and_never_in_red() {
         let marked: String = marked.map(|x| buffer[(x, link)].symbol()).collect();
         assert!(marked.ends_with("the rules"), "{look:?}: {marked}");
     }
+}
+
+/// A whole answer that is asked for again is laid out like the one that came.
+#[test]
+fn an_answer_repeated_by_a_key_is_laid_out_too() {
+    let (mut app, now) = app();
+    say(&mut app, now, ANSWER);
+    press(&mut app, KeyCode::Char('w'), now);
+    let (rows, _) = screen(&app, now, 100, 60);
+    let count = |wanted: &str| rows.iter().filter(|row| *row == wanted).count();
+    assert_eq!(count("  # Changes"), 2, "{rows:#?}");
+    assert_eq!(count("    def total(prices):"), 2, "{rows:#?}");
+    assert_eq!(count("  [x] Tests pass"), 2, "{rows:#?}");
 }
 
 /// A table with text from right to left has no columns: each of its texts is isolated on rows of its own.

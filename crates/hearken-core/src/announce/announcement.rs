@@ -8,8 +8,12 @@ use crate::config::CueConfig;
 use crate::protocol::{Attached, Now, OutputId, TextDirection, ToolCallId};
 use crate::session::{QuestionId, SessionKey};
 
+use crate::announce::text::wrap::beginning;
 use crate::announce::words::segment::{Mark, Segment, join, join_shown, join_spoken};
 use crate::announce::words::spoken_language::Tongue;
+
+/// How much of a repeated text is laid out, in characters: more than a large screen holds. Its parts have all of it.
+const LONGEST_REPEATED: usize = 12_000;
 
 /// How urgent an announcement is; the variants are in the order in which queued speech is spoken.
 ///
@@ -336,6 +340,16 @@ impl Announcement {
     pub fn facts(&self) -> &Facts {
         static NONE: Facts = Facts::NONE;
         self.facts.as_deref().unwrap_or(&NONE)
+    }
+
+    /// Adds the beginning of the agent's text that its words repeat, as it was written.
+    #[must_use]
+    pub fn repeating(mut self, written: &str) -> Self {
+        self.facts = Some(Arc::new(Facts {
+            written: Some(beginning(written, LONGEST_REPEATED).to_owned()),
+            ..Facts::NONE
+        }));
+        self
     }
 
     /// Returns the words as the source wrote them, on one line.

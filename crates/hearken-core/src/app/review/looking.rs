@@ -224,8 +224,11 @@ impl Review {
                     agent: Arc::clone(&turn.agent),
                     of: Quoted::Text,
                 };
+                let whole = turn.copied.first().map(|whole| Arc::clone(&whole.text));
                 self.reading.open_turn(turn);
-                cx.quote(words, vec![quote]);
+                let told = cx.announcer.quoting(words, vec![quote], cx.now);
+                let told = Arc::unwrap_or_clone(told).repeating(&whole.unwrap_or_default());
+                cx.emit(Arc::new(told));
             }
             None => cx.respond("turn.none", &[]),
         }
