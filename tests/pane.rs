@@ -107,11 +107,17 @@ fn forger(name: &str) -> Stage {
 /// Does the same on any stage.
 pub fn forge(stage: &mut Stage, name: &str) {
     let all = FORGED.join(" ");
+    let id: String = name
+        .to_lowercase()
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    let producer = json!({"agent_id": id, "agent_name": name, "model": FORGED[0]});
     event(
         stage,
         name,
         "session.started",
-        json!({"summary_normal": all}),
+        json!({"summary_normal": all, "producer": producer}),
     );
     event(
         stage,
@@ -141,7 +147,7 @@ pub fn forge(stage: &mut Stage, name: &str) {
         json!({
             "action": format!("{}\n{}", FORGED[1], FORGED[0]), "consequence": FORGED[0], "reply_token": "rpl_1",
             "timeout_seconds": 300, "default_decision": "reject", "risk_level": "high", "irreversible": true,
-            "summary_detailed": FORGED[2], "urgency": "critical",
+            "summary_detailed": FORGED[2], "urgency": "critical", "producer": producer,
             "extensions": {"hearken": {"changes": [
                 {"path": format!("zzx {}", FORGED[0]), "added": 3, "removed": 1, "places": 2, "hunks": [
                     {"line": 1, "lines": [format!("+{all}"), format!("-{all} {all}"), format!("+{}", FORGED[2]), " zzy"],
@@ -165,7 +171,9 @@ fn is_marked(row: &str, name: &str) -> bool {
         })
     };
     let change = row.starts_with("Change ") && row.contains(": zzx ");
-    row.starts_with("  ") || row.starts_with(&format!("{name} says: ")) || labelled(row) || change
+    let model = row.starts_with("hearken  1 question  ") && row.contains("  model zzLow ");
+    let says = row.starts_with(&format!("{name} says: "));
+    row.starts_with("  ") || says || labelled(row) || change || model
 }
 
 /// Returns where a column of a row begins.

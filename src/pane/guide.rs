@@ -19,8 +19,10 @@ pub(super) fn rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
     if app.takes_prompts() {
         let mut over = app.links().iter().filter(|link| !link.is_over());
         let only = over.next().filter(|_| over.next().is_none());
-        let agent = only.map_or(Arg::own(""), |link| Arg::Name(link.name.clone()));
-        words.push(text("guide.prompt", &[("agent", agent)]));
+        words.push(match only {
+            Some(link) => text("guide.prompt", &[("agent", Arg::Name(link.name.clone()))]),
+            None => text("guide.prompt.any", &[]),
+        });
     } else if app.links().iter().any(|link| !link.is_over()) {
         words.push(text("guide.wait", &[]));
     } else {

@@ -34,8 +34,22 @@ pub(super) fn first(view: View<'_>, width: u16) -> String {
     }
     match (running, app.conversation()) {
         (0, _) => parts.push(app.phrases().text("headline.nobody", &[])),
-        (1, Some(session)) if !all => parts.extend(agent(view, session)),
-        (running, _) => parts.push(text("headline.sessions", running)),
+        (1, Some(session)) if !all => {
+            parts.push(app.session_head(session).trim_end_matches('.').to_owned());
+            parts.extend(circumstances(view, session));
+        }
+        (running, session) => {
+            parts.push(text("headline.sessions", running));
+            // What the others do is below; where and how only this one works is not.
+            let known = session.filter(|_| !all && app.shown().is_none());
+            if let Some(session) = known {
+                let mut known = circumstances(view, session);
+                if let Some(first) = known.first_mut() {
+                    *first = format!("{}: {first}", app.phrases().name_of(&session.agent));
+                }
+                parts.extend(known);
+            }
+        }
     }
     let down = app.links().iter().filter(|link| link.is_down()).count();
     if down > 0 {
@@ -56,13 +70,15 @@ pub(super) fn first(view: View<'_>, width: u16) -> String {
     line
 }
 
-/// Returns what is known of the only agent at work: its name with what it does, its folder, its mode, its model, and
-/// since when its turn goes on.
-fn agent(view: View<'_>, session: &Session) -> Vec<String> {
+/// The longest name of a mode or a model in the first row, in columns: an agent chooses it.
+const LONGEST_NAME: u16 = 32;
+
+/// Returns where and how an agent works: its folder, its mode, its model, and since when its turn goes on.
+fn circumstances(view: View<'_>, session: &Session) -> Vec<String> {
     let app = view.app;
-    let mut parts = vec![app.session_head(session).trim_end_matches('.').to_owned()];
+    let mut parts = Vec::new();
     let mut part = |key: &str, name: &'static str, value: Option<String>| {
-        let words = value.map(|value| speakable::one_line(&value));
+        let words = value.map(|value| cut(&speakable::one_line(&value), LONGEST_NAME));
         if let Some(words) = words.filter(|words| !words.is_empty()) {
             parts.push(app.phrases().text(key, &[(name, Arg::Own(words))]));
         }

@@ -47,7 +47,7 @@ fn all_rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
             let mut rows = vec![head(app.phrases().help(group).to_owned())];
             for (keys, does) in entries {
                 let words = format!("{keys}: {}", app.phrases().help(does));
-                rows.extend(rows::own(&words, inside, look.text()));
+                rows.extend(rows::hanging("", &words, "", None, inside, look.text()));
             }
             rows
         });

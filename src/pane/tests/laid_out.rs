@@ -250,3 +250,25 @@ fn a_wide_screen_has_the_plan_beside_the_work() {
         assert!(!other.concat().contains("[x]"), "{other:?}");
     }
 }
+
+/// The first row names the only agent at work, what it does, its model and the time of its turn.
+#[test]
+fn the_first_row_has_the_agent_its_model_and_the_time_of_its_turn() {
+    let (mut app, now) = app();
+    let producer = json!({"agent_id": "a", "agent_name": "Mailer", "model": "large-3"});
+    let begins = json!({"type": "aaep:agent.session.started", "summary_normal": "It begins.", "producer": producer});
+    event(&mut app, now, begins);
+    let state = json!({"type": "aaep:agent.state.changed", "from_state": "idle", "to_state": "thinking",
+        "producer": producer});
+    event(&mut app, now, state);
+    let later = Now {
+        monotonic: now.monotonic + Duration::from_secs(125),
+        ..now
+    };
+    let (rows, _) = screen(&app, later, 100, 24);
+    assert_eq!(
+        rows[0],
+        "hearken  Mailer: working, thinking  model large-3  for 2 minutes"
+    );
+    assert!(!rows.iter().any(|row| row == "Agents"), "{rows:?}");
+}
