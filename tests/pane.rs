@@ -189,7 +189,7 @@ fn no_row_of_an_agents_is_taken_for_one_of_hearkens() {
         for (columns, height) in SIZES {
             let mut stage = forger(told);
             let mut found = 0;
-            let (mut ours, mut planned) = (0, 0);
+            let (mut ours, mut planned, mut modelled) = (0, 0, 0);
             // All pages, its details, its second step, and everything that can be reviewed.
             let keys = std::iter::repeat_n(KeyCode::Char('.'), 9)
                 .chain(std::iter::repeat_n(KeyCode::Char('d'), 12))
@@ -206,6 +206,7 @@ fn no_row_of_an_agents_is_taken_for_one_of_hearkens() {
                             true => row.split_at(at_column(&row, 140)),
                             false => (row.as_str(), ""),
                         };
+                        modelled += usize::from(work.contains("  model zzLow "));
                         if work.contains("zz") {
                             found += 1;
                             assert!(is_marked(work, name), "{columns}x{height}: {row:?}");
@@ -221,6 +222,7 @@ fn no_row_of_an_agents_is_taken_for_one_of_hearkens() {
             }
             assert!(found > 100 && ours > 0, "{found} {ours}");
             assert_eq!(planned > 0, columns >= 110, "{columns}");
+            assert_eq!(modelled > 0, columns >= 100, "{columns}");
         }
     }
 }
