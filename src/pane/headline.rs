@@ -36,14 +36,15 @@ pub(super) fn first(view: View<'_>, width: u16) -> String {
         (0, _) => parts.push(app.phrases().text("headline.nobody", &[])),
         (1, Some(session)) if !all => {
             parts.push(app.session_head(session).trim_end_matches('.').to_owned());
-            parts.extend(circumstances(view, session));
+            // While a question is shown, no time but its own changes.
+            parts.extend(circumstances(view, session, app.shown().is_none()));
         }
         (running, session) => {
             parts.push(text("headline.sessions", running));
             // What the others do is below; where and how only this one works is not.
             let known = session.filter(|_| !all && app.shown().is_none());
             if let Some(session) = known {
-                let mut known = circumstances(view, session);
+                let mut known = circumstances(view, session, false);
                 if let Some(first) = known.first_mut() {
                     *first = format!("{}: {first}", app.phrases().name_of(&session.agent));
                 }
@@ -73,8 +74,8 @@ pub(super) fn first(view: View<'_>, width: u16) -> String {
 /// The longest name of a mode or a model in the first row, in columns: an agent chooses it.
 const LONGEST_NAME: u16 = 32;
 
-/// Returns where and how an agent works: its folder, its mode, its model, and since when its turn goes on.
-fn circumstances(view: View<'_>, session: &Session) -> Vec<String> {
+/// Returns where and how an agent works: its folder, its mode, its model, and if it is timed, since when its turn goes on.
+fn circumstances(view: View<'_>, session: &Session, timed: bool) -> Vec<String> {
     let app = view.app;
     let mut parts = Vec::new();
     let mut part = |key: &str, name: &'static str, value: Option<String>| {
@@ -93,9 +94,8 @@ fn circumstances(view: View<'_>, session: &Session) -> Vec<String> {
     part("headline.folder", "folder", folder);
     part("headline.mode", "mode", app.mode_of(session));
     part("headline.model", "model", session.model.clone());
-    // While a question is shown, no time but its own changes.
     let ran = view.now.monotonic.saturating_sub(session.since).as_secs() / 60 * 60;
-    let ran = Some(Duration::from_secs(ran)).filter(|ran| !ran.is_zero() && app.shown().is_none());
+    let ran = Some(Duration::from_secs(ran)).filter(|ran| !ran.is_zero() && timed);
     part(
         "headline.since",
         "time",

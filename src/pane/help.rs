@@ -1,7 +1,9 @@
-//! The help: the keys that do something now, then all keys by groups, in columns on a wide screen.
+//! The help: the keys that do something now, then the groups that apply, then the others, in columns on a wide screen.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
+
+use crate::app::App;
 
 use super::rows::{self, PaneRow};
 use super::{View, keys};
@@ -36,21 +38,47 @@ fn all_rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
                 .map(|line| PaneRow::own(line, look.text())),
         );
     }
-    let count = usize::from(((width + BETWEEN) / (COLUMN + BETWEEN)).clamp(1, 3));
-    let gaps = BETWEEN * u16::try_from(count - 1).unwrap_or(0);
-    let inside = (width.saturating_sub(gaps) / u16::try_from(count).unwrap_or(1)).min(rows::WIDEST);
-    let groups = app
+    let (apply, other): (Vec<_>, Vec<_>) = app
         .keymap()
         .help_in_groups()
         .into_iter()
-        .map(|(group, entries)| {
-            let mut rows = vec![head(app.phrases().help(group).to_owned())];
-            for (keys, does) in entries {
-                let words = format!("{keys}: {}", app.phrases().help(does));
-                rows.extend(rows::hanging("", &words, "", None, inside, look.text()));
-            }
-            rows
-        });
+        .partition(|(group, _)| applies(app, group));
+    all.extend(in_columns(view, apply, width));
+    if !other.is_empty() {
+        all.push(head(app.phrases().text("help.other", &[])));
+        all.extend(in_columns(view, other, width));
+    }
+    all
+}
+
+/// Returns whether the keys of a group are of use at present.
+fn applies(app: &App, group: &str) -> bool {
+    match group {
+        "Questions" => !app.questions().is_empty(),
+        "What the agent does" => app.takes_prompts() || app.conversation().is_some(),
+        "The voice" => app.speaks(),
+        _ => true,
+    }
+}
+
+/// A group of keys: its head, and each key with what it does.
+type HelpGroup = (&'static str, Vec<(String, &'static str)>);
+
+/// Arranges groups in as many columns as have room.
+fn in_columns(view: View<'_>, groups: Vec<HelpGroup>, width: u16) -> Vec<PaneRow> {
+    let (app, look) = (view.app, view.look);
+    let count = usize::from(((width + BETWEEN) / (COLUMN + BETWEEN)).clamp(1, 3));
+    let gaps = BETWEEN * u16::try_from(count - 1).unwrap_or(0);
+    let inside = (width.saturating_sub(gaps) / u16::try_from(count).unwrap_or(1)).min(rows::WIDEST);
+    let groups = groups.into_iter().map(|(group, entries)| {
+        let words = app.phrases().help(group).to_owned();
+        let mut rows = vec![PaneRow::head(words, look.region())];
+        for (keys, does) in entries {
+            let words = format!("{keys}: {}", app.phrases().help(does));
+            rows.extend(rows::hanging("", &words, "", None, inside, look.text()));
+        }
+        rows
+    });
     let groups: Vec<Vec<PaneRow>> = groups.collect();
     let total: usize = groups.iter().map(Vec::len).sum();
     // Each group stays in one column; a column takes groups until it has its share.
@@ -67,9 +95,8 @@ fn all_rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
             last.extend(group);
         }
     }
-    if let [only] = columns.as_mut_slice() {
-        all.append(only);
-        return all;
+    if columns.len() == 1 {
+        return columns.into_iter().flatten().collect();
     }
     let cells: Vec<rows::TableCell> = columns
         .into_iter()
@@ -79,10 +106,5 @@ fn all_rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
             right: false,
         })
         .collect();
-    all.extend(rows::beside(
-        &cells,
-        &" ".repeat(usize::from(BETWEEN)),
-        look.text(),
-    ));
-    all
+    rows::beside(&cells, &" ".repeat(usize::from(BETWEEN)), look.text())
 }
