@@ -93,6 +93,11 @@ pub(super) fn scanned(rows: Vec<PaneRow>) -> Vec<PaneRow> {
             style: row.style.add_modifier(Modifier::REVERSED),
             isolated: row.isolated.map(shifted),
             whole: row.whole,
+            marks: row
+                .marks
+                .into_iter()
+                .map(|(from, to, style)| (from + columns, to + columns, style))
+                .collect(),
         }
     };
     rows.into_iter().enumerate().map(marked).collect()

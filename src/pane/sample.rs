@@ -9,7 +9,10 @@ use super::look::Look;
 /// Returns a row for each of these: what has the person's attention, a danger, hearken's own words, what may be read
 /// last. A terminal shows them in the theme; for anything else they are plain text.
 pub fn sample(theme: ThemeChoice, is_terminal: bool, words: [String; 4]) -> String {
-    let look = Look { theme };
+    let look = Look {
+        theme,
+        stacked: false,
+    };
     let styles = [look.alert(), look.danger(), look.own(), look.quiet()];
     let rows = words.into_iter().zip(styles);
     let rows = rows.map(|(words, style)| match is_terminal {
