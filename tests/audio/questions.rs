@@ -9,8 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use hearken::demo::{DemoSettings, Scenario, serve};
-use hearken::producer::Producer;
+use hearken::demo::{Agents, DemoSettings, Scenario, serve};
 
 use super::{PATIENCE, RATE, Recorder, Rig, is_loud, until};
 
@@ -166,7 +165,7 @@ fn whole_words(samples: &[i16]) -> &[i16] {
 /// Asks one question and returns the time of its first sound.
 fn ask(
     runtime: &tokio::runtime::Runtime,
-    producer: &Producer,
+    agents: &Agents,
     terminal: &mut Terminal,
     recorder: &Recorder,
     number: usize,
@@ -224,7 +223,7 @@ fn ten_questions() -> (Vec<Option<usize>>, Vec<Duration>) {
 
     let mut silences = Vec::new();
     for number in 0..QUESTIONS.len() {
-        let from = ask(&runtime, &producer, &mut terminal, &recorder, number);
+        let from = ask(&runtime, &agents, &mut terminal, &recorder, number);
         recorder.recorded(from, HEARD);
         let to = Instant::now();
         if number == 0 {
