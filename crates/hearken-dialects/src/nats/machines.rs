@@ -13,12 +13,12 @@ const AWAY_AFTER: Duration = Duration::from_secs(30);
 /// The most machines that are remembered.
 const MOST_MACHINES: usize = 16_384;
 
-/// What is known of a machine.
+/// Whether a machine is there, and what can be done with its agents.
 #[derive(Debug, Default)]
-struct Known {
+struct Presence {
     /// When it last gave a sign of life over this connection.
     alive: Option<Duration>,
-    /// Whether the person was told that it is away.
+    /// Whether it was announced as away.
     is_away: bool,
     standing: Option<Standing>,
     /// The session in which its bridge reports.
@@ -28,7 +28,7 @@ struct Known {
 /// All machines by their names.
 #[derive(Debug, Default)]
 pub(super) struct Machines {
-    known: BTreeMap<Machine, Known>,
+    all: BTreeMap<Machine, Presence>,
 }
 
 /// What a sign of a machine shows.
@@ -43,20 +43,20 @@ pub(super) enum Sign {
 }
 
 impl Machines {
-    fn of(&mut self, machine: &Machine) -> Option<&mut Known> {
-        if self.known.len() >= MOST_MACHINES && !self.known.contains_key(machine) {
+    fn of(&mut self, machine: &Machine) -> Option<&mut Presence> {
+        if self.all.len() >= MOST_MACHINES && !self.all.contains_key(machine) {
             return None;
         }
-        Some(self.known.entry(machine.clone()).or_default())
+        Some(self.all.entry(machine.clone()).or_default())
     }
 
     /// Notes that a machine gives a sign of life.
     pub(super) fn alive(&mut self, machine: &Machine, now: Duration) -> Sign {
-        let Some(known) = self.of(machine) else {
+        let Some(presence) = self.of(machine) else {
             return Sign::There;
         };
-        let before = known.alive.replace(now);
-        match (std::mem::take(&mut known.is_away), before) {
+        let before = presence.alive.replace(now);
+        match (std::mem::take(&mut presence.is_away), before) {
             (true, _) => Sign::Back,
             (false, None) => Sign::Found,
             (false, Some(_)) => Sign::There,
@@ -65,23 +65,23 @@ impl Machines {
 
     /// Notes what can be done with a machine's agents; returns whether another bridge reports it than before.
     pub(super) fn stands(&mut self, machine: &Machine, session: &str, standing: Standing) -> bool {
-        let Some(known) = self.of(machine) else {
+        let Some(presence) = self.of(machine) else {
             return false;
         };
-        known.standing = Some(standing);
-        let before = known.bridge.replace(session.to_owned());
+        presence.standing = Some(standing);
+        let before = presence.bridge.replace(session.to_owned());
         before.is_some_and(|before| before != session)
     }
 
     /// Returns what can be done with a machine's agents.
     pub(super) fn standing_of(&self, machine: &Machine) -> Option<&Standing> {
-        self.known.get(machine)?.standing.as_ref()
+        self.all.get(machine)?.standing.as_ref()
     }
 
     /// Returns the machines whose agents accept prompts.
     pub(super) fn prompted(&self) -> impl Iterator<Item = &Machine> {
-        let prompted = self.known.iter().filter(|(_, known)| {
-            known
+        let prompted = self.all.iter().filter(|(_, presence)| {
+            presence
                 .standing
                 .as_ref()
                 .is_some_and(|standing| standing.prompts)
@@ -92,9 +92,9 @@ impl Machines {
     /// Returns what can be done with any of the agents.
     pub(super) fn standing(&self) -> Standing {
         let all = self
-            .known
+            .all
             .values()
-            .filter_map(|known| known.standing.as_ref());
+            .filter_map(|presence| presence.standing.as_ref());
         all.fold(Standing::default(), |all, one| Standing {
             prompts: all.prompts || one.prompts,
             stops: all.stops || one.stops,
@@ -105,16 +105,16 @@ impl Machines {
 
     /// Forgets which machines are there: the connection is gone.
     pub(super) fn unknown(&mut self) {
-        for known in self.known.values_mut() {
-            known.alive = None;
+        for presence in self.all.values_mut() {
+            presence.alive = None;
         }
     }
 
     /// Returns when the next machine has been silent for too long.
     pub(super) fn due(&self) -> Option<Duration> {
-        let present = self.known.values().filter(|known| !known.is_away);
+        let present = self.all.values().filter(|presence| !presence.is_away);
         present
-            .filter_map(|known| known.alive)
+            .filter_map(|presence| presence.alive)
             .min()
             .map(|alive| alive + AWAY_AFTER)
     }
@@ -122,11 +122,13 @@ impl Machines {
     /// Returns the machines that have just been silent for too long.
     fn newly_away(&mut self, now: Duration) -> Vec<Machine> {
         let mut away = Vec::new();
-        for (machine, known) in &mut self.known {
-            let is_silent = known.alive.is_some_and(|alive| now >= alive + AWAY_AFTER);
-            if is_silent && !known.is_away {
-                known.is_away = true;
-                known.alive = None;
+        for (machine, presence) in &mut self.all {
+            let is_silent = presence
+                .alive
+                .is_some_and(|alive| now >= alive + AWAY_AFTER);
+            if is_silent && !presence.is_away {
+                presence.is_away = true;
+                presence.alive = None;
                 away.push(machine.clone());
             }
         }
@@ -135,7 +137,7 @@ impl Machines {
 }
 
 impl Nats {
-    /// Tells the person which machines have gone away, and how many questions wait there.
+    /// Announces the machines that have gone away.
     pub(super) fn tell_away(&mut self, cx: &mut Cx<'_>) {
         for machine in self.machines.newly_away(cx.now.monotonic) {
             let phrase = Phrase::new("fleet.away").with("host", PhraseArg::Name(machine.name()));
