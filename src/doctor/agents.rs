@@ -307,7 +307,8 @@ mod tests {
             [
                 "Agents: 20 other agents can be started once installed; hearken run --list says how.\n",
                 "Agents: One elsewhere is followed by its address: hearken watch URL (AAEP), hearken watch a2a:URL (A2A), \
-                 hearken run agui:URL (AG-UI), or over ssh: hearken watch -- ssh HOST hearken bridge claude --serve -.\n",
+                 hearken run agui:URL (AG-UI), or over ssh: hearken watch -- ssh HOST hearken bridge claude --serve -, \
+                 or many machines over NATS: hearken watch tls://HOST.\n",
             ]
         );
     }
