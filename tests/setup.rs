@@ -9,8 +9,13 @@ use crate::support::terminal::Terminal;
 /// Answers the questions by lines, in a home of its own; returns the exit code, the errors and all lines.
 fn answer(home: &Path, arguments: &[&str], lines: &[&str]) -> (i32, String, Vec<String>) {
     let mut call = command(&[&["setup"], arguments].concat());
-    call.env("XDG_CONFIG_HOME", home.join("config"))
-        .env("XDG_STATE_HOME", home.join("state"));
+    let (config, state) = if cfg!(windows) {
+        ("APPDATA", "LOCALAPPDATA")
+    } else {
+        ("XDG_CONFIG_HOME", "XDG_STATE_HOME")
+    };
+    call.env(config, home.join("config"))
+        .env(state, home.join("state"));
     let mut hearken = Hearken::spawn(&mut call);
     for line in lines {
         hearken.say(line);
@@ -22,7 +27,8 @@ fn answer(home: &Path, arguments: &[&str], lines: &[&str]) -> (i32, String, Vec<
 #[test]
 fn what_is_answered_is_written_into_the_persons_own_settings() {
     let home = tempfile::tempdir().unwrap();
-    let file = home.path().join("config/hearken/config.toml");
+    let folder = home.path().join("config").join("hearken");
+    let file = folder.join("config.toml");
     // Nobody speaks, keys, terse, without colour.
     let (code, errors, lines) = answer(home.path(), &[], &["3", "", "1", "", "1", "", "3", ""]);
     assert_eq!((code, errors.as_str()), (0, ""), "{lines:#?}");
