@@ -166,7 +166,7 @@ fn in_short(agent: &Agent) {
     hearken.say(&format!("c {n}"));
     hearken.announced("tool_invoked", "env sleep 20");
     hearken.say("t");
-    hearken.announced("reply", "running “env sleep 20” for");
+    hearken.announced("reply", ": env sleep 20.");
     stop(&mut hearken);
     let stopped = hearken.announced("tool_completed", "");
     assert_eq!(stopped["text"], "Stopped: env sleep 20");
