@@ -239,12 +239,12 @@ impl Watching {
         found.map(|(id, _)| id.clone())
     }
 
-    /// Gives up the outcomes that are overdue.
+    /// Reports every request whose outcome is overdue as perhaps taken.
     pub(crate) fn tick(&mut self, now: Duration, out: &mut Vec<Out>) {
         self.give_up_requests(&Fault::TimedOut, out, |pending| pending.due <= now);
     }
 
-    /// Gives up all outcomes, because the connection is gone.
+    /// Reports every open request as perhaps taken, because the connection is lost.
     pub(crate) fn gone(&mut self, out: &mut Vec<Out>) {
         self.give_up_requests(&Fault::Closed, out, |_| true);
     }

@@ -200,7 +200,7 @@ impl Nats {
         }
     }
 
-    /// Holds a frame back while the snapshots are on their way; returns whether it is held.
+    /// Keeps a frame for later while snapshots are still arriving. Returns whether it was kept.
     pub(super) fn hold(&mut self, frame: &Frame, cx: &mut Cx<'_>) -> bool {
         if self.joining.held_until.is_none() {
             return false;

@@ -85,7 +85,7 @@ impl Nats {
         }
     }
 
-    /// Says what is to be delivered.
+    /// Asks for the events of the space, and for its machines' signs of life.
     fn follow(&self, out: &mut Vec<Out>) {
         let consumer = Consumer {
             stream: self.space.stream(),

@@ -147,6 +147,20 @@ fn question(session: &str, id: &str, token: &str) -> Value {
     })
 }
 
+/// Returns what a bridge reports of itself, in a session of its own.
+fn standing(host: &str, session: &str) -> Value {
+    let standing = Report::Standing(Standing {
+        host: host.to_owned(),
+        prompts: true,
+        several: false,
+        stops: true,
+        working: false,
+        starting: false,
+    });
+    let at = "2026-01-01T00:00:00Z".parse().unwrap();
+    serde_json::from_str(&standing.to_event(host, session, 0, at)).unwrap()
+}
+
 /// Returns the events that were passed on.
 fn events(out: &[Out]) -> Vec<Value> {
     let texts = out.iter().filter_map(|one| match one {
@@ -344,21 +358,11 @@ fn a_bridge_that_was_started_again_does_not_know_the_question_before_it() {
     let mut bench = Bench::joined();
     bench.event("build-3", &question("sess_1", "evt_q", "rpl_1"));
     bench.event("build-3", &question("sess_2", "evt_p", "rpl_2"));
-    let standing = |session: &str| {
-        let standing = Report::Standing(Standing {
-            host: "build-3".to_owned(),
-            prompts: true,
-            several: false,
-            stops: true,
-            working: false,
-            starting: false,
-        });
-        let at = "2026-01-01T00:00:00Z".parse().unwrap();
-        let text = standing.to_event("build-3", session, 0, at);
-        serde_json::from_str::<Value>(&text).unwrap()
-    };
-    assert_eq!(calls(&bench.event("build-3", &standing("bridge-1"))), []);
-    let inquiry = calls(&bench.event("build-3", &standing("bridge-2")))[0].0;
+    assert_eq!(
+        calls(&bench.event("build-3", &standing("build-3", "bridge-1"))),
+        []
+    );
+    let inquiry = calls(&bench.event("build-3", &standing("build-3", "bridge-2")))[0].0;
     bench.part(
         inquiry,
         &json!({"sequence": 4, "events": [question("sess_2", "evt_p", "rpl_2")]}),
@@ -375,23 +379,11 @@ fn a_prompt_without_an_agent_needs_the_only_machine_with_the_only_agent() {
     let mut bench = Bench::joined();
     let prompt = Wish::Prompt("go on".to_owned());
     assert_eq!(phrases(&bench.wished(&prompt)), ["prompt.not_taken"]);
-    let standing = |host: &str| {
-        let standing = Report::Standing(Standing {
-            host: host.to_owned(),
-            prompts: true,
-            several: false,
-            stops: true,
-            working: false,
-            starting: false,
-        });
-        let at = "2026-01-01T00:00:00Z".parse().unwrap();
-        serde_json::from_str::<Value>(&standing.to_event(host, host, 0, at)).unwrap()
-    };
-    bench.event("build-3", &standing("build-3"));
+    bench.event("build-3", &standing("build-3", "bridge-1"));
     let call = calls(&bench.wished(&prompt)).remove(0).1;
     assert_eq!(call.subject, "aaep-do.v1.main.build-3.hearken-bridge.=");
     assert_eq!(call.body, r#"{"prompt":"go on"}"#);
-    bench.event("build-4", &standing("build-4"));
+    bench.event("build-4", &standing("build-4", "bridge-2"));
     assert_eq!(phrases(&bench.wished(&prompt)), ["prompt.not_taken"]);
 }
 

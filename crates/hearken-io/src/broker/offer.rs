@@ -349,7 +349,7 @@ fn refused(words: String) -> Fault {
     })
 }
 
-/// Gives signs of life until that fails.
+/// Publishes a sign of life every ten seconds, until publishing fails.
 async fn alive(client: &Client, subject: &str) {
     loop {
         if client.publish(subject.to_owned(), "".into()).await.is_err() {
