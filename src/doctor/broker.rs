@@ -3,6 +3,7 @@
 //! Responsibilities: grading what a server shows of itself, with a remedy for each fault. Not here: looking (`broker` in
 //! the shell's I/O).
 
+use super::remedies::remedy;
 use super::report::{Finding, Surrounding, own};
 use crate::broker::{BrokerAddress, InspectedSpace, Inspection, inspect};
 use crate::dialect::fleet::{DEFAULT_SPACE, EventSubject, Machine, Space};
@@ -32,16 +33,15 @@ pub(super) async fn look(
 }
 
 fn failed(name: &str, fault: Fault) -> Finding {
-    let remedy = match fault {
-        Fault::Refused => "doctor.remedy.refused",
-        Fault::UnknownHost => "doctor.remedy.host",
-        Fault::Tls(_) => "doctor.remedy.certificate",
-        _ => "doctor.nats.failed.remedy",
+    let helps = if matches!(fault, Fault::Unusable(_)) {
+        "doctor.nats.failed.remedy"
+    } else {
+        remedy(&fault)
     };
     let text = Phrase::new("doctor.source.failed")
         .with("name", own(name))
         .with("why", PhraseArg::Fault(fault));
-    Finding::broken(Surrounding::Source, text, remedy)
+    Finding::broken(Surrounding::Source, text, helps)
 }
 
 /// Returns what is to be said of a server.

@@ -22,6 +22,7 @@ pub mod agents;
 mod broker;
 mod installed;
 pub mod own;
+mod remedies;
 pub mod report;
 mod rules;
 pub mod settings;

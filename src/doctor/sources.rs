@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use super::broker;
+use super::remedies::remedy;
 use super::report::{Finding, Surrounding, because, own as name_of};
 use crate::announce::Reason;
 use crate::config::{Config, SourceConfig};
@@ -223,32 +224,6 @@ fn told(name: &str, reached: &Reached) -> Finding {
             say("doctor.source.failed").with("why", PhraseArg::Fault(fault.clone())),
             remedy(fault),
         ),
-    }
-}
-
-fn remedy(fault: &Fault) -> &'static str {
-    match fault {
-        Fault::Refused => "doctor.remedy.refused",
-        Fault::UnknownHost => "doctor.remedy.host",
-        Fault::TimedOut => "doctor.remedy.timed_out",
-        Fault::Closed => "doctor.remedy.closed",
-        Fault::Status {
-            status: 401 | 403, ..
-        } => "doctor.remedy.token",
-        Fault::Status { status: 404, .. } => "doctor.remedy.path",
-        Fault::Status { status: 204, .. } => "doctor.remedy.session",
-        Fault::Status { status: 429, .. } => "doctor.remedy.wait",
-        Fault::Status { status: 500.., .. } => "doctor.remedy.server",
-        Fault::Status { .. } => "doctor.remedy.address",
-        Fault::NotEventStream { .. } => "doctor.remedy.stream",
-        Fault::NotWebSocket(_) => "doctor.remedy.websocket",
-        Fault::Tls(_) => "doctor.remedy.certificate",
-        Fault::TooLarge { .. } | Fault::TooManyValues { .. } => "doctor.remedy.large",
-        Fault::Unusable(_) => "doctor.remedy.name",
-        Fault::ClosedWith { .. } => "doctor.remedy.code",
-        Fault::Exited { .. } | Fault::Killed { .. } => "doctor.remedy.program",
-        Fault::Rejected { .. } | Fault::Declined(_) => "doctor.remedy.terms",
-        Fault::OneWay | Fault::Other(_) => "doctor.remedy.source",
     }
 }
 

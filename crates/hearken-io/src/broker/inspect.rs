@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use async_nats::Client;
 use async_nats::jetstream;
-use futures_util::StreamExt as _;
 use serde_json::Value;
 
 use super::BrokerAddress;
 use super::connect::connect;
+use super::discovery::Discovery;
 use crate::link::Fault;
 use crate::transport::LinkSettings;
 use crate::transport::clean::clean;
@@ -103,28 +103,14 @@ fn is_old(version: &str) -> bool {
 
 /// Returns how many machines answer in a space.
 async fn machines(client: &Client, space: &str) -> usize {
-    let inbox = client.new_inbox();
-    let Ok(mut answers) = client.subscribe(inbox.clone()).await else {
+    let Some(mut bridges) = Discovery::begin(client, space).await else {
         return 0;
     };
-    let discovery = "$SRV.PING.aaep-bridge";
-    if client
-        .publish_with_reply(discovery, inbox, "".into())
-        .await
-        .is_err()
-    {
-        return 0;
-    }
     let mut hosts = BTreeSet::new();
     let gather = async {
-        while let Some(answer) = answers.next().await {
-            let answer: Value = serde_json::from_slice(&answer.payload).unwrap_or_default();
-            let of = |name: &str| answer.get("metadata")?.get(name)?.as_str();
-            if of("space") == Some(space)
-                && let Some(host) = of("host")
-                && hosts.len() < MOST_MACHINES
-            {
-                hosts.insert(host.to_owned());
+        while let Some(bridge) = bridges.next().await {
+            if hosts.len() < MOST_MACHINES {
+                hosts.insert(bridge.host);
             }
         }
     };

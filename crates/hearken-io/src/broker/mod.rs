@@ -9,6 +9,7 @@
 mod address;
 mod connect;
 mod credentials;
+mod discovery;
 mod inspect;
 mod offer;
 mod outbox;

@@ -332,7 +332,7 @@ impl Run {
 }
 
 /// Returns by how many seconds this machine's clock is ahead of the broker's, if that is worth reporting.
-pub(crate) async fn clock_difference(context: &jetstream::Context, stream: &str) -> Option<i64> {
+async fn clock_difference(context: &jetstream::Context, stream: &str) -> Option<i64> {
     let told: serde_json::Value = context
         .request(format!("STREAM.INFO.{stream}"), &())
         .await

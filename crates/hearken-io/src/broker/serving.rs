@@ -12,11 +12,12 @@ use futures_util::StreamExt as _;
 use tokio::sync::{mpsc, oneshot};
 
 use super::connect::words_of;
+use super::discovery::Discovery;
 use super::offer::{BrokerEvent, BrokerOffer};
 use crate::link::Fault;
 
 /// The name of the service.
-const SERVICE: &str = "aaep-bridge";
+pub(super) const SERVICE: &str = "aaep-bridge";
 /// Who answers, in the request's own words.
 const BY: &str = "Hearken-By";
 /// What they were shown.
@@ -134,26 +135,12 @@ fn read(
 
 /// Returns whether another bridge publishes under the same name.
 pub(super) async fn has_twin(client: &Client, offer: &BrokerOffer) -> bool {
-    let inbox = client.new_inbox();
-    let Ok(mut answers) = client.subscribe(inbox.clone()).await else {
+    let Some(mut bridges) = Discovery::begin(client, &offer.space).await else {
         return false;
-    };
-    let asked = client
-        .publish_with_reply(format!("$SRV.PING.{SERVICE}"), inbox, "".into())
-        .await;
-    if asked.is_err() {
-        return false;
-    }
-    let is_twin = |text: &[u8]| {
-        let told: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
-        let of = |name: &str| told.get("metadata")?.get(name)?.as_str();
-        of("space") == Some(&offer.space)
-            && of("host") == Some(&offer.host)
-            && of("bridge").is_some_and(|id| id != offer.id)
     };
     let search = async {
-        while let Some(answer) = answers.next().await {
-            if is_twin(&answer.payload) {
+        while let Some(bridge) = bridges.next().await {
+            if bridge.host == offer.host && bridge.id != offer.id {
                 return true;
             }
         }
