@@ -212,12 +212,8 @@ fn a_reply_counts_once_and_only_for_its_own_question() {
     with(|space| {
         let url = space.server.url();
         let mut eve = Person::connect(&space.runtime, &url, "eve");
-        // Both begin before either waits for its answer.
-        let agents = space.agent.agents();
-        agents.pause();
         space.start("email");
         space.start("question");
-        agents.resume();
         space.runtime.block_on(async {
             let asked = "aaep:agent.awaiting.confirmation";
             let (first, question) = eve.until(asked).await;

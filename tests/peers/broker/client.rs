@@ -32,7 +32,11 @@ impl Person {
         runtime.block_on(async {
             let client = options.connect(url).await.unwrap();
             let events = client.subscribe("aaep.v1.>").await.unwrap();
-            client.flush().await.unwrap();
+            // A server handles what comes over a connection in its order: with the answer it has subscribed both.
+            let inbox = client.new_inbox();
+            let mut answers = client.subscribe(inbox.clone()).await.unwrap();
+            client.publish(inbox, "".into()).await.unwrap();
+            answers.next().await.unwrap();
             Self {
                 name,
                 client,
