@@ -3,11 +3,12 @@
 //! Responsibilities: whether an event comes from where its subject says, the machine's name, agents and tokens of the
 //! same name on several machines, what only a bridge reports. Not here: answers (`asking`).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
 use super::Nats;
+use super::names::Names;
 use crate::fleet::{AskedQuestion, EventSubject, Machine, Report, VIEW_ONLY, digest};
 use crate::link::{Frame, Phrase, PhraseArg};
 use crate::protocol::{AgentId, HOST, object};
@@ -18,37 +19,35 @@ const MOST_AGENTS: usize = 65_536;
 /// The most reply tokens whose machine is remembered.
 const MOST_TOKENS: usize = 8192;
 
-/// Which machine each agent and each question is on, by the names that the app knows.
-#[derive(Debug, Default)]
+/// The agents and the tokens of questions, by the names that the app has for them.
+#[derive(Debug)]
 pub(super) struct Agents {
+    names: Names,
     /// The subject under which each agent was last heard.
     heard: BTreeMap<String, EventSubject>,
-    order: VecDeque<String>,
-    tokens: BTreeMap<String, Machine>,
-    tokens_in_order: VecDeque<String>,
+    tokens: Names,
+}
+
+impl Default for Agents {
+    fn default() -> Self {
+        Self {
+            names: Names::new(MOST_AGENTS),
+            heard: BTreeMap::new(),
+            tokens: Names::new(MOST_TOKENS),
+        }
+    }
 }
 
 impl Agents {
-    /// Returns the name of an agent for the app: its own, unless another machine has an agent of that name.
+    /// Returns the app's name for an agent: its own, unless another machine has an agent of that name.
     fn name(&mut self, subject: &EventSubject, own: &str) -> String {
-        let is_free = |all: &BTreeMap<String, EventSubject>, name: &str| {
-            let known = all.get(name);
-            known.is_none_or(|known| known.machine == subject.machine)
-        };
-        let name = match is_free(&self.heard, own) {
-            true => own.to_owned(),
-            false => format!("{own}@{}", subject.machine.name()),
-        };
-        if !is_free(&self.heard, &name) {
-            return format!("{own}@{}", subject.machine.token());
-        }
-        if self.heard.insert(name.clone(), subject.clone()).is_none() {
-            self.order.push_back(name.clone());
-            if self.order.len() > MOST_AGENTS
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.heard.remove(&oldest);
-            }
+        let host = subject.machine.name();
+        let numbered = (2_u32..).map(|n| format!("{own}@{host} {n}"));
+        let further = std::iter::once(format!("{own}@{host}")).chain(numbered);
+        let name = self.names.name(&subject.machine, own, further);
+        self.heard.insert(name.clone(), subject.clone());
+        if self.heard.len() > MOST_AGENTS {
+            self.heard.retain(|name, _| self.names.contains(name));
         }
         name
     }
@@ -58,28 +57,11 @@ impl Agents {
         self.heard.get(agent.as_str())
     }
 
-    /// Returns the token of a question for the app: its own, unless another machine's question has it.
+    /// Returns the app's token for a question: its own, unless another machine's question has it.
     fn token(&mut self, machine: &Machine, own: &str) -> String {
-        match self.tokens.get(own) {
-            Some(known) if known != machine => {
-                // A token has letters and digits only.
-                let mark = machine.token().bytes().map(|byte| format!("{byte:02x}"));
-                let mark: String = mark.collect();
-                let mark: String = mark.chars().take(24).collect();
-                format!("{own}x{mark}")
-            }
-            Some(_) => own.to_owned(),
-            None => {
-                self.tokens.insert(own.to_owned(), machine.clone());
-                self.tokens_in_order.push_back(own.to_owned());
-                if self.tokens_in_order.len() > MOST_TOKENS
-                    && let Some(oldest) = self.tokens_in_order.pop_front()
-                {
-                    self.tokens.remove(&oldest);
-                }
-                own.to_owned()
-            }
-        }
+        // A token has letters and digits only.
+        let further = (2_u32..).map(|n| format!("{own}x{n}"));
+        self.tokens.name(machine, own, further)
     }
 }
 

@@ -16,13 +16,14 @@
 //! `aaep.v1.main.build-3.opencode.sess_1.ask`. The person accepts: the reply goes to
 //! `aaep-reply.v1.main.build-3.opencode.sess_1`, with the digest of what they were shown. `build-3` answers `taken`.
 //!
-//! The folder: `machines` (who is there), `joining` (what is going on when the person joins), `hearing` (events),
-//! `asking` (answers, prompts and stops).
+//! The folder: `machines` (who is there), `names` (what several machines call the same), `joining` (what is going on when
+//! the person joins), `hearing` (events), `asking` (answers, prompts and stops).
 
 mod asking;
 mod hearing;
 mod joining;
 mod machines;
+mod names;
 #[cfg(test)]
 mod tests;
 

@@ -274,6 +274,25 @@ fn one_token_on_two_machines_leads_to_each_machines_question() {
 }
 
 #[test]
+fn a_machine_can_not_take_what_is_meant_for_another_by_its_names() {
+    let mut bench = Bench::joined();
+    // `evil` calls its agent and its token what those of `build-4` would be called.
+    bench.event("evil", &started("opencode@build-4", "sess_1", "evt_1"));
+    let mut lure = question("sess_1", "evt_2", "rpl_1x2");
+    lure["producer"]["agent_id"] = json!("opencode@build-4");
+    bench.event("evil", &lure);
+    bench.event("build-3", &question("sess_1", "evt_3", "rpl_1"));
+    let real = events(&bench.event("build-4", &question("sess_1", "evt_4", "rpl_1")));
+    let token = real[0]["reply_token"].as_str().unwrap();
+    let call = calls(&bench.replied(7, token)).remove(0).1;
+    assert_eq!(call.subject, "aaep-reply.v1.main.build-4.opencode.sess_1");
+    let agent = real[0]["producer"]["agent_id"].as_str().unwrap();
+    let stop = Wish::Of(AgentId::from(agent), Box::new(Wish::Stop));
+    let call = calls(&bench.wished(&stop)).remove(0).1;
+    assert_eq!(call.subject, "aaep-do.v1.main.build-4.opencode.sess_1");
+}
+
+#[test]
 fn nobody_there_means_that_the_machine_is_away_and_the_question_stays() {
     let mut bench = Bench::joined();
     bench.event("build-3", &question("sess_1", "evt_q", "rpl_1"));
