@@ -100,11 +100,6 @@ impl Space {
         format!("{EVENTS}.{}.>", self.0)
     }
 
-    /// Returns the subjects of the events in a lane, from every machine.
-    pub fn lane(&self, lane: Lane) -> String {
-        format!("{EVENTS}.{}.*.*.*.{}", self.0, lane.name())
-    }
-
     /// Returns the subjects of the signs of life of every machine.
     pub fn alive(&self) -> String {
         format!("{ALIVE}.{}.*", self.0)
@@ -242,15 +237,6 @@ impl EventSubject {
     /// Returns the subject to which prompts and stops for its agent are sent.
     pub fn wish(&self) -> String {
         format!("{}.{}.{}", self.machine.under(DO), self.agent, self.session)
-    }
-
-    /// Returns the subjects of a lane of its session.
-    pub fn of_session(&self, lane: Lane) -> String {
-        let lane = Self {
-            lane,
-            ..self.clone()
-        };
-        lane.to_string()
     }
 
     /// Returns whether another subject is of the same session.
@@ -419,10 +405,6 @@ mod tests {
         assert_eq!(
             agent_of_request(&subject.reply()),
             Some("open>code".to_owned())
-        );
-        assert_eq!(
-            subject.of_session(Lane::Act),
-            "aaep.v1.team=20a.build=2E3.open=3Ecode.sess_1.act"
         );
         assert_eq!(subject.machine.name(), "build.3");
         assert_eq!(Machine::of_alive(&machine.alive()), Some(machine));
