@@ -32,6 +32,7 @@ mod foreign;
 mod holding;
 mod load;
 mod long;
+mod missed;
 mod names;
 mod newcomer;
 mod offering;

@@ -31,6 +31,15 @@ struct Counts {
 }
 
 impl Counts {
+    /// Counts announcements; the responses to keys and lines are no news.
+    fn of<'a>(announcements: impl Iterator<Item = &'a Arc<Announcement>>) -> Self {
+        let mut counts = Self::default();
+        for told in announcements.filter(|told| told.class != Class::Response) {
+            counts.take(told);
+        }
+        counts
+    }
+
     fn take(&mut self, told: &Announcement) {
         let one = match told.kind {
             Kind::SessionStarted => &mut self.started,
@@ -74,38 +83,33 @@ impl Announcer {
         let time = self.time(now.monotonic.saturating_sub(since));
         let recent = self.history().iter().rev();
         let recent = recent.take_while(|told| told.at.monotonic >= since);
-        let mut args = self.counted(recent, open, sessions, |_| true);
+        let running = running(sessions, |_| true);
+        let mut args = self.counted(Counts::of(recent), open, running);
         args.push(("time", Arg::Own(time)));
         self.phrases.text("away", &args)
     }
 
-    /// Returns the words for what was missed of some sessions: what was announced from an announcement on.
+    /// Returns the words for what was missed of some sessions: what was announced from an announcement on. `None` if there
+    /// was nothing, and nothing waits or works.
     pub fn missed(
         &self,
         from: AnnouncementId,
         open: usize,
         sessions: &Sessions,
         is_of: impl Fn(&SessionKey) -> bool,
-    ) -> Vec<(&'static str, Arg)> {
+    ) -> Option<Vec<(&'static str, Arg)>> {
         let recent = self.history().iter().rev();
         let recent = recent
             .take_while(|told| told.id >= from)
             .filter(|told| told.key.as_ref().is_some_and(&is_of));
-        self.counted(recent, open, sessions, &is_of)
+        let counts = Counts::of(recent);
+        let running = running(sessions, is_of);
+        let is_nothing = counts == Counts::default() && open == 0 && running == 0;
+        (!is_nothing).then(|| self.counted(counts, open, running))
     }
 
-    /// Returns the words for announcements that are counted, and for the sessions that run now.
-    fn counted<'a>(
-        &self,
-        recent: impl Iterator<Item = &'a Arc<Announcement>>,
-        open: usize,
-        sessions: &Sessions,
-        is_of: impl Fn(&SessionKey) -> bool,
-    ) -> Vec<(&'static str, Arg)> {
-        let mut counts = Counts::default();
-        for told in recent.filter(|told| told.class != Class::Response) {
-            counts.take(told);
-        }
+    /// Returns the words for counts, and for how many questions and sessions are open now.
+    fn counted(&self, counts: Counts, open: usize, running: usize) -> Vec<(&'static str, Arg)> {
         let list = |counted: &[&[(&str, usize)]]| {
             let words: Vec<String> = counted
                 .iter()
@@ -119,6 +123,10 @@ impl Announcer {
             } else {
                 words.join(", ")
             }
+        };
+        let sentence = |key: &str, n: usize| match n {
+            0 => String::new(),
+            n => self.phrases.text(key, &[("n", Arg::own(n))]),
         };
         let ended = [
             ("away.errored", counts.errored),
@@ -134,16 +142,14 @@ impl Announcer {
             ("away.tools", counts.tools),
             ("away.sentences", counts.sentences),
         ];
-        let running = sessions
-            .iter()
-            .filter(|session| !session.is_ended() && !session.is_aside && is_of(&session.key))
-            .count();
         vec![
             ("all", Arg::Own(list(&[&ended, &done]))),
             ("ended", Arg::Own(list(&[&ended]))),
             ("done", Arg::Own(list(&[&done]))),
             ("open", Arg::own(open)),
             ("running", Arg::own(running)),
+            ("waiting", Arg::Own(sentence("away.waiting", open))),
+            ("working", Arg::Own(sentence("away.working", running))),
         ]
     }
 
@@ -173,4 +179,12 @@ impl Announcer {
                     || told.shown().to_lowercase().contains(&wanted)
             })
     }
+}
+
+/// Returns how many of some sessions run now.
+fn running(sessions: &Sessions, is_of: impl Fn(&SessionKey) -> bool) -> usize {
+    sessions
+        .iter()
+        .filter(|session| !session.is_ended() && !session.is_aside && is_of(&session.key))
+        .count()
 }

@@ -73,10 +73,12 @@ impl Links {
         let changes = cx.sessions.link_caught_up(id, cx.now);
         let asked = |change: &&Change| matches!(change.what, What::QuestionOpened(_));
         let open = changes.iter().filter(asked).count();
-        let args = cx
+        let missed = cx
             .announcer
             .missed(from, open, &cx.sessions, |key| key.link == id);
-        cx.say(Class::Outcome, Kind::Connection, "away.missed", &args);
+        if let Some(args) = missed {
+            cx.say(Class::Outcome, Kind::Connection, "away.missed", &args);
+        }
         vec![AppFact::Changed(changes)]
     }
 

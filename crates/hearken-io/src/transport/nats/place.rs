@@ -47,7 +47,7 @@ impl Place {
             if let Ok(consumer) = stream.get_consumer::<Config>(name).await {
                 let known = consumer.cached_info();
                 if known.num_waiting > 0 {
-                    let name = name.clone();
+                    let name = name.trim_start_matches("hearken-").to_owned();
                     return Err(Fault::Other(Cause::BrokerPersonTwice { name }));
                 }
                 if known.num_ack_pending == 0 {
