@@ -33,7 +33,7 @@ fn an_answer_to_a_bridge_that_was_killed_reports_that_its_machine_is_away() {
 
 /// Returns the ids of the events in a recording, each as often as it was received. A session's start and its state count
 /// once: a snapshot shows them again to whoever connects again, and they are recognised by their ids.
-fn recorded(file: &Path) -> Vec<String> {
+pub(super) fn recorded(file: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let events = text
         .lines()
@@ -71,7 +71,7 @@ fn stored(space: &Space) -> Vec<String> {
 }
 
 /// Waits until at least so many ids are there, and returns them; if they don't come, those that have.
-fn settled(wanted: usize, mut ids: impl FnMut() -> Vec<String>) -> Vec<String> {
+pub(super) fn settled(wanted: usize, mut ids: impl FnMut() -> Vec<String>) -> Vec<String> {
     let until = Instant::now() + SETTLED;
     loop {
         let ids = ids();
@@ -80,6 +80,25 @@ fn settled(wanted: usize, mut ids: impl FnMut() -> Vec<String>) -> Vec<String> {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// Asserts that everything that the agents did is stored once, and has been received once by whoever made a recording.
+pub(super) fn assert_each_arrived_once(space: &Space, recording: &Path) {
+    let emitted = usize::try_from(space.producer.emitted()).unwrap();
+    // The bridge adds what it reports in its own name.
+    let stored = settled(emitted, || stored(space));
+    let received = settled(emitted, || recorded(recording));
+    let unique: BTreeSet<&String> = received.iter().collect();
+    assert_eq!(unique.len(), received.len(), "each event received once");
+    let unique_stored: BTreeSet<&String> = stored.iter().collect();
+    assert_eq!(unique_stored.len(), stored.len(), "each event stored once");
+    let missing: Vec<&&String> = unique_stored.difference(&unique).collect();
+    assert!(
+        received.len() >= emitted,
+        "{} of {emitted} received, {} stored; missing: {missing:?}",
+        received.len(),
+        stored.len()
+    );
 }
 
 /// The server dies again and again while agents work.
@@ -108,21 +127,7 @@ fn every_event_arrives_once_however_often_the_server_dies() {
             let emitted = usize::try_from(space.producer.emitted()).unwrap();
             settled(emitted.saturating_sub(WAITING), || recorded(&recording));
         }
-        let emitted = usize::try_from(space.producer.emitted()).unwrap();
-        // The bridge adds what it reports in its own name.
-        let stored = settled(emitted, || stored(space));
-        let received = settled(emitted, || recorded(&recording));
-        let unique: BTreeSet<&String> = received.iter().collect();
-        assert_eq!(unique.len(), received.len(), "each event received once");
-        let unique_stored: BTreeSet<&String> = stored.iter().collect();
-        assert_eq!(unique_stored.len(), stored.len(), "each event stored once");
-        let missing: Vec<&&String> = unique_stored.difference(&unique).collect();
-        assert!(
-            received.len() >= emitted,
-            "{} of {emitted} received, {} stored; missing: {missing:?}",
-            received.len(),
-            stored.len()
-        );
+        assert_each_arrived_once(space, &recording);
         anna.say("q");
     });
 }

@@ -4,6 +4,7 @@
 mod answering;
 mod attacks;
 mod client;
+mod cuts;
 mod ending;
 mod missed;
 mod server;

@@ -15,6 +15,8 @@ use crate::{PATIENCE, free_port, program};
 pub(super) struct Server {
     child: Child,
     port: u16,
+    /// Where others reach it.
+    reached_at: u16,
     folder: tempfile::TempDir,
     more: Vec<String>,
 }
@@ -32,6 +34,7 @@ impl Server {
         let server = Self {
             child,
             port,
+            reached_at: port,
             folder,
             more,
         };
@@ -59,8 +62,17 @@ impl Server {
         self.until_listening();
     }
 
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Lets others reach it at another port, which leads to its own.
+    pub(super) fn reach_through(&mut self, port: u16) {
+        self.reached_at = port;
+    }
+
     pub(super) fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
+        format!("nats://127.0.0.1:{}", self.reached_at)
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -122,10 +134,13 @@ pub(super) fn with_bridge(server: Server, more: &[&str], test: impl FnOnce(&mut 
     });
 }
 
-/// Starts a bridge to the demo's agent, as the machine `build-3`, and waits until it has reached the server.
+/// Starts a bridge to the demo's agent, as the machine `build-3` unless another name is given, and waits until it has reached the server.
 pub(super) fn bridge(server: &Server, agent: &Running, more: &[&str]) -> Hearken {
     let url = server.url();
-    let mut call = command(&["bridge", &agent.url(), "--name", "build-3", "--to", &url]);
+    let mut call = command(&["bridge", &agent.url(), "--to", &url]);
+    if !more.contains(&"--name") {
+        call.args(["--name", "build-3"]);
+    }
     let mut bridge = Hearken::spawn(call.args(more));
     bridge.wait("server", |line| line.contains("can be reached"));
     bridge

@@ -11,6 +11,7 @@ mod place;
 mod requests;
 
 use std::collections::VecDeque;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::PullConsumer;
@@ -27,7 +28,7 @@ use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
 use crate::broker::{BrokerAddress, Connected, Lasts, connect, words_of};
 use crate::link::{Cause, Consumer, Fault, Frame, LinkEvent};
-use place::{PULL, Place, filtered, is_durable};
+use place::{PULL, Place, is_durable, updated};
 use requests::{Course, NatsPoster};
 
 /// How often the broker gives a sign of life meanwhile.
@@ -55,6 +56,7 @@ pub(super) fn link(
             up,
             resume_at: None,
             latest: Latest::default(),
+            program: program_name(),
         },
         poster: NatsPoster {
             courses,
@@ -73,6 +75,8 @@ pub(super) struct NatsReader {
     /// From where to deliver, if the broker has just forgotten it.
     resume_at: Option<u64>,
     latest: Latest,
+    /// What tells this program from another of the same person.
+    program: String,
 }
 
 /// The latest message that was passed on. A message that is not later is one that is delivered again, because its receipt
@@ -156,7 +160,7 @@ impl NatsReader {
         let mut lasts = connected.lasts.clone();
         // A server that is gone answers nothing: whatever waits for it is given up at once.
         let place = tokio::select! {
-            place = Place::find(&context, &wanted, &mut self.resume_at) => place,
+            place = Place::find(&context, &wanted, &self.program, &mut self.resume_at) => place,
             () = lasts.over() => Err(Fault::Closed),
         };
         let Place { consumer, missed } = match place {
@@ -177,6 +181,7 @@ impl NatsReader {
         }
         let delivery = Delivery {
             latest: &mut self.latest,
+            program: &self.program,
             context,
             consumer,
             wanted,
@@ -205,6 +210,7 @@ impl NatsReader {
 /// What is delivered over one connection.
 struct Delivery<'a> {
     latest: &'a mut Latest,
+    program: &'a str,
     context: jetstream::Context,
     consumer: PullConsumer,
     wanted: Consumer,
@@ -236,7 +242,9 @@ impl Delivery<'_> {
                 biased;
                 () = lasts.over() => return Ok(Fault::Closed),
                 next = course.recv() => match next {
-                    Some(Course::Follow(wanted)) => self.change(wanted).await?,
+                    Some(Course::Follow(wanted)) => if let Err(fault) = self.change(wanted).await {
+                        return Ok(fault);
+                    },
                     Some(Course::Refuse(fault)) => return Ok(fault),
                     // The handle is gone, and the link is about to be dropped.
                     None => std::future::pending().await,
@@ -249,6 +257,11 @@ impl Delivery<'_> {
                         return Ok(Fault::Closed);
                     };
                     if let Some(fault) = self.pass_on(chunk, sink).await? {
+                        return Ok(fault);
+                    }
+                    if self.delivers_otherwise()
+                        && let Err(fault) = self.deliver_wanted().await
+                    {
                         return Ok(fault);
                     }
                 }
@@ -327,18 +340,31 @@ impl Delivery<'_> {
     }
 
     /// Changes what is delivered from now on.
-    async fn change(&mut self, wanted: Consumer) -> Result<(), SinkGone> {
-        if wanted.subjects == self.wanted.subjects {
-            return Ok(());
-        }
-        if let Ok(stream) = self.context.get_stream_no_info(&wanted.stream).await
-            && let Ok(consumer) = filtered(&stream, self.consumer.clone(), &wanted).await
-        {
-            self.consumer = consumer;
-            self.wanted = wanted;
-        }
+    async fn change(&mut self, wanted: Consumer) -> Result<(), Fault> {
+        self.wanted = wanted;
+        self.deliver_wanted().await
+    }
+
+    /// Returns whether something else is delivered than what is wanted: what was missed still comes as it was followed then.
+    fn delivers_otherwise(&self) -> bool {
+        self.missed == 0
+            && self.consumer.cached_info().config.filter_subjects != self.wanted.subjects
+    }
+
+    /// Has the broker deliver what is wanted, and nothing else. Whoever does not get what they want has no connection.
+    async fn deliver_wanted(&mut self) -> Result<(), Fault> {
+        let subjects = self.wanted.subjects.clone();
+        let stream = self.context.get_stream_no_info(&self.wanted.stream).await;
+        let stream = stream.map_err(|error| Fault::Other(words_of(&error)))?;
+        self.consumer = updated(&stream, self.consumer.clone(), subjects, self.program).await?;
         Ok(())
     }
+}
+
+/// Returns a name that no other program has.
+fn program_name() -> String {
+    let random = RandomState::new().build_hasher().finish();
+    format!("{random:016x}-{}", std::process::id())
 }
 
 #[cfg(test)]

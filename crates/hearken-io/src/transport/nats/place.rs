@@ -17,9 +17,13 @@ const RECEIVED_WITHIN: Duration = Duration::from_secs(60);
 /// The most messages that were delivered and not yet received.
 const MOST_UNRECEIVED: i64 = 4096;
 /// How long one request for messages lasts: as long, another program of the same person can't be told from a dead one.
+/// The own lost connection is recognised at once.
 pub(super) const PULL: Duration = Duration::from_secs(10);
 /// What the broker takes for a name.
 const LONGEST_DURABLE: usize = 128;
+
+/// The field of a consumer's metadata that tells which program follows.
+const PROGRAM: &str = "hearken-program";
 
 /// The consumer of a person on the broker.
 pub(super) struct Place {
@@ -30,10 +34,11 @@ pub(super) struct Place {
 
 impl Place {
     /// Returns where a person left off: the consumer that the broker remembers, or a new one. `resume_at` is from where to
-    /// deliver, if the broker has just forgotten it.
+    /// deliver, if the broker has just forgotten it. Until what was missed has arrived, what is delivered stays as it was.
     pub(super) async fn find(
         context: &jetstream::Context,
         wanted: &Consumer,
+        program: &str,
         resume_at: &mut Option<u64>,
     ) -> Result<Self, Fault> {
         let stream = context
@@ -46,16 +51,23 @@ impl Place {
             }
             if let Ok(consumer) = stream.get_consumer::<Config>(name).await {
                 let known = consumer.cached_info();
-                if known.num_waiting > 0 {
+                let follower = known.config.metadata.get(PROGRAM);
+                let is_ours = follower.is_some_and(|follower| follower == program);
+                if known.num_waiting > 0 && !is_ours {
                     let name = name.trim_start_matches("hearken-").to_owned();
                     return Err(Fault::Other(Cause::BrokerPersonTwice { name }));
                 }
-                if known.num_ack_pending == 0 {
+                if known.num_ack_pending == 0 && known.num_waiting == 0 {
                     let missed = known.num_pending;
-                    let consumer = filtered(&stream, consumer, wanted).await?;
+                    let subjects = match missed {
+                        0 => wanted.subjects.clone(),
+                        _ => known.config.filter_subjects.clone(),
+                    };
+                    let consumer = updated(&stream, consumer, subjects, program).await?;
                     return Ok(Place { consumer, missed });
                 }
-                // What was delivered and not received would come late and out of order: it is delivered from there.
+                // What was delivered and not received would come late and out of order, and the own lost connection may
+                // still wait for more: it is delivered from there.
                 *resume_at = Some(known.ack_floor.stream_sequence + 1);
                 stream
                     .delete_consumer(name)
@@ -63,7 +75,7 @@ impl Place {
                     .map_err(|error| consumer_fault(&error))?;
             }
         }
-        let config = config(wanted, *resume_at);
+        let config = config(wanted, program, *resume_at);
         let consumer = stream
             .create_consumer(config)
             .await
@@ -84,27 +96,33 @@ pub(super) fn is_durable(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte))
 }
 
-/// Returns a consumer that delivers what is wanted now, from where it is.
-pub(super) async fn filtered(
+/// Returns a consumer that delivers these subjects to this program, from where it is.
+pub(super) async fn updated(
     stream: &BrokerStream<()>,
     consumer: PullConsumer,
-    wanted: &Consumer,
+    subjects: Vec<String>,
+    program: &str,
 ) -> Result<PullConsumer, Fault> {
     let known = consumer.cached_info().config.clone();
-    if known.filter_subjects == wanted.subjects {
+    let is_ours = known.metadata.get(PROGRAM).is_some_and(|it| it == program);
+    if is_ours && known.filter_subjects == subjects {
         return Ok(consumer);
     }
     let mut config =
         Config::try_from_consumer_config(known).map_err(|_| Fault::Unusable(Cause::BrokerName))?;
-    config.filter_subjects.clone_from(&wanted.subjects);
+    config.filter_subjects = subjects;
+    config
+        .metadata
+        .insert(PROGRAM.to_owned(), program.to_owned());
     stream
         .update_consumer(config)
         .await
         .map_err(|error| Fault::Other(words_of(&error)))
 }
 
-fn config(wanted: &Consumer, resume_at: Option<u64>) -> Config {
+fn config(wanted: &Consumer, program: &str, resume_at: Option<u64>) -> Config {
     Config {
+        metadata: [(PROGRAM.to_owned(), program.to_owned())].into(),
         durable_name: wanted.durable.clone(),
         deliver_policy: match resume_at {
             Some(start_sequence) => DeliverPolicy::ByStartSequence { start_sequence },
