@@ -426,6 +426,12 @@ impl BridgeShell {
     ) -> Option<String> {
         let own = |number: String| PhraseArg::Own(number);
         let (phrase, is_for_watchers) = match event {
+            BrokerEvent::SignDue(sign) => {
+                let census = self.bridge.census(self.now());
+                // If the connection was lost meanwhile, none is needed.
+                let _ = sign.send(census.write());
+                return None;
+            }
             BrokerEvent::Request(request) => {
                 self.broker_request(request, outlet);
                 return None;
@@ -495,13 +501,16 @@ impl BridgeShell {
         }
     }
 
-    /// Passes a fact to the bridge, and carries out the effects.
-    fn take(&mut self, input: BridgeInput, outlet: &mut Outlet) {
-        let now = Now {
+    fn now(&self) -> Now {
+        Now {
             monotonic: self.started.elapsed(),
             wall: jiff::Timestamp::now(),
-        };
-        for effect in self.bridge.update(input, now) {
+        }
+    }
+
+    /// Passes a fact to the bridge, and carries out the effects.
+    fn take(&mut self, input: BridgeInput, outlet: &mut Outlet) {
+        for effect in self.bridge.update(input, self.now()) {
             match effect {
                 BridgeEffect::Publish(text) => {
                     outlet.publish(&text, &Lasting::AsItsType);
@@ -512,7 +521,7 @@ impl BridgeShell {
                         Report::Closed { question, .. } => {
                             Lasting::Closes(question.as_str().to_owned())
                         }
-                        Report::Notice { .. } => Lasting::Passing,
+                        Report::Notice { .. } | Report::Danger(_) => Lasting::Passing,
                     };
                     outlet.publish(&text, &lasting);
                 }

@@ -344,6 +344,8 @@ impl ListenerState {
                 | Out::Decided { .. }
                 | Out::AnsweredBy { .. }
                 | Out::Missed(_)
+                | Out::Recalled(_)
+                | Out::Warn(_)
                 | Out::Unread(..)
                 | Out::Send { .. }
                 | Out::Hand { .. }

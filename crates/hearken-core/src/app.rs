@@ -26,6 +26,7 @@ mod effect;
 mod face;
 mod fact;
 mod fault_words;
+mod fleet;
 mod hands;
 mod helping;
 mod holding;
@@ -75,6 +76,7 @@ use conversations::Conversation;
 use cx::AppCx;
 use face::Face;
 use fact::{Answerability, AppFact, AppFacts, LinkStep};
+use fleet::Fleet;
 use hands::Hands;
 use hands::scan::Scanning;
 use holding::Holding;
@@ -99,6 +101,7 @@ pub struct App {
     run: Run,
     questions: Questions,
     prompts: Prompts,
+    fleet: Fleet,
 }
 
 impl App {
@@ -174,6 +177,7 @@ impl App {
             run: Run::new(setup.until),
             questions: Questions::default(),
             prompts: Prompts::default(),
+            fleet: Fleet::default(),
         }
     }
 
@@ -261,6 +265,8 @@ impl App {
     /// Fires due timers and updates the shown question after every fact, so that no stream of facts starves a timer.
     fn settle(&mut self, alone: bool) {
         self.fire(TimerTurn::First, alone);
+        let facts = self.fleet.count(&self.links, &mut self.cx);
+        self.pass(facts);
         self.questions.refresh_shown(&mut self.cx);
         self.questions.refresh_title(&mut self.cx);
         self.questions.withdraw_notices(&mut self.cx);

@@ -92,6 +92,8 @@ pub enum Command {
     GoTo(Option<usize>),
     /// Go to the next conversation.
     NextConversation,
+    /// Read how many agents wait, work, are silent or away.
+    Fleet,
     /// Change a setting of an agent: the one that the person names, if they name one.
     Set(Option<String>),
     /// Read an agent's commands, or those that begin with a text.
@@ -398,6 +400,7 @@ pub fn line(text: &str) -> Option<Command> {
             (_, Err(_)) => not_understood(),
         },
         "sessions" => alone(Command::Conversations),
+        "fleet" => alone(Command::Fleet),
         "set" => Some(Command::Set(given())),
         "commands" => Some(Command::Commands(given())),
         "go" => match (rest, rest.parse()) {

@@ -1,5 +1,6 @@
 //! What a dialect says of the connection to the other side.
 
+use crate::fleet::Census;
 use crate::link::Phrase;
 
 /// The state of the connection to the other side.
@@ -28,6 +29,8 @@ pub struct Connection {
     /// Whether its agents can be heard and answered, but neither prompted nor stopped, because their protocol has no
     /// way to.
     pub only_heard: bool,
+    /// Whether it can report selected agents in full, and of all others only what matters ([`super::Dialect::select`]).
+    pub selects: bool,
     /// What happens to its questions when the person leaves it.
     pub when_left: WhenLeft,
     /// Whether each piece of its work has a connection of its own, made on demand. Having no connection in between is
@@ -37,6 +40,17 @@ pub struct Connection {
     pub gets_ready: bool,
     /// The machine on which its agents run, if it is a bridge that names it.
     pub host: Option<String>,
+}
+
+/// A machine of a source that has several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineThere {
+    /// Its name.
+    pub name: String,
+    /// What its agents do, as it counts them; `None` if it has not said so.
+    pub census: Option<Census>,
+    /// Whether it was there and is away.
+    pub is_away: bool,
 }
 
 /// What happens to an open question when the person leaves its source.

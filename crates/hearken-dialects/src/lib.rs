@@ -55,7 +55,7 @@ pub use agents::{
     AgentProgram, FormerPackage, KnownAgent, SignIn, TRIED_NODE, known_agents, major, version_in,
 };
 pub use asp::{BadKey, Identity, tables as asp_tables};
-pub use connection::{Connection, Offered, WhenLeft};
+pub use connection::{Connection, MachineThere, Offered, WhenLeft};
 pub use descriptor::{Credential, DIALECTS, Descriptor, FramesAt, Naming, open};
 pub use foreign::{Foreign, KeptFormat};
 pub use kit::numbers::Numbers;
@@ -64,7 +64,7 @@ pub use kit::wording::{WordedSentence, Wording, Words, summary as in_summary};
 pub use kit::{changes, rpc, written};
 pub use nats::BrokerPlace;
 pub use opencode::events as opencode_events;
-pub use out::{Missed, Out, Over, QuestionsStanding, Stepped};
+pub use out::{Missed, Out, Over, QuestionsStanding, Recalled, Stepped};
 pub use read::{NoEvent, read, read_after};
 pub use recognise::{Recognised, recognise};
 pub use start::{Carrier, Earlier, Start};
@@ -78,7 +78,7 @@ use ::aaep as protocol;
 use hearken_link::{config, link};
 
 use crate::link::{Fault, Frame, HttpAnswer, IncomingRequest, LinkEvent, Receipt, Undelivered};
-use crate::protocol::{Now, Reply};
+use crate::protocol::{AgentId, Now, Reply};
 pub use crate::protocol::{Texts, bare, recordable};
 
 /// What a dialect is called with: the time, and where its outputs go.
@@ -194,6 +194,15 @@ pub trait Dialect: Debug + Send {
 
     /// Carries out any other wish of the person to the agent.
     fn wish(&mut self, _wish: &Wish, _cx: &mut Cx<'_>) {}
+
+    /// Returns which machines are there, if the source has several.
+    fn machines(&self) -> Option<Vec<MachineThere>> {
+        None
+    }
+
+    /// Reports the selected agents in full, and of all others only what matters: questions, dangers, starts and ends;
+    /// `None` for all in full. Only a dialect whose connection says that it selects is asked.
+    fn select(&mut self, _agents: Option<&[AgentId]>, _cx: &mut Cx<'_>) {}
 
     /// Handles the passing of time, at [`Dialect::deadline`] or later.
     fn tick(&mut self, _cx: &mut Cx<'_>) {}

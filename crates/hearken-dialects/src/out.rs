@@ -6,7 +6,7 @@
 use crate::link::{
     Fault, HttpCall, LastWords, Phrase, Receipt, ServiceCall, Stream, Undelivered, Way,
 };
-use crate::protocol::{Answer, Machine, Named, RecordedReply, TransitionError, Watcher};
+use crate::protocol::{AgentId, Answer, Machine, Named, RecordedReply, TransitionError, Watcher};
 
 use super::NoEvent;
 
@@ -112,10 +112,25 @@ pub enum Out {
     Proven(Option<String>),
     /// Tell the person this; `source` is filled in with the source's name.
     Tell(Phrase),
+    /// Warn the person of this: an agent did something that they have to hear of.
+    Warn(Phrase),
+    /// What an agent wrote and did before the person followed it, for the history.
+    Recalled(Recalled),
     /// Tell this only to people who want every detail; others can look it up.
     Detail(Phrase),
     /// One of the dialect's own state machines took a step, or refused one.
     Stepped(Stepped),
+}
+
+/// What an agent wrote and did before the person followed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recalled {
+    /// The agent.
+    pub agent: AgentId,
+    /// Its texts and what it said of its calls, oldest first.
+    pub texts: Vec<String>,
+    /// How many messages before these were left out.
+    pub left_out: u64,
 }
 
 /// Where in the events that were missed a dialect is.

@@ -6,6 +6,7 @@ mod attacks;
 mod client;
 mod cuts;
 mod ending;
+mod lanes;
 mod missed;
 mod server;
 mod two;

@@ -88,6 +88,7 @@ impl App {
                 let waiting = self.questions.waiting(cx);
                 tell_status(waiting, &self.links, cx);
             }
+            Command::Fleet => self.fleet.read(&self.links, cx),
             Command::Copy => self.review.copy(self.questions.shown_id(), cx),
             Command::CopyAnswer => self.review.copy_answer(cx),
             Command::CopyCode => self.review.copy_code(cx),

@@ -7,15 +7,17 @@
 //! only listened to, or that has several agents that take prompts, each agent is one. A number is assigned when it is
 //! first asked for, and never reused for another conversation.
 
+use std::collections::BTreeMap;
+
 use crate::link::LinkId;
 use crate::protocol::AgentId;
 use crate::session::SessionKey;
 
-/// The highest number of conversations: the same as the number of sessions that are followed at a time.
-const MOST: usize = 256;
+/// The highest number of conversations: more than the sessions that there is room for.
+const MOST: usize = 16_384;
 
 /// One conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Conversation {
     /// The source.
     pub(super) link: LinkId,
@@ -35,6 +37,8 @@ impl Conversation {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conversations {
     known: Vec<Conversation>,
+    /// The index of each.
+    index: BTreeMap<Conversation, usize>,
     /// The index of the chosen conversation.
     chosen: Option<usize>,
 }
@@ -42,15 +46,20 @@ pub(super) struct Conversations {
 impl Conversations {
     /// Returns the number of a conversation, from 1; `None` if there are too many.
     pub(super) fn number(&mut self, conversation: &Conversation) -> Option<usize> {
-        let known = self.known.iter().position(|known| known == conversation);
-        if let Some(at) = known {
+        if let Some(at) = self.index.get(conversation) {
             return Some(at + 1);
         }
         if self.known.len() == MOST {
             return None;
         }
+        self.index.insert(conversation.clone(), self.known.len());
         self.known.push(conversation.clone());
         Some(self.known.len())
+    }
+
+    /// Returns the number of a conversation that has one.
+    pub(super) fn known(&self, conversation: &Conversation) -> Option<usize> {
+        self.index.get(conversation).map(|at| at + 1)
     }
 
     /// Returns the conversation with a number.

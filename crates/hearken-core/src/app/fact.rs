@@ -27,6 +27,8 @@ pub(super) enum AppFact {
     Detailed(Option<QuestionId>),
     /// The person went to a conversation.
     Joined(Conversation),
+    /// Selected agents of a source are followed in full, or all (`None`).
+    Selected(LinkId, Option<Vec<AgentId>>),
     /// The person wants something of a source; whatever its dialect announces answers the person's key or line.
     Wanted(LinkId, Wish),
     /// A stop was sent to a conversation, by the number that the person used, if any.

@@ -32,6 +32,7 @@ mod foreign;
 mod holding;
 mod load;
 mod long;
+mod many;
 mod missed;
 mod names;
 mod newcomer;
@@ -80,6 +81,7 @@ struct Stage {
     copied: Vec<String>,
     edits: Vec<String>,
     calls: Vec<(u64, crate::link::HttpCall)>,
+    followed: Vec<crate::link::Stream>,
     notices: Vec<Notice>,
     withdrawn: Vec<Noticed>,
     farewells: Vec<String>,
@@ -209,6 +211,7 @@ impl Stage {
             copied: vec![],
             edits: vec![],
             calls: vec![],
+            followed: vec![],
             notices: vec![],
             withdrawn: vec![],
             farewells: vec![],
@@ -284,6 +287,10 @@ impl Stage {
                     order: LinkOrder::Call { request, call },
                     ..
                 } => self.calls.push((request, call)),
+                Effect::Link {
+                    order: LinkOrder::Follow(stream),
+                    ..
+                } => self.followed.push(stream),
                 Effect::Hush
                 | Effect::Keep { .. }
                 | Effect::Link { .. }

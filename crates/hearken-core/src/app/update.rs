@@ -31,9 +31,19 @@ impl App {
                 }
                 AppFact::Detailed(None) => self.review.tell_facts(&mut self.cx),
                 AppFact::Joined(conversation) => {
-                    self.questions.turn_to_one_of(&conversation, &mut self.cx)
+                    self.questions.turn_to_one_of(&conversation, &mut self.cx);
+                    let facts = self.fleet.go_to(&conversation, &self.links, &mut self.cx);
+                    self.pass(facts);
                 }
-                AppFact::Wanted(link, wish) => self.want(link, &wish),
+                AppFact::Selected(link, agents) => {
+                    let wishes = self.links.select(link, agents.as_deref(), self.cx.now);
+                    self.carry_out(link, wishes);
+                }
+                AppFact::Wanted(link, wish) => {
+                    let facts = self.fleet.wanted(link, &wish, &self.links, &mut self.cx);
+                    self.pass(facts);
+                    self.want(link, &wish);
+                }
                 AppFact::StopSent(whom, number) => {
                     self.prompts
                         .stop_sent(whom, number, &self.links, self.cx.now)

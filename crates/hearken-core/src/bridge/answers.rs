@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::dialect::fleet::{AnsweredBy, Closed, Obstacle, Report, RequestOutcome};
 use crate::dialect::{Cx, WhenLeft};
 use crate::link::{Fault, LinkId, Phrase, PhraseArg, Receipt, Undelivered};
-use crate::protocol::{EventId, Now, RecordedReply, Reply, ReplyToken};
+use crate::protocol::{EventId, Now, RecordedReply, Reply, ReplyToken, Unobserved};
 use crate::session::Standing;
 
 use super::published::apart;
@@ -85,6 +85,13 @@ impl Answers {
         {
             self.known.remove(&oldest);
         }
+    }
+
+    /// Returns the event that asked the question of a link under a token.
+    pub(super) fn event_of(&self, link: LinkId, token: &ReplyToken) -> Option<EventId> {
+        let mut known = self.known.values().map(|known| &known.asked);
+        let asked = known.find(|asked| asked.link == link && asked.token == *token)?;
+        Some(asked.event.clone())
     }
 
     /// Notes how a question ended, and returns the event that asked it; `None` if that was noted before.
@@ -277,6 +284,15 @@ impl Bridge {
         let how = Closed::Answered(answered);
         known.closed = Some(how.clone());
         let question = known.asked.event.clone();
+        let (link, token) = (known.asked.link, known.asked.token.clone());
+        // What the agent then does is judged by it.
+        if let Some(asked) = self.sessions.asked_under(link, &token)
+            && let Closed::Answered(AnsweredBy { answer, .. }) = &how
+        {
+            let (asked, answer) = (asked.id, answer.clone());
+            self.sessions
+                .answered_before(asked, answer, now, &mut Unobserved);
+        }
         self.report(Report::Closed { question, how }, now);
     }
 
@@ -288,6 +304,14 @@ impl Bridge {
                 let asked = &known.asked;
                 asked.link == link && known.closed.is_none() && self.is_over(link, &asked.token)
             })
+        })
+    }
+
+    /// Returns whether an answer to the question of a link under a token is on its way to the agent.
+    pub(super) fn is_under_way(&self, link: LinkId, token: &ReplyToken) -> bool {
+        self.answers.under_way.values().any(|one| {
+            let known = self.answers.known.get(&one.outside);
+            known.is_some_and(|known| known.asked.link == link && known.asked.token == *token)
         })
     }
 

@@ -4,7 +4,6 @@
 //! lost, is back, failed or has ended. Not here: what its events mean (`session`), who may answer (`answers`).
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app::{LinkOrder, SourceSetup};
@@ -13,7 +12,7 @@ use crate::dialect::{
     self, Connection, Cx, Dialect, NoEvent, Out, Over, QuestionsStanding, Start, recordable,
 };
 use crate::link::{Fault, LinkEvent, LinkId, Phrase, PhraseArg};
-use crate::protocol::{Answer, Now, Recent, ReplyToken};
+use crate::protocol::{Now, Recent, ReplyToken};
 use crate::session::{self, Closing};
 
 use super::Bridge;
@@ -306,13 +305,7 @@ impl Bridge {
                 person,
                 answer,
             } => {
-                let how = Closing::AnsweredBy {
-                    person: person.as_deref().map(Arc::from),
-                    decision: match &answer {
-                        Answer::Decision { decision, .. } => Some(decision.clone()),
-                        Answer::Response(_) => None,
-                    },
-                };
+                let how = Closing::answered_by(person.as_deref(), &answer);
                 let answered = AnsweredBy {
                     person,
                     answer,
@@ -321,11 +314,12 @@ impl Bridge {
                 let closed = Closed::Answered(answered);
                 self.close(id, &ReplyToken::new(token), how, closed, now);
             }
-            Out::Tell(phrase) => self.notice(id, &phrase, now),
+            Out::Tell(phrase) | Out::Warn(phrase) => self.notice(id, &phrase, now),
             // A detail for one person at a time; a capture's answers; a name that was proven to this machine; steps of
             // the dialect's own machines; what only a person can miss.
             Out::Detail(_)
             | Out::Missed(_)
+            | Out::Recalled(_)
             | Out::Answered(_)
             | Out::Proven(_)
             | Out::Stepped(_) => {}
@@ -343,8 +337,9 @@ impl Bridge {
                     if only_seen {
                         self.sessions.only_shown(id, &decoded.event);
                     }
-                    self.sessions.apply(id, decoded, now);
+                    let changes = self.sessions.apply(id, decoded, now);
                     self.publish_in_order(id, text, only_seen, now);
+                    self.report_changes(&changes, now);
                 }
                 Err(why) => self.unread(id, &why, now),
             }

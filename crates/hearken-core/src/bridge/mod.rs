@@ -18,9 +18,10 @@
 //! answer would have been sent.
 //!
 //! The folder: `links` (what happens on a link, and what its dialect wants), `published` (events on their way out),
-//! `answers` (questions and who answered them), `wishes` (prompts and stops), `input` (what comes in and goes out).
+//! `answers` (questions and who answered them), `dangers` (what watchers of few lanes would miss), `wishes` (prompts and stops), `input` (what comes in and goes out).
 
 mod answers;
+mod dangers;
 mod input;
 mod links;
 mod published;
@@ -109,7 +110,8 @@ impl Bridge {
             BridgeInput::Tell(phrase) => self.tell(&phrase, "", now),
             BridgeInput::Deadline => {
                 self.tick_links(now);
-                self.sessions.tick(now);
+                let changes = self.sessions.tick(now);
+                self.report_changes(&changes, now);
             }
             BridgeInput::End => self.end(now),
         }

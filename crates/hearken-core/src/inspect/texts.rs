@@ -92,6 +92,8 @@ impl Checker {
                 | Out::Decided { .. }
                 | Out::AnsweredBy { .. }
                 | Out::Missed(_)
+                | Out::Warn(_)
+                | Out::Recalled(_)
                 | Out::Over { .. }
                 | Out::Answered(_)
                 | Out::Proven(_) => {}

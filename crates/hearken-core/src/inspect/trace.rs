@@ -409,6 +409,8 @@ impl Tracer {
                 | Out::Decided { .. }
                 | Out::AnsweredBy { .. }
                 | Out::Missed(_)
+                | Out::Warn(_)
+                | Out::Recalled(_)
                 | Out::Over { .. }
                 | Out::Answered(_)
                 | Out::Proven(_) => {}

@@ -37,7 +37,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         head: "What is going on",
-        names: &["status", "away", "remarks"],
+        names: &["status", "fleet", "away", "remarks"],
     },
     Group {
         head: "Speech",

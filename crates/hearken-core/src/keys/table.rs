@@ -149,6 +149,12 @@ pub const BINDINGS: &[Binding] = &[
         command: || Command::Status,
     },
     Binding {
+        name: "fleet",
+        key: "#",
+        does: "hear how many agents wait, work, are silent or away",
+        command: || Command::Fleet,
+    },
+    Binding {
         name: "copy",
         key: "z",
         does: "copy what is read, what is asked for, an address or an answer",
@@ -401,6 +407,11 @@ pub const LINES: &[LineCommand] = &[
         group: "What the agent does",
         line: "sessions",
         does: "read the conversations with their numbers, and how they are",
+    },
+    LineCommand {
+        group: "What the agent does",
+        line: "fleet",
+        does: "read how many agents wait, work, are silent or away",
     },
     LineCommand {
         group: "What the agent does",

@@ -127,6 +127,17 @@ pub enum Closing {
 }
 
 impl Closing {
+    /// Returns the end of a question that somebody else answered.
+    pub fn answered_by(person: Option<&str>, answer: &Answer) -> Self {
+        Self::AnsweredBy {
+            person: person.map(Arc::from),
+            decision: match answer {
+                Answer::Decision { decision, .. } => Some(decision.clone()),
+                Answer::Response(_) => None,
+            },
+        }
+    }
+
     /// Returns the decision that the agent's next step implies, for a confirmation that was not answered here: an agent
     /// that goes on to the tool was allowed to, and a call that was waiting and then fails was not. Going back to
     /// thinking implies nothing, because both answers may lead there (A.4).

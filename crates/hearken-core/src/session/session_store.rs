@@ -195,9 +195,14 @@ impl SessionStore {
         self.sessions.iter_mut()
     }
 
+    /// Returns how many sessions are running.
+    pub(super) fn going(&self) -> usize {
+        self.going
+    }
+
     /// Returns whether any session is still running.
     pub(super) fn any_goes_on(&self) -> bool {
-        self.going > 0
+        self.going() > 0
     }
 
     /// Returns whether there are several agents, or any two sessions of one agent ran at the same time.

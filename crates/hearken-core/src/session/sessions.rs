@@ -403,6 +403,11 @@ impl Sessions {
         self.sessions.values()
     }
 
+    /// Returns how many sessions are running.
+    pub fn running(&self) -> usize {
+        self.sessions.going()
+    }
+
     /// Returns one session.
     pub fn get(&self, key: &SessionKey) -> Option<&Session> {
         self.sessions.get(key)

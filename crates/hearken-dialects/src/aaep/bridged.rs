@@ -64,6 +64,8 @@ impl Aaep {
                 let watching = &mut self.bridged.watching;
                 watching.closed_there(question.as_str(), how, cx.out);
             }
+            // The calls of its agents come, too, and show it.
+            Some(Report::Danger(_)) => {}
             Some(notice @ Report::Notice { .. }) => {
                 if let Some((text, _)) = notice.sentence(&self.wanted.languages) {
                     let told = Phrase::new("bridge.notice");

@@ -450,6 +450,7 @@ impl Dialect for Aaep {
             takes_prompts: bridge.map_or(self.prompts.are_taken(), |bridge| bridge.prompts),
             in_turn: bridge.is_some_and(|bridge| bridge.working),
             is_stopping: false,
+            selects: false,
             never_stops: bridge.map_or(self.prompts.are_taken(), |bridge| !bridge.stops),
             when_left: match bridge {
                 Some(_) => WhenLeft::Kept,

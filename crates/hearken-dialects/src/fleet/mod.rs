@@ -4,7 +4,7 @@
 //! and answer it. Three things have no place there, and this module gives them one:
 //!
 //! - **What the bridge reports in its own name** ([`Report`]): what can be done with its agents, a sentence for people,
-//!   what became of a question. Each is an AAEP event of an extension type (`hearken:…`), which other subscribers may
+//!   what an agent did without being allowed to, what became of a question. Each is an AAEP event of an extension type (`hearken:…`), which other subscribers may
 //!   ignore (7.4.1).
 //! - **What a watcher requests** ([`Request`]): a reply with the digest of the question that its person was shown, a
 //!   prompt, a stop.
@@ -13,6 +13,8 @@
 //! Responsibilities: the form of these messages, and the digest of a question ([`digest`]). Not here: deciding anything
 //! (`bridge` in the core), the watcher's side (`aaep`), sockets (the shell).
 
+mod census;
+mod danger;
 mod digest;
 mod publishing;
 mod report;
@@ -20,6 +22,8 @@ mod request;
 mod subject;
 mod watching;
 
+pub use census::Census;
+pub use danger::{DangerKind, ReportedDanger};
 pub use digest::{digest, digest_of};
 pub use publishing::{Published, Publishing, snapshot, wish};
 pub use report::{AnsweredBy, Closed, Report, Standing};

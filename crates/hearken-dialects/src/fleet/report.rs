@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::{Timestamp, Unit};
 use serde_json::{Map, Value, json};
 
-use super::{BRIDGE, LONGEST_NAME, LONGEST_SENTENCE, name};
+use super::{BRIDGE, LONGEST_NAME, LONGEST_SENTENCE, ReportedDanger, name};
 use crate::protocol::{
     AAEP_VERSION, AgentId, Answer, Attached, Decision, Envelope, Event, EventId, Level,
     Localization, Producer, Response, SessionId, Summary, UnknownEvent, Urgency, decode, encode,
@@ -16,6 +16,7 @@ use crate::protocol::{
 const STANDING: &str = "hearken:standing";
 const NOTICE: &str = "hearken:notice";
 const CLOSED: &str = "hearken:closed";
+const DANGER: &str = "hearken:danger";
 
 /// What a bridge reports in its own name.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +30,8 @@ pub enum Report {
         /// The language of its main texts (BCP 47).
         language: Option<String>,
     },
+    /// An agent did something that a person has to hear of.
+    Danger(ReportedDanger),
     /// A question is over.
     Closed {
         /// The id of the event that asked it.
@@ -200,6 +203,7 @@ impl Report {
                 (STANDING, Summary::default(), own)
             }
             Self::Notice { said, .. } => (NOTICE, said.clone(), json!({})),
+            Self::Danger(danger) => (DANGER, Summary::default(), danger.write()),
             Self::Closed { question, how } => {
                 let (field, value) = how.write();
                 let own = json!({"question": question.as_str(), field: value});
@@ -208,7 +212,7 @@ impl Report {
         };
         let language = match self {
             Self::Notice { language, .. } => language.as_deref(),
-            Self::Standing(_) | Self::Closed { .. } => None,
+            Self::Standing(_) | Self::Danger(_) | Self::Closed { .. } => None,
         };
         let mut extensions = Map::new();
         extensions.insert("hearken".to_owned(), own);
@@ -252,17 +256,15 @@ impl Report {
         };
         let extensions = decoded.envelope.extensions.as_ref();
         let own = extensions.and_then(|all| all.get("hearken"));
+        let language = &decoded.envelope.localization.primary_language;
+        let language = language.as_deref().map(str::to_owned);
         match &*decoded.envelope.type_name {
             STANDING => Some(Self::Standing(Standing::read(own?.get("standing")?))),
             NOTICE => Some(Self::Notice {
                 said: event.summary,
-                language: decoded
-                    .envelope
-                    .localization
-                    .primary_language
-                    .as_deref()
-                    .map(str::to_owned),
+                language,
             }),
+            DANGER => ReportedDanger::read(own?).map(Self::Danger),
             CLOSED => Some(Self::Closed {
                 question: EventId::from(own?.get("question")?.as_str()?),
                 how: Closed::read(own?)?,
@@ -300,6 +302,7 @@ impl Report {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
+    use crate::fleet::DangerKind;
 
     fn at() -> Timestamp {
         "2026-01-01T00:00:00Z".parse().unwrap()
@@ -338,6 +341,13 @@ mod tests {
                 },
                 language: Some("en".to_owned()),
             },
+            Report::Danger(ReportedDanger {
+                agent: AgentId::from("fox"),
+                kind: DangerKind::RanOtherwise,
+                tool: "bash".to_owned(),
+                ran: Some("rm -rf /".to_owned()),
+                question: Some(EventId::from("evt_7")),
+            }),
             answered(
                 Some("anna"),
                 Answer::Decision {

@@ -13,6 +13,8 @@ use std::fmt;
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value};
 
+use crate::protocol::AgentId;
+
 /// The longest token before its digest, in characters.
 const LONGEST_TOKEN: usize = 64;
 /// How many bytes of the hash tell two long names apart.
@@ -27,13 +29,16 @@ const NOW: &str = "aaep-now.v1";
 const REPLY: &str = "aaep-reply.v1";
 const DO: &str = "aaep-do.v1";
 
+/// The state of an agent that has asked.
+const AWAITING: &str = "awaiting_input";
+
 /// The space of those who name none.
 pub const DEFAULT_SPACE: &str = "main";
 
 /// What an event is about, so that a watcher of many agents can leave out what it doesn't need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
-    /// Questions, handoffs and whatever is critical.
+    /// Questions and what ends them, handoffs, dangers and whatever is critical.
     Ask,
     /// Beginnings and ends.
     Life,
@@ -66,8 +71,11 @@ impl Lane {
         if is_question || text("urgency") == "critical" {
             return Self::Ask;
         }
+        // Leaving it ends a question.
+        let waits = |field: &str| text(field) == AWAITING;
         match kind {
-            "agent.handoff.requested" | "hearken:closed" => Self::Ask,
+            "agent.handoff.requested" | "hearken:closed" | "hearken:danger" => Self::Ask,
+            "agent.state.changed" if waits("from_state") || waits("to_state") => Self::Ask,
             "agent.output.streaming" => Self::Text,
             _ if kind.starts_with("agent.session.") || kind.starts_with("hearken:") => Self::Life,
             _ => Self::Act,
@@ -98,6 +106,11 @@ impl Space {
     /// Returns the subjects of all its events.
     pub fn events(&self) -> String {
         format!("{EVENTS}.{}.>", self.0)
+    }
+
+    /// Returns the subjects of all its events in a lane.
+    pub fn lane(&self, lane: Lane) -> String {
+        format!("{EVENTS}.{}.*.*.*.{}", self.0, lane.name())
     }
 
     /// Returns the subjects of the signs of life of every machine.
@@ -206,6 +219,16 @@ impl EventSubject {
         }
     }
 
+    /// Returns the subject of an agent whose session does not matter.
+    pub fn of_agent(machine: &Machine, agent: &AgentId) -> Self {
+        Self {
+            machine: machine.clone(),
+            lane: Lane::Life,
+            agent: token(agent.as_str()),
+            session: token(""),
+        }
+    }
+
     /// Reads a subject; `None` if it is not an event's.
     pub fn read(subject: &str) -> Option<Self> {
         let rest = subject.strip_prefix(EVENTS)?.strip_prefix('.')?;
@@ -237,6 +260,17 @@ impl EventSubject {
     /// Returns the subject to which prompts and stops for its agent are sent.
     pub fn wish(&self) -> String {
         format!("{}.{}.{}", self.machine.under(DO), self.agent, self.session)
+    }
+
+    /// Returns the subjects of everything in a lane that its agent publishes, whatever its session.
+    pub fn all_of_agent(&self, lane: Lane) -> String {
+        let events = self.machine.under(EVENTS);
+        format!("{events}.{}.*.{}", self.agent, lane.name())
+    }
+
+    /// Returns whether another subject is of the same agent.
+    pub fn is_of_agent(&self, other: &Self) -> bool {
+        (&self.machine, &self.agent) == (&other.machine, &other.agent)
     }
 
     /// Returns whether another subject is of the same session.
@@ -377,6 +411,19 @@ mod tests {
             ),
             (r#"{"type":"x:own","reply_token":"rpl_1"}"#, Lane::Ask),
             (r#"{"type":"hearken:closed"}"#, Lane::Ask),
+            (r#"{"type":"hearken:danger"}"#, Lane::Ask),
+            (
+                r#"{"type":"aaep:agent.state.changed","from_state":"awaiting_input"}"#,
+                Lane::Ask,
+            ),
+            (
+                r#"{"type":"aaep:agent.state.changed","to_state":"awaiting_input"}"#,
+                Lane::Ask,
+            ),
+            (
+                r#"{"type":"aaep:agent.state.changed","to_state":"thinking"}"#,
+                Lane::Act,
+            ),
             (r#"{"type":"hearken:standing"}"#, Lane::Life),
             (r#"{"type":"aaep:agent.session.started"}"#, Lane::Life),
             (r#"{"type":"agent.tool.invoked"}"#, Lane::Act),

@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::Nats;
 use super::names::Names;
-use crate::fleet::{AskedQuestion, EventSubject, Machine, Report, VIEW_ONLY, digest};
+use crate::fleet::{
+    AskedQuestion, EventSubject, Machine, Report, ReportedDanger, VIEW_ONLY, digest,
+};
 use crate::link::{Frame, Phrase, PhraseArg};
 use crate::protocol::{AgentId, HOST, object};
 use crate::{Cx, Out};
@@ -70,7 +72,7 @@ impl Nats {
     pub(super) fn frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
         let subject = frame.event.as_deref().unwrap_or_default();
         if let Some(machine) = Machine::of_alive(subject) {
-            return self.alive(&machine, cx);
+            return self.alive(&machine, &frame.text, cx);
         }
         if self.hold(frame, cx) {
             return;
@@ -145,6 +147,7 @@ impl Nats {
                     self.watching.closed_there(question.as_str(), how, cx.out);
                 }
             }
+            Report::Danger(danger) => self.warn(machine, &danger, cx),
             notice @ Report::Notice { .. } => {
                 if let Some((text, _)) = notice.sentence(&self.wanted.languages) {
                     let phrase = Phrase::new("fleet.notice")
@@ -154,6 +157,29 @@ impl Nats {
                 }
             }
         }
+    }
+
+    /// Warns of what an agent did, unless what is received here shows it: its calls, and the own answer that they follow.
+    fn warn(&self, machine: &Machine, danger: &ReportedDanger, cx: &mut Cx<'_>) {
+        let is_received = self
+            .selection
+            .includes(&EventSubject::of_agent(machine, &danger.agent));
+        let question = danger.question.as_ref();
+        let is_answered_here = question.is_none_or(|question| {
+            let asked = self.watching.asked_by(question.as_str());
+            asked.is_some_and(|asked| asked.is_answered)
+        });
+        if is_received && is_answered_here {
+            return;
+        }
+        let mut phrase = Phrase::new(danger.kind.phrase())
+            .with("agent", PhraseArg::Name(danger.agent.as_str().to_owned()))
+            .with("host", PhraseArg::Name(machine.name()))
+            .with("tool", PhraseArg::Agent(danger.tool.clone()));
+        if let Some(ran) = &danger.ran {
+            phrase = phrase.with("ran", PhraseArg::Agent(ran.clone()));
+        }
+        cx.out.push(Out::Warn(phrase));
     }
 
     /// Passes an event on, with the names that tell its machine from others.

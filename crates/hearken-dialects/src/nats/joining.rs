@@ -141,7 +141,7 @@ impl Nats {
             if space == self.space.token()
                 && let Some(machine) = Machine::of_token(&self.space, host)
             {
-                self.machines.alive(&machine, cx.now.monotonic);
+                self.machines.alive(&machine, None, cx.now.monotonic);
                 self.inquire(machine, cx);
             }
             return;

@@ -17,28 +17,33 @@
 //! `aaep-reply.v1.main.build-3.opencode.sess_1`, with the digest of what they were shown. `build-3` answers `taken`.
 //!
 //! The folder: `machines` (who is there), `names` (what several machines call the same), `joining` (what is going on when
-//! the person joins), `hearing` (events), `asking` (answers, prompts and stops).
+//! the person joins), `selecting` (whom the person follows in full), `recalling` (what a selected agent did before),
+//! `hearing` (events), `asking` (answers, prompts and stops).
 
 mod asking;
 mod hearing;
 mod joining;
 mod machines;
 mod names;
+mod recalling;
+mod selecting;
 #[cfg(test)]
 mod tests;
 
 use std::time::Duration;
 
 use crate::fleet::{DEFAULT_SPACE, Space, Watching};
-use crate::link::{Address, Consumer, Fault, Frame, HttpAnswer, Stream as LinkStream};
-use crate::protocol::Reply;
+use crate::link::{Fault, Frame, HttpAnswer};
+use crate::protocol::{AgentId, Reply};
 use crate::{
-    Connection, Cx, Dialect, Down, Numbers, Out, Recognised, Start, Terms, WhenLeft, Wish,
+    Connection, Cx, Dialect, Down, MachineThere, Numbers, Recognised, Start, Terms, WhenLeft, Wish,
 };
 
 use hearing::Agents;
 use joining::Joining;
 use machines::Machines;
+use recalling::Recalling;
+use selecting::Selection;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
@@ -61,6 +66,8 @@ pub(super) struct Nats {
     machines: Machines,
     agents: Agents,
     joining: Joining,
+    selection: Selection,
+    recalling: Recalling,
     watching: Watching,
     /// How many events were not what their subjects say.
     forged: u64,
@@ -81,20 +88,11 @@ impl Nats {
             machines: Machines::default(),
             agents: Agents::default(),
             joining: Joining::default(),
+            selection: Selection::default(),
+            recalling: Recalling::default(),
             watching: Watching::default(),
             forged: 0,
         }
-    }
-
-    /// Asks for the events of the space, and for its machines' signs of life.
-    fn follow(&self, out: &mut Vec<Out>) {
-        let consumer = Consumer {
-            stream: self.space.stream(),
-            durable: self.durable.clone(),
-            subjects: vec![self.space.events()],
-            passing: vec![self.space.alive()],
-        };
-        out.push(Out::Follow(LinkStream::at(Address::Stored(consumer))));
     }
 }
 
@@ -116,6 +114,9 @@ impl Dialect for Nats {
     }
 
     fn on_piece(&mut self, request: u64, text: &str, cx: &mut Cx<'_>) {
+        if self.recalling.is_of(request) {
+            return self.recalled_part(text);
+        }
         self.answer_part(request, text, cx);
     }
 
@@ -123,12 +124,16 @@ impl Dialect for Nats {
         if self.joining.is_of(request) {
             return self.answer_end(request, cx);
         }
+        if self.recalling.is_of(request) {
+            return self.recall_answered(outcome, cx);
+        }
         self.outcome(request, outcome, cx.out);
     }
 
     fn on_down(&mut self, _down: Down<'_>, cx: &mut Cx<'_>) {
         self.release(cx);
         self.joining = Joining::default();
+        self.recalling = Recalling::default();
         self.machines.unknown();
         self.watching.gone(cx.out);
     }
@@ -145,6 +150,14 @@ impl Dialect for Nats {
                 self.want(None, wish, cx);
             }
         }
+    }
+
+    fn machines(&self) -> Option<Vec<MachineThere>> {
+        Some(self.machines.there())
+    }
+
+    fn select(&mut self, agents: Option<&[AgentId]>, cx: &mut Cx<'_>) {
+        self.select_agents(agents, cx);
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
@@ -169,6 +182,7 @@ impl Dialect for Nats {
             takes_prompts: all.prompts,
             converses: true,
             in_turn: all.working,
+            selects: true,
             never_stops: !all.stops,
             only_heard: !all.prompts,
             when_left: WhenLeft::Kept,

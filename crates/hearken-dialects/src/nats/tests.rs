@@ -1,6 +1,8 @@
 //! The machine of a NATS space.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod selecting;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -8,7 +10,7 @@ use crate::fleet::{EventSubject, Machine, Report, Standing, digest_of};
 use crate::kit::rig::start;
 use crate::link::{LinkEvent, Receipt, ServiceCall, Undelivered};
 use crate::protocol::{AgentId, Answer, Decision, Now, ReplyToken};
-use crate::{Carrier, Missed, Over};
+use crate::{Carrier, Missed, Out, Over};
 
 /// Messages for the tests of all dialects.
 pub(crate) const MESSAGES: &[&str] = &[

@@ -11,7 +11,7 @@ use async_nats::jetstream;
 use async_nats::jetstream::context::CreateStreamErrorKind;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType};
 use async_nats::service::Service;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::BrokerAddress;
@@ -30,6 +30,8 @@ const KEPT_BYTES: i64 = 1024 * 1024 * 1024;
 const DUPLICATES: Duration = Duration::from_secs(120);
 /// How often a bridge gives a sign of life.
 const ALIVE: Duration = Duration::from_secs(10);
+/// How long a sign of life waits for its text.
+const SIGN_TIME: Duration = Duration::from_secs(1);
 /// How long to search for another bridge of the same name.
 const SEARCH: Duration = Duration::from_millis(700);
 /// How long a bridge that ends waits for its last events to be stored.
@@ -91,6 +93,8 @@ pub enum BrokerEvent {
     },
     /// Its clock differs from this machine's by this many seconds.
     Clock(i64),
+    /// A sign of life is due; this takes its text.
+    SignDue(oneshot::Sender<String>),
     /// A watcher requests something.
     Request(BrokerRequest),
 }
@@ -256,7 +260,7 @@ impl Run {
         let end = tokio::select! {
             () = lasts.over() => End::Lost(Fault::Closed),
             fault = publishing.run(&self.events) => End::Lost(lasts.refused().map_or(fault, refused)),
-            () = alive(&client, &self.offer.alive) => End::Lost(Fault::Closed),
+            () = self.give_signs(&client) => End::Lost(Fault::Closed),
             () = self.shared.ending.notified() => End::Ending,
         };
         if let End::Ending = end {
@@ -267,6 +271,21 @@ impl Run {
         let _ = service.stop().await;
         let _ = client.flush().await;
         end
+    }
+
+    /// Publishes a sign of life every ten seconds, until publishing fails. A bridge that is busy gives one without a text.
+    async fn give_signs(&self, client: &Client) {
+        loop {
+            let (sender, text) = oneshot::channel();
+            self.tell(BrokerEvent::SignDue(sender)).await;
+            let text = tokio::time::timeout(SIGN_TIME, text).await;
+            let text = text.ok().and_then(Result::ok).unwrap_or_default();
+            let subject = self.offer.alive.clone();
+            if client.publish(subject, text.into()).await.is_err() {
+                return;
+            }
+            tokio::time::sleep(ALIVE).await;
+        }
     }
 
     /// Makes sure that the name is free and that there is a stream, and starts the service.
@@ -347,14 +366,4 @@ fn refused(words: String) -> Fault {
     Fault::Other(Cause::BrokerSaid {
         words: crate::link::TheirWords(words),
     })
-}
-
-/// Publishes a sign of life every ten seconds, until publishing fails.
-async fn alive(client: &Client, subject: &str) {
-    loop {
-        if client.publish(subject.to_owned(), "".into()).await.is_err() {
-            return;
-        }
-        tokio::time::sleep(ALIVE).await;
-    }
 }

@@ -21,6 +21,7 @@ mod fate;
 mod handoff;
 mod interned;
 mod last_announced;
+mod muting;
 mod outputs;
 mod parts;
 mod publish;
@@ -77,6 +78,7 @@ use draft::Draft;
 use duplicate_names::Namesakes;
 use interned::SharedValues;
 use last_announced::Last;
+use muting::Muting;
 use outputs::{OutputState, Outputs};
 use recent::Recent;
 use unasked::AgentsThatAsked;
@@ -116,8 +118,7 @@ pub struct Announcer {
     trust: Trust,
     /// The basis on which actions are judged.
     grounds: command_findings::JudgingBasis,
-    /// The agents that the person muted (`true`), or unmuted although the settings mute them (`false`).
-    muted: BTreeMap<(LinkId, AgentId), bool>,
+    muting: Muting,
     /// The agents whose hints that a sentence has ended are no longer believed.
     unbelieved: BTreeSet<(LinkId, AgentId)>,
     asked: AgentsThatAsked,
@@ -149,7 +150,7 @@ impl Announcer {
             facts: SharedValues::default(),
             made: RefCell::default(),
             last_speaker: None,
-            muted: BTreeMap::new(),
+            muting: Muting::default(),
             trust: Trust::default(),
             grounds: command_findings::JudgingBasis::default(),
             unbelieved: BTreeSet::new(),

@@ -60,7 +60,9 @@ impl Announcer {
                 self.left_out += 1;
             }
             let repeated = self.is_repeated(&announcement);
-            if unwanted {
+            if self.muting.is_in_background(&change.key) {
+                announcement.aloud = Aloud::Kept;
+            } else if unwanted {
                 announcement.aloud = Aloud::Seen;
             } else if repeated {
                 // Who browses still sees what would not have been spoken anyway.
@@ -141,7 +143,7 @@ impl Announcer {
         Arc::new(self.number(draft, now))
     }
 
-    fn number(&mut self, draft: Draft, at: Now) -> Announcement {
+    pub(super) fn number(&mut self, draft: Draft, at: Now) -> Announcement {
         self.next += 1;
         let cue = draft.cue.or_else(|| cue_of(&draft));
         Announcement {
@@ -199,7 +201,7 @@ impl Announcer {
         }
     }
 
-    fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
+    pub(super) fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
         let wanted = matches!(announcement.class, Class::Alert | Class::Response);
         let is_for_lines = match announcement.aloud {
             Aloud::Yes => true,
@@ -301,25 +303,6 @@ impl Announcer {
             | Kind::Anomaly
             | Kind::Heartbeat => true,
         }
-    }
-
-    /// Returns whether an agent is muted, so that only urgent announcements of it are spoken.
-    pub fn is_muted(&self, key: &SessionKey, agent: &str) -> bool {
-        // Nearly always no agent was muted by hand.
-        let chosen = match self.muted.is_empty() {
-            true => None,
-            false => self.muted.get(&(key.link, key.agent.clone())).copied(),
-        };
-        chosen.unwrap_or_else(|| {
-            let named = |name: &String| name == key.agent.as_str() || name == agent;
-            let quiet = self.source(key.link).is_some_and(|own| own.quiet);
-            quiet || self.settings.muted.iter().any(named)
-        })
-    }
-
-    /// Mutes or unmutes an agent for the rest of this run.
-    pub fn set_muted(&mut self, key: &SessionKey, muted: bool) {
-        self.muted.insert((key.link, key.agent.clone()), muted);
     }
 
     /// Returns how many announcements were left out of speech and lines because the person wanted less, and

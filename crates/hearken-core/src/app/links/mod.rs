@@ -33,7 +33,7 @@ use crate::announce::{Announcer, SpeechQueue};
 use crate::config::{AskMode, Config};
 use crate::dialect::{self, Cx, Out, Start, Terms, Wish, Words};
 use crate::link::{self, Address, LinkId};
-use crate::protocol::{KeyRing, Now, Reply};
+use crate::protocol::{AgentId, KeyRing, Now, Reply};
 
 use super::{EveryLanguage, SourceSetup};
 pub use stream::{LinkPhase, Stream, StreamEvent};
@@ -149,6 +149,16 @@ impl Links {
         if let Some(view) = self.get_mut(id) {
             view.dialect_mut()
                 .reply(request, reply, &mut Cx::new(now, &mut out));
+        }
+        out
+    }
+
+    /// Has selected agents of a source reported in full, or all (`None`), and returns what follows from it.
+    pub(super) fn select(&mut self, id: LinkId, agents: Option<&[AgentId]>, now: Now) -> Vec<Out> {
+        let mut out = Vec::new();
+        if let Some(view) = self.get_mut(id) {
+            view.dialect_mut()
+                .select(agents, &mut Cx::new(now, &mut out));
         }
         out
     }

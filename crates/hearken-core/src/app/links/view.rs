@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::dialect::{self, Connection, Dialect, NoEvent, Offered};
+use crate::dialect::{self, Connection, Dialect, MachineThere, NoEvent, Offered};
 use crate::link::LinkId;
 use crate::protocol::{Decoded, Now, Recent};
 use crate::session::Standing;
@@ -170,6 +170,11 @@ impl LinkView {
     pub(super) fn steady_due(&self) -> Option<Duration> {
         let resumed = self.back.resumed_at.map(|(at, _)| at);
         [self.back.steady_at, resumed].into_iter().flatten().min()
+    }
+
+    /// Returns which machines are there, if it has several.
+    pub(in crate::app) fn machines(&self) -> Option<Vec<MachineThere>> {
+        self.dialect.machines()
     }
 
     /// Returns the commands that it accepts instead of a prompt.

@@ -3,13 +3,10 @@
 //! Responsibilities: turning each wish into an effect, a change of sessions or an announcement. Not here: which wishes
 //! exist (`dialect`), events (`reading`).
 
-use std::sync::Arc;
-
-use crate::announce::{Class, Kind};
-use crate::dialect::{self, Missed, Out, Over, QuestionsStanding};
+use crate::announce::{Arg, Class, Kind};
+use crate::dialect::{self, Missed, Out, Over, QuestionsStanding, Recalled};
 use crate::link::{LinkId, Way};
-use crate::protocol::Answer;
-use crate::session::{self, Closing};
+use crate::session::{self, Closing, Session};
 
 use super::Links;
 use crate::app::{
@@ -81,13 +78,7 @@ impl Links {
                 person,
                 answer,
             } => {
-                let how = Closing::AnsweredBy {
-                    person: person.map(Arc::from),
-                    decision: match answer {
-                        Answer::Decision { decision, .. } => Some(decision),
-                        Answer::Response(_) => None,
-                    },
-                };
+                let how = Closing::answered_by(person.as_deref(), &answer);
                 let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
@@ -120,6 +111,11 @@ impl Links {
                 cx.say(Class::Outcome, Kind::Connection, key, &args);
                 return vec![AppFact::Stirred(id)];
             }
+            Out::Warn(phrase) => {
+                let args = self.told_args(id, &phrase, cx);
+                cx.say(Class::Alert, Kind::Danger, phrase.key, &args);
+            }
+            Out::Recalled(recalled) => self.keep_recalled(id, recalled, cx),
             // Observers of a dialect's machines read its frames themselves.
             Out::Stepped(_) => {}
             Out::Detail(phrase) => {
@@ -128,6 +124,42 @@ impl Links {
             }
         }
         Vec::new()
+    }
+
+    /// Keeps what an agent wrote before the person followed it, and says how much that is.
+    fn keep_recalled(&self, id: LinkId, recalled: Recalled, cx: &mut AppCx) {
+        let of_agent =
+            |session: &&Session| session.key.link == id && session.key.agent == recalled.agent;
+        let Some(session) = cx
+            .sessions
+            .iter()
+            .filter(of_agent)
+            .max_by_key(|it| it.last_event)
+        else {
+            return;
+        };
+        let name = cx
+            .announcer
+            .agent_name(&session.key, &session.agent, &cx.sessions);
+        let count = recalled.texts.len();
+        for text in recalled.texts {
+            cx.announcer
+                .keep_earlier(session, text, &cx.sessions, cx.now);
+        }
+        if count > 0 {
+            let args = [
+                ("n", Arg::own(count)),
+                ("agent", Arg::Name(name.to_string())),
+                (
+                    "left",
+                    Arg::own(match recalled.left_out {
+                        0 => String::new(),
+                        left => left.to_string(),
+                    }),
+                ),
+            ];
+            cx.say(Class::Outcome, Kind::Connection, "fleet.recalled", &args);
+        }
     }
 
     /// Leaves a connection to follow its source in another way.

@@ -4,6 +4,8 @@
 //! person has chosen a conversation. Not here: the numbers (`conversations`), what a prompt or a stop does
 //! (`prompting`).
 
+use std::collections::BTreeSet;
+
 use crate::announce::{Arg, Quote, Segment};
 use crate::link::LinkId;
 use crate::session::{Session, SessionKey, Sessions};
@@ -11,12 +13,19 @@ use crate::session::{Session, SessionKey, Sessions};
 use super::Prompts;
 use crate::app::{AppCx, AppFact, AppFacts, Conversation, LinkView, Links};
 
+/// How many conversations are read at most.
+const MOST_READ: usize = 20;
+/// How far the history is searched for who spoke last.
+const MOST_SPEAKERS: usize = 2000;
+
 impl Prompts {
     /// Reads the conversations that can go on, with their numbers and states.
     pub(in crate::app) fn read_conversations(&mut self, links: &Links, cx: &mut AppCx) {
         let all = self.conversations_there(links, cx);
+        let near = self.near(&all, cx);
+        let rest = all.len() - near.len();
         let (mut words, mut quotes) = (Vec::new(), Vec::new());
-        for number in all {
+        for number in near {
             let (told, of_agent) = self.conversation_told(number, links, cx);
             words.extend(told);
             quotes.extend(of_agent);
@@ -25,7 +34,39 @@ impl Prompts {
             cx.respond("conversation.none", &[]);
             return;
         }
+        if rest > 0 {
+            let args = [("n", Arg::own(rest))];
+            let rest = cx.phrases().text("conversation.rest", &args);
+            words.push(Segment::own(rest));
+        }
         cx.quote(words, quotes);
+    }
+
+    /// Returns the conversations among these that the person may want next: all, unless there are too many to listen to.
+    fn near(&self, all: &[usize], cx: &AppCx) -> Vec<usize> {
+        if all.len() <= MOST_READ {
+            return all.to_vec();
+        }
+        // What waits for the person comes first, then where they are, then what was announced last.
+        let chosen = self.conversations.chosen();
+        let asking = cx.sessions.open_questions();
+        let asking = asking.filter(|question| question.answer().is_none());
+        let spoken = cx.speakers().take(MOST_SPEAKERS);
+        let keys = asking.map(|question| &question.key).chain(spoken);
+        let wanted = keys.map(|key| Conversation {
+            link: key.link,
+            agent: Some(key.agent.clone()),
+        });
+        let mut near = BTreeSet::new();
+        for conversation in chosen.cloned().into_iter().chain(wanted) {
+            if let Some(number) = self.conversations.known(&conversation)
+                && near.len() < MOST_READ
+                && all.contains(&number)
+            {
+                near.insert(number);
+            }
+        }
+        near.into_iter().collect()
     }
 
     /// Switches to the conversation with a number; without one, leaves the current one.
@@ -53,7 +94,8 @@ impl Prompts {
     /// Switches to the next conversation.
     pub(in crate::app) fn next_conversation(&mut self, links: &Links, cx: &mut AppCx) -> AppFacts {
         let all = self.conversations_there(links, cx);
-        match self.conversations.next(&all) {
+        let near = self.near(&all, cx);
+        match self.conversations.next(&near) {
             Some(number) => self.be_with(number, links, cx),
             None => {
                 cx.respond("conversation.none", &[]);
@@ -100,13 +142,14 @@ impl Prompts {
         // A conversation that takes prompts outlives the end of its work.
         let goes_on =
             |session: &&Session| !session.is_ended() || several.contains(&session.key.link);
+        let mut found: BTreeSet<Conversation> = all.iter().cloned().collect();
         let heard = cx.sessions.iter().filter(goes_on);
         for session in heard.filter(|session| !prompted.contains(&session.key.link)) {
             let conversation = Conversation {
                 link: session.key.link,
                 agent: Some(session.key.agent.clone()),
             };
-            if !all.contains(&conversation) {
+            if found.insert(conversation.clone()) {
                 all.push(conversation);
             }
         }

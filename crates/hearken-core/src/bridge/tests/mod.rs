@@ -1,6 +1,7 @@
 //! A bridge with dialects of the test's own.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod dangers;
 mod random;
 
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,134 @@
+//! Many agents at once: what the server still delivers, and what it holds of an agent that the person goes to.
+
+use async_nats::jetstream;
+use async_nats::jetstream::consumer::pull::Config;
+
+use hearken::demo::{DemoSettings, Running, serve};
+
+use super::ending::{recorded, settled};
+use super::server::{Space, bridge, with};
+use crate::child::Hearken;
+
+/// Returns the subjects that the server delivers to a person.
+fn delivered(space: &Space, person: &str) -> Vec<String> {
+    let subjects = async {
+        let client = async_nats::connect(space.server.url()).await.unwrap();
+        let stream = jetstream::new(client)
+            .get_stream("AAEP_main")
+            .await
+            .unwrap();
+        let name = format!("hearken-{person}");
+        let consumer = stream.get_consumer::<Config>(&name).await.unwrap();
+        consumer.cached_info().config.filter_subjects.clone()
+    };
+    let mut subjects = space.runtime.block_on(subjects);
+    subjects.sort();
+    subjects
+}
+
+/// How many runs on each of two machines ask, and wait.
+const ASKING: usize = 11;
+
+/// A second machine.
+struct Second {
+    agent: Running,
+    _bridge: Hearken,
+}
+
+/// Starts a second machine, and runs on both that ask.
+fn many(space: &Space) -> Second {
+    let settings = DemoSettings::stepped(4);
+    let agent = space
+        .runtime
+        .block_on(serve("127.0.0.1:0", settings))
+        .unwrap();
+    let bridge = bridge(&space.server, &agent, &["--name", "build-4"]);
+    space.runtime.block_on(agent.producer().until_subscribed(1));
+    for _ in 0..ASKING {
+        space.start("email");
+        let _entered = space.runtime.enter();
+        agent.agents().start("email").unwrap();
+    }
+    Second {
+        agent,
+        _bridge: bridge,
+    }
+}
+
+/// Returns the number of an agent's conversation.
+fn number_of(person: &mut Hearken, agent: &str) -> u32 {
+    person.say("sessions");
+    let line = person.announced("reply", agent);
+    let text = line["text"].as_str().unwrap();
+    let before = text.split(agent).next().unwrap();
+    let digits = before.trim_end_matches(": ").rsplit(' ').next().unwrap();
+    digits.parse().unwrap_or_else(|_| panic!("{text}"))
+}
+
+#[test]
+fn above_twenty_sessions_the_server_delivers_questions_of_all_and_the_rest_of_a_few() {
+    with(|space| {
+        let recording = space.server.folder().join("anna.jsonl");
+        let mut anna = space.watch_with("anna", &["--record", recording.to_str().unwrap()]);
+        assert_eq!(delivered(space, "anna"), ["aaep.v1.main.>"]);
+        // Something that the stream holds from before.
+        let run = space.start("answer");
+        space.finish(run);
+        let second = many(space);
+        anna.announced("hint", "agents work. From here on");
+        let asked = ["aaep.v1.main.*.*.*.ask", "aaep.v1.main.*.*.*.life"];
+        assert_eq!(delivered(space, "anna"), asked);
+        anna.announced("confirmation", &format!("Question {}", 2 * ASKING));
+        anna.say("fleet");
+        let words = format!(
+            "{} questions wait: build-3 {ASKING}, build-4 {ASKING}.",
+            2 * ASKING
+        );
+        anna.announced("reply", &words);
+
+        // Of another agent, nothing but its start and its end arrives.
+        let texts = || {
+            let events = std::fs::read_to_string(&recording).unwrap();
+            events.matches("agent.output.streaming").count()
+        };
+        let before = (recorded(&recording).len(), texts());
+        let run = space.start("answer");
+        space.finish(run);
+        let after = settled(before.0 + 2, || recorded(&recording));
+        assert_eq!((after.len(), texts()), (before.0 + 2, before.1));
+
+        // Whoever the person goes to is delivered in full, and what the stream holds of it is read back.
+        let number = number_of(&mut anna, "Garden Guide");
+        anna.say(&format!("go {number}"));
+        anna.announced("connection", "are in the history");
+        assert_eq!(delivered(space, "anna").len(), 4);
+        let run = space.start("answer");
+        space.finish(run);
+        settled(after.len() + 10, || recorded(&recording));
+        assert!(texts() > before.1, "its text arrives again");
+
+        // Once few work, everything is delivered.
+        space.runtime.block_on(second.agent.stop());
+        anna.announced("hint", "Everything is announced again.");
+        assert_eq!(delivered(space, "anna"), ["aaep.v1.main.>"]);
+        anna.say("q");
+    });
+}
+
+#[test]
+fn what_was_missed_while_many_worked_is_delivered_as_it_was_followed() {
+    with(|space| {
+        let mut anna = space.watch("anna");
+        let _second = many(space);
+        anna.announced("hint", "agents work. From here on");
+        anna.kill();
+        let run = space.start("answer");
+        space.finish(run);
+        let mut anna = space.watch("anna");
+        anna.announced("connection", "While you were away");
+        anna.announced("hint", "agents work. From here on");
+        let asked = ["aaep.v1.main.*.*.*.ask", "aaep.v1.main.*.*.*.life"];
+        assert_eq!(delivered(space, "anna"), asked);
+        anna.say("q");
+    });
+}
