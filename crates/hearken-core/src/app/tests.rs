@@ -413,16 +413,6 @@ impl Stage {
             .last()
             .and_then(|(_, body)| body["decision"].as_str())
     }
-
-    /// Has the engine finish one utterance after another, until there is nothing left to say.
-    fn speak_all(&mut self) {
-        let mut at = 0;
-        while at < self.spoken.len() {
-            let id = self.spoken[at].0;
-            self.input(Input::Voice(VoiceEvent::Ended(id)));
-            at += 1;
-        }
-    }
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! From changes to announcements: what is worth announcing, in which class and words.
 //!
-//! Responsibilities: turning [`Change`]s into [`Announcement`]s, cutting streamed text into
-//! sentences, keeping the history, distinguishing repeated words and old news from fresh ones. Not here:
-//! the order of speech (`queue`), the words themselves (`phrase`, `wording`, `question`).
+//! Responsibilities: turning [`Change`]s into [`Announcement`]s, cutting streamed text into sentences, the history, repeated
+//! words, old news. Not here: the order of speech (`queue`), the words themselves (`phrase`, `wording`, `question`).
 
 mod agent_names;
 mod agent_version;

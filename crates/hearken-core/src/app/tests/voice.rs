@@ -35,6 +35,18 @@ fn lines() -> Options {
     }
 }
 
+impl Stage {
+    /// Has the engine finish one utterance after another, until there is nothing left to say.
+    pub(super) fn speak_all(&mut self) {
+        let mut at = 0;
+        while at < self.spoken.len() {
+            let id = self.spoken[at].0;
+            self.input(Input::Voice(VoiceEvent::Ended(id)));
+            at += 1;
+        }
+    }
+}
+
 #[test]
 fn keys_go_through_the_settings_and_change_them_from_where_they_are() {
     let mut stage = speaking(SPEAKING, Config::default());
