@@ -14,9 +14,9 @@ const LAST_WARNING: Duration = Duration::from_secs(20);
 impl Question {
     /// Returns when the producer's time is over on our monotonic clock.
     ///
-    /// `skew` is the smallest difference seen on the link between receiving and stamping, in milliseconds: anything
-    /// beyond it is the time that this event was under way. For old news the whole difference counts, even before
-    /// `skew` is known.
+    /// `skew` is the smallest difference seen between receiving and stamping what its machine says, in milliseconds:
+    /// anything beyond it is the time that this event was under way. For old news the whole difference counts, even
+    /// before `skew` is known.
     pub fn expires(&self, skew: Option<i64>) -> Option<Duration> {
         let timeout = Duration::from_secs(self.body.timeout_seconds()?);
         let under_way = match (self.asked, skew.or(self.replayed.then_some(0))) {
