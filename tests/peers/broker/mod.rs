@@ -4,9 +4,14 @@
 mod answering;
 mod attacks;
 mod client;
+mod clocks;
 mod cuts;
 mod ending;
+mod failing;
 mod lanes;
 mod missed;
+mod namesake;
+mod relay;
 mod server;
+mod storing;
 mod two;
