@@ -21,7 +21,7 @@ fn a_wrong_clock_takes_no_time_from_any_machines_question() {
         space.runtime.block_on(other.producer().until_subscribed(1));
         let mut anna = space.watch("anna");
         // What comes right after the connection might be old.
-        std::thread::sleep(std::time::Duration::from_millis(1500));
+        std::thread::sleep(std::time::Duration::from_millis(2500));
         for hours in [-5, 5] {
             let (wrong, right) = (format!("w{}", hours + 9), format!("r{}", hours + 9));
             for (session, hours) in [(&wrong, hours), (&right, 0)] {

@@ -116,8 +116,9 @@ fn what_waits_for_a_lost_server_is_bounded_and_what_gives_way_is_counted() {
         let told = line(&mut space.bridge, "left out: the NATS server was away");
         let count: usize = told.split(' ').next().unwrap().parse().unwrap();
         assert!((100..=500).contains(&count), "{told}");
-        anna.announced("connection", "left out: the NATS server was away");
         anna.announced("session_completed", "Event last.");
+        // It was reported last.
+        anna.announced("connection", "left out: the NATS server was away");
         let seen = anna.seen().join("\n");
         assert!(seen.contains("Do asked"), "questions are kept: {seen}");
         let peak = space.bridge.peak().unwrap();

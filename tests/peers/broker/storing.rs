@@ -69,7 +69,6 @@ fn story(space: &mut Space, why: &str, make_room: impl FnOnce(&Server)) {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     make_room(&space.server);
-    line(&mut space.bridge, "stores events again");
     anna.announced("connection", "What build-3 reports is stored again.");
     space.report(&event("session.completed", "last", "s", &json!({})));
     anna.announced("session_completed", "Event last.");
@@ -118,24 +117,41 @@ fn on_a_full_disk_questions_are_asked_and_answered() {
     stream(&server, Config::default());
     let more = impatient(server.folder());
     with_bridge(server, &[&more[0], &more[1]], |space| {
-        // The file system can be reached only through its process.
-        let root = format!("/proc/{}/root", space.server.id());
-        let other = space.server.folder().join("small/other");
-        let other = format!("{root}{}", other.display());
         let words = "it confirms nothing; perhaps its disk is full";
-        story(space, words, |_| std::fs::remove_file(&other).unwrap());
+        story(space, words, free);
     });
 }
 
-/// Starts the server with a file system of its own of 6 MiB, a third of which is taken.
+/// Starts the server with a file system of its own of 6 MiB, a third of which is taken, again and again.
 fn on_small_disk(port: u16, folder: &Path, more: &[String]) -> Child {
     let stored = folder.join("small");
     std::fs::create_dir(&stored).unwrap();
     let mut call = Command::new("unshare");
-    call.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
-    call.arg("mount -t tmpfs -o size=6m tmpfs \"$0\" && head -c 2M /dev/zero >\"$0/other\" && exec \"$@\"");
-    call.arg(&stored).arg(program("nats-server").get_program());
+    call.args([
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+    ]);
+    call.args(["sh", "-c", MOUNTED]).arg(&stored);
+    call.arg(program("nats-server").get_program());
     spawn(&mut call, port, &stored.join("stored"), more)
+}
+
+/// What starts the server on the file system.
+const MOUNTED: &str = "mount -t tmpfs -o size=6m tmpfs \"$0\" && head -c 2M /dev/zero >\"$0/other\" \
+    && while :; do \"$@\"; sleep 0.1; done";
+
+/// Frees the third that is taken, and has the server start again: one that could not write once stores nothing until then.
+fn free(server: &Server) {
+    let shell = crate::scene::children(server.id())[0];
+    // The file system can be reached only through a process.
+    let other = server.folder().join("small/other");
+    std::fs::remove_file(format!("/proc/{shell}/root{}", other.display())).unwrap();
+    let itself = crate::scene::children(shell)[0];
+    crate::scene::kill(itself);
 }
 
 /// Returns whether this user may mount file systems, in a namespace of their own.

@@ -27,6 +27,8 @@ struct ClockSkew {
     smallest: Option<i64>,
     /// A difference after a jump that was seen once.
     jumped: Option<i64>,
+    /// The smallest before the clock was last set.
+    before: Option<i64>,
 }
 
 impl ClockSkews {
@@ -45,9 +47,12 @@ impl ClockSkews {
     }
 
     /// Returns the smallest difference seen between receiving a machine's events and their timestamps, in milliseconds.
-    pub(super) fn of(&self, machine: Option<&str>) -> Option<i64> {
+    /// Of an event that was stamped before the clock was set, which its own difference shows, it is that of before.
+    pub(super) fn of(&self, machine: Option<&str>, difference: i64) -> Option<i64> {
         let named = machine.and_then(|machine| self.named.get(machine));
-        named.unwrap_or(&self.unnamed).smallest
+        let skew = named.unwrap_or(&self.unnamed);
+        let known = [skew.smallest, skew.before].into_iter().flatten();
+        known.min_by_key(|known| difference.abs_diff(*known))
     }
 
     fn of_mut(&mut self, machine: Option<&str>) -> &mut ClockSkew {
@@ -76,7 +81,8 @@ impl ClockSkew {
                 self.smallest = Some(smallest.min(difference));
                 self.jumped = None;
             }
-            (Some(_), Some(jumped)) if near(jumped) => {
+            (Some(smallest), Some(jumped)) if near(jumped) => {
+                self.before = Some(smallest);
                 self.smallest = Some(difference.min(jumped));
                 self.jumped = None;
             }
@@ -106,7 +112,20 @@ mod tests {
         for (stamped, received) in [(0, 90), (100, 130), (200, 290)] {
             skews.learn(None, Some(at(stamped).wall), at(received));
         }
-        assert_eq!(skews.of(None), Some(30));
+        assert_eq!(skews.of(None, 30), Some(30));
+    }
+
+    #[test]
+    fn what_was_stamped_before_a_clock_was_set_keeps_its_difference() {
+        let mut skews = ClockSkews::default();
+        for ms in 0..3 {
+            skews.learn(None, Some(at(ms).wall), at(ms));
+        }
+        for ms in 0..3 {
+            skews.learn(None, Some(at(ms).wall), at(ms + 7_200_000));
+        }
+        assert_eq!(skews.of(None, 5), Some(0));
+        assert_eq!(skews.of(None, 7_200_005), Some(7_200_000));
     }
 
     #[test]
@@ -117,9 +136,9 @@ mod tests {
             skews.learn(Some("build-3"), Some(ahead), at(ms));
             skews.learn(Some("build-4"), Some(at(ms).wall), at(ms + 20));
         }
-        assert_eq!(skews.of(Some("build-3")), Some(-3_600_000));
-        assert_eq!(skews.of(Some("build-4")), Some(20));
-        assert_eq!(skews.of(Some("build-5")), None);
+        assert_eq!(skews.of(Some("build-3"), 0), Some(-3_600_000));
+        assert_eq!(skews.of(Some("build-4"), 0), Some(20));
+        assert_eq!(skews.of(Some("build-5"), 0), None);
     }
 
     #[test]
@@ -129,6 +148,6 @@ mod tests {
             skews.learn(Some(&n.to_string()), Some(at(0).wall), at(7));
         }
         assert_eq!(skews.named.len(), MOST_MACHINES);
-        assert_eq!(skews.of(Some("of no name")), Some(7));
+        assert_eq!(skews.of(Some("of no name"), 7), Some(7));
     }
 }

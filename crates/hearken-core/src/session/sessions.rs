@@ -458,7 +458,8 @@ impl Sessions {
         let session = self.sessions.get(&question.key);
         let machine = session.and_then(|session| session.host.as_deref());
         let link = self.links.get(&question.key.link);
-        question.expires(link.and_then(|link| link.skews.of(machine)))
+        let difference = question.clock_difference().unwrap_or_default();
+        question.expires(link.and_then(|link| link.skews.of(machine, difference)))
     }
 
     /// Returns the session that another one is a part of (A.9, pattern 2), while it is remembered.
