@@ -98,7 +98,8 @@ impl Simulated {
 
     fn subject(&self, agent: usize, lane: &str) -> String {
         let name = self.agent(agent);
-        format!("aaep.v1.main.{}.{name}.sess_{name}.{lane}", self.host)
+        let session = name.replace('-', "");
+        format!("aaep.v1.main.{}.{name}.sess_{session}.{lane}", self.host)
     }
 
     /// Returns an event and its id.
@@ -107,9 +108,10 @@ impl Simulated {
         let id = format!("evt_{}x{number}", self.host.replace('-', ""));
         let (name, host) = (self.agent(agent), &self.host);
         let at = jiff::Timestamp::now();
+        let session = name.replace('-', "");
         let more = more.replace("call_N", &format!("call_{}", number / 2));
         let text = format!(
-            r#"{{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.{kind}","aaep_version":"1.0.0","event_id":"{id}","session_id":"sess_{name}","timestamp":"{at:.3}","producer":{{"agent_id":"{name}"}},"extensions":{{"hearken":{{"host":"{host}"}}}},{more}}}"#
+            r#"{{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.{kind}","aaep_version":"1.0.0","event_id":"{id}","session_id":"sess_{session}","timestamp":"{at:.3}","producer":{{"agent_id":"{name}"}},"extensions":{{"hearken":{{"host":"{host}"}}}},{more}}}"#
         );
         (id, text)
     }
