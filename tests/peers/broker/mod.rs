@@ -6,6 +6,7 @@ mod attacks;
 mod client;
 mod clocks;
 mod cuts;
+mod elsewhere;
 mod ending;
 mod failing;
 mod fleet;
