@@ -143,6 +143,7 @@ impl Simulated {
         let metadata = json!({"type": "io.nats.micro.v1.ping_response", "name": "aaep-bridge",
             "id": host, "version": "0.1.0",
             "metadata": {"space": "main", "host": host, "bridge": host, "version": "0.1.0"}});
+        let counts = json!({"working": self.agents, "waiting": 0, "silent": 0}).to_string();
         let mut alive = tokio::time::interval(ALIVE);
         loop {
             tokio::select! {
@@ -161,7 +162,7 @@ impl Simulated {
                 }
                 _ = alive.tick() => {
                     let subject = format!("aaep-alive.v1.main.{host}");
-                    self.client.publish(subject, "".into()).await.unwrap();
+                    self.client.publish(subject, counts.clone().into()).await.unwrap();
                 }
             }
         }
