@@ -145,13 +145,11 @@ fn a_person_follows_a_fleet_that_publishes_as_fast_as_it_can() {
     let mut anna = loaded.watch("none", &[]);
     let id = anna.id();
     let used = Used::so_far(&[("watcher", id)]);
-    let last = format!(
-        "m-{}-a{}",
-        loaded.round.machines - 1,
-        loaded.round.agents - 1
-    );
-    let line = anna.wait("the last agent", |line| {
-        line.contains(&last) || line.contains("agents work. From here on")
+    let agents = loaded.round.machines * loaded.round.agents;
+    let started = std::cell::Cell::new(0);
+    let line = anna.wait("every agent", |line| {
+        started.set(started.get() + usize::from(line.contains("\"session_started\"")));
+        started.get() == agents || line.contains("agents work. From here on")
     });
     let time = joining.elapsed();
     println!(
@@ -159,8 +157,8 @@ fn a_person_follows_a_fleet_that_publishes_as_fast_as_it_can() {
         anna.seen().len(),
         used.report(time)
     );
-    if !line.contains(&last) {
-        let agents = loaded.round.machines * loaded.round.agents;
+    if started.get() < agents {
+        assert!(line.contains("agents work"), "{line}");
         let wanted = format!("{agents} agents work");
         let until = Instant::now() + crate::PATIENCE;
         loop {
@@ -174,7 +172,8 @@ fn a_person_follows_a_fleet_that_publishes_as_fast_as_it_can() {
         }
         let time = joining.elapsed();
         println!(
-            "All {agents} are counted after {time:.1?}; {}.",
+            "All {agents} are counted after {time:.1?} and {} lines; {}.",
+            anna.seen().len(),
             used.report(time)
         );
     }
