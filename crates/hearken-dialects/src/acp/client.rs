@@ -47,6 +47,9 @@ pub(super) const NAME: &str = "acp";
 /// How many unknown kinds of messages are reported, each once.
 const MOST_UNKNOWN: usize = 64;
 
+/// The name under which it is noted that updates of version 2 came.
+const VERSION_2: &str = "version 2";
+
 /// A request of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AcpRequest {
@@ -246,6 +249,11 @@ impl Acp {
             }
             Update::Mode(mode) => self.in_mode(&mode, cx.out),
             Update::Options(options) => self.has_options(&options, cx.out),
+            Update::Unknown(kind) if read::is_of_version_2(&kind) => {
+                if self.notes(VERSION_2) {
+                    cx.out.push(Out::Tell(Phrase::new("acp.mixed")));
+                }
+            }
             Update::Unknown(kind) => self.not_known(&kind, cx.out),
             Update::Echoes(_) | Update::Quiet => {}
             Update::Calls(news) if self.turn.is_none() && self.teller.left.is_outdated(&news) => {}

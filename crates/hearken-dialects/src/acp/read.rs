@@ -14,6 +14,23 @@ use crate::written::{self, cut};
 /// How many commands are kept; agents offer dozens.
 const MOST_COMMANDS: usize = 512;
 
+/// The kinds of updates that version 2 of the protocol added, or renamed.
+const OF_VERSION_2: [&str; 8] = [
+    "agent_message",
+    "agent_thought",
+    "plan_update",
+    "state_update",
+    "terminal_output_chunk",
+    "terminal_update",
+    "tool_call_content_chunk",
+    "user_message",
+];
+
+/// Returns whether a kind of update belongs to version 2 of the protocol.
+pub fn is_of_version_2(kind: &str) -> bool {
+    OF_VERSION_2.contains(&kind)
+}
+
 /// Parses the parameters of `session/update`.
 pub fn update(params: &Map<String, Value>) -> Update {
     let Some(update) = object(params, "update") else {

@@ -21,7 +21,7 @@ use crate::kit::turn::Turn;
 impl AgentListener {
     /// Asks a question from the agent that the person may answer. A known ticket was asked before.
     pub fn asked(&mut self, ticket: u64, line: &str, cx: &mut Cx<'_>) {
-        if self.questions.contains_key(&ticket) {
+        if self.is_foreign || self.questions.contains_key(&ticket) {
             return;
         }
         if self.questions.len() >= MOST_TICKETS {
