@@ -141,12 +141,17 @@ fn gemini_waits_before_a_call_that_can_be_rejected_or_left_to_it() {
     let sender = ["gemini"];
     place.relays(&sender, &body("BeforeAgent", json!({"prompt": "make it"})));
     let call = |tool: &str, input: Value| {
-        body("BeforeTool", json!({"tool_name": tool, "tool_input": input}))
+        body(
+            "BeforeTool",
+            json!({"tool_name": tool, "tool_input": input}),
+        )
     };
     place.relays(&sender, &call("read_file", json!({"file_path": "/a"})));
     let touch = json!({"command": "touch a.txt"});
     let hook = place.relay(&sender, &call("run_shell_command", touch.clone()));
-    hearken.wait("what it means", |line| line.contains("Here you can only reject it."));
+    hearken.wait("what it means", |line| {
+        line.contains("Here you can only reject it.")
+    });
     hearken.wait("the question", |line| line.contains("n 1"));
     hearken.say("r not there");
     let said = decided(hook, SOON);
@@ -158,7 +163,9 @@ fn gemini_waits_before_a_call_that_can_be_rejected_or_left_to_it() {
     hearken.wait("the second step", |line| line.contains("c 2 to confirm"));
     hearken.say("c 2");
     assert_eq!(decided(hook, SOON), "");
-    hearken.wait("that it goes on", |line| line.contains("Gemini CLI goes on"));
+    hearken.wait("that it goes on", |line| {
+        line.contains("Gemini CLI goes on")
+    });
     hearken.say("q");
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);

@@ -338,7 +338,10 @@ fn gemini_is_heard_and_its_calls_are_rejected_or_left_to_its_terminal() {
     let scene = Scene::new(&program.agent);
     let stage = Stage { program, scene };
     let said = stage.hooks("install");
-    assert!(said.contains("Gemini's hooks can't allow anything"), "{said}");
+    assert!(
+        said.contains("Gemini's hooks can't allow anything"),
+        "{said}"
+    );
 
     // It asks in its own terminal alone, and hearken says so.
     let mut hearken = stage.hearken("");

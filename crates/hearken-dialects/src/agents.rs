@@ -74,8 +74,14 @@ pub struct KnownAgent {
     /// What it asks in each of its modes, by the mode's id.
     #[serde(default)]
     pub modes: BTreeMap<String, Oversight>,
-    /// What it asks, if it has no modes.
+    /// What it asks, if it has no modes, or asks the same in each.
     pub asks: Option<Oversight>,
+    /// Whether the title of a call that runs something is the command, which then stands nowhere else.
+    #[serde(default)]
+    pub commands_in_titles: bool,
+    /// Whether a command that failed is told from one that worked.
+    #[serde(default = "yes")]
+    pub says_failure: bool,
     /// Whether a continued conversation is still in the mode of its last prompt.
     #[serde(default)]
     pub keeps_mode: bool,
@@ -114,6 +120,11 @@ impl KnownAgent {
             tried: self.tried.clone(),
         });
         self.own.clone().into_iter().chain(program).collect()
+    }
+
+    /// Returns what it asks in a mode, if that is known.
+    pub fn oversight(&self, mode: &str) -> Option<Oversight> {
+        self.modes.get(mode).copied().or(self.asks)
     }
 
     /// Returns who decides in a new conversation, as a sentence; `None` if that is not known.

@@ -392,7 +392,7 @@ impl AgentListener {
         if let Some(review) = members.and_then(review::review) {
             return self.reviewed(review, cx);
         }
-        let update = read::update(params);
+        let update = read::update(params, self.known.as_ref());
         let phrase = match &update {
             Update::Shows(kind) => {
                 Some(OwnNotice::from("acp.along.shows").with("kind", kind.clone()))

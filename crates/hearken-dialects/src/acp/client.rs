@@ -31,6 +31,7 @@ use super::changing::Changing;
 use super::earlier::{Keeps, ResumeStage};
 use super::forms::Elicited;
 use super::mode::ModeWatch;
+use super::own_form;
 use super::read::{self};
 use super::review;
 use super::settings::AgentSettings;
@@ -234,7 +235,7 @@ impl Acp {
         if let Some(review) = update.and_then(review::review) {
             return self.reviewed(review, cx.out);
         }
-        let update = read::update(params);
+        let update = read::update(params, self.mode.known());
         if self.said_before(&update) {
             return;
         }
@@ -293,7 +294,8 @@ impl Acp {
             return;
         }
         let call = params.get("toolCall").and_then(Value::as_object);
-        let Some(news) = call.and_then(crate::kit::shape::call) else {
+        let known = self.mode.known();
+        let Some(news) = call.and_then(|call| own_form::call(call, known)) else {
             // Without a call, it is unclear what would be allowed.
             self.send(
                 rpc::error(id, rpc::INTERNAL, "there is no tool call in it"),

@@ -77,9 +77,14 @@ impl ModeWatch {
         self.agent = agent;
     }
 
+    /// Returns the agent's row in the table, if it has one.
+    pub(super) fn known(&self) -> Option<&KnownAgent> {
+        self.agent.as_ref()
+    }
+
     /// Returns what the agent asks in a mode, if that is known.
     fn oversight(&self, mode: &str) -> Option<Oversight> {
-        self.agent.as_ref()?.modes.get(mode).copied()
+        self.agent.as_ref()?.oversight(mode)
     }
 
     /// Returns whether prompts wait for the agent to confirm its mode.
@@ -134,8 +139,10 @@ impl Acp {
 
     /// Announces who decides at the start, and asks for the mode that asks most where the settings want that.
     pub(super) fn begin_mode(&mut self, cx: &mut Cx<'_>) {
-        let Some(setting) = self.settings.mode().cloned() else {
-            let asks = self.mode.agent.as_ref().and_then(|agent| agent.asks);
+        let asks = self.mode.known().and_then(|agent| agent.asks);
+        // Where it asks the same in each, its modes are about something else.
+        let setting = self.settings.mode().filter(|_| asks.is_none()).cloned();
+        let Some(setting) = setting else {
             let key = match asks {
                 Some(_) => oversight::who_decides(self.agent_name(), asks),
                 None => oversight::not_known(self.agent_name()),

@@ -227,10 +227,9 @@ impl Harness {
         let exited = said.as_deref().filter(|_| error.is_none());
         let exited = exited.and_then(match self.agent {
             HookedAgent::Gemini => geminis_exit,
-            HookedAgent::Claude
-            | HookedAgent::Codex
-            | HookedAgent::Copilot
-            | HookedAgent::Qwen => copilots_exit,
+            HookedAgent::Claude | HookedAgent::Codex | HookedAgent::Copilot | HookedAgent::Qwen => {
+                copilots_exit
+            }
         });
         if let Some((output, how)) = exited {
             let event = if how == WORKED {
@@ -431,8 +430,14 @@ mod tests {
         };
         let framed = |said: &str| format!("<untrusted_context>\n{said}\n</untrusted_context>");
         for (said, words) in [
-            ("Output: one\ntwo\nExit Code: 3\nProcess Group PGID: 7", "Exit code 3\none\ntwo"),
-            ("Output: one\nExit Code: 143\nSignal: 15\nProcess Group PGID: 7", "Signal: 15\none"),
+            (
+                "Output: one\ntwo\nExit Code: 3\nProcess Group PGID: 7",
+                "Exit code 3\none\ntwo",
+            ),
+            (
+                "Output: one\nExit Code: 143\nSignal: 15\nProcess Group PGID: 7",
+                "Signal: 15\none",
+            ),
             ("Output: (empty)\nProcess Group PGID: 7", ""),
         ] {
             assert_eq!(read(&framed(said)), words);

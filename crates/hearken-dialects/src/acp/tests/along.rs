@@ -574,7 +574,10 @@ fn an_editor_and_an_agent_of_version_2_are_not_heard_and_that_is_said_once() {
     assert_eq!(last["producer"]["agent_name"], "Fox");
     let count = ears.events.len();
     ears.prompt("s");
-    ears.update("s", json!({"sessionUpdate": "state_update", "state": "running"}));
+    ears.update(
+        "s",
+        json!({"sessionUpdate": "state_update", "state": "running"}),
+    );
     ears.asks("s", &json!(1), "a");
     assert_eq!(ears.events.len(), count);
     assert_eq!(ears.faults, [""; 0]);

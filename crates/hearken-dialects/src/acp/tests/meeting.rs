@@ -109,10 +109,19 @@ fn an_agent_that_can_not_begin_is_given_up_with_what_helps() {
 fn an_agent_of_version_2_is_left_with_its_name_and_one_sentence() {
     let mut run = Run::new(Carrier::Lines);
     run.news(&LinkEvent::Connected);
-    run.frame(json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 2,
+    run.frame(
+        json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 2,
         "capabilities": {"session": {"prompt": {"image": {}}, "mcp": {"stdio": {}}}},
-        "info": {"name": "my-agent", "title": "My Agent", "version": "1.0.0"}, "authMethods": []}}));
-    let [Fault::Rejected { reason, again: false, .. }] = run.closed.as_slice() else {
+        "info": {"name": "my-agent", "title": "My Agent", "version": "1.0.0"}, "authMethods": []}}),
+    );
+    let [
+        Fault::Rejected {
+            reason,
+            again: false,
+            ..
+        },
+    ] = run.closed.as_slice()
+    else {
         panic!("{:?}", run.closed);
     };
     assert_eq!(reason.key, "acp.version");
@@ -134,7 +143,11 @@ fn what_belongs_to_version_2_is_told_once_and_no_permission_of_its_form_is_given
     run.frame(json!({"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": {
         "sessionId": "s", "title": "Run it?", "subject": {"type": "command", "command": "rm x", "cwd": "/w"},
         "options": [{"optionId": "once", "name": "Yes", "kind": "allow_once"}]}}));
-    assert!(run.frames().iter().any(|it| it.contains(r#""id":7,"error""#)));
+    assert!(
+        run.frames()
+            .iter()
+            .any(|it| it.contains(r#""id":7,"error""#))
+    );
     assert_eq!(run.told.last(), Some(&"acp.permission_unread"));
     assert!(!run.kinds().contains(&"awaiting.confirmation".to_owned()));
     assert_eq!(run.faults, [""; 0]);

@@ -260,8 +260,10 @@ fn gemini_waits_before_a_change_which_can_only_be_rejected() {
     let (mut run, id) = gemini_calls("run_shell_command", &json!({"command": "touch a.txt"}));
     assert_eq!(
         run.announced(),
-        ["Gemini CLI waits here before each change. Here you can only reject it. Left alone, it goes on after 5 minutes, \
-          and its own terminal asks where its mode does."]
+        [
+            "Gemini CLI waits here before each change. Here you can only reject it. Left alone, it goes on after 5 minutes, \
+          and its own terminal asks where its mode does."
+        ]
     );
     let question = run.last("awaiting.confirmation").clone();
     assert_eq!(question["action"], "touch a.txt");
@@ -271,12 +273,18 @@ fn gemini_waits_before_a_change_which_can_only_be_rejected() {
     );
     assert_eq!(run.answer(id), None, "it waits");
     run.decide(1, "accept", None);
-    assert_eq!((run.answer(id), run.settled.as_slice()), (None, &[(1, false)][..]));
+    assert_eq!(
+        (run.answer(id), run.settled.as_slice()),
+        (None, &[(1, false)][..])
+    );
     run.decide(2, "reject", Some("not there"));
     let refusal = json!({"decision": "deny", "reason": "not there"});
     assert_eq!(run.answer(id), Some(&(Some(2), refusal)));
     run.written(2, true);
-    run.post_for("gemini", gemini("AfterAgent", json!({"prompt_response": "Then not."})));
+    run.post_for(
+        "gemini",
+        gemini("AfterAgent", json!({"prompt_response": "Then not."})),
+    );
     assert_eq!(run.said(), "Then not.");
     assert_eq!(run.faults, [""; 0]);
 }
@@ -298,7 +306,12 @@ fn geminis_call_goes_on_when_it_is_left_to_its_terminal_or_nobody_answers() {
     let (mut run, id) = gemini_calls("write_file", &json!({"file_path": "/a", "content": "x"}));
     run.after(Duration::from_secs(300));
     assert_eq!(run.answer(id), Some(&(None, json!({}))));
-    assert!(run.announced().last().unwrap().starts_with("Unanswered too long: Gemini CLI goes on"));
+    assert!(
+        run.announced()
+            .last()
+            .unwrap()
+            .starts_with("Unanswered too long: Gemini CLI goes on")
+    );
     assert_eq!(run.faults, [""; 0]);
 }
 
