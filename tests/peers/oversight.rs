@@ -156,8 +156,26 @@ fn the_modes_of_vibe() {
         "You are asked more then. Mode Ask: Mistral Vibe asks before it changes anything.",
     );
     leaves(hearken);
-    let chosen = "Your settings chose mode Ask: Mistral Vibe asks before it changes anything.";
+    let chosen = "Your settings chose mode Ask: Mistral Vibe asks before it changes anything. It is set back when you leave.";
     always_asks(&VIBE, chosen);
+    set_back(&VIBE, chosen);
+}
+
+/// Checks that the mode that the settings chose is gone when the conversation is continued without them.
+fn set_back(agent: &Agent, chosen: &str) {
+    let scene = Scene::new(agent);
+    let settings = scene.configured(ALWAYS);
+    let mut hearken = scene.start(
+        agent,
+        &[&settings[0], &settings[1], "--prompt", "say hello"],
+    );
+    hearken.announced("connection", chosen);
+    hearken.announced("session_completed", "Finished");
+    leaves(hearken);
+    let mut hearken = scene.start(agent, &["--continue"]);
+    hearken.announced("connection", "It goes on with an earlier conversation");
+    hearken.announced("connection", agent.starts);
+    leaves(hearken);
 }
 
 #[test]

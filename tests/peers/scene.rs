@@ -241,7 +241,7 @@ pub(super) const COPILOT: Agent = Agent {
     title: "Copilot CLI",
     package: "@github/copilot",
     folder: NEWEST,
-    starts: "Mode Agent: what it asks is not known.",
+    starts: "Mode Agent: Copilot asks before it changes anything.",
     urge: "",
     failed: FAILED,
     other: "write",

@@ -56,6 +56,16 @@ pub struct FormerPackage {
     pub program: String,
 }
 
+/// The mode in which a conversation that is continued later still is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeptMode {
+    /// That of its last prompt.
+    Prompted,
+    /// The one that was set last.
+    Set,
+}
+
 /// An agent that is known by name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,9 +92,8 @@ pub struct KnownAgent {
     /// Whether a command that failed is told from one that worked.
     #[serde(default = "yes")]
     pub says_failure: bool,
-    /// Whether a continued conversation is still in the mode of its last prompt.
-    #[serde(default)]
-    pub keeps_mode: bool,
+    /// The mode in which a continued conversation still is; `None` if it begins as a new one does.
+    pub keeps_mode: Option<KeptMode>,
     /// The id of the mode in which a new conversation begins.
     pub begins: Option<String>,
     /// The version with which its program was tried; `None` if it was not.

@@ -96,6 +96,8 @@ pub struct Acp {
     pub(super) numbers: Numbers,
     pub(super) teller: EventContext,
     pub(super) listens: bool,
+    /// Whether each message is a line.
+    pub(super) in_lines: bool,
     pub(super) phase: AgentPhase,
     pub(super) asked: PendingRequests<AcpRequest>,
     pub(super) ways_in: Vec<WayIn>,
@@ -142,6 +144,7 @@ impl Acp {
                 left: LeftCalls::default(),
             },
             listens,
+            in_lines: start.carrier == Carrier::Lines,
             phase: AgentPhase::Unmet,
             asked: PendingRequests::default(),
             ways_in: Vec::new(),
