@@ -340,7 +340,14 @@ const NOWHERE: &str = if cfg!(windows) {
 fn what_can_not_be_run_is_said_with_what_helps_before_anything_starts() {
     for (arguments, words) in [
         (vec!["run"], "there is nothing to run"),
-        (vec!["run", "purple"], "known are opencode, codex"),
+        (
+            vec!["run", "purple"],
+            "hearken run --list names the known ones",
+        ),
+        (
+            vec!["run", "https://127.0.0.1:1/acp"],
+            "ws:// and wss://, not over HTTP",
+        ),
         (vec!["run", "opencode"], "npm install -g opencode-ai"),
         (
             vec!["run", "--", NOWHERE],

@@ -69,11 +69,16 @@ impl Acp {
             }
         };
         let undoing = self.mode.undoing().map(str::to_owned);
+        let undoes = undoing.is_some();
         let words: Vec<String> = cancels.into_iter().chain(undoing).collect();
         // Elsewhere a message has a frame of its own, and the first one counts.
         let count = if self.in_lines { words.len() } else { 1 };
         let words = words.get(..count.min(words.len())).unwrap_or_default();
-        (!words.is_empty()).then(|| LastWords::Message(words.join("\n")))
+        let message = Some(words.join("\n")).filter(|message| !message.is_empty())?;
+        Some(match undoes {
+            true => LastWords::Request(message),
+            false => LastWords::Message(message),
+        })
     }
 
     pub(super) fn prompt(&mut self, prompt: &str, cx: &mut Cx<'_>) {

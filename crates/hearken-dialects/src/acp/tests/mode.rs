@@ -200,7 +200,9 @@ fn a_mode_that_a_conversation_would_keep_is_set_back_when_the_person_leaves() {
         run
     };
     let last = |run: &Run| match run.last_words.clone() {
-        Some(LastWords::Message(words)) => words.lines().map(str::to_owned).collect(),
+        Some(LastWords::Message(words) | LastWords::Request(words)) => {
+            words.lines().map(str::to_owned).collect()
+        }
         other => vec![format!("{other:?}")],
     };
     let undone =
