@@ -466,7 +466,17 @@ fn other_events() -> Vec<(&'static str, Value)> {
 #[test]
 fn each_event_of_claude_code_is_known_and_another_is_skipped_and_counted() {
     let place = Place::new();
-    let mut command = command(&["watch", "claude", "--face", "json", "--voice", "none"]);
+    let arguments = [
+        "watch",
+        "claude",
+        "--face",
+        "json",
+        "--voice",
+        "none",
+        "--verbosity",
+        "detailed",
+    ];
+    let mut command = command(&arguments);
     let mut hearken = Hearken::spawn(command.env(STATE, place.path()));
     hearken.announced("connection", "Connected");
     for (event, more) in other_events() {
@@ -475,8 +485,8 @@ fn each_event_of_claude_code_is_known_and_another_is_skipped_and_counted() {
     for words in [
         "Claude Code begins in a.",
         "Claude Code in a says: Look here",
-        "A helper of Claude Code begins: Explore.",
-        "A helper of Claude Code is done: Explore.",
+        "A helper of Claude Code begins: Explore",
+        "A helper of Claude Code is done: Explore",
         "New task of Claude Code in a: Tidy up",
         "Task of Claude Code done in a: Tidy up",
         "A teammate of Claude Code in a is idle: Ann",
@@ -487,12 +497,13 @@ fn each_event_of_claude_code_is_known_and_another_is_skipped_and_counted() {
     hearken.announced("output", "I look.");
     hearken.announced("session_errored", "It broke.");
     // The rest of its 34 are heard in the other tests.
+    let unknown = "it sent something that hearken does not know: ";
+    let known = hearken.seen().iter().all(|line| !line.contains(unknown));
+    assert!(known, "{:?}", hearken.seen());
     place.says(&message("a", "Brand new", json!({})));
+    hearken.announced("connection", &format!("{unknown}Brand new."));
     place.says(&prompted("a"));
-    hearken.announced("session_started", "make a file for a");
-    hearken.say("t");
-    hearken.announced("reply", "1 message");
+    hearken.announced("session_started", "started");
     hearken.say("q");
-    let (code, _, seen) = hearken.exit();
-    assert_eq!(code, 0, "{seen:?}");
+    assert_eq!(hearken.exit().0, 0);
 }

@@ -148,7 +148,7 @@ fn gemini_waits_before_a_call_that_can_be_rejected_or_left_to_it() {
     };
     place.relays(&sender, &call("read_file", json!({"file_path": "/a"})));
     let touch = json!({"command": "touch a.txt"});
-    let hook = place.relay(&sender, &call("run_shell_command", touch.clone()));
+    let hook = place.relay(&sender, &call("run_shell_command", touch));
     hearken.wait("what it means", |line| {
         line.contains("Here you can only reject it.")
     });
@@ -156,6 +156,7 @@ fn gemini_waits_before_a_call_that_can_be_rejected_or_left_to_it() {
     hearken.say("r not there");
     let said = decided(hook, SOON);
     assert_eq!(said, r#"{"decision":"deny","reason":"not there"}"#);
+    let touch = json!({"command": "touch b.txt"});
     let hook = place.relay(&sender, &call("run_shell_command", touch));
     hearken.wait("the next question", |line| line.contains("n 2"));
     hearken.say("y 2");
