@@ -251,6 +251,18 @@ pub enum Quoted {
     Call,
 }
 
+/// What begins in an agent's text with a piece of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Opening {
+    /// Nothing: the paragraph goes on.
+    #[default]
+    Nothing,
+    /// A paragraph, a heading, an item or a block.
+    Paragraph,
+    /// The output itself.
+    Output,
+}
+
 /// What an announcement is merged by with others of its session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Topic {
@@ -333,6 +345,8 @@ pub struct Announcement {
     pub facts: Option<Arc<Facts>>,
     /// Whose words it quotes, one for each of the agents' segments; the last one also counts for all further segments.
     pub quotes: Vec<Quote>,
+    /// What begins with it in an agent's text.
+    pub opens: Opening,
 }
 
 impl Announcement {

@@ -176,6 +176,7 @@ impl Announcer {
             segments: draft.segments,
             facts: self.facts_of(draft.facts),
             quotes: Vec::new(),
+            opens: draft.opens,
         }
     }
 
