@@ -87,6 +87,11 @@ pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx) {
     if words.is_empty() {
         words.push(Segment::own(phrases.text("status.nothing", &[])));
     }
+    if cx.queue.silenced() > 0 {
+        let key = cx.face.pick("status.stopped.keys", "status.stopped.lines");
+        let n = Arg::own(cx.queue.silenced());
+        words.extend(cx.words(key, &[("n", n)]));
+    }
     words.extend(cx.forgotten_words().map(Segment::own));
     if cx.announcer.settings().verbosity == Verbosity::Detailed {
         words.extend(cx.account_words().into_iter().map(Segment::own));

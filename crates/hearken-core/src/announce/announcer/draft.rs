@@ -3,7 +3,9 @@
 //! Responsibilities: that data, and how the person answers on the face for which it is worded. Not here: the
 //! words (`wording`), what becomes of a draft (`publish`).
 
-use crate::announce::announcement::{About, Aloud, Class, Cue, Facts, Kind, Opening, Topic, Weight};
+use crate::announce::announcement::{
+    About, Aloud, Class, Cue, Facts, Kind, Opening, Topic, Weight,
+};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::Segment;
 

@@ -84,7 +84,17 @@ impl Questions {
         self.note_stopped(cx);
         // Without an answer, the key or line would seem to be lost. The answer is not spoken: the person asked for
         // silence.
-        let key = if spoke { "stop.done" } else { "stop.nothing" };
+        let skipped = cx.queue.take_skipped();
+        if skipped > 0 {
+            cx.respond("stop.skipped", &[("n", Arg::own(skipped))]);
+            return;
+        }
+        let kept = cx.queue.silenced() > 0;
+        let key = match (spoke, kept) {
+            (true, true) => cx.face.pick("stop.kept.keys", "stop.kept.lines"),
+            (true, false) => "stop.done",
+            (false, _) => "stop.nothing",
+        };
         cx.answer_unsaid(key);
     }
 

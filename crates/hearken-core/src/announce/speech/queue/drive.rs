@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::config::Verbosity;
 
-use super::table::Lane;
 use super::place::{Place, words_from};
+use super::table::Lane;
 use super::{After, Playing, QueueItem, SpeechQueue, UtteranceFate, WaitingUtterance, Wish};
 use crate::announce::announcement::{
     Aloud, Announcement, AnnouncementId, Class, Kind, Opening, Topic, Weight,
@@ -52,8 +52,8 @@ impl SpeechQueue {
     /// that need not hear them out.
     pub(super) fn note_heard(&mut self, item: &QueueItem) {
         let announcement = &item.announcement;
-        let (said, left) = (announcement.segments)
-            .split_at(item.next.segment.min(announcement.segments.len()));
+        let (said, left) =
+            (announcement.segments).split_at(item.next.segment.min(announcement.segments.len()));
         // The heard question was recorded at the first of these words.
         let first = said.last().is_some_and(|segment| !segment.ways);
         if let Some(about) = announcement.about
@@ -67,8 +67,11 @@ impl SpeechQueue {
     pub(super) fn finish(&mut self) {
         let playing = self.playing.take();
         if let Some(playing) = &playing {
-            self.ledger
-                .note(playing.item.home, UtteranceFate::Said, playing.item.counts());
+            self.ledger.note(
+                playing.item.home,
+                UtteranceFate::Said,
+                playing.item.counts(),
+            );
         }
         if let Some(playing) = playing
             && let Some(about) = playing.item.announcement.about
@@ -134,7 +137,10 @@ impl SpeechQueue {
         let words = words_from(&item.announcement, item.next, lane == Lane::Alert)?;
         let segment = item.announcement.segments.get(words.at.segment)?;
         // Only the first words carry the cue; the rest still belongs to the same announcement.
-        let cue = item.announcement.cue.filter(|_| item.next == Place::default());
+        let cue = item
+            .announcement
+            .cue
+            .filter(|_| item.next == Place::default());
         (item.at, item.next) = (words.at, words.next);
         self.trail.note(&item, &words);
         self.next_utterance += 1;

@@ -218,10 +218,7 @@ impl SpeechQueue {
     }
 
     /// Takes what was silenced last if `is_it`.
-    pub(super) fn pop_silenced(
-        &mut self,
-        is_it: impl Fn(&QueueItem) -> bool,
-    ) -> Option<Silenced> {
+    pub(super) fn pop_silenced(&mut self, is_it: impl Fn(&QueueItem) -> bool) -> Option<Silenced> {
         let last = self.silenced.last()?;
         match is_it(&last.item) {
             true => self.silenced.pop(),

@@ -70,11 +70,16 @@ impl Trail {
             return;
         }
         let begins = words.at.offset == 0;
-        let first = !told.segments.iter().take(words.at.segment).any(|it| !it.text().is_empty());
+        let first = !told
+            .segments
+            .iter()
+            .take(words.at.segment)
+            .any(|it| !it.text().is_empty());
         self.spoken.push_back(SpokenSentence {
             announcement: Arc::clone(told),
             at: words.at,
-            opens: begins && (!first || item.home == Lane::Response || told.opens != Opening::Nothing),
+            opens: begins
+                && (!first || item.home == Lane::Response || told.opens != Opening::Nothing),
         });
         if self.spoken.len() > MOST_REMEMBERED {
             self.spoken.pop_front();
@@ -107,9 +112,16 @@ impl SpeechQueue {
         let last = self.trail.spoken.back()?.clone();
         // The sentence at which the person is, if it was not spoken to its end.
         let plays = |item: &QueueItem, at: Place| last.is(item, at);
-        let is_open = self.playing.as_ref().is_some_and(|it| plays(&it.item, it.item.at))
-            || self.silenced_last().is_some_and(|item| plays(item, item.next))
-            || self.first_text().is_some_and(|item| item.again && plays(item, item.next));
+        let is_open = self
+            .playing
+            .as_ref()
+            .is_some_and(|it| plays(&it.item, it.item.at))
+            || self
+                .silenced_last()
+                .is_some_and(|item| plays(item, item.next))
+            || self
+                .first_text()
+                .is_some_and(|item| item.again && plays(item, item.next));
         if is_open {
             let before = self.trail.spoken.len().checked_sub(2);
             before?;
@@ -148,9 +160,8 @@ impl SpeechQueue {
     fn say_before(&mut self, sentences: Vec<SpokenSentence>, now: Duration) {
         let mut groups: Vec<SpokenSentence> = Vec::new();
         for sentence in sentences {
-            let same = |last: &SpokenSentence| {
-                Arc::ptr_eq(&last.announcement, &sentence.announcement)
-            };
+            let same =
+                |last: &SpokenSentence| Arc::ptr_eq(&last.announcement, &sentence.announcement);
             if !groups.last().is_some_and(same) {
                 groups.push(sentence);
             }
