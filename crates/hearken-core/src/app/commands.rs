@@ -172,7 +172,7 @@ impl App {
         self.questions.stop_speech(&mut self.cx);
         if looked_back {
             self.cx.answers.clear();
-            self.cx.answer_unsaid("review.left");
+            self.cx.answer_unsaid("review.left", &[]);
         }
     }
 

@@ -78,16 +78,16 @@ impl Questions {
     pub(in crate::app) fn stop_speech(&mut self, cx: &mut AppCx) {
         // What was spoken to its end by now counts as heard; what the key cuts off does not.
         self.note_said(cx);
-        let spoke = !cx.queue.is_idle();
+        let (spoke, skipped) = (!cx.queue.is_idle(), cx.queue.skipped());
         let wishes = cx.queue.stop(cx.now.monotonic);
         cx.wish(wishes);
         self.note_stopped(cx);
         // Without an answer, the key or line would seem to be lost. The answer is not spoken: the person asked for
         // silence.
-        let skipped = cx.queue.take_skipped();
-        if skipped > 0 {
-            cx.respond("stop.skipped", &[("n", Arg::own(skipped))]);
-            return;
+        if cx.queue.skipped() > skipped {
+            // It is said once the person wants to hear something again.
+            let n = Arg::own(cx.queue.skipped());
+            return cx.answer_unsaid("stop.skipped", &[("n", n)]);
         }
         let kept = cx.queue.silenced() > 0;
         let key = match (spoke, kept) {
@@ -95,7 +95,7 @@ impl Questions {
             (true, false) => "stop.done",
             (false, _) => "stop.nothing",
         };
-        cx.answer_unsaid(key);
+        cx.answer_unsaid(key, &[]);
     }
 
     /// Returns how the person answers and hears.

@@ -110,7 +110,7 @@ fn a_question_is_asked_while_speech_is_stopped_and_can_be_answered() {
 }
 
 #[test]
-fn what_is_skipped_by_two_stops_is_counted_aloud() {
+fn what_two_stops_skip_is_shown_at_once_and_said_when_the_person_goes_on() {
     let mut stage = stage(VOICE);
     for text in ["One thing. ", "Another thing. ", "A third thing. "] {
         stage.chunk(text);
@@ -118,7 +118,11 @@ fn what_is_skipped_by_two_stops_is_counted_aloud() {
     stage.press('s');
     stage.press('s');
     stage.hushed();
-    assert_eq!(stage.last_said(), "3 skipped.");
+    let answer = stage.app.answers().last().map(|told| told.text());
+    assert_eq!(answer.as_deref(), Some("3 skipped."));
+    assert_eq!(stage.last_said(), "One thing.", "it stays silent");
+    stage.press('\'');
+    assert_eq!(stage.last_said(), "3 skipped; the history has them.");
     stage.speak_all();
     stage.press('\'');
     assert_eq!(stage.last_said(), "Nothing was stopped.");

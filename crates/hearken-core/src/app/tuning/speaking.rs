@@ -11,17 +11,19 @@ impl Tuning {
         let skipped = cx.queue.take_skipped();
         let (found, wishes) = cx.queue.go_on(cx.now.monotonic);
         cx.wish(wishes);
+        if skipped > 0 {
+            cx.respond("go_on.skipped", &[("n", Arg::own(skipped))]);
+        }
         let Some(told) = found else {
-            cx.respond("go_on.nothing", &[]);
+            if skipped == 0 {
+                cx.respond("go_on.nothing", &[]);
+            }
             return;
         };
-        if skipped > 0 {
-            cx.respond("go_on.left_out", &[("n", Arg::own(skipped))]);
-        }
         match speaker(&told, cx) {
             // Others may have spoken meanwhile.
             Some(agent) => cx.respond("go_on.agent", &[("agent", agent)]),
-            None => cx.answer_unsaid("go_on.done"),
+            None => cx.answer_unsaid("go_on.done", &[]),
         }
     }
 
@@ -30,7 +32,7 @@ impl Tuning {
         match cx.queue.go_back(by, cx.now.monotonic) {
             Some(wishes) => {
                 cx.wish(wishes);
-                cx.answer_unsaid("go_back.done");
+                cx.answer_unsaid("go_back.done", &[]);
             }
             None => cx.respond("go_back.nothing", &[]),
         }

@@ -22,6 +22,9 @@ const OUTGOING: usize = 512 * 1024;
 /// The most bytes kept of the last line of a program's complaints.
 const COMPLAINT: usize = 1024;
 
+/// How often complaints are read after a program's end.
+const LAST_READS: usize = 64;
+
 /// How often to look whether a program that should report something has ended; its children may keep its output open.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -172,7 +175,11 @@ impl SpeechProcess {
 
     /// Returns the last line of its complaints, for the person.
     pub(super) fn complaint(&mut self) -> String {
-        while let Some(stderr) = &mut self.stderr {
+        // One that goes on complaining is not waited for.
+        for _ in 0..LAST_READS {
+            let Some(stderr) = &mut self.stderr else {
+                break;
+            };
             let mut chunk = [0; 1024];
             match stderr.read(&mut chunk).now_or_never() {
                 Some(Ok(count)) if count > 0 => {

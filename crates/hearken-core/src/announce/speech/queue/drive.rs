@@ -115,13 +115,14 @@ impl SpeechQueue {
                         self.ledger.note(home, UtteranceFate::Wordless, counts);
                     }
                     WaitingUtterance::Fold(fold) => {
-                        let count = self.counted(
-                            "output.folded",
-                            Class::Stream,
-                            fold.count,
-                            fold.topic,
-                            now,
-                        );
+                        let (class, topic) = (Class::Stream, fold.topic);
+                        let count = self.counted("output.folded", class, fold.count, topic, now);
+                        // It belongs to its output: a stop silences that.
+                        let count = QueueItem {
+                            mark: fold.mark,
+                            asked: true,
+                            ..count
+                        };
                         if let Some(wish) = self.play(lane, count) {
                             return vec![wish];
                         }

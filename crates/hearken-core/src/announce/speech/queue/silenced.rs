@@ -169,6 +169,11 @@ impl SpeechQueue {
         self.playing.as_ref().is_some_and(long)
     }
 
+    /// Returns how many announcements the person skipped since [`SpeechQueue::take_skipped`] was called.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
     /// Returns how many announcements the person skipped since the last call.
     pub fn take_skipped(&mut self) -> u64 {
         std::mem::take(&mut self.skipped)

@@ -241,6 +241,25 @@ fn silenced_text_is_not_folded_and_what_is_too_much_is_counted() {
 }
 
 #[test]
+fn a_count_is_stopped_as_the_sentences_that_it_stands_for() {
+    let mut rig = Rig::folding(Some(1));
+    let long = "x".repeat(30);
+    rig.stream("o", &[long.as_str(); 20]);
+    while !rig.log.last().unwrap().contains("more sentences") {
+        rig.end();
+    }
+    rig.said();
+    rig.stop();
+    rig.wait(500);
+    assert_eq!(rig.said(), ["hush"], "its end waits, too");
+    assert!(rig.go_on());
+    rig.drain();
+    let said = rig.said();
+    assert!(said[0].contains("more sentences"), "{said:?}");
+    assert_eq!(said[1..], [long]);
+}
+
+#[test]
 fn going_back_says_the_sentences_before_and_then_goes_on() {
     let mut rig = Rig::new();
     rig.stream("o", &["*A1", "A2", "*B1", "B2", "B3"]);
