@@ -311,6 +311,10 @@ pub struct CueConfig {
     pub error: bool,
     /// Before the end of a session that went well.
     pub done: bool,
+    /// Before the first words of an agent's text.
+    pub answer: bool,
+    /// Before the start of a tool's call.
+    pub call: bool,
     /// In place of the word that a silent agent works.
     pub tick: bool,
     /// Before the news that a source is lost.
@@ -325,6 +329,8 @@ impl Default for CueConfig {
             question: true,
             error: true,
             done: true,
+            answer: false,
+            call: false,
             tick: true,
             lost: true,
             back: true,

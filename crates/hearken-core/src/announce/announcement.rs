@@ -146,6 +146,10 @@ pub enum Cue {
     Error,
     /// A session completed successfully.
     Done,
+    /// An agent's text begins.
+    Answer,
+    /// A tool is called.
+    Call,
     /// An agent works silently.
     Tick,
     /// A source was lost.
@@ -161,6 +165,8 @@ impl Cue {
             Self::Question => cues.question,
             Self::Error => cues.error,
             Self::Done => cues.done,
+            Self::Answer => cues.answer,
+            Self::Call => cues.call,
             Self::Tick => cues.tick,
             Self::Lost => cues.lost,
             Self::Back => cues.back,
@@ -168,10 +174,12 @@ impl Cue {
     }
 
     /// All cues.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Question,
         Self::Error,
         Self::Done,
+        Self::Answer,
+        Self::Call,
         Self::Tick,
         Self::Lost,
         Self::Back,

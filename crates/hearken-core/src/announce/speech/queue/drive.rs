@@ -143,7 +143,7 @@ impl SpeechQueue {
             .cue
             .filter(|_| item.next == Place::default());
         (item.at, item.next) = (words.at, words.next);
-        self.trail.note(&item, &words);
+        self.trail.note(&item.announcement, item.home, &words);
         self.next_utterance += 1;
         let id = UtteranceId(self.next_utterance);
         let class = item.announcement.class;

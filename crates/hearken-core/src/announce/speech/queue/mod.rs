@@ -26,6 +26,7 @@
 mod accounts;
 mod drive;
 mod fold;
+mod going_back;
 mod ledger;
 mod order;
 mod place;
@@ -50,7 +51,6 @@ use crate::announce::announcement::{About, Announcement, AnnouncementId, Class, 
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
 use place::Place;
-use silenced::Silenced;
 use table::LANES;
 use trail::Trail;
 use waits::{Marked, Waits};
@@ -164,6 +164,14 @@ struct Playing {
     lane: Lane,
     item: QueueItem,
     utterance: UtteranceId,
+}
+
+/// What was silenced and can go on.
+#[derive(Debug, Clone)]
+struct Silenced {
+    item: QueueItem,
+    /// The mark of its output, if more of it waits or is to come.
+    holds: Option<u64>,
 }
 
 /// The order of speech.

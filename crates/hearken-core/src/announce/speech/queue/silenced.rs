@@ -1,7 +1,7 @@
 //! Speech that was silenced, and can go on at the sentence at which it was.
 //!
 //! Responsibilities: what the stop key cuts, the rest of that output, which waits with it, a long answer that gave way to
-//! something else, going on. Not here: going back (`trail`).
+//! something else, going on. Not here: going back (`going_back`).
 //!
 //! # Mental model
 //! A stop silences one text, not the agent: the rest of its output waits, and everything else is spoken as ever, also
@@ -12,19 +12,13 @@ use std::time::Duration;
 
 use super::place::is_long;
 use super::table::Lane;
-use super::{After, Playing, QueueItem, SpeechQueue, UtteranceFate, WaitingUtterance, Wish};
+use super::{
+    After, Playing, QueueItem, Silenced, SpeechQueue, UtteranceFate, WaitingUtterance, Wish,
+};
 use crate::announce::announcement::{About, Announcement, Opening};
 
 /// How much is remembered; a person would hardly know what the one before was.
 const MOST_SILENCED: usize = 8;
-
-/// One thing that was silenced.
-#[derive(Debug, Clone)]
-pub(super) struct Silenced {
-    item: QueueItem,
-    /// The mark of its output, if more of it waits or is to come.
-    holds: Option<u64>,
-}
 
 impl SpeechQueue {
     /// Silences what plays, so that it can go on. What is outdated by then is not kept.
@@ -268,13 +262,6 @@ impl SpeechQueue {
             self.skipped += waits.map(WaitingUtterance::counts).sum::<u64>();
             self.clear(lane, UtteranceFate::Skipped);
         }
-    }
-}
-
-impl Silenced {
-    /// Returns what was silenced.
-    pub(super) fn item(&self) -> &QueueItem {
-        &self.item
     }
 }
 
