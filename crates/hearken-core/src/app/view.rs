@@ -260,7 +260,7 @@ impl App {
         self.cx.announcer.settings().quiet
     }
 
-    /// Returns how many announcements wait for the person to go on with speech.
+    /// Returns how many pieces of texts wait for the person to go on with speech.
     pub fn stopped(&self) -> u64 {
         self.cx.queue.silenced()
     }

@@ -89,7 +89,7 @@ impl Questions {
             let n = Arg::own(cx.queue.skipped());
             return cx.answer_unsaid("stop.skipped", &[("n", n)]);
         }
-        let kept = cx.queue.silenced() > 0;
+        let kept = cx.queue.can_go_on();
         let key = match (spoke, kept) {
             (true, true) => cx.face.pick("stop.kept.keys", "stop.kept.lines"),
             (true, false) => "stop.done",

@@ -175,3 +175,25 @@ fn code_that_is_being_read_is_skipped_and_counted() {
     stage.press(';');
     assert_eq!(stage.last_said(), "No code is being read.");
 }
+
+#[test]
+fn a_run_that_ends_by_itself_waits_for_text_that_the_person_stopped() {
+    let options = Options {
+        until: Until::Ended,
+        ..VOICE
+    };
+    let mut stage = stage(options);
+    stage.chunk("One thing. ");
+    stage.chunk("Another thing. ");
+    stage.press('s');
+    stage.hushed();
+    stage.event("session.completed", json!({"summary_normal": "Done."}));
+    stage.wait(1000);
+    stage.speak_all();
+    stage.wait(5000);
+    assert_eq!(stage.quit, None);
+    stage.press('\'');
+    stage.speak_all();
+    stage.wait(5000);
+    assert_eq!(stage.quit, Some(Exit::Clean), "{:?}", stage.said());
+}

@@ -343,7 +343,7 @@ impl SpeechQueue {
                 Arrival::WaitsABit => {
                     self.impatient_at.get_or_insert(now + PATIENCE);
                 }
-                Arrival::Drops => self.give_way(&mut wishes),
+                Arrival::Drops => self.give_way(Some(&announcement), &mut wishes),
                 Arrival::SaysAgain => self.cut(After::Again(Place::default()), &mut wishes),
                 Arrival::Resumes => {
                     let at = playing.item.at;
@@ -531,7 +531,7 @@ impl SpeechQueue {
                 // Only politeness held the alert back; from now on the table applies.
                 match arrival(playing.lane, Lane::Alert) {
                     Arrival::Waits => {}
-                    Arrival::WaitsABit | Arrival::Drops => self.give_way(&mut wishes),
+                    Arrival::WaitsABit | Arrival::Drops => self.give_way(None, &mut wishes),
                     Arrival::SaysAgain => self.cut(After::Again(Place::default()), &mut wishes),
                     Arrival::Resumes => {
                         let at = playing.item.at;

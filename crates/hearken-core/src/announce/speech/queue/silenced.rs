@@ -45,12 +45,12 @@ impl SpeechQueue {
         self.pile(Silenced { item, holds });
     }
 
-    /// Keeps a long answer to a key that gives way to something else; a short one is done with.
-    pub(super) fn give_way(&mut self, wishes: &mut Vec<Wish>) {
+    /// Ends the answer to a key for something else. A long one is kept, unless the other is long, too.
+    pub(super) fn give_way(&mut self, to: Option<&Announcement>, wishes: &mut Vec<Wish>) {
         let long = |playing: &Playing| {
             playing.item.home == Lane::Response && is_long(&playing.item.announcement)
         };
-        if self.playing.as_ref().is_some_and(long) {
+        if self.playing.as_ref().is_some_and(long) && !to.is_some_and(is_long) {
             self.silence(wishes);
         } else {
             self.cut(After::Never(UtteranceFate::Cut), wishes);
@@ -148,11 +148,18 @@ impl SpeechQueue {
         true
     }
 
-    /// Returns how many announcements wait for the person to go on.
+    /// Returns how many pieces of agents' texts wait for the person to go on.
     pub fn silenced(&self) -> u64 {
         let texts = self.lanes[Lane::Text as usize].iter();
-        let held = texts.filter(|it| it.is_held()).count() as u64;
-        held + self.silenced.len() as u64
+        let held = texts.filter(|it| it.is_held()).count();
+        let cut = self.silenced.iter();
+        let cut = cut.filter(|it| it.item.home == Lane::Text).count();
+        (held + cut) as u64
+    }
+
+    /// Returns whether anything was silenced that can go on.
+    pub fn can_go_on(&self) -> bool {
+        !self.silenced.is_empty()
     }
 
     /// Returns whether a long answer to a key is being spoken.
@@ -233,7 +240,7 @@ impl SpeechQueue {
                 let at = playing.item.at;
                 self.cut(After::Again(at), wishes);
             }
-            Lane::Response => self.give_way(wishes),
+            Lane::Response => self.give_way(None, wishes),
             Lane::Activity | Lane::Progress => {
                 self.cut(After::Never(UtteranceFate::Cut), wishes);
             }

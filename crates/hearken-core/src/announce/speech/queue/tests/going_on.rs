@@ -183,6 +183,8 @@ fn a_long_answer_that_gave_way_can_go_on_and_a_short_one_is_over() {
     );
     rig.say(Lane::Response, "Rate: 20.");
     rig.say(Lane::Response, "Rate: 30.");
+    rig.say(Lane::Response, LONG);
+    rig.say(Lane::Response, LONG);
     rig.drain();
     assert!(!rig.go_on());
 }
