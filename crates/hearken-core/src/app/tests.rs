@@ -51,6 +51,7 @@ mod scanning;
 mod scripted;
 mod sequences;
 mod silence;
+mod stopping;
 mod stuck;
 mod timers;
 mod tokens;

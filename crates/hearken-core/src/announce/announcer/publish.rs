@@ -13,7 +13,8 @@ use crate::session::{Change, LinkId, Session, SessionKey, Sessions, What};
 use super::redundancy::names;
 use super::{Announcer, Draft, NewAnnouncements};
 use crate::announce::announcement::{
-    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Quote, Tool, Weight,
+    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Opening, Quote, Tool,
+    Weight,
 };
 use crate::announce::words::phrase::{Arg, Phrases};
 use crate::announce::words::segment::Segment;
@@ -176,6 +177,7 @@ impl Announcer {
             segments: draft.segments,
             facts: self.facts_of(draft.facts),
             quotes: Vec::new(),
+            opens: draft.opens,
         }
     }
 
@@ -377,6 +379,8 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
         Kind::SessionErrored | Kind::Danger => Some(Cue::Error),
         Kind::SessionCompleted => Some(Cue::Done),
         Kind::Heartbeat => Some(Cue::Tick),
+        Kind::ToolInvoked => Some(Cue::Call),
+        Kind::Output => (draft.opens == Opening::Output).then_some(Cue::Answer),
         Kind::ToolCompleted => match draft.weight {
             Weight::Failure => Some(Cue::Error),
             Weight::Plain | Weight::Stopped => None,
@@ -385,8 +389,6 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
         | Kind::SessionCancelled
         | Kind::State
         | Kind::Progress
-        | Kind::ToolInvoked
-        | Kind::Output
         | Kind::Handoff
         | Kind::Unknown
         | Kind::Connection
