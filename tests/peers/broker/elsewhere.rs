@@ -46,7 +46,6 @@ impl Elsewhere {
         let own = ["--user", "--map-root-user", "--net", "--uts"];
         let probe = Command::new("unshare").args(own).arg("true").status();
         let is_allowed = probe.is_ok_and(|status| status.success());
-        println!("namespaces of its own: {is_allowed}");
         let inside = is_allowed.then(|| {
             let mut call = Command::new("unshare");
             call.args(own).args(["--fork", "--kill-child", "sh", "-c"]);

@@ -2,6 +2,11 @@
 //! `HEARKEN_BINARY` names the program, `HEARKEN_FLOOD_SECONDS` the time of a flood; otherwise there are few machines for a moment.
 //! It prints figures.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "the figures are for whoever reads the run"
+)]
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
