@@ -1,6 +1,7 @@
 //! Real agents behind `hearken bridge`, followed and answered by a hearken in front of it, and heard by subscribers that
 //! nobody here wrote.
 
+use std::path::Path;
 use std::process::{Child, Stdio};
 
 use serde_json::Value;
@@ -10,10 +11,12 @@ use super::scene::{OPENCODE, Scene, asked, wants};
 use super::{kinds, program};
 
 /// An agent behind a bridge, by the person's hearken: a program that ssh would start on the other machine.
-fn watched_through_pipes(scene: &Scene) -> Hearken {
+fn watched_through_pipes(scene: &Scene, recording: &Path) -> Hearken {
     let work = scene.work();
-    let mut call = scene.command(&["watch", "--face", "json", "--voice", "none", "--"]);
-    call.arg(env!("CARGO_BIN_EXE_hearken"))
+    let mut call = scene.command(&["watch", "--face", "json", "--voice", "none", "--record"]);
+    call.arg(recording)
+        .arg("--")
+        .arg(env!("CARGO_BIN_EXE_hearken"))
         .args(["bridge", "--serve", "-", "--name", "build-3", "--cwd"])
         .arg(work)
         .args(["--", "opencode", "acp"]);
@@ -62,11 +65,18 @@ pub(super) fn story(hearken: &mut Hearken, scene: &Scene) {
 #[test]
 fn opencode_is_prompted_answered_and_stopped_through_pipes() {
     let scene = Scene::new(&OPENCODE);
-    let mut hearken = watched_through_pipes(&scene);
+    let recording = scene.work().join("recording.jsonl");
+    let mut hearken = watched_through_pipes(&scene, &recording);
     hearken.announced("connection", "asks only where its own settings say so");
     story(&mut hearken, &scene);
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
+    let text = std::fs::read_to_string(&recording).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let events: Vec<Value> = lines
+        .filter(|line: &Value| line["event_id"].is_string())
+        .collect();
+    assert_each_once(&events);
 }
 
 /// A subscriber from PyPI.
@@ -76,10 +86,11 @@ struct Listener {
 }
 
 impl Listener {
-    fn capture(scene: &Scene, url: &str) -> Self {
-        let file = scene.work().join("capture.jsonl");
-        let child = program("aaep-capture")
-            .args(["--endpoint", url, "--output"])
+    /// Starts one that saves what it hears in the file that its last option names.
+    fn start(scene: &Scene, name: &str, options: &[&str]) -> Self {
+        let file = scene.work().join(format!("{name}.jsonl"));
+        let child = program(name)
+            .args(options)
             .arg(&file)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -101,7 +112,7 @@ impl Listener {
 }
 
 #[test]
-fn aaep_capture_hears_every_event_of_opencode_once() {
+fn subscribers_of_others_hear_every_event_of_opencode_once() {
     let scene = Scene::new(&OPENCODE);
     let mut call = scene.command(&[
         "bridge",
@@ -116,7 +127,9 @@ fn aaep_capture_hears_every_event_of_opencode_once() {
     let line = bridge.wait("place", |line| line.starts_with("Bridging"));
     let address = line.split("http://").last().unwrap().trim_end_matches('.');
     let url = format!("http://{address}");
-    let listener = Listener::capture(&scene, &url);
+    let capture = Listener::start(&scene, "aaep-capture", &["--endpoint", &url, "--output"]);
+    let options = ["--quiet", "--endpoint", &url, "--save"];
+    let listen = Listener::start(&scene, "aaep-listen", &options);
     let mut hearken = Hearken::spawn(&mut command(&[
         "watch", &url, "--face", "json", "--voice", "none",
     ]));
@@ -124,7 +137,13 @@ fn aaep_capture_hears_every_event_of_opencode_once() {
     story(&mut hearken, &scene);
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
-    let events = listener.events();
+    for listener in [capture, listen] {
+        assert_each_once(&listener.events());
+    }
+}
+
+/// Asserts that the events of the story are all there, each once.
+fn assert_each_once(events: &[Value]) {
     let of = |kind: &str| {
         let named = |event: &&Value| event["type"] == format!("aaep:agent.{kind}");
         events.iter().filter(named).count()

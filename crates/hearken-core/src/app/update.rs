@@ -181,6 +181,9 @@ impl App {
             }
         });
         self.tell(changes);
+        // Many sessions may come in one fact.
+        let facts = self.fleet.count(&self.links, &mut self.cx);
+        self.pass(facts);
         self.run.tell_forgotten(&mut self.cx);
         if let Some(question) = asked {
             let facts = self
