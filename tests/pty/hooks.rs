@@ -102,6 +102,16 @@ struct Waiting {
     left_alone: Option<Instant>,
 }
 
+/// How a hook ended, as far as the recording has to tell of it.
+#[derive(Debug, Clone, Copy)]
+struct HowEnded {
+    end: End,
+    /// Whether there was time to ask about it.
+    had_time: bool,
+    /// Whether an answer may have come too late for it, because the program hung or went away.
+    was_left: bool,
+}
+
 /// A hook that is over.
 struct Over {
     n: u64,
@@ -113,8 +123,8 @@ struct Over {
 struct Run {
     terminal: Terminal,
     record: PathBuf,
-    /// The hooks that began in it, each with its end, and whether there was time to ask about it.
-    hooks: BTreeMap<u64, Option<(End, bool)>>,
+    /// The hooks that began in it, each with its end.
+    hooks: BTreeMap<u64, Option<HowEnded>>,
 }
 
 struct Rig {
@@ -246,7 +256,11 @@ impl Rig {
                 }
             }
             if let Some(ended) = self.run.hooks.get_mut(&over.n) {
-                *ended = Some((over.end, waited > TO_ASK && !hook.hung));
+                *ended = Some(HowEnded {
+                    end: over.end,
+                    had_time: waited > TO_ASK && !hook.hung,
+                    was_left: hook.hung || alone.is_some(),
+                });
             }
         }
     }
@@ -387,7 +401,11 @@ impl Rig {
         }
         for (n, end) in &self.run.hooks {
             let decisions = decided.get(n).map_or(&[][..], Vec::as_slice);
-            let (end, had_time) = end.unwrap();
+            let HowEnded {
+                end,
+                had_time,
+                was_left,
+            } = end.unwrap();
             if had_time && !is_killed && !were_asked.contains(n) {
                 self.faults.push(format!("{n} was not asked"));
             }
@@ -398,10 +416,10 @@ impl Rig {
                 ([one], End::Allowed) => one == "accept",
                 ([one], End::Denied) => one == "reject",
                 ([one], End::Left) => {
-                    // Its hook was gone already, which is said.
-                    let is_late = one == "accept" || one == "reject";
-                    self.late += u64::from(is_late);
-                    true
+                    // Handed back by the person, or its hook was gone already, which is said.
+                    let decides = one == "accept" || one == "reject";
+                    self.late += u64::from(decides);
+                    !decides || was_left
                 }
                 _ => false,
             };
