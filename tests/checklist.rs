@@ -61,14 +61,22 @@ fn each_threat_has_its_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let there = all(root);
     let page = fs::read_to_string(root.join("docs/security.md")).unwrap();
+    assert!(!page.contains("\n| "), "every threat is an entry of a list");
     let mut threats = Vec::new();
-    for line in page.lines().filter(|line| line.starts_with("| ")).skip(1) {
-        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [threat, _, shown] = cells[..] else {
-            panic!("{line}");
-        };
-        let named: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
-        assert!(!named.is_empty(), "{threat}");
+    for item in page.split("\n- ").skip(1) {
+        let item = item.split("\n\n").next().unwrap();
+        let item = item.split_whitespace().collect::<Vec<_>>().join(" ");
+        let parts = item.strip_prefix("**").and_then(|item| {
+            let (threat, rest) = item.split_once("**: ")?;
+            let (does, shown) = rest.strip_suffix(')')?.rsplit_once(" (`")?;
+            Some((threat.to_owned(), does.to_owned(), shown.to_owned()))
+        });
+        let (threat, does, shown) = parts.unwrap_or_else(|| panic!("{item}"));
+        assert!(!does.is_empty(), "{threat}: nothing is done");
+        let named: Vec<&str> = shown
+            .split(", ")
+            .map(|name| name.trim_matches('`'))
+            .collect();
         for name in named {
             assert!(there.contains(name), "{threat}: no test is called {name}");
         }

@@ -10,11 +10,18 @@ use hearken::app::Stream;
 use hearken::config::Config;
 use hearken::inspect::StreamRule;
 use hearken::keys::{BINDINGS, LINES};
-use hearken::protocol::{JsonKind, Machine, Problem, Rule, TextForm};
+use hearken::protocol::{JsonKind, Machine, Problem, Rule, Severity, TextForm};
 use hearken::session::{AgentState, AnomalyKind, Lifecycle, OutputRun, QuestionRun, ToolRun};
 
 mod guide;
 mod phrases;
+
+/// How many columns a line of a document may have.
+const COLUMNS: usize = 100;
+/// How many words all documents may have together.
+const WORDS: usize = 38_000;
+/// How many of these the README may have.
+const README_WORDS: usize = 1_800;
 
 fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -150,8 +157,29 @@ fn every_folder_crate_and_scenario_is_named() {
     }
 }
 
+/// Wraps the entries of lists at 100 columns, as the rest of a page is.
+fn wrapped(text: &str) -> String {
+    let mut page = String::new();
+    for line in text.lines() {
+        let mut rest = line;
+        let mut indent = "";
+        while line.starts_with("- ") && indent.len() + rest.chars().count() > COLUMNS {
+            let most = rest.char_indices().nth(COLUMNS + 1 - indent.len());
+            let most = most.map_or(rest.len(), |(at, _)| at);
+            let Some(at) = rest[..most].rfind(' ').filter(|at| *at > 1) else {
+                break;
+            };
+            page.push_str(&format!("{indent}{}\n", &rest[..at]));
+            (rest, indent) = (&rest[at + 1..], "  ");
+        }
+        page.push_str(&format!("{indent}{rest}\n"));
+    }
+    page
+}
+
 /// Checks the generated part of a page, between two marks; `HEARKEN_UPDATE_DOCS=1` rewrites it.
 pub fn holds_generated(page: &str, name: &str, wanted: &str) {
+    let wanted = wrapped(wanted);
     let text = read(page);
     let (begin, end) = (
         format!("<!-- {name} -->\n"),
@@ -182,46 +210,100 @@ fn the_diagrams_are_the_tables() {
     holds_generated(page, "link", &diagram::<Stream>());
 }
 
+/// Returns every document for people, with its text.
+fn documents() -> Vec<(String, String)> {
+    let pages = fs::read_dir("docs").unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        path.to_string_lossy().replace('\\', "/")
+    });
+    let pages = pages.filter(|path| path.ends_with(".md"));
+    let own = ["README.md", "CONTRIBUTING.md"].map(str::to_owned);
+    own.into_iter()
+        .chain(pages)
+        .map(|path| (path.clone(), read(&path)))
+        .collect()
+}
+
+/// A person reads them all: what one page gains in words, another one has to lose.
+#[test]
+fn the_documents_stay_short() {
+    let words = |text: &str| text.split_whitespace().count();
+    let documents = documents();
+    assert!(documents.len() > 20, "{}", documents.len());
+    let all: usize = documents.iter().map(|(_, text)| words(text)).sum();
+    assert!(all < WORDS, "{all} words");
+    let readme = words(&read("README.md"));
+    assert!(readme < README_WORDS, "README.md: {readme} words");
+}
+
+/// Tables, pictures and what is to be typed can't be wrapped.
+#[test]
+fn the_lines_of_the_documents_are_wrapped() {
+    let mut long = Vec::new();
+    for (path, text) in documents() {
+        let mut is_code = false;
+        for (line, number) in text.lines().zip(1..) {
+            is_code ^= line.starts_with("```");
+            let is_whole = is_code
+                || ["|", "![", "    "]
+                    .iter()
+                    .any(|start| line.starts_with(start));
+            if !is_whole && line.chars().count() > COLUMNS && line.trim().contains(' ') {
+                long.push(format!("{path}:{number}: {line}"));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{long:#?}");
+}
+
+/// Returns rules as a list for each severity: the name, the section if there is one, and the words.
+fn by_severity<'a>(
+    rules: impl Iterator<Item = (Severity, &'a str, &'a str, &'a str)> + Clone,
+) -> String {
+    let mut text = String::new();
+    for (severity, title) in [
+        (Severity::Error, "Errors:"),
+        (Severity::Warning, "Warnings:"),
+        (Severity::Note, "Notes:"),
+    ] {
+        text.push_str(&format!("{title}\n\n"));
+        for (_, name, section, words) in rules.clone().filter(|(of, ..)| *of == severity) {
+            let section = match section {
+                "" => String::new(),
+                section => format!(" ({section})"),
+            };
+            text.push_str(&format!("- `{name}`{section}: {words}\n"));
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
 #[test]
 fn the_rules_of_order_are_documented_as_the_code_has_them() {
-    let mut rows = "| name | section | severity | what is said |\n|---|---|---|---|\n".to_owned();
     let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
-    for kind in AnomalyKind::ALL {
+    let rules = AnomalyKind::ALL.iter().map(|kind| {
         let words = file["phrases"][&format!("anomaly.{}", kind.name())]
             .as_str()
             .unwrap();
-        rows.push_str(&format!(
-            "| `{}` | {} | {} | {words} |\n",
-            kind.name(),
-            kind.section(),
-            kind.severity()
-        ));
-    }
+        (kind.severity(), kind.name(), kind.section(), words)
+    });
+    let rows = by_severity(rules);
     holds_generated("docs/state-machines.md", "rules of order", &rows);
 }
 
 #[test]
 fn the_rules_of_a_check_are_documented_as_the_code_has_them() {
-    let mut rows = "| name | severity | what is wrong |\n|---|---|---|\n".to_owned();
-    for rule in Rule::ALL {
-        rows.push_str(&format!(
-            "| `{}` | {} | {} |\n",
-            rule.name(),
-            rule.severity(),
-            rule.about()
-        ));
-    }
+    let rules = Rule::ALL
+        .iter()
+        .map(|rule| (rule.severity(), rule.name(), "", rule.about()));
+    let rows = by_severity(rules);
     holds_generated("docs/check.md", "rules of events", &rows);
-    let mut rows = "| name | section | severity | what is wrong |\n|---|---|---|---|\n".to_owned();
-    for rule in StreamRule::ALL {
-        rows.push_str(&format!(
-            "| `{}` | {} | {} | {} |\n",
-            rule.name(),
-            rule.section(),
-            rule.severity(),
-            rule.about()
-        ));
-    }
+    let rules = StreamRule::ALL
+        .iter()
+        .map(|rule| (rule.severity(), rule.name(), rule.section(), rule.about()));
+    let rows = by_severity(rules);
     holds_generated("docs/check.md", "rules of streams", &rows);
 }
 
@@ -352,18 +434,20 @@ fn the_constants_of_speech_are_those_of_the_code() {
 }
 
 #[test]
-fn the_page_about_keys_has_the_table_as_it_is() {
-    let mut rows = "| name | key | what it does |\n|---|---|---|\n".to_owned();
-    for binding in BINDINGS {
-        rows.push_str(&format!(
-            "| `{}` | `{}` | {} |\n",
-            binding.name, binding.key, binding.does
-        ));
-    }
+fn the_page_about_keys_has_every_key_and_line() {
+    let rows: String = BINDINGS
+        .iter()
+        .map(|binding| {
+            format!(
+                "- `{}` (`{}`): {}\n",
+                binding.key, binding.name, binding.does
+            )
+        })
+        .collect();
     holds_generated("docs/keys.md", "keys", &rows);
-    let mut rows = "| line | what it does |\n|---|---|\n".to_owned();
-    for line in LINES {
-        rows.push_str(&format!("| `{}` | {} |\n", line.line, line.does));
-    }
+    let rows: String = LINES
+        .iter()
+        .map(|line| format!("- `{}`: {}\n", line.line, line.does))
+        .collect();
     holds_generated("docs/keys.md", "lines", &rows);
 }
