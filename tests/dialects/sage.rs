@@ -10,38 +10,8 @@ use hearken::inspect::{Checker, Format, Tracer};
 use hearken::protocol::{Machine, Severity};
 use serde_json::Value;
 
-use crate::documents::holds_generated;
+use crate::documents::{holds_generated, steps};
 use crate::support::stage::Stage;
-
-/// Returns the rows of a state machine: which states an event leaves, and which one it enters.
-fn rows<M: Machine>() -> String {
-    let mut rows: Vec<(String, &str, Vec<&str>)> = Vec::new();
-    for row in M::valid_transitions() {
-        let (event, to) = (M::event_label(row.event), row.to.label());
-        let known = rows
-            .iter_mut()
-            .find(|(on, enters, _)| on == event && *enters == to);
-        match known {
-            Some((_, _, from)) => from.push(row.from.label()),
-            None => rows.push((event.to_owned(), to, vec![row.from.label()])),
-        }
-    }
-    let mut text = String::new();
-    for (event, to, from) in rows {
-        let from = if from.len() == M::STATES.len() {
-            "any".to_owned()
-        } else {
-            from.join(", ")
-        };
-        text.push_str(&format!("- {event}: {from} to {to}\n"));
-    }
-    text.push_str(&format!(
-        "\n{} of {} pairs are illegal.\n",
-        M::illegal_pairs().len(),
-        M::STATES.len() * M::EVENTS.len()
-    ));
-    text
-}
 
 #[test]
 fn the_tables_of_sage_are_those_of_the_code() {
@@ -57,11 +27,11 @@ fn the_tables_of_sage_are_those_of_the_code() {
         ));
     }
     let machines = [
-        ("Session", rows::<sage::Session>()),
-        ("Agent", rows::<sage::AgentRun>()),
+        ("Session", steps::<sage::Session>()),
+        ("Agent", steps::<sage::AgentRun>()),
         ("Gaps that the agent's machine fills", gaps),
-        ("Tool", rows::<sage::Tool>()),
-        ("Stream", rows::<sage::Stream>()),
+        ("Tool", steps::<sage::Tool>()),
+        ("Stream", steps::<sage::Stream>()),
     ];
     let machines: Vec<String> = machines
         .iter()
