@@ -9,7 +9,7 @@ use hearken::announce::{Arrival, BUILT_IN, Lane, Phrases, arrival};
 use hearken::app::Stream;
 use hearken::config::Config;
 use hearken::inspect::StreamRule;
-use hearken::keys::{BINDINGS, LINES};
+use hearken::keys::{BINDINGS, LINES, LineCommand};
 use hearken::protocol::{JsonKind, Machine, Problem, Rule, Severity, TextForm};
 use hearken::session::{AgentState, AnomalyKind, Lifecycle, OutputRun, QuestionRun, ToolRun};
 
@@ -437,19 +437,14 @@ fn the_table_of_speech_is_the_code_and_the_rules() {
 fn the_constants_of_speech_are_those_of_the_code() {
     let page = read("docs/speech.md");
     let mut rows = 0;
-    for line in page
-        .lines()
-        .filter(|line| line.starts_with("| `") && line.contains(".rs`"))
-    {
-        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [name, file, value, _] = cells[..] else {
-            panic!("four cells: {line}")
+    let section = page.split("\n## The constants\n").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    for line in section.lines().filter(|line| line.starts_with("- ")) {
+        let parts: Vec<&str> = line.split('`').collect();
+        let [_, name, _, file, _, value, why] = parts[..] else {
+            panic!("a name, a file, a value, and why: {line}")
         };
-        let (name, file, value) = (
-            name.trim_matches('`'),
-            file.trim_matches('`'),
-            value.trim_matches('`'),
-        );
+        assert!(why.starts_with(": "), "{line}");
         let code = read(&format!("crates/hearken-core/src/announce/{file}"));
         let there = code.lines().any(|line| {
             line.contains(&format!("const {name}: ")) && line.ends_with(&format!(" = {value};"))
@@ -472,9 +467,15 @@ fn the_page_about_keys_has_every_key_and_line() {
         })
         .collect();
     holds_generated("docs/keys.md", "keys", &rows);
-    let rows: String = LINES
-        .iter()
-        .map(|line| format!("- `{}`: {}\n", line.line, line.does))
-        .collect();
+    let is_key = |line: &&LineCommand| {
+        let mut keys = BINDINGS.iter();
+        keys.any(|binding| binding.key == line.line && binding.does == line.does)
+    };
+    let (keys, lines): (Vec<&LineCommand>, Vec<&LineCommand>) = LINES.iter().partition(is_key);
+    let keys: Vec<String> = keys.iter().map(|line| format!("`{}`", line.line)).collect();
+    let mut rows = format!("- {}: as the keys of these names\n", keys.join(", "));
+    for line in lines {
+        rows.push_str(&format!("- `{}`: {}\n", line.line, line.does));
+    }
     holds_generated("docs/keys.md", "lines", &rows);
 }

@@ -169,9 +169,7 @@ fn is_documented(table: &str) {
 
 #[test]
 fn no_run_of_another_protocol_takes_many_more_words_than_a_careful_person_does() {
-    let mut table = String::from(
-        "| run | telling | normal | terse | lines, normal | lines, terse |\n|---|---|---|---|---|---|\n",
-    );
+    let mut table = String::new();
     let mut over = Vec::new();
     for run in OTHERS {
         let name = run.name;
@@ -191,9 +189,9 @@ fn no_run_of_another_protocol_takes_many_more_words_than_a_careful_person_does()
             }
         }
         table.push_str(&format!(
-            "| [{name}](../tests/fixtures/tellings/{name}.txt) | {} | {} |\n",
+            "- [{name}](../tests/fixtures/tellings/{name}.txt): {}; {}\n",
             telling(name),
-            counts.join(" | ")
+            counts.join(", ")
         ));
     }
     assert!(over.is_empty(), "{table}\n{}", over.join("\n"));
@@ -219,9 +217,7 @@ fn most(name: &str, verbosity: Verbosity, manner: Manner) -> usize {
 
 #[test]
 fn no_scenario_takes_many_more_words_than_a_careful_person_does() {
-    let mut table = String::from(
-        "| scenario | telling | normal | terse | lines, normal | lines, terse |\n|---|---|---|---|---|---|\n",
-    );
+    let mut table = String::new();
     let mut over = Vec::new();
     for name in NAMES {
         let mut counts = Vec::new();
@@ -238,9 +234,9 @@ fn no_scenario_takes_many_more_words_than_a_careful_person_does() {
             }
         }
         table.push_str(&format!(
-            "| [{name}](../tests/fixtures/tellings/{name}.txt) | {} | {} |\n",
+            "- [{name}](../tests/fixtures/tellings/{name}.txt): {}; {}\n",
             telling(name),
-            counts.join(" | ")
+            counts.join(", ")
         ));
     }
     assert!(over.is_empty(), "{table}\n{}", over.join("\n"));
