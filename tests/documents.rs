@@ -19,7 +19,7 @@ mod phrases;
 /// How many columns a line of a document may have.
 const COLUMNS: usize = 100;
 /// How many words all documents may have together.
-const WORDS: usize = 38_000;
+const WORDS: usize = 32_000;
 /// How many of these the README may have.
 const README_WORDS: usize = 1_800;
 
@@ -210,10 +210,11 @@ pub fn steps<M: Machine>() -> String {
     }
     let mut text = String::new();
     for (event, to, from) in rows {
-        let from = if from.len() == M::STATES.len() {
-            "any".to_owned()
-        } else {
-            from.join(", ")
+        let from = match from.split_last() {
+            Some(_) if from.len() == M::STATES.len() => "any".to_owned(),
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, before)) => format!("{} or {last}", before.join(", ")),
+            None => continue,
         };
         text.push_str(&format!("- {event}: {from} to {to}\n"));
     }
