@@ -243,6 +243,7 @@ fn the_tables_in_the_documentation_are_the_codes() {
             "asp transitions" => insta::assert_snapshot!("asp_transitions", table),
             "asp performatives" => insta::assert_snapshot!("asp_performatives", table),
             "asp events" => insta::assert_snapshot!("asp_events", table),
+            "asp departures" => insta::assert_snapshot!("asp_departures", table),
             name => holds_generated("docs/dialects.md", name, &table),
         }
     }
