@@ -163,6 +163,9 @@ fn timeouts() -> String {
     text
 }
 
+/// A state with the names of messages that it may get.
+type StateMessages = (State, Vec<String>);
+
 /// Returns what each message becomes, determined by sending it through the translator.
 fn events() -> String {
     let informs = |kind: &str| message(OTHER, "INFORM", json!({"informType": kind}));
@@ -217,7 +220,7 @@ fn events() -> String {
         refusal,
     ));
     // The messages of each state, by the events that they become.
-    let mut groups: Vec<(String, Vec<(State, Vec<String>)>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<StateMessages>)> = Vec::new();
     for (state, name, value) in cases {
         let kinds = becomes(state, &value).join(", ");
         let at = groups.iter().position(|(known, _)| *known == kinds);
