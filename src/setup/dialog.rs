@@ -105,7 +105,7 @@ impl Dialog {
         effects
     }
 
-    /// Takes a fact.
+    /// Handles a fact.
     pub fn take(&mut self, input: SetupInput) -> Vec<SetupEffect> {
         let mut effects = Vec::new();
         match input {
@@ -216,7 +216,7 @@ impl Dialog {
         SetupEffect::Tell(words(self.tried.announce.verbosity))
     }
 
-    /// Tells what came of a trial.
+    /// Reports the outcome of a trial.
     fn tried(&self, (key, args): (&str, &Args<'_>), effects: &mut Vec<SetupEffect>) {
         effects.push(self.tell(key, args));
         if let Some(at) = self.chosen {
@@ -224,7 +224,7 @@ impl Dialog {
         }
     }
 
-    /// Tells what is chosen now, and how to go on.
+    /// Reports what is chosen now, and how to go on.
     fn keep(&self, at: usize, effects: &mut Vec<SetupEffect>) {
         effects.push(self.tell("setup.keep", &[("n", Arg::own(at + 1))]));
     }
@@ -241,7 +241,7 @@ impl Dialog {
         effects.push(SetupEffect::Listen);
     }
 
-    /// Takes the key of a switch.
+    /// Handles the key of a switch.
     fn key(&mut self, key: Option<String>, effects: &mut Vec<SetupEffect>) {
         let (Some(wanted), Some(at)) = (self.wanted.take(), self.chosen) else {
             return;
@@ -280,7 +280,7 @@ impl Dialog {
         }
     }
 
-    /// Takes a choice back that could not be tried.
+    /// Undoes a choice that could not be tried.
     fn unchoose(&mut self, key: &str, args: &Args<'_>, effects: &mut Vec<SetupEffect>) {
         self.tried = self.answered.clone();
         self.chosen = self.asked.chosen(&self.answered, self.reader);

@@ -357,7 +357,7 @@ impl Bridge {
         }
     }
 
-    /// Tells watchers what becomes of each open question when the bridge ends.
+    /// Reports to watchers what becomes of each open question when the bridge ends.
     pub(super) fn leave_questions(&mut self, now: Now) {
         let open = self.sessions.open_questions().map(|question| {
             let subject = question.body.subject().to_owned();

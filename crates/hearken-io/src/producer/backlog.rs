@@ -286,7 +286,7 @@ impl EventNumbers {
         Some(number)
     }
 
-    /// Takes back the session's latest number, because its event was joined to the one before it.
+    /// Undoes the session's latest number, because its event was joined to the one before it.
     fn joined(&mut self, session: &str, number: Option<u64>, event_id: Option<&str>) {
         let Some(number) = number else { return };
         if let Some(next) = self.next.get_mut(session) {
