@@ -260,7 +260,7 @@ pub enum Command {
         /// The text
         #[arg(value_name = "TEXT", required = true)]
         text: Vec<String>,
-        /// auto, speech-dispatcher, system, nvda:LIBRARY, command:PROGRAM or none
+        /// auto, speech-dispatcher, espeak-ng, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM or none
         #[arg(long, value_name = "VOICE")]
         voice: Option<VoiceChoice>,
         /// The settings file
@@ -353,7 +353,7 @@ pub struct Options {
     /// When plain lines and the transcript of the full face show the time
     #[arg(long, value_enum, value_name = "WHEN")]
     pub times: Option<TimesChoice>,
-    /// How to say it: auto, speech-dispatcher, system, nvda:LIBRARY, command:PROGRAM or none
+    /// How to say it: auto, speech-dispatcher, espeak-ng, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM or none
     #[arg(long, value_name = "VOICE")]
     pub voice: Option<VoiceChoice>,
     /// How long each announcement is

@@ -38,6 +38,8 @@ mod cue;
 mod daemon;
 #[path = "audio/delivery.rs"]
 mod delivery;
+#[path = "audio/latency.rs"]
+mod latency;
 #[path = "audio/phonemes.rs"]
 mod phonemes;
 #[path = "audio/questions.rs"]

@@ -13,11 +13,11 @@ use hearken::keys::{BINDINGS, LINES, LineCommand};
 use hearken::protocol::{JsonKind, Machine, Problem, Rule, Severity, TextForm};
 use hearken::session::{AgentState, AnomalyKind, Lifecycle, OutputRun, QuestionRun, ToolRun};
 
+use crate::support::page::{COLUMNS, wrapped};
+
 mod guide;
 mod phrases;
 
-/// How many columns a line of a document may have.
-const COLUMNS: usize = 100;
 /// How many words all documents may have together.
 const WORDS: usize = 32_000;
 /// How many of these the README may have.
@@ -155,26 +155,6 @@ fn every_folder_crate_and_scenario_is_named() {
         let name = format!("`{}`", info.name);
         assert!(usage.contains(&name), "docs/usage.md lacks {name}");
     }
-}
-
-/// Wraps the entries of lists at 100 columns, as the rest of a page is.
-fn wrapped(text: &str) -> String {
-    let mut page = String::new();
-    for line in text.lines() {
-        let mut rest = line;
-        let mut indent = "";
-        while line.starts_with("- ") && indent.len() + rest.chars().count() > COLUMNS {
-            let most = rest.char_indices().nth(COLUMNS + 1 - indent.len());
-            let most = most.map_or(rest.len(), |(at, _)| at);
-            let Some(at) = rest[..most].rfind(' ').filter(|at| *at > 1) else {
-                break;
-            };
-            page.push_str(&format!("{indent}{}\n", &rest[..at]));
-            (rest, indent) = (&rest[at + 1..], "  ");
-        }
-        page.push_str(&format!("{indent}{rest}\n"));
-    }
-    page
 }
 
 /// Checks the generated part of a page, between two marks; `HEARKEN_UPDATE_DOCS=1` rewrites it.

@@ -400,3 +400,110 @@ fn hooks_are_shown_and_agreed_to_before_they_are_written() {
     );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{ broken");
 }
+
+/// The other events that Claude Code 2.1.332 has, each with what its message adds.
+fn other_events() -> Vec<(&'static str, Value)> {
+    vec![
+        ("SessionStart", json!({"source": "startup", "model": "m"})),
+        ("Setup", json!({"trigger": "init"})),
+        ("InstructionsLoaded", json!({"file_path": "/w/CLAUDE.md"})),
+        ("UserPromptExpansion", json!({"prompt": "make it"})),
+        (
+            "MessageDisplay",
+            json!({"turn_id": "t", "message_id": "m", "index": 0, "final": true, "delta": "I look."}),
+        ),
+        (
+            "Notification",
+            json!({"message": "Look here", "notification_type": "agent_needs_input"}),
+        ),
+        (
+            "SubagentStart",
+            json!({"agent_id": "h", "agent_type": "Explore"}),
+        ),
+        (
+            "SubagentStop",
+            json!({"agent_id": "h", "agent_type": "Explore"}),
+        ),
+        (
+            "TaskCreated",
+            json!({"task_id": "1", "task_subject": "Tidy up", "task_description": "x"}),
+        ),
+        (
+            "TaskCompleted",
+            json!({"task_id": "1", "task_subject": "Tidy up"}),
+        ),
+        (
+            "TeammateIdle",
+            json!({"teammate_name": "Ann", "team_name": "x"}),
+        ),
+        (
+            "PreModelSwitch",
+            json!({"from_model": "a", "to_model": "b"}),
+        ),
+        (
+            "PostModelSwitch",
+            json!({"from_model": "a", "to_model": "b", "source": "command"}),
+        ),
+        ("PostToolBatch", json!({"tool_calls": [{}, {}]})),
+        ("PreCompact", json!({"trigger": "auto"})),
+        ("PostCompact", json!({"trigger": "auto"})),
+        ("ConfigChange", json!({"source": "user_settings"})),
+        ("CwdChanged", json!({"old_cwd": "/w", "new_cwd": "/x"})),
+        ("DirectoryAdded", json!({"path": "/y"})),
+        ("FileChanged", json!({"file_path": "/w/a"})),
+        ("WorktreeCreate", json!({"name": "x"})),
+        ("WorktreeRemove", json!({"worktree_path": "/x"})),
+        ("PreSkillShellCommand", json!({"command": "ls"})),
+        (
+            "ElicitationResult",
+            json!({"mcp_server_name": "deploy", "action": "accept"}),
+        ),
+        ("StopFailure", json!({"error": "It broke."})),
+        ("SessionEnd", json!({"reason": "other"})),
+    ]
+}
+
+#[test]
+fn each_event_of_claude_code_is_known_and_another_is_skipped_and_counted() {
+    let place = Place::new();
+    let arguments = [
+        "watch",
+        "claude",
+        "--face",
+        "json",
+        "--voice",
+        "none",
+        "--verbosity",
+        "detailed",
+    ];
+    let mut command = command(&arguments);
+    let mut hearken = Hearken::spawn(command.env(STATE, place.path()));
+    hearken.announced("connection", "Connected");
+    for (event, more) in other_events() {
+        place.says(&message("a", event, more));
+    }
+    for words in [
+        "Claude Code begins in a.",
+        "Claude Code in a says: Look here",
+        "A helper of Claude Code begins: Explore",
+        "A helper of Claude Code is done: Explore",
+        "New task of Claude Code in a: Tidy up",
+        "Task of Claude Code done in a: Tidy up",
+        "A teammate of Claude Code in a is idle: Ann",
+        "Claude Code in a works with b now.",
+    ] {
+        hearken.announced("connection", words);
+    }
+    hearken.announced("output", "I look.");
+    hearken.announced("session_errored", "It broke.");
+    // The rest of its 34 are heard in the other tests.
+    let unknown = "it sent something that hearken does not know: ";
+    let known = hearken.seen().iter().all(|line| !line.contains(unknown));
+    assert!(known, "{:?}", hearken.seen());
+    place.says(&message("a", "Brand new", json!({})));
+    hearken.announced("connection", &format!("{unknown}Brand new."));
+    place.says(&prompted("a"));
+    hearken.announced("session_started", "started");
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
+}

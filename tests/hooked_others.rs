@@ -16,7 +16,8 @@ impl Place {
     /// Starts a listening hearken that hands questions back after 10 seconds, the shortest time.
     fn watch_briefly(&self, word: &str) -> Hearken {
         let config = self.path().join("config.toml");
-        std::fs::write(&config, "[links]\nhand_back_seconds = 10\n").unwrap();
+        let settings = "[links]\nhand_back_seconds = 10\ngemini_waits = true\n";
+        std::fs::write(&config, settings).unwrap();
         let config = config.to_str().unwrap();
         let watch = [
             "watch", word, "--face", "linear", "--voice", "none", "--config", config,
@@ -125,6 +126,50 @@ fn a_question_goes_back_to_its_terminal_by_a_key_in_time_and_when_hearken_is_kil
     hearken.wait("the last question", |line| line.contains("y 3"));
     hearken.kill();
     assert_eq!(decided(hook, SOON), "");
+}
+
+#[test]
+fn gemini_waits_before_a_call_that_can_be_rejected_or_left_to_it() {
+    let place = Place::new();
+    let mut hearken = place.watch_briefly("gemini");
+    let body = |event: &str, mut more: Value| {
+        more["session_id"] = "5".into();
+        more["cwd"] = "/work/a".into();
+        more["hook_event_name"] = event.into();
+        more
+    };
+    let sender = ["gemini"];
+    place.relays(&sender, &body("BeforeAgent", json!({"prompt": "make it"})));
+    let call = |tool: &str, input: Value| {
+        body(
+            "BeforeTool",
+            json!({"tool_name": tool, "tool_input": input}),
+        )
+    };
+    place.relays(&sender, &call("read_file", json!({"file_path": "/a"})));
+    let touch = json!({"command": "touch a.txt"});
+    let hook = place.relay(&sender, &call("run_shell_command", touch));
+    hearken.wait("what it means", |line| {
+        line.contains("Here you can only reject it.")
+    });
+    hearken.wait("the question", |line| line.contains("n 1"));
+    hearken.say("r not there");
+    let said = decided(hook, SOON);
+    assert_eq!(said, r#"{"decision":"deny","reason":"not there"}"#);
+    let touch = json!({"command": "touch b.txt"});
+    let hook = place.relay(&sender, &call("run_shell_command", touch));
+    hearken.wait("the next question", |line| line.contains("n 2"));
+    hearken.say("y 2");
+    hearken.say("o 2 1");
+    hearken.wait("the second step", |line| line.contains("c 2 to confirm"));
+    hearken.say("c 2");
+    assert_eq!(decided(hook, SOON), "");
+    hearken.wait("that it goes on", |line| {
+        line.contains("Gemini CLI goes on")
+    });
+    hearken.say("q");
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
 }
 
 /// A hearken that hangs can't hand a question back, so the relay does.

@@ -121,7 +121,7 @@ fn doctor_names_the_agents_that_are_here_and_starts_none() {
     let none = place.doctor();
     has(
         &none,
-        "20 other agents can be started once installed; hearken run --list says how",
+        "43 other agents can be started once installed; hearken run --list says how",
     );
     for name in ["codex", "claude", "opencode"] {
         place.program(name);

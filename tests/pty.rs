@@ -9,6 +9,8 @@
 
 #![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 
+mod hooks;
+
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};

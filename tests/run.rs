@@ -10,7 +10,7 @@ use crate::support::child::{Hearken, command};
 use crate::support::stand_in::{StandIn, Talk};
 #[cfg(unix)]
 use crate::support::terminal::Terminal;
-use agents::{Agent, Asking, Whole};
+use agents::{Agent, Asking, Newer, Whole};
 
 pub(crate) mod agents;
 #[cfg(unix)]
@@ -257,6 +257,21 @@ fn the_end_of_an_agent_is_told_and_what_it_left_undone() {
 /// A program started from a desktop has a short `PATH`: an agent in the person's own folder is found all the same, and
 /// finds others there.
 #[test]
+fn an_agent_of_version_2_of_the_protocol_is_left_with_one_sentence() {
+    let agent = Working::new::<Newer>();
+    let hearken = Hearken::start(&run(&agent, &["--face", "json", "--prompt", "touch it"]));
+    let (code, errors, seen) = hearken.exit();
+    assert_eq!((code, errors.as_str()), (1, ""));
+    let words = "it speaks version 2 of ACP, and hearken speaks version 1";
+    let told = seen.iter().filter(|line| line.contains(words)).count();
+    assert_eq!(told, 1, "{seen:?}");
+    for noise in [r#""kind":"anomaly""#, "does not know", "could not be read"] {
+        assert!(!seen.iter().any(|line| line.contains(noise)), "{seen:?}");
+    }
+    assert_eq!(agent.heard(), [""; 0], "nothing but the greeting was sent");
+}
+
+#[test]
 fn an_agent_that_path_does_not_name_is_found_where_it_was_installed() {
     let home = tempfile::tempdir().unwrap();
     let places = [".local", ".npm-global"].map(|place| home.path().join(place).join("bin"));
@@ -325,7 +340,14 @@ const NOWHERE: &str = if cfg!(windows) {
 fn what_can_not_be_run_is_said_with_what_helps_before_anything_starts() {
     for (arguments, words) in [
         (vec!["run"], "there is nothing to run"),
-        (vec!["run", "purple"], "known are opencode, codex"),
+        (
+            vec!["run", "purple"],
+            "hearken run --list names the known ones",
+        ),
+        (
+            vec!["run", "https://127.0.0.1:1/acp"],
+            "ws:// and wss://, not over HTTP",
+        ),
         (vec!["run", "opencode"], "npm install -g opencode-ai"),
         (
             vec!["run", "--", NOWHERE],

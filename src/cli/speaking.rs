@@ -12,7 +12,7 @@ use crate::config::{Load, Verbosity, VoiceChoice};
 /// How what an editor's agent does is spoken.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Speaking {
-    /// How to say it: auto, speech-dispatcher, system, nvda:LIBRARY, command:PROGRAM or none
+    /// How to say it: auto, speech-dispatcher, espeak-ng, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM or none
     #[arg(long, value_name = "VOICE")]
     pub voice: Option<VoiceChoice>,
     /// How long each announcement is

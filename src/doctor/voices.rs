@@ -163,7 +163,9 @@ fn taken(chosen: &Tried, choice: &VoiceChoice, name: &str) -> bool {
         VoiceChoice::SpeechDispatcher => name == "speech-dispatcher",
         VoiceChoice::System => name == "system",
         VoiceChoice::Command(command) => command == name,
-        VoiceChoice::Auto | VoiceChoice::Nvda(_) | VoiceChoice::None => false,
+        VoiceChoice::Auto | VoiceChoice::Nvda(_) | VoiceChoice::Lasting(_) | VoiceChoice::None => {
+            false
+        }
     };
     found || named
 }
@@ -216,6 +218,7 @@ fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> Finding {
         VoiceChoice::SpeechDispatcher
         | VoiceChoice::System
         | VoiceChoice::Nvda(_)
+        | VoiceChoice::Lasting(_)
         | VoiceChoice::Command(_) => Finding::broken(
             Surrounding::Voice,
             Phrase::new("doctor.voice.unusable").with("reason", because(reason)),
@@ -249,7 +252,7 @@ fn of_another(name: &str, tried: &Tried) -> Finding {
 
 fn flag(name: &str) -> String {
     match name {
-        "speech-dispatcher" | "system" => format!("--voice {name}"),
+        "speech-dispatcher" | "system" | "espeak-ng" | "espeak" => format!("--voice {name}"),
         program => format!("--voice command:{program}"),
     }
 }

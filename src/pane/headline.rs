@@ -185,6 +185,9 @@ fn switched(app: &App) -> Vec<String> {
     if app.is_quiet() {
         parts.push(app.phrases().text("status.line.quiet", &[]));
     }
+    if app.stopped() > 0 {
+        parts.push(app.phrases().text("status.line.stopped", &[]));
+    }
     let muted = app.muted();
     if !muted.is_empty() {
         let agents = ("agents", Arg::Own(muted.join(", ")));

@@ -64,18 +64,15 @@ pub(super) struct StartableAgent {
 #[error("no agent can be started: {self:?}")]
 pub(super) enum AgentFault {
     /// No agent is named.
-    Nothing {
-        /// The names of the known agents.
-        names: String,
-    },
+    Nothing,
+    /// The address of a server that would speak the protocol over HTTP, which is a draft.
+    OverHttp(String),
     /// No known agent has this name.
     Unknown {
         /// The name.
         name: String,
         /// The known name that was probably meant.
         close: Option<String>,
-        /// The names of the known agents.
-        names: String,
     },
     /// A known agent is not installed.
     NotInstalled {
@@ -181,17 +178,22 @@ pub(super) fn find(wanted: Wanted) -> anyhow::Result<StartableAgent> {
     let prompt = prompt(wanted.prompt, wanted.prompt_file.as_deref())?;
     let (title, command) = match &wanted.agent {
         None if wanted.program.is_empty() => {
-            bail!(AgentFault::Nothing { names: names()? })
+            bail!(AgentFault::Nothing)
         }
         None => (None, in_full(wanted.program)?),
         Some(name) => {
             let agents = known_agents()?;
             let Some(agent) = agents.into_iter().find(|agent| agent.name == *name) else {
+                if ["http://", "https://"]
+                    .iter()
+                    .any(|it| name.starts_with(it))
+                {
+                    bail!(AgentFault::OverHttp(clean(name).into_owned()));
+                }
                 let all = known_agents()?;
                 bail!(AgentFault::Unknown {
                     name: clean(name).into_owned(),
                     close: closest(name, all.iter().map(|agent| agent.name.as_str())),
-                    names: names()?,
                 });
             };
             if !is_there(OsStr::new(agent.program())) {
@@ -269,14 +271,6 @@ pub(super) fn endpoint(wanted: Wanted) -> anyhow::Result<(String, Option<String>
     }
     let prompt = prompt(wanted.prompt, wanted.prompt_file.as_deref())?;
     Ok((wanted.agent.unwrap_or_default(), prompt))
-}
-
-fn names() -> anyhow::Result<String> {
-    let names: Vec<String> = known_agents()?
-        .into_iter()
-        .map(|agent| agent.name)
-        .collect();
-    Ok(names.join(", "))
 }
 
 /// Makes a relative program path absolute, because the program is started in another folder.

@@ -18,7 +18,7 @@ use crate::broker::{BrokerAddress, BrokerEvent, BrokerRequest};
 use crate::cli::Bridging;
 use crate::config::{Dialect, FaceChoice, VoiceChoice};
 use crate::dialect::fleet::{BRIDGE, Content, Obstacle, Report, Request, RequestOutcome};
-use crate::link::{Phrase, PhraseArg};
+use crate::link::{Cause, Fault, Phrase, PhraseArg};
 use crate::platform;
 use crate::platform::files::open_to_read;
 use crate::platform::signals::{Leave, Leaving};
@@ -444,11 +444,14 @@ impl BridgeShell {
             BrokerEvent::Down(_) if self.is_down => return None,
             BrokerEvent::Down(fault) => {
                 self.is_down = true;
+                let key = match fault {
+                    Fault::Other(Cause::BrokerStreamGone | Cause::BrokerSmall) => {
+                        "bridge.broker.stores_nothing"
+                    }
+                    _ => "bridge.broker.down",
+                };
                 let reason = PhraseArg::Fault(fault);
-                (
-                    Phrase::new("bridge.broker.down").with("reason", reason),
-                    false,
-                )
+                (Phrase::new(key).with("reason", reason), false)
             }
             BrokerEvent::Failed(fault) => {
                 self.exit = Some(Exit::NoSource);
@@ -465,8 +468,19 @@ impl BridgeShell {
                     true,
                 )
             }
-            BrokerEvent::TooLarge { size, limit } => {
-                let phrase = Phrase::new("bridge.broker.too_large")
+            BrokerEvent::StoresNothing(fault) => {
+                let reason = PhraseArg::Fault(fault);
+                let phrase = Phrase::new("bridge.broker.stores_nothing");
+                (phrase.with("reason", reason), false)
+            }
+            BrokerEvent::Stores => (Phrase::new("bridge.broker.stores"), false),
+            BrokerEvent::TooLarge { size, limit, asks } => {
+                let phrase = match asks {
+                    Some(agent) => Phrase::new("bridge.broker.too_large.question")
+                        .with("agent", PhraseArg::Name(agent)),
+                    None => Phrase::new("bridge.broker.too_large"),
+                };
+                let phrase = phrase
                     .with("size", own(size.to_string()))
                     .with("limit", own(limit.to_string()));
                 (phrase, true)

@@ -105,6 +105,7 @@ impl BrokerSide {
                 Lane::Act => Precedence::Activity,
                 Lane::Text => Precedence::Text,
             },
+            asks: published.asks,
         });
     }
 
@@ -124,8 +125,8 @@ impl BrokerSide {
         } = request;
         let content = match request.kind {
             RequestKind::Now => {
-                let snapshot = snapshot(self.broker.sequence(), self.open.texts());
-                return Asked::Now(snapshot);
+                let (sequence, limit) = (self.broker.sequence(), self.broker.limit());
+                return Asked::Now(snapshot(sequence, limit, self.open.texts()));
             }
             RequestKind::Reply => {
                 self.publishing

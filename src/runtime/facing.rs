@@ -68,6 +68,7 @@ pub(super) fn wish(engine: &VoiceChoice, reader: bool) -> VoiceWish {
         | VoiceChoice::SpeechDispatcher
         | VoiceChoice::System
         | VoiceChoice::Nvda(_)
+        | VoiceChoice::Lasting(_)
         | VoiceChoice::Command(_) => VoiceWish::Speak,
     }
 }

@@ -70,6 +70,7 @@ impl Feeds {
                         let terms = HookTerms {
                             transcript: settings.config.transcript,
                             hand_back: Duration::from_secs(settings.config.hand_back_seconds),
+                            gemini_waits: settings.config.gemini_waits,
                         };
                         doors.insert(LinkId(at), (hooked::door()?, listening.clone(), terms));
                     }

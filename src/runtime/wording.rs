@@ -73,20 +73,18 @@ pub fn fault(error: &anyhow::Error, words: &Phrases) -> String {
 fn agent_fault(fault: &AgentFault, words: &Phrases) -> String {
     let own = |text: &String| Arg::Own(text.clone());
     match fault {
-        AgentFault::Nothing { names } => words.text("run.nothing", &[("names", own(names))]),
+        AgentFault::Nothing => words.text("run.nothing", &[]),
+        AgentFault::OverHttp(name) => words.text("run.over_http", &[("name", own(name))]),
         AgentFault::Unknown {
             name,
             close: Some(close),
-            ..
         } => words.text(
             "run.unknown.close",
             &[("name", own(name)), ("close", own(close))],
         ),
-        AgentFault::Unknown {
-            name,
-            close: None,
-            names,
-        } => words.text("run.unknown", &[("name", own(name)), ("names", own(names))]),
+        AgentFault::Unknown { name, close: None } => {
+            words.text("run.unknown", &[("name", own(name))])
+        }
         AgentFault::NotInstalled {
             title,
             program,

@@ -159,6 +159,7 @@ pub(super) fn speech_of(config: &Config, reader: bool) -> usize {
         | VoiceChoice::SpeechDispatcher
         | VoiceChoice::System
         | VoiceChoice::Nvda(_)
+        | VoiceChoice::Lasting(_)
         | VoiceChoice::Command(_) => SPEAKS,
     }
 }

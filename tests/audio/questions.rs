@@ -15,7 +15,7 @@ use super::{PATIENCE, RATE, Recorder, Rig, is_loud, until};
 
 #[allow(dead_code, reason = "not every test that shares it uses all of it")]
 #[path = "../support/terminal.rs"]
-mod terminal;
+pub mod terminal;
 
 use terminal::Terminal;
 

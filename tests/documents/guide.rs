@@ -231,9 +231,9 @@ fn a_call_that_can_not_be_used_is_one_sentence_in_each_language() {
         ),
         (
             "watch --voice loud",
-            "--voice can't be loud: there is no such voice; choose auto, speech-dispatcher, system, nvda:LIBRARY, command:PROGRAM or none.",
-            "--voice kann nicht loud sein: eine solche Stimme gibt es nicht; wählen Sie auto, speech-dispatcher, system, nvda:BIBLIOTHEK, command:PROGRAMM oder none.",
-            "--voice no puede ser loud: no existe esa voz; elija auto, speech-dispatcher, system, nvda:BIBLIOTECA, command:PROGRAMA o none.",
+            "--voice can't be loud: there is no such voice; choose auto, speech-dispatcher, espeak-ng, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM or none.",
+            "--voice kann nicht loud sein: eine solche Stimme gibt es nicht; wählen Sie auto, speech-dispatcher, espeak-ng, system, nvda:BIBLIOTHEK, command:PROGRAMM, json:PROGRAMM oder none.",
+            "--voice no puede ser loud: no existe esa voz; elija auto, speech-dispatcher, espeak-ng, system, nvda:BIBLIOTECA, command:PROGRAMA, json:PROGRAMA o none.",
         ),
         (
             "watch --retries many",

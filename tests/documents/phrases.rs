@@ -117,6 +117,7 @@ fn the_phrase_file_and_the_code_agree() {
         "agent.handoff.requested",
         "agent.output.streaming",
         "agent.session.started",
+        "agent.state.changed",
         "question.asked",
         "question.rejected",
         "question.replied",

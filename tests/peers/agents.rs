@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::child::Hearken;
 use super::kinds;
 use super::scene::{
-    Agent, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT, COPILOT_BEFORE, GEMINI, OPENCODE,
-    OPENCODE_BEFORE, OPENCODE_BY_MESSAGES, QWEN, QWEN_BEFORE, Scene, asked, children, count, kill,
-    wants, write,
+    Agent, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT, COPILOT_BEFORE, GEMINI,
+    GEMINI_BEFORE, OPENCODE, OPENCODE_BEFORE, OPENCODE_BY_MESSAGES, PI, PI_BEFORE, QWEN,
+    QWEN_BEFORE, Scene, VIBE, VIBE_BEFORE, asked, children, count, kill, wants, write,
 };
 use super::screen::terminal::Terminal;
-use super::table::{ALL_SHOWN, shows_all};
+use super::table::{ALL_SHOWN, Shown, shows_all};
 
 /// The time without a key after which a question can be answered.
 const ARMED: Duration = Duration::from_millis(1200);
@@ -153,11 +153,7 @@ fn in_short(agent: &Agent) {
     hearken.say(&format!("y {n}"));
     hearken.announced("reply", "to confirm");
     hearken.say(&format!("c {n}"));
-    let failed = hearken.announced("tool_completed", "Failed, exit 3: ");
-    let failed = failed["text"].as_str().unwrap();
-    let words = "Failed, exit 3: echo one; echo two; exit 3. Last line: two";
-    assert!(failed.starts_with(words), "{failed}");
-    hearken.announced("session_completed", "1 call of a tool failed");
+    fails(&mut hearken, agent);
 
     hearken.say(&format!("> {urge}sleep"));
     let n = asked(&mut hearken, "sleep 20");
@@ -179,6 +175,15 @@ fn in_short(agent: &Agent) {
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
     shows_all(agent.title, &agent.version(), &ALL_SHOWN);
+}
+
+/// Hears that a command failed, or that its agent does not say so.
+fn fails(hearken: &mut Hearken, agent: &Agent) {
+    let (call, turn) = agent.failed;
+    let failed = hearken.announced("tool_completed", "exit 3");
+    let failed = failed["text"].as_str().unwrap();
+    assert!(failed.starts_with(call), "{failed}");
+    hearken.announced("session_completed", turn);
 }
 
 fn stop(hearken: &mut Hearken) {
@@ -442,38 +447,68 @@ fn copilot_did_so_in_the_version_before() {
     in_short(&COPILOT_BEFORE);
 }
 
-/// Its questions name the command only in their title, and its calls no exit code.
 #[test]
-fn gemini_is_prompted_answered_and_stopped() {
-    let scene = Scene::new(&GEMINI);
-    let mut hearken = scene.start(&GEMINI, &["--prompt", "say hello"]);
+fn gemini_does_in_short_what_every_agent_does() {
+    in_short(&GEMINI);
+}
+
+#[test]
+fn gemini_did_so_in_the_version_before() {
+    in_short(&GEMINI_BEFORE);
+}
+
+#[test]
+fn vibe_does_in_short_what_every_agent_does() {
+    in_short(&VIBE);
+}
+
+#[test]
+fn vibe_did_so_in_the_version_before() {
+    in_short(&VIBE_BEFORE);
+}
+
+#[test]
+fn pi_asks_nothing_and_that_is_said() {
+    without_asking(&PI);
+}
+
+#[test]
+fn pi_did_so_in_the_version_before() {
+    without_asking(&PI_BEFORE);
+}
+
+/// Makes an agent that never asks do what is expected of it.
+fn without_asking(agent: &Agent) {
+    let scene = Scene::new(agent);
+    let mut hearken = scene.start(agent, &["--prompt", "say hello"]);
     hearken.announced("output", "It has two sentences.");
     hearken.announced("session_completed", "Finished");
 
     hearken.say("> touch a.txt");
-    let n = asked(&mut hearken, "touch a.txt");
-    assert!(!scene.has("a.txt"));
-    hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
-    hearken.say(&format!("c {n}"));
     hearken.announced("tool_completed", "touch a.txt");
+    hearken.wait("that it does not ask", |line| {
+        line.contains("pi ACP adapter changes files without asking you.")
+    });
     hearken.announced("session_completed", "Finished");
     assert!(scene.has("a.txt"));
 
-    hearken.say("> touch b.txt");
-    let n = asked(&mut hearken, "touch b.txt");
-    hearken.say(&format!("n {n} rather not there"));
-    hearken.announced("connection", "Your reason is sent as your next prompt");
-    hearken.announced("output", "It has two sentences.");
-    hearken.announced("session_completed", "Finished");
-    assert!(scene.asked().contains("rather not there"));
-    assert!(!scene.has("b.txt"));
+    hearken.say("> fail");
+    fails(&mut hearken, agent);
+
+    hearken.say("> sleep");
+    hearken.announced("tool_invoked", "env sleep 20");
+    stop(&mut hearken);
+    let stopped = hearken.announced("tool_completed", "");
+    assert_eq!(stopped["text"], "Stopped: env sleep 20");
+    hearken.announced("session_cancelled", "Cancelled by user");
 
     hearken.say("> wait now");
     hearken.announced("output", "Sentence 2 stands here.");
     stop(&mut hearken);
     hearken.announced("session_cancelled", "Cancelled by user");
     hearken.say("q");
+    assert_eq!(count(&hearken, "confirmation"), 0);
     assert_eq!(hearken.exit().0, 0);
-    shows_all(GEMINI.title, &GEMINI.version(), &ALL_SHOWN);
+    let what = [Shown::Heard, Shown::Prompted, Shown::Stopped];
+    shows_all(agent.title, &agent.version(), &what);
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::child::{Hearken, command};
 use super::codex::{accept, asked};
 use super::scene::{
-    Agent, CODEX, COPILOT, NEWEST, QWEN, Scene, codex_settings, installed, kill, write,
+    Agent, CODEX, COPILOT, GEMINI, NEWEST, QWEN, Scene, codex_settings, installed, kill, write,
 };
 use super::screen::terminal::Terminal;
-use super::table::{Shown, shows_all};
+use super::table::{Shown, shows, shows_all};
 
 /// How long a program takes what is typed for a part of a paste, in which Enter only breaks the line.
 const NO_PASTE: Duration = Duration::from_millis(700);
@@ -102,9 +102,41 @@ const QWEN_TERMINAL: Hooked = Hooked {
     ),
 };
 
+const GEMINI_TERMINAL: Hooked = Hooked {
+    name: "gemini",
+    title: "Gemini CLI, by its hooks",
+    package: "@google/gemini-cli",
+    agent: Agent {
+        settle: |home, port| {
+            let settings = r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#;
+            write(home, ".gemini/settings.json", settings);
+            (GEMINI.settle)(home, port)
+        },
+        ..GEMINI
+    },
+    // It runs no hooks in a folder that it does not trust, and starts itself anew when it does.
+    before: &[
+        ("Do you trust the files in this folder?", "\r"),
+        ("restarting", ""),
+    ],
+    ready: "Type your message",
+    urge: "",
+    dialog: "Allow execution of",
+    allow: "\r",
+    failed: (
+        "Failed, exit 3: echo one; echo two; exit 3",
+        "1 call of a tool failed",
+    ),
+};
+
 /// Returns the programs that are tried, each with its name for people and its version.
 pub(super) fn tried() -> Vec<(&'static str, String)> {
-    let all = [&CODEX_TERMINAL, &COPILOT_TERMINAL, &QWEN_TERMINAL];
+    let all = [
+        &CODEX_TERMINAL,
+        &COPILOT_TERMINAL,
+        &QWEN_TERMINAL,
+        &GEMINI_TERMINAL,
+    ];
     let tried = all.map(|it| (it.title, installed(NEWEST, it.package)));
     tried.into()
 }
@@ -136,9 +168,11 @@ impl Stage<'_> {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn hearken(&self) -> Hearken {
+    fn hearken(&self, settings: &str) -> Hearken {
+        let [option, file] = self.scene.configured(settings);
         let arguments = ["watch", "hooks", "--voice", "none", "--face", "json"];
-        let mut hearken = Hearken::spawn(self.settled(&mut command(&arguments)));
+        let mut command = command(&arguments);
+        let mut hearken = Hearken::spawn(self.settled(command.args([option, file])));
         hearken.announced("connection", "Connected");
         hearken
     }
@@ -199,7 +233,7 @@ fn story(program: &Hooked) {
         said.contains("shows no question of its own") || said.contains("It shows no question"),
         "{said}"
     );
-    let mut hearken = stage.hearken();
+    let mut hearken = stage.hearken("");
     let mut terminal = stage.terminal(program.before);
 
     // Allowed: its own terminal asks nothing meanwhile.
@@ -295,4 +329,93 @@ fn copilot_is_answered_through_its_hooks() {
 #[test]
 fn qwen_code_is_answered_through_its_hooks() {
     story(&QWEN_TERMINAL);
+}
+
+/// Its hooks can refuse a call before its own terminal asks, and allow none.
+#[test]
+fn gemini_is_heard_and_its_calls_are_rejected_or_left_to_its_terminal() {
+    let program = &GEMINI_TERMINAL;
+    let scene = Scene::new(&program.agent);
+    let stage = Stage { program, scene };
+    let said = stage.hooks("install");
+    assert!(
+        said.contains("Gemini's hooks can't allow anything"),
+        "{said}"
+    );
+
+    // It asks in its own terminal alone, and hearken says so.
+    let mut hearken = stage.hearken("");
+    let mut terminal = stage.terminal(program.before);
+    stage.tell(&mut terminal, "touch a.txt");
+    hearken.announced("session_started", "started");
+    hearken.announced(
+        "clarification",
+        "It wants to run `touch a.txt`. Answer it in its own terminal.",
+    );
+    terminal.wait(program.dialog);
+    assert!(!stage.scene.has("a.txt"));
+    terminal.let_pass(NO_PASTE);
+    terminal.press(program.allow);
+    hearken.announced("tool_completed", "touch a.txt");
+    hearken.announced("session_completed", "Finished");
+    assert!(stage.scene.has("a.txt"));
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
+
+    // Where it waits, a call is rejected with a reason before its terminal asks.
+    let mut hearken = stage.hearken("[links]\ngemini_waits = true\n");
+    stage.tell(&mut terminal, "touch b.txt");
+    hearken.announced("connection", "Here you can only reject it.");
+    let n = asked(&mut hearken, "\ntouch b.txt\n");
+    terminal.let_pass(Duration::from_secs(2));
+    assert!(
+        !terminal.screen().contains(program.dialog),
+        "{}",
+        terminal.screen()
+    );
+    hearken.say(&format!("y {n}"));
+    hearken.say(&format!("n {n} rather not there"));
+    hearken.announced("reply", "Your reason: rather not there.");
+    hearken.announced("session_completed", "Finished");
+    assert!(!stage.scene.has("b.txt"));
+    assert!(stage.scene.asked().contains("rather not there"));
+
+    // Left to its own terminal: its dialog appears there, and a command that fails has failed.
+    stage.tell(&mut terminal, "fail");
+    let n = asked(&mut hearken, "exit 3");
+    hearken.say(&format!("o {n} 1"));
+    hearken.announced("reply", "to confirm");
+    hearken.say(&format!("c {n}"));
+    hearken.announced("connection", "Gemini CLI goes on");
+    terminal.wait(program.dialog);
+    terminal.let_pass(NO_PASTE);
+    terminal.press(program.allow);
+    let (call, turn) = program.failed;
+    hearken.announced("tool_completed", call);
+    hearken.announced("session_completed", turn);
+
+    // A hearken that is killed hands its question back.
+    stage.tell(&mut terminal, "touch c.txt");
+    asked(&mut hearken, "\ntouch c.txt\n");
+    hearken.kill();
+    terminal.wait(program.dialog);
+    assert!(!stage.scene.has("c.txt"));
+    kill(terminal.id());
+
+    stage.hooks("uninstall");
+    let mut hearken = stage.hearken("");
+    let mut terminal = stage.terminal(&[]);
+    stage.tell(&mut terminal, "touch d.txt");
+    terminal.wait(program.dialog);
+    kill(terminal.id());
+    hearken.say("q");
+    let (code, _, seen) = hearken.exit();
+    assert_eq!(code, 0, "{}", seen.join("\n"));
+    assert!(!seen.iter().any(|line| line.contains("d.txt")), "{seen:?}");
+    let seen = [
+        (Shown::Heard, "yes"),
+        (Shown::Asked, "yes"),
+        (Shown::Answered, "only rejected"),
+    ];
+    shows(program.title, &installed(NEWEST, program.package), &seen);
 }

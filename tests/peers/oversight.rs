@@ -6,7 +6,8 @@ use super::agents::ALWAYS;
 use super::child::Hearken;
 use super::scene::{
     Agent, BEFORE, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT, COPILOT_BEFORE, GEMINI,
-    OPENCODE, OPENCODE_BEFORE, QWEN, QWEN_AS_IT_IS, QWEN_BEFORE, Scene, asked, count, wants,
+    GEMINI_BEFORE, OPENCODE, OPENCODE_BEFORE, PI, PI_BEFORE, QWEN, QWEN_AS_IT_IS, QWEN_BEFORE,
+    Scene, VIBE, VIBE_BEFORE, asked, count, wants,
 };
 use super::table::{Shown, rows, shows};
 
@@ -146,6 +147,44 @@ fn the_modes_of_gemini() {
 }
 
 #[test]
+fn the_modes_of_vibe() {
+    let (_scene, mut hearken) = starts(&VIBE);
+    changes(
+        &mut hearken,
+        "Session Mode is Accept Edits. Change it to what?",
+        "1",
+        "You are asked more then. Mode Ask: Mistral Vibe asks before it changes anything.",
+    );
+    leaves(hearken);
+    let chosen = "Your settings chose mode Ask: Mistral Vibe asks before it changes anything. It is set back when you leave.";
+    always_asks(&VIBE, chosen);
+    set_back(&VIBE, chosen);
+}
+
+/// Checks that the mode that the settings chose is gone when the conversation is continued without them.
+fn set_back(agent: &Agent, chosen: &str) {
+    let scene = Scene::new(agent);
+    let settings = scene.configured(ALWAYS);
+    let mut hearken = scene.start(
+        agent,
+        &[&settings[0], &settings[1], "--prompt", "say hello"],
+    );
+    hearken.announced("connection", chosen);
+    hearken.announced("session_completed", "Finished");
+    leaves(hearken);
+    let mut hearken = scene.start(agent, &["--continue"]);
+    hearken.announced("connection", "It goes on with an earlier conversation");
+    hearken.announced("connection", agent.starts);
+    leaves(hearken);
+}
+
+#[test]
+fn pi_has_no_mode_that_asks() {
+    let (_scene, hearken) = starts(&PI);
+    leaves(hearken);
+}
+
+#[test]
 fn the_modes_in_which_the_versions_before_begin() {
     let before = [
         OPENCODE_BEFORE,
@@ -156,6 +195,9 @@ fn the_modes_in_which_the_versions_before_begin() {
         CODEX_BEFORE,
         CLAUDE_BEFORE,
         COPILOT_BEFORE,
+        GEMINI_BEFORE,
+        VIBE_BEFORE,
+        PI_BEFORE,
     ];
     for agent in &before {
         let (_scene, hearken) = starts(agent);
@@ -177,6 +219,11 @@ fn each_row_of_the_table_is_of_an_agent_that_is_tried() {
         COPILOT,
         COPILOT_BEFORE,
         GEMINI,
+        GEMINI_BEFORE,
+        VIBE,
+        VIBE_BEFORE,
+        PI,
+        PI_BEFORE,
     ];
     let agents = agents.iter().map(|it| (it.title, it.version()));
     let mut tried: Vec<(String, String)> = agents

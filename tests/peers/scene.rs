@@ -35,6 +35,8 @@ pub(super) struct Agent {
     pub(super) starts: &'static str,
     /// What stands before a prompt so that its command has to be asked about.
     pub(super) urge: &'static str,
+    /// What is said of its command that fails, and of the turn.
+    pub(super) failed: (&'static str, &'static str),
     /// A file operation that it still asks about, although `touch c.txt` was allowed from then on.
     pub(super) other: &'static str,
     /// Whether hearken's settings choose the mode that asks most: in its own, it would judge by itself.
@@ -50,8 +52,23 @@ impl Agent {
     }
 }
 
+/// What is said of a command that fails, and of its turn.
+const FAILED: (&str, &str) = (
+    "Failed, exit 3: echo one; echo two; exit 3. Last line: two",
+    "1 call of a tool failed",
+);
+/// The same of an agent that does not report how a command ended.
+const ENDED: (&str, &str) = ("Ended, unknown how: echo one; echo two; exit 3", "Finished");
+
 /// Returns the version of a package in a folder of the peers.
 pub(super) fn installed(folder: &str, package: &str) -> String {
+    if package == VIBE.package {
+        let output = Command::new(python(folder).join("vibe"))
+            .arg("--version")
+            .output();
+        let said = String::from_utf8(output.expect(".ci/run installs it").stdout).unwrap();
+        return said.split_whitespace().last().unwrap().to_owned();
+    }
     let file = modules(folder).join(package).join("package.json");
     let text = std::fs::read_to_string(&file)
         .unwrap_or_else(|error| panic!("{}: {error}; .ci/run makes it", file.display()));
@@ -61,8 +78,17 @@ pub(super) fn installed(folder: &str, package: &str) -> String {
 
 /// Returns the folder of installed packages within a folder of the peers.
 pub(super) fn modules(folder: &str) -> PathBuf {
+    peers().join(folder).join("node_modules")
+}
+
+/// Returns the folder of the programs in Python within a folder of the peers.
+fn python(folder: &str) -> PathBuf {
+    peers().join(folder).join("python/bin")
+}
+
+fn peers() -> PathBuf {
     let peers = std::env::var("HEARKEN_PEERS").expect(".ci/run names the folder of the peers");
-    Path::new(&peers).join(folder).join("node_modules")
+    PathBuf::from(peers)
 }
 
 pub(super) const OPENCODE: Agent = Agent {
@@ -72,6 +98,7 @@ pub(super) const OPENCODE: Agent = Agent {
     folder: NEWEST,
     starts: "Mode build: OpenCode asks only where its own settings say so.",
     urge: "",
+    failed: FAILED,
     other: "write",
     always: false,
     settle: |home, port| {
@@ -118,6 +145,7 @@ pub(super) const QWEN: Agent = Agent {
     folder: NEWEST,
     starts: "Mode Default: Qwen Code asks before it changes anything.",
     urge: "",
+    failed: FAILED,
     other: "write",
     always: false,
     settle: |home, port| {
@@ -155,6 +183,7 @@ pub(super) const CODEX: Agent = Agent {
     folder: NEWEST,
     starts: "Mode Auto review: Codex decides most things itself. Type set mode to be asked.",
     urge: "ask: ",
+    failed: FAILED,
     other: "touch",
     always: true,
     settle: |home, port| {
@@ -185,6 +214,7 @@ pub(super) const CLAUDE: Agent = Agent {
     folder: NEWEST,
     starts: "Mode Auto: Claude Agent decides most things itself. Type set mode to be asked.",
     urge: "",
+    failed: FAILED,
     other: "write",
     always: true,
     settle: |_, port| {
@@ -211,8 +241,9 @@ pub(super) const COPILOT: Agent = Agent {
     title: "Copilot CLI",
     package: "@github/copilot",
     folder: NEWEST,
-    starts: "Mode Agent: what it asks is not known.",
+    starts: "Mode Agent: Copilot asks before it changes anything.",
     urge: "",
+    failed: FAILED,
     other: "write",
     always: false,
     settle: |_, port| {
@@ -237,6 +268,7 @@ pub(super) const GEMINI: Agent = Agent {
     folder: NEWEST,
     starts: "Mode Default: Gemini CLI asks before it changes anything.",
     urge: "",
+    failed: ENDED,
     other: "write",
     always: false,
     settle: |_, port| {
@@ -247,6 +279,68 @@ pub(super) const GEMINI: Agent = Agent {
             ("GEMINI_MODEL", "gemini-2.5-flash".to_owned()),
         ]
     },
+};
+
+pub(super) const GEMINI_BEFORE: Agent = Agent {
+    folder: BEFORE,
+    ..GEMINI
+};
+
+pub(super) const VIBE: Agent = Agent {
+    name: "vibe",
+    title: "Mistral Vibe",
+    package: "mistral-vibe",
+    folder: NEWEST,
+    starts: "Mode Accept Edits: Mistral Vibe edits files itself, and asks before commands. Type set mode to be asked.",
+    urge: "",
+    failed: ENDED,
+    other: "touch",
+    always: false,
+    settle: |home, port| {
+        let settings = format!(
+            "active_model = \"m\"\nenable_telemetry = false\nenable_update_checks = false\n\
+             enable_auto_update = false\n[[providers]]\nname = \"mock\"\napi_base = \"{}\"\n\
+             api_key_env_var = \"MOCK_KEY\"\napi_style = \"openai\"\nbackend = \"generic\"\n\
+             [[models]]\nname = \"m\"\nprovider = \"mock\"\nalias = \"m\"\n",
+            base(port)
+        );
+        write(home, ".vibe/config.toml", &settings);
+        vec![("MOCK_KEY", "x".to_owned())]
+    },
+};
+
+pub(super) const VIBE_BEFORE: Agent = Agent {
+    folder: BEFORE,
+    ..VIBE
+};
+
+/// It never asks.
+pub(super) const PI: Agent = Agent {
+    name: "pi",
+    title: "pi (pi-acp)",
+    package: "pi-acp",
+    folder: NEWEST,
+    starts: "pi ACP adapter never asks.",
+    urge: "",
+    failed: FAILED,
+    other: "touch",
+    always: false,
+    settle: |home, port| {
+        let model = serde_json::json!({"id": "m", "name": "m", "reasoning": false, "input": ["text"],
+            "contextWindow": 100_000, "maxTokens": 4000,
+            "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}});
+        let models = serde_json::json!({"providers": {"mock": {"baseUrl": base(port),
+            "api": "openai-completions", "apiKey": "x", "models": [model]}}});
+        write(home, ".pi/agent/models.json", &models.to_string());
+        let settings = r#"{"defaultProvider":"mock","defaultModel":"m"}"#;
+        write(home, ".pi/agent/settings.json", settings);
+        Vec::new()
+    },
+};
+
+pub(super) const PI_BEFORE: Agent = Agent {
+    folder: BEFORE,
+    ..PI
 };
 
 /// Returns settings of Codex that name the model.
@@ -304,7 +398,8 @@ impl Scene {
         let found = std::env::var_os("PATH").unwrap();
         // The agents need a newer Node.js than many systems have: it is installed alongside them.
         let node = modules(NEWEST).join("node/bin");
-        let all = [node, own].into_iter().chain(std::env::split_paths(&found));
+        let all = [node, own, python(agent.folder)].into_iter();
+        let all = all.chain(std::env::split_paths(&found));
         let path = std::env::join_paths(all).unwrap().into_string().unwrap();
         environment.push(("PATH", path));
         environment.push(("HOME", home.to_str().unwrap().to_owned()));

@@ -15,6 +15,10 @@ pub struct Whole {
     is_signed_in: bool,
 }
 
+/// An agent that speaks nothing but version 2 of the protocol, as its draft has it.
+#[derive(Default)]
+pub struct Newer;
+
 /// An agent.
 pub trait Agent: Default + 'static {
     /// Returns its messages in answer to a message.
@@ -58,6 +62,15 @@ fn introduces(id: &Value, ways: Value) -> Value {
         id,
         json!({"protocolVersion": 1, "agentCapabilities": {}, "agentInfo": who, "authMethods": ways}),
     )
+}
+
+impl Agent for Newer {
+    fn answer(&mut self, message: &Value) -> Vec<Value> {
+        let who = json!({"name": "my-agent", "title": "My Agent", "version": "1.0.0"});
+        let can = json!({"session": {"prompt": {"image": {}}, "mcp": {"stdio": {}, "http": {}}}});
+        let greeting = json!({"protocolVersion": 2, "capabilities": can, "info": who});
+        vec![result(&message["id"], greeting)]
+    }
 }
 
 impl Agent for Asking {

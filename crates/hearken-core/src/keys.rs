@@ -7,6 +7,7 @@ mod announcing;
 mod choosing;
 mod filter;
 mod groups;
+mod lines;
 mod map;
 mod naming;
 mod reader;
@@ -24,12 +25,13 @@ use crate::config::{Knob, Load};
 
 pub use choosing::ChoiceMove;
 pub use filter::{Filter, Pass, Press};
+pub use lines::{LINES, LineCommand, line};
 pub use map::{Chord, KeptKey, KeyError, Keymap, names as command_names};
 pub use naming::name_of;
 pub use reader::{KeyReader, LineFeed};
 pub use scan::{Scan, ScanKey};
 pub use stroke::{Stroke, Struck};
-pub use table::{BINDINGS, Binding, LINES, LineCommand};
+pub use table::{BINDINGS, Binding};
 pub use typing::{Typed, Typing};
 pub use voice::VoiceChange;
 
@@ -108,6 +110,14 @@ pub enum Command {
     Plan,
     /// Fall silent.
     Stop,
+    /// Go on with what was stopped, at its sentence.
+    GoOn,
+    /// Go back to the sentence before.
+    BackSentence,
+    /// Go back to the beginning of the paragraph, or to the one before.
+    BackParagraph,
+    /// Skip the rest of the code that is being read.
+    SkipCode,
     /// Fall silent, and leave a search or the history.
     Escape,
     /// Report what is going on.
@@ -319,125 +329,6 @@ fn edit(key: KeyEvent, control: bool) -> Option<Command> {
     Some(Command::Edit(edit))
 }
 
-/// Reads a line of the linear or JSON face. An empty line gives `None`: it means nothing.
-pub fn line(text: &str) -> Option<Command> {
-    let text = text.trim();
-    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let rest = rest.trim();
-    let not_understood = || {
-        Some(Command::NotUnderstood(
-            text.chars().filter(|c| !c.is_control()).take(40).collect(),
-        ))
-    };
-    // A word that may be followed by a question's number accepts nothing else: "y please" is not a yes.
-    let numbered = |make: fn(Option<u64>) -> Command| match (rest, rest.parse::<u64>()) {
-        ("", _) => Some(make(None)),
-        (_, Ok(number)) => Some(make(Some(number))),
-        (_, Err(_)) => not_understood(),
-    };
-    let given = || Some(rest.to_owned()).filter(|rest| !rest.is_empty());
-    let alone = |command: Command| {
-        if rest.is_empty() {
-            Some(command)
-        } else {
-            not_understood()
-        }
-    };
-    match word.to_ascii_lowercase().as_str() {
-        "" => None,
-        "y" | "yes" => numbered(Command::Accept),
-        "c" | "confirm" => numbered(Command::Confirm),
-        "n" | "no" => match numbered_text(rest) {
-            Some((number, reason)) => Some(Command::Reject(Some(number), Some(reason))),
-            None => numbered(|id| Command::Reject(id, None)),
-        },
-        "d" | "details" => numbered(Command::Details),
-        "r" | "reject" if rest.is_empty() => not_understood(),
-        "r" | "reject" => Some(Command::Reject(None, Some(rest.to_owned()))),
-        "a" | "answer" if rest.is_empty() => not_understood(),
-        "a" | "answer" => Some(Command::Answer(None, Some(rest.to_owned()))),
-        "o" | "option" => {
-            let numbers: Result<Vec<usize>, _> = rest.split_whitespace().map(str::parse).collect();
-            match numbers.as_deref() {
-                Ok([choice]) => Some(Command::Choose(None, Some(*choice))),
-                Ok([question, choice]) => {
-                    Some(Command::Choose(Some(*question as u64), Some(*choice)))
-                }
-                Ok(_) | Err(_) => not_understood(),
-            }
-        }
-        "h" | "history" => alone(Command::History),
-        "-" | "back" => alone(Command::Previous),
-        "+" | "forward" => alone(Command::Next),
-        "again" => alone(Command::Repeat),
-        "now" => alone(Command::Latest),
-        "w" | "turn" => alone(Command::WholeTurn),
-        "find" | "search" if rest.is_empty() => not_understood(),
-        "find" | "search" => Some(Command::Search(Some(rest.to_owned()))),
-        "l" | "spell" if rest == "<" => Some(Command::PreviousWord),
-        "l" | "spell" if rest == ">" => Some(Command::NextWord),
-        "l" | "spell" => Some(Command::Spell(
-            Some(rest.to_owned()).filter(|rest| !rest.is_empty()),
-        )),
-        ">" | "prompt" => Some(Command::Prompt(Some(rest.to_owned()))),
-        "b" | "away" => alone(Command::Away),
-        "m" | "mute" => Some(Command::Mute(
-            Some(rest.to_owned()).filter(|name| !name.is_empty()),
-        )),
-        "k" | "quiet" => alone(Command::Quiet),
-        "i" => alone(Command::DoNotInterrupt),
-        "t" | "status" => alone(Command::Status),
-        "z" | "copy" => match rest {
-            "" => Some(Command::Copy),
-            "answer" => Some(Command::CopyAnswer),
-            "code" => Some(Command::CopyCode),
-            _ => not_understood(),
-        },
-        "s" => alone(Command::Stop),
-        "stop" => match (rest, rest.parse()) {
-            ("", _) => Some(Command::StopTurn),
-            (_, Ok(number)) => Some(Command::StopConversation(number)),
-            (_, Err(_)) => not_understood(),
-        },
-        "sessions" => alone(Command::Conversations),
-        "fleet" => alone(Command::Fleet),
-        "set" => Some(Command::Set(given())),
-        "commands" => Some(Command::Commands(given())),
-        "go" => match (rest, rest.parse()) {
-            ("", _) => Some(Command::GoTo(None)),
-            (_, Ok(number)) => Some(Command::GoTo(Some(number))),
-            (_, Err(_)) => not_understood(),
-        },
-        "next" => alone(Command::NextQuestion),
-        "p" | "hold" => alone(Command::Hold),
-        "v" | "verbosity" => alone(Command::Verbosity),
-        "g" | "log" => alone(Command::Remarks),
-        "output" => alone(Command::Output),
-        "plan" => alone(Command::Plan),
-        "." => alone(Command::ReadOn),
-        "," => alone(Command::ReadBack),
-        ".." => alone(Command::Leap(true)),
-        ",," => alone(Command::Leap(false)),
-        "x" | "leave" => alone(Command::Leave),
-        "?" | "help" if rest == "all" => Some(Command::AllHelp),
-        "?" | "help" => alone(Command::Help),
-        "q" | "quit" => alone(Command::Quit),
-        other => announcing::line(other, rest)
-            .or_else(|| voice::line(other, rest))
-            .or_else(not_understood),
-    }
-}
-
-/// Reads a question's number and the words after it. A second number alone is not words: it may be another question's.
-fn numbered_text(rest: &str) -> Option<(u64, String)> {
-    let (number, text) = rest.split_once(char::is_whitespace)?;
-    let text = text.trim();
-    let number = number.parse().ok()?;
-    text.chars()
-        .any(char::is_alphabetic)
-        .then(|| (number, text.to_owned()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -545,56 +436,6 @@ mod tests {
                 "{}",
                 binding.key
             );
-        }
-    }
-
-    #[test]
-    fn lines_are_read() {
-        for (text, wanted) in [
-            ("y", Some(Command::Accept(None))),
-            (" Y 2 ", Some(Command::Accept(Some(2)))),
-            ("c 2", Some(Command::Confirm(Some(2)))),
-            ("n", Some(Command::Reject(None, None))),
-            (
-                "r too much",
-                Some(Command::Reject(None, Some("too much".into()))),
-            ),
-            (
-                "a 65 years",
-                Some(Command::Answer(None, Some("65 years".into()))),
-            ),
-            ("o 3", Some(Command::Choose(None, Some(3)))),
-            ("o 2 3", Some(Command::Choose(Some(2), Some(3)))),
-            ("", None),
-            ("   ", None),
-            ("y please", Some(Command::NotUnderstood("y please".into()))),
-            (
-                "n 1 because no",
-                Some(Command::Reject(Some(1), Some("because no".into()))),
-            ),
-            ("n 1 2", Some(Command::NotUnderstood("n 1 2".into()))),
-            ("n please", Some(Command::NotUnderstood("n please".into()))),
-            ("m", Some(Command::Mute(None))),
-            (
-                "m Test Runner",
-                Some(Command::Mute(Some("Test Runner".into()))),
-            ),
-            ("yy", Some(Command::NotUnderstood("yy".into()))),
-            ("o", Some(Command::NotUnderstood("o".into()))),
-            ("s now", Some(Command::NotUnderstood("s now".into()))),
-            ("next", Some(Command::NextQuestion)),
-            (
-                "> run  the tests",
-                Some(Command::Prompt(Some("run  the tests".into()))),
-            ),
-            (">", Some(Command::Prompt(Some(String::new())))),
-            ("l >", Some(Command::NextWord)),
-            ("l <", Some(Command::PreviousWord)),
-            ("stop", Some(Command::StopTurn)),
-            ("stop it", Some(Command::NotUnderstood("stop it".into()))),
-            ("s", Some(Command::Stop)),
-        ] {
-            assert_eq!(line(text), wanted, "{text:?}");
         }
     }
 }

@@ -56,6 +56,16 @@ pub struct FormerPackage {
     pub program: String,
 }
 
+/// The mode in which a conversation that is continued later still is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeptMode {
+    /// That of its last prompt.
+    Prompted,
+    /// The one that was set last.
+    Set,
+}
+
 /// An agent that is known by name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,11 +84,16 @@ pub struct KnownAgent {
     /// What it asks in each of its modes, by the mode's id.
     #[serde(default)]
     pub modes: BTreeMap<String, Oversight>,
-    /// What it asks, if it has no modes.
+    /// What it asks, if it has no modes, or asks the same in each.
     pub asks: Option<Oversight>,
-    /// Whether a continued conversation is still in the mode of its last prompt.
+    /// Whether the title of a call that runs something is the command, which then stands nowhere else.
     #[serde(default)]
-    pub keeps_mode: bool,
+    pub commands_in_titles: bool,
+    /// Whether a command that failed is told from one that worked.
+    #[serde(default = "yes")]
+    pub says_failure: bool,
+    /// The mode in which a continued conversation still is; `None` if it begins as a new one does.
+    pub keeps_mode: Option<KeptMode>,
     /// The id of the mode in which a new conversation begins.
     pub begins: Option<String>,
     /// The version with which its program was tried; `None` if it was not.
@@ -114,6 +129,11 @@ impl KnownAgent {
             tried: self.tried.clone(),
         });
         self.own.clone().into_iter().chain(program).collect()
+    }
+
+    /// Returns what it asks in a mode, if that is known.
+    pub fn oversight(&self, mode: &str) -> Option<Oversight> {
+        self.modes.get(mode).copied().or(self.asks)
     }
 
     /// Returns who decides in a new conversation, as a sentence; `None` if that is not known.

@@ -52,7 +52,8 @@ pub use a2a::document as a2a_card;
 pub use aaep::{Addresses, WEBSOCKET};
 pub use acp::{AgentListener, Decided};
 pub use agents::{
-    AgentProgram, FormerPackage, KnownAgent, SignIn, TRIED_NODE, known_agents, major, version_in,
+    AgentProgram, FormerPackage, KeptMode, KnownAgent, SignIn, TRIED_NODE, known_agents, major,
+    version_in,
 };
 pub use asp::{BadKey, Identity, tables as asp_tables};
 pub use connection::{Connection, MachineThere, Offered, WhenLeft};

@@ -70,6 +70,8 @@ pub struct Start {
     pub ask_always: bool,
     /// After how long a question is handed back to an agent's own terminal that doesn't ask as long as its hook waits.
     pub hand_back: Duration,
+    /// Whether Gemini CLI waits for the person before a call that may change something.
+    pub gemini_waits: bool,
     /// Whether a handler carries out the person's decisions, so that they can be handed to it.
     pub handler: bool,
     /// The one conversation of the source that the person wants, if they named one.
@@ -106,6 +108,7 @@ impl Start {
             earlier: Earlier::None,
             ask_always: false,
             hand_back: Duration::from_secs(5 * 60),
+            gemini_waits: false,
             handler: false,
             conversation: None,
             broker: None,

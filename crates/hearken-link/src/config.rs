@@ -107,6 +107,8 @@ pub enum VoiceChoice {
     Nvda(String),
     /// A program that speaks its argument or its standard input.
     Command(String),
+    /// A program that stays, and receives JSON messages.
+    Lasting(String),
     /// No voice.
     None,
 }
@@ -132,8 +134,8 @@ pub enum SetBy {
 /// Why a word does not name a voice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoVoice {
-    /// `command:` without a program after it.
-    #[error("command: without a program")]
+    /// `command:` or `json:` without a program after it.
+    #[error("command: or json: without a program")]
     NoProgram,
     /// `nvda` without an absolute path after it.
     #[error("nvda: without the whole path of a library")]
@@ -151,12 +153,16 @@ impl std::str::FromStr for VoiceChoice {
             "speech-dispatcher" => Ok(Self::SpeechDispatcher),
             "system" => Ok(Self::System),
             "none" => Ok(Self::None),
+            "espeak-ng" | "espeak" => Ok(Self::Command(text.to_owned())),
             "nvda" => Err(NoVoice::NoLibrary),
             other => match other.split_once(':') {
                 Some(("command", command)) if !command.trim().is_empty() => {
                     Ok(Self::Command(command.to_owned()))
                 }
-                Some(("command", _)) => Err(NoVoice::NoProgram),
+                Some(("json", command)) if !command.trim().is_empty() => {
+                    Ok(Self::Lasting(command.to_owned()))
+                }
+                Some(("command" | "json", _)) => Err(NoVoice::NoProgram),
                 // The system would otherwise search folders where anyone may have put such a file.
                 Some(("nvda", library)) if Path::new(library).is_absolute() => {
                     Ok(Self::Nvda(library.to_owned()))
@@ -176,6 +182,7 @@ impl From<VoiceChoice> for String {
             VoiceChoice::System => "system".to_owned(),
             VoiceChoice::Nvda(library) => format!("nvda:{library}"),
             VoiceChoice::Command(command) => format!("command:{command}"),
+            VoiceChoice::Lasting(command) => format!("json:{command}"),
             VoiceChoice::None => "none".to_owned(),
         }
     }
@@ -304,6 +311,10 @@ pub struct CueConfig {
     pub error: bool,
     /// Before the end of a session that went well.
     pub done: bool,
+    /// Before the first words of an agent's text.
+    pub answer: bool,
+    /// Before the start of a tool's call.
+    pub call: bool,
     /// In place of the word that a silent agent works.
     pub tick: bool,
     /// Before the news that a source is lost.
@@ -318,6 +329,8 @@ impl Default for CueConfig {
             question: true,
             error: true,
             done: true,
+            answer: false,
+            call: false,
             tick: true,
             lost: true,
             back: true,

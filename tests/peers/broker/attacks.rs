@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use async_nats::{ConnectOptions, HeaderMap};
 use nkeys::KeyPair;
@@ -11,6 +12,9 @@ use crate::child::{Hearken, command};
 
 use super::client::{Person, reply_subject};
 use super::server::{Server, Space, settings, with, with_bridge};
+
+/// How long a request that the server refuses is waited for.
+const REFUSED: Duration = Duration::from_secs(1);
 
 /// The keys of those whom the page's configuration admits.
 struct Keys {
@@ -172,6 +176,32 @@ fn a_machine_is_refused_what_only_people_may_do() {
             assert!(!matches!(heard, Ok(Some(_))), "{heard:?}");
         });
         assert_eq!(space.producer.replies().len(), 0);
+    });
+}
+
+#[test]
+fn a_person_reads_an_agents_past_through_a_consumer_of_their_own_only() {
+    guarded(|space, keys| {
+        let run = space.start("answer");
+        space.finish(run);
+        let options = keys.options("U_ANNA", "hearken-anna");
+        space.runtime.block_on(async {
+            let client = options.connect(space.server.url()).await.unwrap();
+            let create = async |name: &str| {
+                let subject = format!("$JS.API.CONSUMER.CREATE.AAEP_main.{name}");
+                let config = json!({"name": name, "ack_policy": "none", "deliver_policy": "all",
+                    "filter_subjects": ["aaep.v1.main.*.*.*.text"]});
+                let body = json!({"stream_name": "AAEP_main", "config": config}).to_string();
+                let request = async_nats::client::Request::new()
+                    .payload(body.into())
+                    .timeout(Some(REFUSED));
+                let answer = client.send_request(subject, request).await.ok()?;
+                let answer: Value = serde_json::from_slice(&answer.payload).unwrap();
+                answer["num_pending"].as_u64()
+            };
+            assert!(create("hearken-anna-past").await.unwrap() > 0);
+            assert_eq!(create("hearken-ben-past").await, None);
+        });
     });
 }
 

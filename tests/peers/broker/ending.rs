@@ -49,7 +49,7 @@ pub(super) fn recorded(file: &Path) -> Vec<String> {
 }
 
 /// Returns the ids of the events that the server has stored, each as often as it has it.
-fn stored(space: &Space) -> Vec<String> {
+pub(super) fn stored(space: &Space) -> Vec<String> {
     space.runtime.block_on(async {
         let client = async_nats::connect(space.server.url()).await.unwrap();
         let context = jetstream::new(client);

@@ -4,9 +4,17 @@
 mod answering;
 mod attacks;
 mod client;
+mod clocks;
 mod cuts;
+mod elsewhere;
 mod ending;
+mod failing;
+mod fleet;
 mod lanes;
+mod load;
 mod missed;
+mod namesake;
+mod relay;
 mod server;
+mod storing;
 mod two;

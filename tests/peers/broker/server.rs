@@ -2,7 +2,7 @@
 
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use hearken::demo::{DemoSettings, Running, SessionRef, serve};
@@ -26,9 +26,26 @@ impl Server {
         Self::with(&[])
     }
 
+    /// Starts it with more settings, in the form of its own file.
+    pub(super) fn with_settings(settings: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("nats-server.conf");
+        std::fs::write(&file, settings).unwrap();
+        Self::in_folder(folder, &["-c", file.to_str().unwrap()], run)
+    }
+
     /// Starts it with more arguments.
     pub(super) fn with(more: &[&str]) -> Self {
-        let (port, folder) = (free_port(), tempfile::tempdir().unwrap());
+        Self::in_folder(tempfile::tempdir().unwrap(), more, run)
+    }
+
+    /// Starts it with a folder of its own, by a function.
+    pub(super) fn in_folder(
+        folder: tempfile::TempDir,
+        more: &[&str],
+        run: impl FnOnce(u16, &Path, &[String]) -> Child,
+    ) -> Self {
+        let port = free_port();
         let more: Vec<String> = more.iter().map(|&one| one.to_owned()).collect();
         let child = run(port, folder.path(), &more);
         let server = Self {
@@ -75,6 +92,17 @@ impl Server {
         format!("nats://127.0.0.1:{}", self.reached_at)
     }
 
+    /// Returns the id of its process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends it a signal.
+    pub(super) fn signal(&self, signal: rustix::process::Signal) {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, signal).unwrap();
+    }
+
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -88,9 +116,19 @@ impl Drop for Server {
 }
 
 fn run(port: u16, folder: &Path, more: &[String]) -> Child {
-    program("nats-server")
+    spawn(
+        &mut program("nats-server"),
+        port,
+        &folder.join("stored"),
+        more,
+    )
+}
+
+/// Starts the server by a command that its arguments are added to.
+pub(super) fn spawn(command: &mut Command, port: u16, stored: &Path, more: &[String]) -> Child {
+    command
         .args(["-js", "-a", "127.0.0.1", "-p", &port.to_string(), "-sd"])
-        .arg(folder.join("stored"))
+        .arg(stored)
         .args(more)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -119,9 +157,7 @@ pub(super) fn with_bridge(server: Server, more: &[&str], test: impl FnOnce(&mut 
         .enable_all()
         .build()
         .unwrap();
-    let agent = runtime
-        .block_on(serve("127.0.0.1:0", DemoSettings::stepped(3)))
-        .unwrap();
+    let agent = agent(&runtime);
     let producer = agent.producer().clone();
     let bridge = bridge(&server, &agent, more);
     runtime.block_on(producer.until_subscribed(1));
@@ -134,16 +170,35 @@ pub(super) fn with_bridge(server: Server, more: &[&str], test: impl FnOnce(&mut 
     });
 }
 
-/// Starts a bridge to the demo's agent, as the machine `build-3` unless another name is given, and waits until it has reached the server.
+/// Starts the demo's agent.
+pub(super) fn agent(runtime: &tokio::runtime::Runtime) -> Running {
+    let agent = serve("127.0.0.1:0", DemoSettings::stepped(3));
+    runtime.block_on(agent).unwrap()
+}
+
+/// Starts a bridge to the demo's agent, as the machine `build-3` unless another name is given, and waits until it has
+/// reached the server.
 pub(super) fn bridge(server: &Server, agent: &Running, more: &[&str]) -> Hearken {
-    let url = server.url();
-    let mut call = command(&["bridge", &agent.url(), "--to", &url]);
-    if !more.contains(&"--name") {
-        call.args(["--name", "build-3"]);
-    }
-    let mut bridge = Hearken::spawn(call.args(more));
+    let named = more.iter().position(|one| *one == "--name");
+    let name = named.map_or("build-3", |at| more[at + 1]);
+    let more: Vec<&str> = match named {
+        Some(at) => [&more[..at], &more[at + 2..]].concat(),
+        None => more.to_vec(),
+    };
+    bridge_as(name, &server.url(), agent, &more)
+}
+
+/// Starts a bridge to the demo's agent, as a machine, and waits until it has reached the server at an address.
+pub(super) fn bridge_as(name: &str, url: &str, agent: &Running, more: &[&str]) -> Hearken {
+    let mut bridge = bridge_of(name, url, agent, more);
     bridge.wait("server", |line| line.contains("can be reached"));
     bridge
+}
+
+/// Starts a bridge to the demo's agent, as a machine.
+pub(super) fn bridge_of(name: &str, url: &str, agent: &Running, more: &[&str]) -> Hearken {
+    let mut call = command(&["bridge", &agent.url(), "--name", name, "--to", url]);
+    Hearken::spawn(call.args(more))
 }
 
 impl Space {
@@ -176,9 +231,16 @@ impl Space {
 /// Follows a server's space as a person.
 pub(super) fn watch(server: &Server, person: &str, more: &[&str]) -> Hearken {
     let settings = settings(server, person);
+    let own = ["--config", settings.to_str().unwrap()];
+    let more: Vec<&str> = more.iter().copied().chain(own).collect();
+    watch_by(server, &more)
+}
+
+/// Follows a server's space with these arguments.
+pub(super) fn watch_by(server: &Server, more: &[&str]) -> Hearken {
     let url = server.url();
     let mut call = command(&["watch", &url, "--face", "json", "--voice", "none"]);
-    let mut watcher = Hearken::spawn(call.args(more).arg("--config").arg(settings));
+    let mut watcher = Hearken::spawn(call.args(more));
     watcher.announced("connection", "Connected");
     watcher
 }

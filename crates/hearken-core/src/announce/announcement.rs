@@ -146,6 +146,10 @@ pub enum Cue {
     Error,
     /// A session completed successfully.
     Done,
+    /// An agent's text begins.
+    Answer,
+    /// A tool is called.
+    Call,
     /// An agent works silently.
     Tick,
     /// A source was lost.
@@ -161,6 +165,8 @@ impl Cue {
             Self::Question => cues.question,
             Self::Error => cues.error,
             Self::Done => cues.done,
+            Self::Answer => cues.answer,
+            Self::Call => cues.call,
             Self::Tick => cues.tick,
             Self::Lost => cues.lost,
             Self::Back => cues.back,
@@ -168,10 +174,12 @@ impl Cue {
     }
 
     /// All cues.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Question,
         Self::Error,
         Self::Done,
+        Self::Answer,
+        Self::Call,
         Self::Tick,
         Self::Lost,
         Self::Back,
@@ -249,6 +257,18 @@ pub enum Quoted {
     Matter,
     /// What the agent runs.
     Call,
+}
+
+/// What begins in an agent's text with a piece of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Opening {
+    /// Nothing: the paragraph goes on.
+    #[default]
+    Nothing,
+    /// A paragraph, a heading, an item or a block.
+    Paragraph,
+    /// The output itself.
+    Output,
 }
 
 /// What an announcement is merged by with others of its session.
@@ -333,6 +353,8 @@ pub struct Announcement {
     pub facts: Option<Arc<Facts>>,
     /// Whose words it quotes, one for each of the agents' segments; the last one also counts for all further segments.
     pub quotes: Vec<Quote>,
+    /// What begins with it in an agent's text.
+    pub opens: Opening,
 }
 
 impl Announcement {

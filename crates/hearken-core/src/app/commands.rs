@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::announce::Arg;
+use crate::announce::{Arg, BackBy};
 use crate::config::{Knob, Load};
 use crate::keys::{self, Command, Edit, Press, VoiceChange};
 
@@ -83,6 +83,10 @@ impl App {
                 facts = self.run.leave(of_shown, chosen, &self.links, cx);
             }
             Command::Stop => self.questions.stop_speech(cx),
+            Command::GoOn => self.tuning.go_on(cx),
+            Command::BackSentence => self.tuning.go_back(BackBy::Sentence, cx),
+            Command::BackParagraph => self.tuning.go_back(BackBy::Paragraph, cx),
+            Command::SkipCode => self.review.skip_code(cx),
             Command::Escape => self.escape(),
             Command::Status => {
                 let waiting = self.questions.waiting(cx);
@@ -168,7 +172,7 @@ impl App {
         self.questions.stop_speech(&mut self.cx);
         if looked_back {
             self.cx.answers.clear();
-            self.cx.answer_unsaid("review.left");
+            self.cx.answer_unsaid("review.left", &[]);
         }
     }
 
@@ -238,12 +242,18 @@ impl App {
     }
 
     fn tune(&mut self, knob: Option<Knob>, turn: VoiceChange) {
+        let reads = self.cx.queue.is_reading();
         if let Some(knob) = self.tuning.turn_knob(knob, turn, &mut self.cx) {
             // Producers fit their text to the pace, unless the person fixed it.
             if knob == Knob::Rate {
                 self.change_terms();
             }
             self.tuning.tell_knob(knob, None, &mut self.cx);
+            if reads {
+                // What is read out goes on with the new setting.
+                let (_, wishes) = self.cx.queue.go_on(self.cx.now.monotonic);
+                self.cx.wish(wishes);
+            }
         }
     }
 }

@@ -93,7 +93,8 @@ impl Signals {
     ) -> bool {
         let fault = match told.cue {
             Some(cue @ (Cue::Error | Cue::Lost)) => cue.is_on(&config.voice.cues),
-            Some(Cue::Question | Cue::Done | Cue::Tick | Cue::Back) | None => false,
+            Some(Cue::Question | Cue::Done | Cue::Answer | Cue::Call | Cue::Tick | Cue::Back)
+            | None => false,
         };
         let wanted = config.screen.bell && told.aloud == Aloud::Yes;
         let again = self.bell.is_none_or(|at| now >= at + BELL);

@@ -87,6 +87,14 @@ pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx) {
     if words.is_empty() {
         words.push(Segment::own(phrases.text("status.nothing", &[])));
     }
+    if cx.queue.silenced() > 0 {
+        let key = cx.face.pick("status.stopped.keys", "status.stopped.lines");
+        let n = Arg::own(cx.queue.silenced());
+        words.extend(cx.words(key, &[("n", n)]));
+    }
+    if let skipped @ 1.. = cx.queue.take_skipped() {
+        words.extend(cx.words("go_on.skipped", &[("n", Arg::own(skipped))]));
+    }
     words.extend(cx.forgotten_words().map(Segment::own));
     if cx.announcer.settings().verbosity == Verbosity::Detailed {
         words.extend(cx.account_words().into_iter().map(Segment::own));

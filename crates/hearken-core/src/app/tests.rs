@@ -51,6 +51,7 @@ mod scanning;
 mod scripted;
 mod sequences;
 mod silence;
+mod stopping;
 mod stuck;
 mod timers;
 mod tokens;
@@ -412,16 +413,6 @@ impl Stage {
         self.sent
             .last()
             .and_then(|(_, body)| body["decision"].as_str())
-    }
-
-    /// Has the engine finish one utterance after another, until there is nothing left to say.
-    fn speak_all(&mut self) {
-        let mut at = 0;
-        while at < self.spoken.len() {
-            let id = self.spoken[at].0;
-            self.input(Input::Voice(VoiceEvent::Ended(id)));
-            at += 1;
-        }
     }
 }
 

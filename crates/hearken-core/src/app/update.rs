@@ -206,9 +206,10 @@ impl App {
         }
     }
 
-    /// Returns whether nothing waits to be read, spoken or sent.
+    /// Returns whether nothing waits to be read, spoken or sent. Text that the person stopped still waits.
     pub(super) fn is_silent(&self) -> bool {
-        !self.is_reading() && self.cx.queue.is_idle() && self.questions.is_all_sent()
+        let spoken = self.cx.queue.is_idle() && self.cx.queue.silenced() == 0;
+        !self.is_reading() && spoken && self.questions.is_all_sent()
     }
 
     /// Ends the run by itself if its condition is met and everything is spoken.

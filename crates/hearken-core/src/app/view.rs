@@ -260,6 +260,11 @@ impl App {
         self.cx.announcer.settings().quiet
     }
 
+    /// Returns how many pieces of texts wait for the person to go on with speech.
+    pub fn stopped(&self) -> u64 {
+        self.cx.queue.silenced()
+    }
+
     /// Returns whether all speech may finish.
     pub fn is_polite(&self) -> bool {
         self.cx.queue.is_polite()

@@ -43,6 +43,10 @@ pub(super) const GROUPS: &[Group] = &[
         head: "Speech",
         names: &[
             "stop",
+            "go_on",
+            "back_sentence",
+            "back_paragraph",
+            "skip_code",
             "escape",
             "repeat",
             "mute",

@@ -1,4 +1,4 @@
-//! The table of keys and the table of lines: bindings, help, README and docs are all generated from them.
+//! The table of keys: bindings, help, README and docs are all generated from it.
 
 use super::{Command, VoiceChange};
 
@@ -75,6 +75,30 @@ pub const BINDINGS: &[Binding] = &[
         key: "s",
         does: "stop speaking; twice to skip what waits",
         command: || Command::Stop,
+    },
+    Binding {
+        name: "go_on",
+        key: "'",
+        does: "go on with what was stopped, at the same sentence",
+        command: || Command::GoOn,
+    },
+    Binding {
+        name: "back_sentence",
+        key: "Backspace",
+        does: "hear the sentence before, and go on from there",
+        command: || Command::BackSentence,
+    },
+    Binding {
+        name: "back_paragraph",
+        key: "<",
+        does: "hear the paragraph again, or the one before",
+        command: || Command::BackParagraph,
+    },
+    Binding {
+        name: "skip_code",
+        key: ";",
+        does: "skip the rest of the code that is being read",
+        command: || Command::SkipCode,
     },
     Binding {
         name: "escape",
@@ -327,285 +351,5 @@ pub const BINDINGS: &[Binding] = &[
         key: "q",
         does: "quit",
         command: || Command::Quit,
-    },
-];
-
-/// One line command for the help of the linear and JSON faces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LineCommand {
-    /// The heading of its group, as in the help of the keys.
-    pub group: &'static str,
-    /// The line as written in the help.
-    pub line: &'static str,
-    /// What it does, in the infinitive.
-    pub does: &'static str,
-}
-
-/// Every line command, in the order of the help; the groups are those of the keys.
-pub const LINES: &[LineCommand] = &[
-    LineCommand {
-        group: "Questions",
-        line: "y, y 2",
-        does: "accept the question, or question 2",
-    },
-    LineCommand {
-        group: "Questions",
-        line: "c, c 2",
-        does: "confirm accepting, the second step",
-    },
-    LineCommand {
-        group: "Questions",
-        line: "n, n 2",
-        does: "reject the question, or question 2",
-    },
-    LineCommand {
-        group: "Questions",
-        line: "r TEXT, r 2 TEXT",
-        does: "reject with a reason",
-    },
-    LineCommand {
-        group: "Questions",
-        line: "a TEXT, a 2 TEXT",
-        does: "answer in words or with a number",
-    },
-    LineCommand {
-        group: "Questions",
-        line: "o N, o 2 N",
-        does: "choose option N",
-    },
-    LineCommand {
-        group: "Questions",
-        line: "d, d 2",
-        does: "read the question in full, or more of what was told",
-    },
-    LineCommand {
-        group: "Questions",
-        line: "next",
-        does: "go to the next question",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: "> TEXT",
-        does: "tell the agent what to do",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: "stop, stop 2",
-        does: "stop what the agent does, or that of conversation 2; twice",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: "set, set mode",
-        does: "change the agent's mode, model or another setting of it",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: "commands, commands TEXT",
-        does: "read the commands that the agent takes in a prompt, or those that begin with TEXT",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: "sessions",
-        does: "read the conversations with their numbers, and how they are",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: "fleet",
-        does: "read how many agents wait, work, are silent or away",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: "go 2, go",
-        does: "go to conversation 2, or to nobody in particular",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: "output",
-        does: "read what the last call of a tool brought",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: "plan",
-        does: "read the agent's plan",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: ".",
-        does: "read the next part of an answer, a change, an output or a plan",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: ",",
-        does: "read the part before, or the last one",
-    },
-    LineCommand {
-        group: "What the agent does",
-        line: ".., ,,",
-        does: "go to the next heading or code of an answer, or to the one before",
-    },
-    LineCommand {
-        group: "What is going on",
-        line: "t",
-        does: "read what is going on",
-    },
-    LineCommand {
-        group: "What is going on",
-        line: "b",
-        does: "read what happened while you were away",
-    },
-    LineCommand {
-        group: "What is going on",
-        line: "g",
-        does: "read what a started program wrote to its standard error",
-    },
-    LineCommand {
-        group: "Speech",
-        line: "s",
-        does: "stop speaking; twice to skip what waits",
-    },
-    LineCommand {
-        group: "Speech",
-        line: "m, m NAME",
-        does: "mute the agent, or hear it again; what is urgent is always said",
-    },
-    LineCommand {
-        group: "Speech",
-        line: "k",
-        does: "keep quiet but for what is urgent, or speak again",
-    },
-    LineCommand {
-        group: "Speech",
-        line: "i",
-        does: "do not interrupt what is being said, or do again",
-    },
-    LineCommand {
-        group: "Speech",
-        line: "v",
-        does: "change the verbosity",
-    },
-    LineCommand {
-        group: "Speech",
-        line: "j",
-        does: "change how much is announced: low, medium or high load",
-    },
-    LineCommand {
-        group: "Speech",
-        line: "load low, load medium, load high",
-        does: "announce that much",
-    },
-    LineCommand {
-        group: "Speech",
-        line: "language",
-        does: "change to the next of your languages",
-    },
-    LineCommand {
-        group: "Speech",
-        line: "language TAG",
-        does: "change to that language, for example de or en-GB",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "h",
-        does: "read the last announcements again",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "-",
-        does: "read the announcement before",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "+",
-        does: "read the announcement after",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "now",
-        does: "go to the end of the history",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "again",
-        does: "read the last announcement again",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "w",
-        does: "read all of an agent's last answer, and then its parts",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "find TEXT",
-        does: "search the history, from the newest back",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "l",
-        does: "spell it; again, by the spelling alphabet",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "l TEXT",
-        does: "spell its word with TEXT in it, or its word number TEXT",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "l <",
-        does: "read the word before, to spell it",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "l >",
-        does: "read the word after, to spell it",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "z",
-        does: "copy what is read, what is asked for, an address or an answer",
-    },
-    LineCommand {
-        group: "Looking back",
-        line: "z answer, z code",
-        does: "copy the last answer, or the last code in it",
-    },
-    LineCommand {
-        group: "The voice",
-        line: "rate, pitch, volume, voice, punctuation",
-        does: "hear a setting of the voice",
-    },
-    LineCommand {
-        group: "The voice",
-        line: "rate +, rate -, rate 20, rate usual",
-        does: "change a setting of the voice; pitch and volume likewise",
-    },
-    LineCommand {
-        group: "The voice",
-        line: "voice NAME, punctuation LEVEL",
-        does: "choose a voice, or which marks are named: none, some, most or all",
-    },
-    LineCommand {
-        group: "The voice",
-        line: "remember",
-        does: "remember the voice's settings for later runs",
-    },
-    LineCommand {
-        group: "Leaving, and this help",
-        line: "p",
-        does: "hold the lines, or let them go on",
-    },
-    LineCommand {
-        group: "Leaving, and this help",
-        line: "x",
-        does: "leave the agent's source",
-    },
-    LineCommand {
-        group: "Leaving, and this help",
-        line: "?, ? all",
-        does: "read what you can type now, or all of this help",
-    },
-    LineCommand {
-        group: "Leaving, and this help",
-        line: "q",
-        does: "quit",
     },
 ];

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::quality::{FixedState, FoldHasher};
 
-use crate::protocol::{Decoded, Event};
+use crate::protocol::{Decoded, Event, StateChanged};
 
 /// Returns a number that differs if two events differ, to distinguish a repeated event from a different one under the
 /// same id.
@@ -22,7 +22,13 @@ pub(super) fn fingerprint(decoded: &Decoded) -> u64 {
         // Nearly every event is one of these, and formatting it would cost more than all other work on it here.
         Event::OutputStreaming(event) => event.hash(&mut feed.0),
         Event::SessionStarted(event) => event.hash(&mut feed.0),
-        Event::StateChanged(event) => event.hash(&mut feed.0),
+        // A bridge that tells of a session from its middle begins with idle.
+        Event::StateChanged(StateChanged {
+            summary,
+            from_state: _,
+            to_state,
+            expected_duration_ms,
+        }) => (summary, to_state, expected_duration_ms).hash(&mut feed.0),
         Event::ToolInvoked(event) => event.hash(&mut feed.0),
         Event::ToolCompleted(event) => event.hash(&mut feed.0),
         event => {
@@ -48,6 +54,17 @@ impl Write for Feed {
 mod tests {
     use super::*;
     use crate::protocol::decode;
+
+    #[test]
+    fn a_state_told_from_its_middle_is_the_same() {
+        let from = |state: &str| {
+            let text = format!(
+                r#"{{"type":"aaep:agent.state.changed","session_id":"s","from_state":"{state}","to_state":"executing"}}"#
+            );
+            fingerprint(&decode(&text).unwrap())
+        };
+        assert_eq!(from("thinking"), from("idle"));
+    }
 
     #[test]
     fn whatever_differs_in_two_events_is_seen() {

@@ -8,6 +8,7 @@ use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashMapExt};
 use jiff::Timestamp;
 
+use super::clock_skew::ClockSkews;
 use crate::protocol::{AgentId, EventId, Now, ReplyToken};
 
 /// How many of the latest event ids a link remembers at least, in order to drop duplicates; at times it remembers up to
@@ -55,9 +56,6 @@ pub(super) enum Meeting {
     Different,
 }
 
-/// A change of the clock difference by more than this, in milliseconds, is a jump.
-const LARGEST_JUMP_MS: i64 = 60_000;
-
 /// The state of one source.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LinkState {
@@ -65,8 +63,7 @@ pub(super) struct LinkState {
     /// The tokens of view-only questions, until they are raised.
     only_shown: VecDeque<ReplyToken>,
     burst: Burst,
-    skew: Option<i64>,
-    jumped: Option<i64>,
+    pub(super) skews: ClockSkews,
     /// The fingerprints of events by their ids, both as 64-bit hashes.
     seen: HashMap<u64, u64>,
     /// The previous generation of `seen`, as large; an id that recurs moves over.
@@ -80,8 +77,7 @@ impl LinkState {
             answerable,
             only_shown: VecDeque::new(),
             burst: Burst::Over,
-            skew: None,
-            jumped: None,
+            skews: ClockSkews::default(),
             seen: HashMap::new(),
             seen_before: HashMap::new(),
         }
@@ -184,30 +180,6 @@ impl LinkState {
         };
         let news = connected.wall.checked_sub(YOUNG).unwrap_or(connected.wall);
         stamped.is_some_and(|stamped| stamped >= news)
-    }
-
-    /// Learns the clock difference from a live event: the smallest one seen. A jump of more than a minute, up or down,
-    /// must be seen twice in a row: one wrong timestamp proves nothing, but a clock that was set gives two.
-    pub(super) fn learn_skew(&mut self, stamped: Option<Timestamp>, now: Now) {
-        let Some(stamped) = stamped else { return };
-        let difference = now.wall.as_millisecond() - stamped.as_millisecond();
-        let near = |other: i64| (difference - other).abs() <= LARGEST_JUMP_MS;
-        match (self.skew, self.jumped) {
-            (None, _) => self.skew = Some(difference),
-            (Some(skew), _) if near(skew) => {
-                self.skew = Some(skew.min(difference));
-                self.jumped = None;
-            }
-            (Some(_), Some(jumped)) if near(jumped) => {
-                self.skew = Some(difference.min(jumped));
-                self.jumped = None;
-            }
-            (Some(_), _) => self.jumped = Some(difference),
-        }
-    }
-
-    pub(super) fn skew(&self) -> Option<i64> {
-        self.skew
     }
 
     /// Returns when a possible burst ends by time alone.
@@ -332,14 +304,5 @@ mod tests {
             assert!(link.seen.len() + link.seen_before.len() <= 2 * MOST_EVENT_IDS);
         }
         assert_eq!(link.meet(&a, &id, 1), Meeting::First, "long forgotten");
-    }
-
-    #[test]
-    fn the_skew_is_the_smallest_difference() {
-        let mut link = LinkState::new(true);
-        link.learn_skew(Some(at(0).wall), at(90));
-        link.learn_skew(Some(at(100).wall), at(130));
-        link.learn_skew(Some(at(200).wall), at(290));
-        assert_eq!(link.skew(), Some(30));
     }
 }

@@ -17,6 +17,7 @@ mod answers;
 mod apply;
 mod calls;
 mod change;
+mod clock_skew;
 mod consent;
 mod context;
 mod deadline_index;

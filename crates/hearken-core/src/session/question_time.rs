@@ -14,15 +14,15 @@ const LAST_WARNING: Duration = Duration::from_secs(20);
 impl Question {
     /// Returns when the producer's time is over on our monotonic clock.
     ///
-    /// `skew` is the smallest difference seen on the link between receiving and stamping, in milliseconds: anything
-    /// beyond it is the time that this event was under way. For old news the whole difference counts, even before
-    /// `skew` is known.
+    /// `skew` is the smallest difference seen between receiving and stamping what its machine says, in milliseconds:
+    /// anything beyond it is the time that this event was under way. For old news the whole difference counts, even
+    /// before `skew` is known.
     pub fn expires(&self, skew: Option<i64>) -> Option<Duration> {
         let timeout = Duration::from_secs(self.body.timeout_seconds()?);
-        let under_way = match (self.asked, skew.or(self.replayed.then_some(0))) {
-            (Some(asked), Some(skew)) => {
-                let difference = self.opened.wall.as_millisecond() - asked.as_millisecond() - skew;
-                Duration::from_millis(u64::try_from(difference).unwrap_or(0))
+        let known = skew.or(self.replayed.then_some(0));
+        let under_way = match (self.clock_difference(), known) {
+            (Some(difference), Some(skew)) => {
+                Duration::from_millis(u64::try_from(difference - skew).unwrap_or(0))
             }
             _ => Duration::ZERO,
         };
@@ -32,6 +32,12 @@ impl Question {
                 .saturating_add(timeout)
                 .saturating_sub(under_way),
         )
+    }
+
+    /// Returns by how much it was received later than it was stamped, by both clocks, in milliseconds.
+    pub(super) fn clock_difference(&self) -> Option<i64> {
+        let asked = self.asked?;
+        Some(self.opened.wall.as_millisecond() - asked.as_millisecond())
     }
 
     /// Returns the time left at which the next warning is due, and which warning it is.

@@ -311,9 +311,8 @@ impl Sessions {
                 .for_each(|change| change.replayed &= !young);
             self.take_followers(&key, now, observer, &mut changes);
         } else {
-            let skew = state.skew();
-            state.learn_skew(envelope.timestamp, now);
-            self.skewed += u64::from(state.skew() != skew);
+            let is_news = state.skews.learn(envelope.host(), envelope.timestamp, now);
+            self.skewed += u64::from(is_news);
             self.revive_shown_again(now, &mut changes);
             self.raise_due(now, &mut changes);
             self.in_order(&key, decoded, arrived, now, observer, &mut changes);
@@ -456,7 +455,11 @@ impl Sessions {
 
     /// Returns when a question's time is over, on the monotonic clock.
     pub fn expires(&self, question: &Question) -> Option<Duration> {
-        question.expires(self.skew(question.key.link))
+        let session = self.sessions.get(&question.key);
+        let machine = session.and_then(|session| session.host.as_deref());
+        let link = self.links.get(&question.key.link);
+        let difference = question.clock_difference().unwrap_or_default();
+        question.expires(link.and_then(|link| link.skews.of(machine, difference)))
     }
 
     /// Returns the session that another one is a part of (A.9, pattern 2), while it is remembered.
@@ -537,10 +540,6 @@ impl Sessions {
             detail: detail.into(),
             first,
         }));
-    }
-
-    pub(super) fn skew(&self, link: LinkId) -> Option<i64> {
-        self.links.get(&link).and_then(LinkState::skew)
     }
 
     pub(super) fn bare_change(&self, question: &Question, now: Now, what: What) -> Change {

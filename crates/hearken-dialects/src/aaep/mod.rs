@@ -168,6 +168,7 @@ impl Aaep {
             broker: _,
             ask_always: _,
             hand_back: _,
+            gemini_waits: _,
         } = start;
         let mut seed = seed;
         let (at, way) = match carrier {

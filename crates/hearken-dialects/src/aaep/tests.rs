@@ -72,6 +72,7 @@ pub(crate) fn start(carrier: Carrier) -> Start {
         earlier: Default::default(),
         ask_always: false,
         hand_back: Duration::from_secs(300),
+        gemini_waits: false,
         handler: false,
         conversation: None,
         broker: None,

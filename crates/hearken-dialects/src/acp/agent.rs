@@ -33,8 +33,10 @@ pub struct Greeting {
 /// Returns whether a result is the answer to our greeting.
 pub fn is_greeting(result: &str) -> bool {
     object(result).is_some_and(|map| {
+        // Version 2 has shorter names.
+        let says = |name: &str| map.contains_key(name);
         map.get("protocolVersion").is_some_and(Value::is_u64)
-            && map.contains_key("agentCapabilities")
+            && (says("agentCapabilities") || says("capabilities"))
     })
 }
 
@@ -54,7 +56,8 @@ pub fn greeting() -> String {
 impl Greeting {
     /// Parses the answer to our greeting.
     pub fn read(map: &Map<String, Value>) -> Self {
-        let info = map.get("agentInfo").and_then(Value::as_object);
+        let info = map.get("agentInfo").or_else(|| map.get("info"));
+        let info = info.and_then(Value::as_object);
         let of_info = |name: &str| info.and_then(|info| text(info, name)).unwrap_or_default();
         let id = of_info("name");
         let name = Some(of_info("title")).filter(|title| !title.trim().is_empty());

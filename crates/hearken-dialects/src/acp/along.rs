@@ -24,7 +24,7 @@ use crate::rpc::{self, Id, RpcMessage, Text};
 use crate::written::{self, Content, Writer};
 use crate::{Cx, KnownAgent, Out, Words};
 
-use super::agent::Greeting;
+use super::agent::{Greeting, VERSION};
 use super::client::NAME;
 use super::read::{self};
 use super::review;
@@ -137,6 +137,8 @@ pub struct AgentListener {
     notices: VecDeque<OwnNotice>,
     /// Whether it was announced that there are too many conversations.
     is_crowded: bool,
+    /// Whether editor and agent agreed on another version of the protocol.
+    is_foreign: bool,
 }
 
 impl AgentListener {
@@ -162,11 +164,15 @@ impl AgentListener {
             questions: BTreeMap::new(),
             notices: VecDeque::new(),
             is_crowded: false,
+            is_foreign: false,
         }
     }
 
     /// Handles a message from the editor.
     pub fn editor(&mut self, line: &str, cx: &mut Cx<'_>) {
+        if self.is_foreign {
+            return;
+        }
         match rpc::read(line) {
             Text::Rpc(RpcMessage::Request { id, method, params }) => {
                 self.wanted(id, &method, &rpc::members(params.as_deref()), cx);
@@ -281,6 +287,9 @@ impl AgentListener {
 
     /// Handles a message from the agent that asks the person nothing.
     pub fn agent(&mut self, line: &str, cx: &mut Cx<'_>) {
+        if self.is_foreign {
+            return;
+        }
         match rpc::read(line) {
             Text::Rpc(RpcMessage::Notification { method, params })
                 if method == "session/update" =>
@@ -327,6 +336,11 @@ impl AgentListener {
                 let greeting = Greeting::read(result);
                 self.known = agents::calling_itself(&greeting.agent.id);
                 self.teller.writer.call(greeting.agent);
+                if greeting.version > VERSION {
+                    self.is_foreign = true;
+                    self.turn("", cx);
+                    self.ends("", |_| TurnEnd::Short("acp.along.version"), cx);
+                }
             }
             Some(Theirs::Opening { folder }) => {
                 if let Some(name) = text(result, "sessionId") {
@@ -378,7 +392,7 @@ impl AgentListener {
         if let Some(review) = members.and_then(review::review) {
             return self.reviewed(review, cx);
         }
-        let update = read::update(params);
+        let update = read::update(params, self.known.as_ref());
         let phrase = match &update {
             Update::Shows(kind) => {
                 Some(OwnNotice::from("acp.along.shows").with("kind", kind.clone()))

@@ -31,6 +31,7 @@ use super::changing::Changing;
 use super::earlier::{Keeps, ResumeStage};
 use super::forms::Elicited;
 use super::mode::ModeWatch;
+use super::own_form;
 use super::read::{self};
 use super::review;
 use super::settings::AgentSettings;
@@ -46,6 +47,9 @@ use crate::kit::update::Update;
 pub(super) const NAME: &str = "acp";
 /// How many unknown kinds of messages are reported, each once.
 const MOST_UNKNOWN: usize = 64;
+
+/// The name under which it is noted that updates of version 2 came.
+const VERSION_2: &str = "version 2";
 
 /// A request of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +96,8 @@ pub struct Acp {
     pub(super) numbers: Numbers,
     pub(super) teller: EventContext,
     pub(super) listens: bool,
+    /// Whether each message is a line.
+    pub(super) in_lines: bool,
     pub(super) phase: AgentPhase,
     pub(super) asked: PendingRequests<AcpRequest>,
     pub(super) ways_in: Vec<WayIn>,
@@ -138,6 +144,7 @@ impl Acp {
                 left: LeftCalls::default(),
             },
             listens,
+            in_lines: start.carrier == Carrier::Lines,
             phase: AgentPhase::Unmet,
             asked: PendingRequests::default(),
             ways_in: Vec::new(),
@@ -231,7 +238,7 @@ impl Acp {
         if let Some(review) = update.and_then(review::review) {
             return self.reviewed(review, cx.out);
         }
-        let update = read::update(params);
+        let update = read::update(params, self.mode.known());
         if self.said_before(&update) {
             return;
         }
@@ -246,6 +253,11 @@ impl Acp {
             }
             Update::Mode(mode) => self.in_mode(&mode, cx.out),
             Update::Options(options) => self.has_options(&options, cx.out),
+            Update::Unknown(kind) if read::is_of_version_2(&kind) => {
+                if self.notes(VERSION_2) {
+                    cx.out.push(Out::Tell(Phrase::new("acp.mixed")));
+                }
+            }
             Update::Unknown(kind) => self.not_known(&kind, cx.out),
             Update::Echoes(_) | Update::Quiet => {}
             Update::Calls(news) if self.turn.is_none() && self.teller.left.is_outdated(&news) => {}
@@ -285,7 +297,8 @@ impl Acp {
             return;
         }
         let call = params.get("toolCall").and_then(Value::as_object);
-        let Some(news) = call.and_then(crate::kit::shape::call) else {
+        let known = self.mode.known();
+        let Some(news) = call.and_then(|call| own_form::call(call, known)) else {
             // Without a call, it is unclear what would be allowed.
             self.send(
                 rpc::error(id, rpc::INTERNAL, "there is no tool call in it"),

@@ -21,6 +21,7 @@ mod forms;
 mod listened_mode;
 mod meeting;
 mod mode;
+mod own_form;
 mod prompting;
 mod read;
 mod review;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::kit::call::first;
 use crate::kit::oversight::{self, AskingChange, Oversight};
 use crate::link::{Phrase, PhraseArg};
-use crate::{Cx, KnownAgent, Out};
+use crate::{Cx, KeptMode, KnownAgent, Out};
 
 use super::client::Acp;
 use super::review::Review;
@@ -58,6 +58,8 @@ pub(super) struct ModeWatch {
     ask_always: AskAlways,
     /// The change of mode that was requested and is not reported yet.
     expected: Option<(String, ModeChooser)>,
+    /// The message that undoes, when the person leaves, what their settings chose.
+    undoing: Option<String>,
 }
 
 impl ModeWatch {
@@ -77,9 +79,19 @@ impl ModeWatch {
         self.agent = agent;
     }
 
+    /// Returns the agent's row in the table, if it has one.
+    pub(super) fn known(&self) -> Option<&KnownAgent> {
+        self.agent.as_ref()
+    }
+
+    /// Returns the message that undoes, when the person leaves, what their settings chose.
+    pub(super) fn undoing(&self) -> Option<&str> {
+        self.undoing.as_deref()
+    }
+
     /// Returns what the agent asks in a mode, if that is known.
     fn oversight(&self, mode: &str) -> Option<Oversight> {
-        self.agent.as_ref()?.modes.get(mode).copied()
+        self.agent.as_ref()?.oversight(mode)
     }
 
     /// Returns whether prompts wait for the agent to confirm its mode.
@@ -134,8 +146,10 @@ impl Acp {
 
     /// Announces who decides at the start, and asks for the mode that asks most where the settings want that.
     pub(super) fn begin_mode(&mut self, cx: &mut Cx<'_>) {
-        let Some(setting) = self.settings.mode().cloned() else {
-            let asks = self.mode.agent.as_ref().and_then(|agent| agent.asks);
+        let asks = self.mode.known().and_then(|agent| agent.asks);
+        // Where it asks the same in each, its modes are about something else.
+        let setting = self.settings.mode().filter(|_| asks.is_none()).cloned();
+        let Some(setting) = setting else {
             let key = match asks {
                 Some(_) => oversight::who_decides(self.agent_name(), asks),
                 None => oversight::not_known(self.agent_name()),
@@ -187,16 +201,25 @@ impl Acp {
         let mode = self.value_words(setting, &setting.now);
         let expected = self.mode.expected.take_if(|it| it.0 == setting.now);
         let asks = self.mode.oversight(&setting.now);
+        let by_settings = matches!(expected, Some((_, ModeChooser::Settings)));
+        let keeps = self.mode.known().and_then(|agent| agent.keeps_mode);
+        let undoes = by_settings && keeps == Some(KeptMode::Set);
+        // Whatever is chosen later is not the settings' any more.
+        self.mode.undoing = match undoes {
+            true => self.setting_frame(&setting.id, before),
+            false => None,
+        };
+        out.push(Out::LastWords(self.last_words()));
         out.push(Out::Tell(match expected {
             // The person has heard who decides in it before they chose it.
             Some((_, ModeChooser::Person)) => {
                 Phrase::new("acp.mode").with("mode", PhraseArg::Name(mode))
             }
             Some((_, ModeChooser::Settings)) => {
-                let keeps = self.mode.agent.as_ref().is_some_and(|it| it.keeps_mode);
                 let key = match keeps {
-                    true => "oversight.chosen.kept",
-                    false => "oversight.chosen",
+                    Some(KeptMode::Prompted) => "oversight.chosen.kept",
+                    Some(KeptMode::Set) => "oversight.chosen.undone",
+                    None => "oversight.chosen",
                 };
                 oversight::about(key, self.agent_name(), &mode, asks)
             }

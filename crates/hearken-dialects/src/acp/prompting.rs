@@ -35,7 +35,7 @@ impl Acp {
         }
         if let Some(turn) = self.turn.take_if(|turn| turn.is_over()) {
             turn.finish(&mut self.teller, cx);
-            cx.out.push(Out::LastWords(None));
+            cx.out.push(Out::LastWords(self.last_words()));
         }
         if self.turn.is_some() {
             return;
@@ -54,12 +54,31 @@ impl Acp {
         let blocks = json!([{"type": "text", "text": prompt}]);
         let params = json!({"sessionId": conversation, "prompt": blocks}).to_string();
         self.prompting = Some(self.ask(AcpRequest::Prompt, "session/prompt", &params, cx.out));
-        cx.out.push(Out::LastWords(Some(LastWords::Message(cancel(
-            &conversation,
-        )))));
         let teller = &mut self.teller;
         self.turn = Some(Turn::begin(&conversation, Some(&prompt), teller, cx));
+        cx.out.push(Out::LastWords(self.last_words()));
         self.prompted = prompt;
+    }
+
+    /// Returns what is sent when the person leaves: the end of the turn, and what undoes the choice of their settings.
+    pub(super) fn last_words(&self) -> Option<LastWords> {
+        let cancels = match &self.phase {
+            AgentPhase::Open(conversation) if self.turn.is_some() => Some(cancel(conversation)),
+            AgentPhase::Open(_) | AgentPhase::Unmet | AgentPhase::Meeting | AgentPhase::Over => {
+                None
+            }
+        };
+        let undoing = self.mode.undoing().map(str::to_owned);
+        let undoes = undoing.is_some();
+        let words: Vec<String> = cancels.into_iter().chain(undoing).collect();
+        // Elsewhere a message has a frame of its own, and the first one counts.
+        let count = if self.in_lines { words.len() } else { 1 };
+        let words = words.get(..count.min(words.len())).unwrap_or_default();
+        let message = Some(words.join("\n")).filter(|message| !message.is_empty())?;
+        Some(match undoes {
+            true => LastWords::Request(message),
+            false => LastWords::Message(message),
+        })
     }
 
     pub(super) fn prompt(&mut self, prompt: &str, cx: &mut Cx<'_>) {

@@ -5,17 +5,36 @@
 
 use serde_json::{Map, Value};
 
-use crate::Offered;
 use crate::kit::members::{object, text};
-use crate::kit::shape::{LONGEST_NAME, block, call, name, plan};
+use crate::kit::shape::{LONGEST_NAME, block, name, plan};
 use crate::kit::update::Update;
 use crate::written::{self, cut};
+use crate::{KnownAgent, Offered};
+
+use super::own_form;
 
 /// How many commands are kept; agents offer dozens.
 const MOST_COMMANDS: usize = 512;
 
-/// Parses the parameters of `session/update`.
-pub fn update(params: &Map<String, Value>) -> Update {
+/// The kinds of updates that version 2 of the protocol added, or renamed.
+const OF_VERSION_2: [&str; 8] = [
+    "agent_message",
+    "agent_thought",
+    "plan_update",
+    "state_update",
+    "terminal_output_chunk",
+    "terminal_update",
+    "tool_call_content_chunk",
+    "user_message",
+];
+
+/// Returns whether a kind of update belongs to version 2 of the protocol.
+pub fn is_of_version_2(kind: &str) -> bool {
+    OF_VERSION_2.contains(&kind)
+}
+
+/// Parses the parameters of `session/update` of an agent.
+pub fn update(params: &Map<String, Value>, agent: Option<&KnownAgent>) -> Update {
     let Some(update) = object(params, "update") else {
         return Update::Unknown(String::new());
     };
@@ -24,7 +43,7 @@ pub fn update(params: &Map<String, Value>) -> Update {
         "agent_message_chunk" => says(update),
         "agent_thought_chunk" => Update::Thinks,
         "user_message_chunk" => Update::Echoes(text(update, "messageId").map(name)),
-        "tool_call" | "tool_call_update" => match call(update) {
+        "tool_call" | "tool_call_update" => match own_form::call(update, agent) {
             Some(news) => Update::Calls(Box::new(news)),
             None => Update::Unknown(kind.to_owned()),
         },

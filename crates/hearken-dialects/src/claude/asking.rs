@@ -51,7 +51,7 @@ pub fn permission(
         rejects: true,
         cancels: false,
     };
-    if is_whole {
+    if is_whole && !harness.only_rejects() {
         choices.push(OptionChoice {
             decision: "accept".to_owned(),
             option: json!({"behavior": "allow"}).to_string(),
@@ -62,7 +62,7 @@ pub fn permission(
     }
     choices.push(reject);
     if !harness.agent.asks_too() {
-        choices.push(ask_there(harness.agent.title(), words));
+        choices.push(ask_there(harness, words));
     }
     let suggestions = match harness.takes_suggestions() {
         true => suggestions,
@@ -207,9 +207,13 @@ fn as_code(command: &str) -> String {
 }
 
 /// Returns the choice that hands a question back to the agent's own terminal.
-fn ask_there(agent: &str, words: &Words) -> OptionChoice {
+fn ask_there(harness: &Harness, words: &Words) -> OptionChoice {
+    let key = match harness.only_rejects() {
+        true => "hooks.option.left",
+        false => "hooks.option.there",
+    };
     OptionChoice {
-        decision: first(words, "hooks.option.there", &[("agent", agent)]),
+        decision: first(words, key, &[("agent", harness.agent.title())]),
         option: ASK_THERE.to_owned(),
         allows: false,
         rejects: false,

@@ -71,6 +71,8 @@ pub struct Claude {
     pub(super) asked: u64,
     /// After how long a question is handed back to a terminal that doesn't ask while its hook waits.
     pub(super) hand_back: Duration,
+    /// Whether Gemini CLI waits for the person before a call that may change something.
+    gemini_waits: bool,
     /// The stream to follow if the messages are a recording on a server.
     stream: Option<Stream>,
     unknown: BTreeSet<String>,
@@ -97,6 +99,7 @@ impl Claude {
             asked: 0,
             elicited: Vec::new(),
             hand_back: start.hand_back,
+            gemini_waits: start.gemini_waits,
             stream: (start.carrier == Carrier::EventStream).then_some(start.stream),
             unknown: BTreeSet::new(),
             repeats: Repeats::default(),
@@ -264,6 +267,18 @@ impl Claude {
                 cx.out.push(Out::Tell(tell("claude.begins")));
             }
             HookNews::Prompted(text) => over = conversation.prompted(&text, hook.prompt, cx),
+            HookNews::Calls(made) if self.gemini_waits && hook.harness.may_change(&made.tool) => {
+                let asks = PermissionRequest {
+                    made,
+                    suggestions: Vec::new(),
+                    left_out: 0,
+                };
+                let hook = Hook {
+                    what: HookNews::Quiet,
+                    ..hook
+                };
+                self.asks(id, hook, asks, cx);
+            }
             HookNews::Calls(made) => conversation.calls(made, hook.helper, cx),
             HookNews::Called(made, outcome) => {
                 over.extend(conversation.called(made, &outcome, hook.helper, cx));

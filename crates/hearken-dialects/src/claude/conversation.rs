@@ -124,7 +124,7 @@ impl ClaudeConversation {
         let before = self.mode.replace(mode.to_owned());
         let agent = self.teller.writer.name();
         let known = agents::named(self.harness.agent.name());
-        let asks = |mode: &str| known.as_ref()?.modes.get(mode).copied();
+        let asks = |mode: &str| known.as_ref()?.oversight(mode);
         let name = match self.harness.agent {
             HookedAgent::Claude => mode_name(mode),
             HookedAgent::Codex | HookedAgent::Copilot | HookedAgent::Qwen | HookedAgent::Gemini => {

@@ -162,7 +162,7 @@ impl Claude {
                 request,
                 outcome: Ok(Receipt::Here),
             });
-            return self.give_back(id, "hooks.given_back", cx);
+            return self.give_back(id, false, cx);
         }
         permission.sending = Some(Sending {
             request,
@@ -179,11 +179,17 @@ impl Claude {
     }
 
     /// Hands a question back to the agent's own terminal, which asks it then.
-    fn give_back(&mut self, id: u64, key: &'static str, cx: &mut Cx<'_>) {
+    fn give_back(&mut self, id: u64, is_late: bool, cx: &mut Cx<'_>) {
         let Some(held) = self.held.get(&id) else {
             return;
         };
         let (harness, name) = (held.harness, held.conversation.clone());
+        let key = match (harness.only_rejects(), is_late) {
+            (false, false) => "hooks.given_back",
+            (false, true) => "hooks.handed_back",
+            (true, false) => "hooks.left",
+            (true, true) => "hooks.left_late",
+        };
         self.let_go(id, cx.out);
         let is_form = self.take_back_elicited(id, cx);
         let Some(conversation) = self.conversations.get_mut(&name) else {
@@ -219,7 +225,7 @@ impl Claude {
             .map(|(id, _)| id)
             .collect();
         for id in due {
-            self.give_back(id, "hooks.handed_back", cx);
+            self.give_back(id, true, cx);
         }
     }
 
@@ -314,7 +320,11 @@ pub(super) fn only_here(harness: &Harness, hand_back: Duration) -> Phrase {
         0 => ((seconds / 60).to_string(), String::new()),
         _ => (String::new(), seconds.to_string()),
     };
-    Phrase::new("hooks.only_here")
+    let key = match harness.only_rejects() {
+        true => "hooks.waits",
+        false => "hooks.only_here",
+    };
+    Phrase::new(key)
         .with("agent", agent(harness))
         .with("m", PhraseArg::Own(m))
         .with("s", PhraseArg::Own(s))

@@ -36,8 +36,8 @@ pub enum DecisionForm {
     HookOutput,
     /// By itself.
     Bare,
-    /// Not at all: its hooks can't decide a permission.
-    Nowhere,
+    /// Only a refusal, before the call: its hooks can't allow anything.
+    Refusal,
 }
 
 /// Qwen Code's and Gemini CLI's names of tools, which have one origin.
@@ -49,6 +49,37 @@ const GEMINI_TOOLS: &[(&str, &str)] = &[
     ("read_file", "Read"),
     ("todo_write", "TodoWrite"),
 ];
+
+/// Gemini CLI's own tools that change nothing outside of itself.
+const GEMINI_HARMLESS: &[&str] = &[
+    "Read",
+    "TodoWrite",
+    "activate_skill",
+    "ask_user",
+    "complete_task",
+    "enter_plan_mode",
+    "exit_plan_mode",
+    "get_internal_docs",
+    "glob",
+    "google_web_search",
+    "grep_search",
+    "list_directory",
+    "list_mcp_resources",
+    "read_many_files",
+    "read_mcp_resource",
+    "search_file_content",
+    "tracker_add_dependency",
+    "tracker_create_task",
+    "tracker_get_task",
+    "tracker_list_tasks",
+    "tracker_update_task",
+    "tracker_visualize",
+    "update_topic",
+    "write_todos",
+];
+
+/// How a command exits that worked.
+const WORKED: &str = "Exit code 0";
 
 /// The common name of the end of a call that is not said to have worked. No program sends it.
 pub const OVER: &str = "PostToolUse, outcome unknown";
@@ -106,7 +137,7 @@ pub const HARNESSES: &[Harness] = &[
     },
     Harness {
         agent: HookedAgent::Gemini,
-        decision: DecisionForm::Nowhere,
+        decision: DecisionForm::Refusal,
         events: &[
             ("BeforeAgent", "UserPromptSubmit"),
             ("AfterAgent", "Stop"),
@@ -193,19 +224,21 @@ impl Harness {
             _ => None,
         };
         let said = said.map(str::to_owned);
-        if error.is_none()
-            && let Some((output, code)) = said.as_deref().and_then(copilots_exit)
-        {
-            let event = if code == "0" {
+        let exited = said.as_deref().filter(|_| error.is_none());
+        let exited = exited.and_then(match self.agent {
+            HookedAgent::Gemini => geminis_exit,
+            HookedAgent::Claude | HookedAgent::Codex | HookedAgent::Copilot | HookedAgent::Qwen => {
+                copilots_exit
+            }
+        });
+        if let Some((output, how)) = exited {
+            let event = if how == WORKED {
                 "PostToolUse"
             } else {
                 "PostToolUseFailure"
             };
             map.insert("hook_event_name".to_owned(), event.into());
-            map.insert(
-                "error".to_owned(),
-                format!("Exit code {code}\n{output}").into(),
-            );
+            map.insert("error".to_owned(), format!("{how}\n{output}").into());
             map.insert("tool_response".to_owned(), output.into());
         } else if let Some(event) = error {
             let words = result
@@ -228,8 +261,21 @@ impl Harness {
                 "hookEventName": "PermissionRequest", "decision": decision}})
             .to_string(),
             DecisionForm::Bare => decision.to_string(),
-            DecisionForm::Nowhere => "{}".to_owned(),
+            DecisionForm::Refusal => {
+                let reason = decision.get("message").cloned().unwrap_or_default();
+                json!({"decision": "deny", "reason": reason}).to_string()
+            }
         }
+    }
+
+    /// Returns whether a call can only be rejected from here.
+    pub fn only_rejects(&self) -> bool {
+        self.decision == DecisionForm::Refusal
+    }
+
+    /// Returns whether a call may change something, so that a person may want to reject it before it begins.
+    pub fn may_change(&self, tool: &str) -> bool {
+        self.only_rejects() && !GEMINI_HARMLESS.contains(&tool)
     }
 
     /// Returns whether a permission can be granted for longer than one call.
@@ -238,16 +284,41 @@ impl Harness {
     }
 }
 
-/// Returns the output of a command, and the code with which it exited: Copilot calls every command that ended a success,
-/// and writes the code behind its output ("<shellId: 0 completed with exit code 3>").
-fn copilots_exit(said: &str) -> Option<(&str, &str)> {
+/// Returns the output of a command, and how it exited: Copilot calls every command that ended a success, and writes the
+/// code behind its output ("<shellId: 0 completed with exit code 3>").
+fn copilots_exit(said: &str) -> Option<(&str, String)> {
     let (output, last) = said.trim_end().rsplit_once("<shellId: ")?;
     let (_, code) = last
         .strip_suffix('>')?
         .split_once(" completed with exit code ")?;
     code.parse::<i32>()
         .is_ok()
-        .then(|| (output.trim_end(), code))
+        .then(|| (output.trim_end(), format!("Exit code {code}")))
+}
+
+/// Returns the output of a command of Gemini CLI, and how it exited, which stands behind it where it did not work.
+fn geminis_exit(said: &str) -> Option<(&str, String)> {
+    const BEHIND: [&str; 4] = [
+        "Exit Code: ",
+        "Signal: ",
+        "Background PIDs: ",
+        "Process Group PGID: ",
+    ];
+    let said = said.strip_prefix("<untrusted_context>")?.trim_end();
+    let said = said.strip_suffix("</untrusted_context>")?.trim();
+    let mut output = said.strip_prefix("Output: ")?;
+    let mut how = WORKED.to_owned();
+    while let Some((before, last)) = output.trim_end().rsplit_once('\n')
+        && let Some(name) = BEHIND.iter().find(|name| last.starts_with(**name))
+    {
+        match (*name, last.strip_prefix(*name).unwrap_or_default().trim()) {
+            ("Exit Code: ", code) if how == WORKED => how = format!("Exit code {code}"),
+            ("Signal: ", _) => how = last.to_owned(),
+            _ => {}
+        }
+        output = before;
+    }
+    Some((if output == "(empty)" { "" } else { output }, how))
 }
 
 /// Returns whether a message of a prompt has none: after each call, Qwen Code reports what it gives its model as one.
@@ -346,6 +417,36 @@ mod tests {
     }
 
     #[test]
+    fn geminis_commands_say_their_code_behind_their_output() {
+        let read = |said: &str| {
+            let body = json!({"hook_event_name": "AfterTool", "tool_name": "run_shell_command",
+                "tool_response": {"llmContent": said}});
+            let read = common("gemini", None, body);
+            let words = match read["hook_event_name"].as_str().unwrap() {
+                "PostToolUse" => &read["tool_response"],
+                _ => &read["error"],
+            };
+            words.as_str().unwrap().to_owned()
+        };
+        let framed = |said: &str| format!("<untrusted_context>\n{said}\n</untrusted_context>");
+        for (said, words) in [
+            (
+                "Output: one\ntwo\nExit Code: 3\nProcess Group PGID: 7",
+                "Exit code 3\none\ntwo",
+            ),
+            (
+                "Output: one\nExit Code: 143\nSignal: 15\nProcess Group PGID: 7",
+                "Signal: 15\none",
+            ),
+            ("Output: (empty)\nProcess Group PGID: 7", ""),
+        ] {
+            assert_eq!(read(&framed(said)), words);
+        }
+        let other = "Output: one\nExit Code: 3";
+        assert_eq!(read(other), other);
+    }
+
+    #[test]
     fn what_qwen_code_tells_its_model_after_a_call_is_no_prompt() {
         let body = |prompt: &str| json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": prompt});
         let event = |name, prompt| common(name, None, body(prompt))["hook_event_name"].clone();
@@ -359,7 +460,11 @@ mod tests {
         let allow = json!({"behavior": "allow"});
         let decide = |name: &str| Harness::named(name).unwrap().decide(&allow);
         assert_eq!(decide("copilot"), r#"{"behavior":"allow"}"#);
-        assert_eq!(decide("gemini"), "{}");
+        let deny = json!({"behavior": "deny", "message": "not there"});
+        assert_eq!(
+            Harness::named("gemini").unwrap().decide(&deny),
+            r#"{"decision":"deny","reason":"not there"}"#
+        );
         for name in ["claude", "codex", "qwen"] {
             assert_eq!(
                 decide(name),

@@ -14,6 +14,8 @@ use crate::protocol::{AgentId, object};
 const MOST_TOKENS: usize = 8192;
 /// The largest message of a snapshot, in bytes: below what brokers accept by default.
 const LARGEST_PART: usize = 512 * 1024;
+/// What a message of a snapshot has around its events, in bytes, and what their JSON may grow by.
+const AROUND: usize = 1024;
 
 /// What a machine has published, as far as requests refer to it.
 #[derive(Debug)]
@@ -33,6 +35,8 @@ pub struct Published {
     pub lane: Lane,
     /// The id by which the broker recognises what it has stored before.
     pub id: String,
+    /// The agent that asks by it, if it is a question.
+    pub asks: Option<String>,
 }
 
 impl Publishing {
@@ -59,7 +63,13 @@ impl Publishing {
             self.note_token(token, subject.reply());
         }
         let id = words("event_id").unwrap_or_default();
+        let producer = event.get("producer");
+        let named = ["agent_name", "agent_id"]
+            .iter()
+            .find_map(|name| producer?.get(name)?.as_str());
+        let is_question = event.contains_key("reply_token");
         Some(Published {
+            asks: named.filter(|_| is_question).map(str::to_owned),
             id: format!("{}.{id}", self.machine.token()),
             lane: subject.lane,
             subject: subject.to_string(),
@@ -121,18 +131,26 @@ pub fn wish(subject: &str, body: &str) -> Option<Content> {
 }
 
 /// Returns a snapshot of what is going on: one or more messages with the events and the position in the stream that they
-/// reflect, and an empty one at the end.
-pub fn snapshot<'a>(position: u64, events: impl Iterator<Item = &'a str>) -> Vec<String> {
+/// reflect, and an empty one at the end. `limit` is the largest message that the broker accepts, in bytes; an event that
+/// exceeds it was not published either.
+pub fn snapshot<'a>(
+    position: u64,
+    limit: usize,
+    events: impl Iterator<Item = &'a str>,
+) -> Vec<String> {
+    let limit = limit.saturating_sub(AROUND);
+    let largest = limit.min(LARGEST_PART);
     let part = |events: &[Value]| json!({"sequence": position, "events": events}).to_string();
     let mut messages = Vec::new();
     let mut gathered: Vec<Value> = Vec::new();
     let mut size = 0;
-    for text in events {
-        if size + text.len() > LARGEST_PART && !gathered.is_empty() {
+    for text in events.filter(|text| text.len() <= limit) {
+        if size + text.len() > largest && !gathered.is_empty() {
             messages.push(part(&std::mem::take(&mut gathered)));
             size = 0;
         }
-        size += text.len();
+        // Behind each but the last stands a comma.
+        size += text.len() + 1;
         gathered.extend(object(text).map(Value::Object));
     }
     messages.push(part(&gathered));
@@ -165,6 +183,7 @@ mod tests {
             subject: "aaep.v1.main.build-3.opencode.sess_1.ask".to_owned(),
             lane: Lane::Ask,
             id: "build-3.evt_rpl_1".to_owned(),
+            asks: Some("opencode".to_owned()),
         };
         assert_eq!(published, wanted);
         assert_eq!(publishing().event("[]"), None);
@@ -231,15 +250,30 @@ mod tests {
     }
 
     #[test]
+    fn a_snapshot_fits_a_broker_that_takes_little() {
+        let events: Vec<String> = (0..9)
+            .map(|n| json!({"event_id": n, "text": "x".repeat(10_000 * n)}).to_string())
+            .collect();
+        let messages = snapshot(7, 65_536, events.iter().map(String::as_str));
+        assert!(messages.iter().all(|message| message.len() <= 65_536));
+        let all = messages.iter().filter_map(|message| object(message));
+        let ids: Vec<i64> = all
+            .flat_map(|part| part["events"].as_array().unwrap().clone())
+            .map(|event| event["event_id"].as_i64().unwrap())
+            .collect();
+        assert_eq!(ids, [0, 1, 2, 3, 4, 5, 6], "two are larger than a message");
+    }
+
+    #[test]
     fn a_snapshot_is_in_parts_that_a_broker_takes_and_ends_with_nothing() {
         let long = json!({"event_id": "evt", "text": "x".repeat(200 * 1024)}).to_string();
-        let messages = snapshot(7, [long.as_str(); 5].into_iter());
+        let messages = snapshot(7, 1024 * 1024, [long.as_str(); 5].into_iter());
         assert_eq!(messages.len(), 4, "two, two, one, and the end");
         assert_eq!(messages.last().unwrap(), "");
         for message in &messages[..3] {
             assert!(message.len() < 600 * 1024);
             assert_eq!(object(message).unwrap()["sequence"], 7);
         }
-        assert_eq!(snapshot(0, [].into_iter()).len(), 2);
+        assert_eq!(snapshot(0, 1024, [].into_iter()).len(), 2);
     }
 }

@@ -23,8 +23,26 @@ pub fn of_call(update: &Map<String, Value>) -> Option<CallExit> {
     let meta = object(update, "_meta");
     let terminal = meta.and_then(|meta| object(meta, "terminal_exit"));
     let of_terminal = terminal.and_then(|exit| stated(exit.get("exit_code"), exit.get("signal")));
+    let of_terminal = of_terminal.map(|exit| of_pi(meta).unwrap_or(exit));
     let of_raw = || object(update, "rawOutput").and_then(of_raw);
     of_terminal.or_else(of_raw)
+}
+
+/// Returns the code that stands behind a terminal's output: pi's adapter reports 1 for each command that failed.
+fn of_pi(meta: Option<&Map<String, Value>>) -> Option<CallExit> {
+    let written = object(meta?, "terminal_output").and_then(|it| text(it, "data"))?;
+    let code = ended(written).1?.parse().ok()?;
+    Some(CallExit::Code(code))
+}
+
+/// Returns what a command of pi wrote, and the code that its adapter writes behind it.
+pub fn ended(written: &str) -> (&str, Option<&str>) {
+    let (before, last) = written.rsplit_once('\n').unwrap_or(("", written));
+    match last.strip_prefix("Command exited with code ") {
+        Some(code) => (before.trim_end(), Some(code)),
+        None if written == "(no output)" => ("", None),
+        None => (written, None),
+    }
 }
 
 /// Each agent has its own member for it.
@@ -85,6 +103,16 @@ mod tests {
     fn each_agent_has_a_place_of_its_own_for_the_code() {
         let code = |code| Some(CallExit::Code(code));
         for (update, wanted) in [
+            // pi-acp 0.0
+            (
+                json!({"_meta": {"terminal_output": {"data": "\n\nCommand exited with code 3"},
+                    "terminal_exit": {"exit_code": 1, "signal": null}}}),
+                code(3),
+            ),
+            (
+                json!({"_meta": {"terminal_output": {"data": "two\n"}, "terminal_exit": {"exit_code": 1}}}),
+                code(1),
+            ),
             // opencode 1.18
             (
                 json!({"rawOutput": {"output": "one\n", "metadata": {"exit": 3}}}),

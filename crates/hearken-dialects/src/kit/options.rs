@@ -7,6 +7,8 @@
 //! lasts longer, or is ambiguous, is chosen by its number and takes a second step. Our words for an option depend on
 //! its kind; its name is the agent's, and could say anything.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::Words;
@@ -68,14 +70,24 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> AnswerOffer {
     let options = options.unwrap_or(&empty);
     let call = params.get("toolCall").and_then(Value::as_object);
     let call_kind = call.and_then(|call| text(call, "kind")).unwrap_or_default();
-    let known: Vec<(&str, &str, &str)> = options
+    let known: Vec<(&str, Cow<'_, str>, &str)> = options
         .iter()
         .filter_map(|option| {
             let option = option.as_object()?;
             let id = text(option, "optionId")?;
             let name = text(option, "name").unwrap_or(id);
+            let covers = covered(option).map(|covers| match covers.as_str() {
+                // Whatever the name says, it covers everything.
+                "*" => covers,
+                _ => format!("{name}: {covers}"),
+            });
+            let name = covers.map_or(Cow::Borrowed(name), Cow::Owned);
             Some((id, name, text(option, "kind").unwrap_or_default()))
         })
+        .collect();
+    let known: Vec<(&str, &str, &str)> = known
+        .iter()
+        .map(|(id, name, kind)| (*id, &**name, *kind))
         .collect();
     let is_shared = |id: &str| known.iter().filter(|(other, _, _)| *other == id).count() > 1;
     let shared = known.iter().filter(|(id, _, _)| is_shared(id));
@@ -129,6 +141,19 @@ pub fn read(params: &Map<String, Value>, words: &Words) -> AnswerOffer {
         shared,
         has_namesakes,
     }
+}
+
+/// Returns what a lasting option covers, where its agent says so beside its name, as Mistral Vibe does.
+fn covered(option: &Map<String, Value>) -> Option<String> {
+    let meta = option.get("_meta").and_then(Value::as_object)?;
+    let all = meta.get("required_permissions").and_then(Value::as_array)?;
+    let label = |it: &Value| {
+        let it = it.as_object()?;
+        let label = text(it, "label").or_else(|| text(it, "session_pattern"))?;
+        Some(label.to_owned())
+    };
+    let labels: Option<Vec<String>> = all.iter().map(label).collect();
+    labels.filter(|it| !it.is_empty()).map(|it| it.join(", "))
 }
 
 /// Words a grant that outlives its call: it says what it covers, or that nobody says so.
@@ -193,6 +218,7 @@ const LASTING_WORDS: &[&str] = &[
     "permanently",
     "permit",
     "project",
+    "remainder",
     "remember",
     "rest",
     "session",
@@ -229,7 +255,11 @@ fn phrase(kind: &str) -> &'static str {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use serde_json::json;
+
+    use super::super::rig::WORDS;
     use super::*;
 
     #[test]
@@ -237,6 +267,7 @@ mod tests {
         for (name, covers) in [
             ("Always allow", Coverage::Unstated),
             ("Allow for this session", Coverage::Unstated),
+            ("Allow for remainder of this session", Coverage::Unstated),
             ("Yes, and don't ask again", Coverage::Unstated),
             ("Always Allow in project: touch *", Coverage::Stated),
             ("Yes, and don't ask again for these files", Coverage::Stated),
@@ -247,6 +278,31 @@ mod tests {
             ("", Coverage::Unstated),
         ] {
             assert_eq!(coverage(name), covers, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_grant_covers_is_read_where_it_stands_beside_its_name() {
+        let option = |labels: Value| {
+            let all: Vec<Value> = labels.as_array().into_iter().flatten().cloned().collect();
+            let all: Vec<Value> = all.into_iter().map(|it| json!({"label": it})).collect();
+            json!({"optionId": "a", "name": "Always allow", "kind": "allow_always",
+                "_meta": {"required_permissions": all}})
+        };
+        for (labels, wanted) in [
+            (
+                json!(["touch *"]),
+                "allow from now on: Always allow: touch *",
+            ),
+            (json!(["*"]), "allow from now on: every command"),
+            (
+                json!([]),
+                "allow from now on, scope not stated: Always allow",
+            ),
+        ] {
+            let params = json!({"toolCall": {"kind": "execute"}, "options": [option(labels)]});
+            let offer = read(params.as_object().unwrap(), &WORDS);
+            assert_eq!(offer.choices[0].decision, wanted);
         }
     }
 }

@@ -13,7 +13,7 @@ use hearken_core::inspect::{Checker, ReportFact};
 
 use super::call::first;
 use crate::every_language::EveryLanguage;
-use crate::link::{Fault, Frame, LinkEvent, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{Fault, Frame, LastWords, LinkEvent, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{
     Answer, Decision, Finding, Now, Problem, Reply, ReplyToken, Response, Severity,
 };
@@ -46,6 +46,8 @@ pub struct Rig<M, P> {
     pub over: Vec<Over>,
     pub stood: Vec<QuestionsStanding>,
     pub closed: Vec<Fault>,
+    /// What is sent when the link is closed.
+    pub last_words: Option<LastWords>,
     pub unread: u64,
     /// What is wrong with the events.
     pub faults: Vec<String>,
@@ -76,6 +78,7 @@ impl<M: Dialect, P: Peer> Rig<M, P> {
             over: Vec::new(),
             stood: Vec::new(),
             closed: Vec::new(),
+            last_words: None,
             unread: 0,
             faults: Vec::new(),
             now: Now {
@@ -190,7 +193,8 @@ impl<M: Dialect, P: Peer> Rig<M, P> {
             Out::Standing(standing) => self.stood.push(standing),
             Out::Close(fault) => self.closed.push(fault),
             Out::Unread(_, times) => self.unread += times,
-            Out::LastWords(_) | Out::Release => {}
+            Out::LastWords(words) => self.last_words = words,
+            Out::Release => {}
             other => self.peer.take(other),
         }
     }

@@ -109,7 +109,12 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
         (Some(_) | None, _) => Vec::new(),
     };
     let exit = exit::of_call(update);
-    let wrote = object(update, "_meta").and_then(|meta| object(meta, "terminal_output_delta"));
+    let meta = object(update, "_meta");
+    let wrote = |name: &str| object(meta?, name).and_then(|wrote| text(wrote, "data"));
+    // Codex's adapter, and pi's.
+    let wrote = wrote("terminal_output_delta")
+        .or_else(|| wrote("terminal_output").map(|written| exit::ended(written).0))
+        .filter(|wrote| !wrote.is_empty());
     Some(CallNews {
         id,
         title: text(update, "title").map(name),
@@ -128,9 +133,11 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
             (_, Some(parts)) if !parts.is_empty() => Some(output(parts)),
             (raw, parts) => raw.and_then(brought).or(parts.map(output)),
         },
-        wrote: wrote.and_then(|wrote| text(wrote, "data").map(str::to_owned)),
+        wrote: wrote.map(str::to_owned),
         exit,
-        makes_file: object(update, "rawOutput").and_then(makes_file),
+        makes_file: object(update, "rawOutput")
+            .and_then(makes_file)
+            .or_else(|| adds_file(parts.as_deref()?)),
         places: update
             .get("locations")
             .and_then(Value::as_array)
@@ -244,8 +251,24 @@ fn makes_file(raw: &Map<String, Value>) -> Option<bool> {
         let mut marks = head.map(|line| line.starts_with("create file mode "));
         marks.any(|is_mark| is_mark)
     };
+    // Mistral Vibe's member.
+    let exists = exists.or_else(|| raw.get("fileExisted"));
     let exists = exists.and_then(Value::as_bool).map(|exists| !exists);
     exists.or_else(|| patch().map(is_new))
+}
+
+/// Returns whether a change of a file makes it, where its agent says so beside it, as Gemini CLI does.
+fn adds_file(parts: &[&Map<String, Value>]) -> Option<bool> {
+    let mut diffs = parts
+        .iter()
+        .filter(|part| text(part, "type") == Some("diff"));
+    let kind = |part: &Map<String, Value>| {
+        object(part, "_meta")
+            .and_then(|it| text(it, "kind"))
+            .map(|it| it == "add")
+    };
+    let first = kind(diffs.next()?)?;
+    diffs.next().is_none().then_some(first)
 }
 
 /// Parses a call's output if its agent has not put it into blocks: each agent has its own member for it.

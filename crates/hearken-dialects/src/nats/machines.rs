@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::Nats;
 use crate::fleet::{Census, Machine, Standing};
 use crate::link::{Phrase, PhraseArg};
+use crate::protocol::object;
 use crate::{Cx, MachineThere, Out};
 
 /// How long a machine may give no sign of life: three times as long as it waits between two.
@@ -21,6 +22,8 @@ const MOST_NAMED: usize = 3;
 struct Presence {
     /// When it last gave a sign of life over this connection.
     alive: Option<Duration>,
+    /// Whether its events wait there, because the broker stores none.
+    waits: bool,
     standing: Option<Standing>,
     /// What its agents do, as it counts them.
     census: Option<Census>,
@@ -108,6 +111,12 @@ impl Machines {
             (false, None) => Sign::Found,
             (false, Some(_)) => Sign::There,
         }
+    }
+
+    /// Notes whether a machine's events wait there; returns whether that is news.
+    fn wait(&mut self, machine: &Machine, waits: bool) -> bool {
+        let presence = self.of(machine);
+        presence.is_some_and(|presence| std::mem::replace(&mut presence.waits, waits) != waits)
     }
 
     /// Notes what can be done with a machine's agents; returns whether another bridge reports it than before.
@@ -207,8 +216,23 @@ impl Nats {
         }
     }
 
-    /// Handles a sign of life.
+    /// Handles a sign of life, which says how many events wait there if the broker stores none.
     pub(super) fn alive(&mut self, machine: &Machine, sign: &str, cx: &mut Cx<'_>) {
+        let unstored = object(sign).and_then(|sign| sign.get("unstored")?.as_u64());
+        if self.machines.wait(machine, unstored.is_some()) {
+            let host = PhraseArg::Name(machine.name());
+            let phrase = match unstored {
+                Some(count) => {
+                    Phrase::new("fleet.unstored").with("n", PhraseArg::Own(count.to_string()))
+                }
+                None => Phrase::new("fleet.stored"),
+            };
+            cx.out.push(Out::Tell(phrase.with("host", host)));
+        }
+        // What is asked there meanwhile only the machine itself can tell.
+        if unstored.is_some() {
+            self.inquire(machine.clone(), cx);
+        }
         let census = Census::read(sign);
         match self.machines.alive(machine, census, cx.now.monotonic) {
             Sign::There => {}

@@ -20,6 +20,7 @@ fn start() -> Start {
         earlier: Default::default(),
         ask_always: false,
         hand_back: Duration::from_secs(300),
+        gemini_waits: false,
         handler: false,
         conversation: None,
         broker: None,

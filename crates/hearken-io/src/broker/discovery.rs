@@ -12,14 +12,6 @@ pub(super) struct Discovery<'a> {
     space: &'a str,
 }
 
-/// A bridge that answers.
-pub(super) struct DiscoveredBridge {
-    /// The token of its machine.
-    pub(super) host: String,
-    /// What tells it from another bridge of the same name.
-    pub(super) id: String,
-}
-
 impl<'a> Discovery<'a> {
     /// Asks every bridge; returns `None` if the connection is lost.
     pub(super) async fn begin(client: &Client, space: &'a str) -> Option<Self> {
@@ -30,19 +22,16 @@ impl<'a> Discovery<'a> {
         asked.ok().map(|()| Self { answers, space })
     }
 
-    /// Waits for the next bridge of the space. Without a time limit it waits for as long as the connection lasts.
-    pub(super) async fn next(&mut self) -> Option<DiscoveredBridge> {
+    /// Waits for the next bridge of the space, and returns the token of its machine. Without a time limit it waits for as long as the connection lasts.
+    pub(super) async fn next(&mut self) -> Option<String> {
         loop {
             let answer = self.answers.next().await?;
             let answer: Value = serde_json::from_slice(&answer.payload).unwrap_or_default();
             let of = |name: &str| answer.get("metadata")?.get(name)?.as_str();
             if of("space") == Some(self.space)
-                && let (Some(host), Some(id)) = (of("host"), of("bridge"))
+                && let Some(host) = of("host")
             {
-                return Some(DiscoveredBridge {
-                    host: host.to_owned(),
-                    id: id.to_owned(),
-                });
+                return Some(host.to_owned());
             }
         }
     }

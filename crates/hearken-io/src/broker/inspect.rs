@@ -108,9 +108,9 @@ async fn machines(client: &Client, space: &str) -> usize {
     };
     let mut hosts = BTreeSet::new();
     let gather = async {
-        while let Some(bridge) = bridges.next().await {
+        while let Some(host) = bridges.next().await {
             if hosts.len() < MOST_MACHINES {
-                hosts.insert(bridge.host);
+                hosts.insert(host);
             }
         }
     };

@@ -3,15 +3,17 @@
 //! Responsibilities: one connection after another, the stream, signs of life, reporting what goes wrong. Not here: the
 //! events that wait (`outbox`), sending them (`publishing`), requests (`serving`).
 
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::Client;
-use async_nats::jetstream;
-use async_nats::jetstream::context::CreateStreamErrorKind;
+use async_nats::jetstream::context::{CreateStreamErrorKind, GetStreamErrorKind};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType};
+use async_nats::jetstream::{self, ErrorCode};
 use async_nats::service::Service;
-use tokio::sync::{Notify, mpsc, oneshot};
+use serde_json::{Value, json};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use super::BrokerAddress;
@@ -30,8 +32,14 @@ const KEPT_BYTES: i64 = 1024 * 1024 * 1024;
 const DUPLICATES: Duration = Duration::from_secs(120);
 /// How often a bridge gives a sign of life.
 const ALIVE: Duration = Duration::from_secs(10);
+/// The field of a sign of life with the number of events that wait, if the broker stores none.
+const UNSTORED: &str = "unstored";
 /// How long a sign of life waits for its text.
 const SIGN_TIME: Duration = Duration::from_secs(1);
+/// How often a bridge looks whether the stream is still there: without one, nobody can follow its agents.
+const STREAM_CHECKED: Duration = Duration::from_secs(30);
+/// The largest message of a broker, until one is known.
+const USUAL_LIMIT: usize = 1024 * 1024;
 /// How long to search for another bridge of the same name.
 const SEARCH: Duration = Duration::from_millis(700);
 /// How long a bridge that ends waits for its last events to be stored.
@@ -84,12 +92,18 @@ pub enum BrokerEvent {
     Failed(Fault),
     /// Events were left out because too many waited.
     LeftOut(u64),
+    /// It can be reached, and stores nothing; events wait.
+    StoresNothing(Fault),
+    /// It stores events again.
+    Stores,
     /// An event was left out because it is larger than the broker accepts.
     TooLarge {
         /// Its size, in bytes.
         size: usize,
         /// The largest that is accepted, in bytes.
         limit: usize,
+        /// The agent that asks by it, if it is a question.
+        asks: Option<String>,
     },
     /// Its clock differs from this machine's by this many seconds.
     Clock(i64),
@@ -100,13 +114,30 @@ pub enum BrokerEvent {
 }
 
 /// The events on their way to a broker, shared by the bridge and the task that sends them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Shared {
     outbox: Mutex<Outbox>,
     more: Notify,
     ending: Notify,
     /// The sequence in the stream of the last event that was stored.
-    sequence: std::sync::atomic::AtomicU64,
+    sequence: AtomicU64,
+    /// The largest message that the broker accepts, in bytes.
+    limit: AtomicUsize,
+    /// Whether the broker stores nothing, and wakes the signs of life when that changes.
+    refused: watch::Sender<bool>,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            outbox: Mutex::default(),
+            more: Notify::new(),
+            ending: Notify::new(),
+            sequence: AtomicU64::new(0),
+            limit: AtomicUsize::new(USUAL_LIMIT),
+            refused: watch::Sender::new(false),
+        }
+    }
 }
 
 impl Shared {
@@ -120,8 +151,21 @@ impl Shared {
     }
 
     pub(super) fn stored(&self, sequence: u64) {
-        self.sequence
-            .fetch_max(sequence, std::sync::atomic::Ordering::Relaxed);
+        self.sequence.fetch_max(sequence, Ordering::Relaxed);
+    }
+
+    /// Returns whether the broker stores nothing.
+    pub(super) fn is_refused(&self) -> bool {
+        *self.refused.borrow()
+    }
+
+    /// Notes whether the broker stores nothing; returns whether that is news.
+    pub(super) fn set_refused(&self, refused: bool) -> bool {
+        self.refused.send_if_modified(|known| {
+            let is_news = *known != refused;
+            *known = refused;
+            is_news
+        })
     }
 }
 
@@ -147,9 +191,12 @@ impl Broker {
 
     /// Returns the sequence in the stream of the last event that was stored.
     pub fn sequence(&self) -> u64 {
-        self.shared
-            .sequence
-            .load(std::sync::atomic::Ordering::Relaxed)
+        self.shared.sequence.load(Ordering::Relaxed)
+    }
+
+    /// Returns the largest message that the broker accepts, in bytes.
+    pub fn limit(&self) -> usize {
+        self.shared.limit.load(Ordering::Relaxed)
     }
 
     /// Ends the connection, once what waits is stored or took too long.
@@ -249,74 +296,100 @@ impl Run {
             prepared = self.prepare(&client, is_first) => prepared,
             () = lasts.over() => Err(End::Lost(Fault::Closed)),
         };
-        let (context, service) = match prepared {
+        let Prepared {
+            context,
+            service,
+            limit,
+        } = match prepared {
             Ok(prepared) => prepared,
             Err(end) => return end,
         };
         self.tell(BrokerEvent::Up).await;
         self.backoff.reset();
-        let mut publishing =
-            Publishing::new(Arc::clone(&self.shared), context, client.max_payload());
+        self.shared.limit.store(limit, Ordering::Relaxed);
+        let shared = Arc::clone(&self.shared);
+        let mut publishing = Publishing::new(shared, context.clone(), limit);
         let end = tokio::select! {
             () = lasts.over() => End::Lost(Fault::Closed),
             fault = publishing.run(&self.events) => End::Lost(lasts.refused().map_or(fault, refused)),
             () = self.give_signs(&client) => End::Lost(Fault::Closed),
+            fault = self.stream_gone(&context) => End::Lost(fault),
+            () = serving::twin_beside(&client, &self.offer) => self.twin(is_first),
             () = self.shared.ending.notified() => End::Ending,
         };
         if let End::Ending = end {
             publishing.finish().await;
         }
         publishing.put_back();
+        self.shared.set_refused(false);
         // This fails only if the connection is gone, and the service with it.
         let _ = service.stop().await;
         let _ = client.flush().await;
         end
     }
 
-    /// Publishes a sign of life every ten seconds, until publishing fails. A bridge that is busy gives one without a text.
+    /// Publishes a sign of life every ten seconds, and when the broker begins or ceases to store events, until publishing
+    /// fails. A bridge that is busy gives one without its counts.
     async fn give_signs(&self, client: &Client) {
+        let mut refused = self.shared.refused.subscribe();
         loop {
             let (sender, text) = oneshot::channel();
             self.tell(BrokerEvent::SignDue(sender)).await;
             let text = tokio::time::timeout(SIGN_TIME, text).await;
-            let text = text.ok().and_then(Result::ok).unwrap_or_default();
+            let mut text = text.ok().and_then(Result::ok).unwrap_or_default();
+            if *refused.borrow_and_update() {
+                let waiting = self.shared.with(|outbox| outbox.len()).max(1);
+                let mut sign: Value = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
+                if let Some(sign) = sign.as_object_mut() {
+                    sign.insert(UNSTORED.to_owned(), waiting.into());
+                }
+                text = sign.to_string();
+            }
             let subject = self.offer.alive.clone();
             if client.publish(subject, text.into()).await.is_err() {
                 return;
             }
-            tokio::time::sleep(ALIVE).await;
+            // Whoever changes it lives as long as this.
+            let _ = tokio::time::timeout(ALIVE, refused.changed()).await;
         }
     }
 
     /// Makes sure that the name is free and that there is a stream, and starts the service.
-    async fn prepare(
-        &self,
-        client: &Client,
-        is_first: bool,
-    ) -> Result<(jetstream::Context, Service), End> {
-        if serving::has_twin(client, &self.offer).await {
-            let fault = Fault::Unusable(Cause::BrokerTwin {
-                host: self.offer.host.clone(),
-            });
-            return Err(match is_first {
-                true => End::Failed(fault),
-                false => End::Lost(fault),
-            });
+    async fn prepare(&self, client: &Client, is_first: bool) -> Result<Prepared, End> {
+        if serving::twin(client, &self.offer).await.is_some() {
+            return Err(self.twin(is_first));
         }
         let mut context = jetstream::new(client.clone());
         context.set_timeout(self.settings.config.connect_timeout());
-        self.stream(&context).await.map_err(End::Lost)?;
+        let largest = self.stream(&context).await.map_err(End::Lost)?;
         if let Some(seconds) = clock_difference(&context, &self.offer.stream).await {
             self.tell(BrokerEvent::Clock(seconds)).await;
         }
         let service = serving::serve(client, &self.offer, &self.events)
             .await
             .map_err(End::Lost)?;
-        Ok((context, service))
+        Ok(Prepared {
+            context,
+            service,
+            limit: largest.map_or(client.max_payload(), |largest| {
+                largest.min(client.max_payload())
+            }),
+        })
     }
 
-    /// Creates the stream unless it exists.
-    async fn stream(&self, context: &jetstream::Context) -> Result<(), Fault> {
+    /// Returns how a connection ends beside another bridge of the same name.
+    fn twin(&self, is_first: bool) -> End {
+        let fault = Fault::Unusable(Cause::BrokerTwin {
+            host: self.offer.host.clone(),
+        });
+        match is_first {
+            true => End::Failed(fault),
+            false => End::Lost(fault),
+        }
+    }
+
+    /// Creates the stream unless it exists, and returns the largest message that it takes, if it has a limit of its own.
+    async fn stream(&self, context: &jetstream::Context) -> Result<Option<usize>, Fault> {
         let config = Config {
             name: self.offer.stream.clone(),
             subjects: vec![self.offer.events.clone()],
@@ -329,12 +402,19 @@ impl Run {
         };
         match context.get_or_create_stream(config).await {
             Ok(stream) => {
-                self.shared.stored(stream.cached_info().state.last_sequence);
-                Ok(())
+                let known = stream.cached_info();
+                self.shared.stored(known.state.last_sequence);
+                let largest = usize::try_from(known.config.max_message_size).ok();
+                Ok(largest.filter(|largest| *largest > 0))
             }
             Err(error) => match error.kind() {
                 CreateStreamErrorKind::JetStreamUnavailable => {
                     Err(Fault::Other(Cause::BrokerNoStreams))
+                }
+                CreateStreamErrorKind::JetStream(said)
+                    if said.error_code() == ErrorCode::STORAGE_RESOURCES_EXCEEDED =>
+                {
+                    Err(Fault::Other(Cause::BrokerSmall))
                 }
                 CreateStreamErrorKind::JetStream(_) => Err(Fault::Other(words_of(&error))),
                 // A machine that may only publish is not answered: whether there is a stream shows when it publishes.
@@ -344,8 +424,31 @@ impl Run {
                 | CreateStreamErrorKind::TimedOut
                 | CreateStreamErrorKind::Response
                 | CreateStreamErrorKind::NotFound
-                | CreateStreamErrorKind::ResponseParse => Ok(()),
+                | CreateStreamErrorKind::ResponseParse => Ok(None),
             },
+        }
+    }
+}
+
+/// What a connection needs before it is of use.
+struct Prepared {
+    context: jetstream::Context,
+    service: Service,
+    /// The largest message that is accepted, in bytes.
+    limit: usize,
+}
+
+impl Run {
+    /// Waits until the stream is gone: whoever deletes it leaves nothing that could be followed.
+    async fn stream_gone(&self, context: &jetstream::Context) -> Fault {
+        loop {
+            tokio::time::sleep(STREAM_CHECKED).await;
+            if let Err(error) = context.get_stream(&self.offer.stream).await
+                && let GetStreamErrorKind::JetStream(said) = error.kind()
+                && said.error_code() == ErrorCode::STREAM_NOT_FOUND
+            {
+                return Fault::Other(Cause::BrokerStreamGone);
+            }
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct Publication {
     pub text: String,
     /// How long it is held on to.
     pub precedence: Precedence,
+    /// The agent that asks by it, if it is a question.
+    pub asks: Option<String>,
 }
 
 impl Publication {
@@ -110,6 +112,11 @@ impl Outbox {
         }
     }
 
+    /// Returns how many events wait.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Returns how many events gave way since the last call.
     pub(super) fn take_left_out(&mut self) -> u64 {
         std::mem::take(&mut self.left_out)
@@ -126,6 +133,7 @@ mod tests {
             id: id.to_owned(),
             text: "0123456789".to_owned(),
             precedence,
+            asks: None,
         }
     }
 

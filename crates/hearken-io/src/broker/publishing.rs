@@ -4,16 +4,18 @@
 //! which events wait (`outbox`), the connection (`offer`).
 //!
 //! An event counts as stored once the broker confirms it. Whatever is not confirmed is sent again, under its id, by which
-//! the broker recognises what it has stored before.
+//! the broker recognises what it has stored before. A broker that stores nothing (its disk is full) is not given up: over
+//! the same connection it still carries requests.
 
 use std::collections::VecDeque;
+use std::error::Error as _;
 use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::jetstream::Context;
-use async_nats::jetstream::context::{PublishAckFuture, PublishErrorKind};
+use async_nats::jetstream::context::{PublishAckFuture, PublishError, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::{self, Context, ErrorCode};
 use tokio::sync::mpsc;
 
 use super::connect::words_of;
@@ -21,14 +23,19 @@ use super::offer::{BrokerEvent, Shared};
 use super::outbox::Publication;
 use crate::link::{Cause, Fault};
 
-/// How many events may be on their way at the same time.
+/// How many events may be on their way at the same time; while nothing is stored, one tries it.
 const UNDER_WAY: usize = 256;
 /// Room for the headers of an event, in bytes.
 const HEADERS: usize = 512;
 /// How long to wait before an event that was refused is sent again.
 const REFUSED: Duration = Duration::from_secs(1);
-/// How often an event is sent again over one connection before the connection is given up.
-const TRIES: u32 = 5;
+/// The errors by which a broker says that it has no room, its own or what it was told to use.
+const NO_ROOM: [ErrorCode; 4] = [
+    ErrorCode::INSUFFICIENT_RESOURCES,
+    ErrorCode::STORAGE_RESOURCES_EXCEEDED,
+    ErrorCode::ACCOUNT_RESOURCES_EXCEEDED,
+    ErrorCode::STREAM_STORE_FAILED,
+];
 
 type Confirmation = <PublishAckFuture as IntoFuture>::IntoFuture;
 
@@ -54,9 +61,8 @@ impl Publishing {
         }
     }
 
-    /// Sends events until that fails, and returns why.
+    /// Sends events until the connection can't be used for that any more, and returns why.
     pub(super) async fn run(&mut self, events: &mpsc::Sender<BrokerEvent>) -> Fault {
-        let mut refusals = 0;
         loop {
             let left_out = self.shared.with(|outbox| outbox.take_left_out());
             if left_out > 0 {
@@ -66,7 +72,7 @@ impl Publishing {
             if let Err(fault) = self.send(events).await {
                 return fault;
             }
-            let has_room = self.under_way.len() < UNDER_WAY;
+            let has_room = self.under_way.len() < self.most_under_way();
             let Some((_, confirmation)) = self.under_way.front_mut() else {
                 self.shared.more().await;
                 continue;
@@ -77,23 +83,22 @@ impl Publishing {
             };
             match confirmed {
                 Ok(stored) => {
-                    refusals = 0;
                     self.shared.stored(stored.sequence);
                     self.under_way.pop_front();
+                    if self.shared.set_refused(false) {
+                        let _ = events.send(BrokerEvent::Stores).await;
+                    }
                 }
                 Err(error) => {
-                    refusals += 1;
                     self.put_back();
-                    match error.kind() {
-                        PublishErrorKind::StreamNotFound => {
-                            return Fault::Other(Cause::BrokerNoStream);
-                        }
-                        PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe => {
-                            return Fault::TimedOut;
-                        }
-                        _ if refusals >= TRIES => return Fault::Other(words_of(&error)),
-                        _ => tokio::time::sleep(REFUSED).await,
+                    let fault = match refusal(&error) {
+                        Refusal::Connection(fault) => return fault,
+                        Refusal::Storage(fault) => fault,
+                    };
+                    if self.shared.set_refused(true) {
+                        let _ = events.send(BrokerEvent::StoresNothing(fault)).await;
                     }
+                    tokio::time::sleep(REFUSED).await;
                 }
             }
         }
@@ -101,16 +106,19 @@ impl Publishing {
 
     /// Sends what waits, as far as there is room for it.
     async fn send(&mut self, events: &mpsc::Sender<BrokerEvent>) -> Result<(), Fault> {
-        while self.under_way.len() < UNDER_WAY {
+        while self.under_way.len() < self.most_under_way() {
             self.sending = self.shared.with(|outbox| outbox.pop());
             let Some(publication) = &self.sending else {
                 return Ok(());
             };
             let size = publication.text.len() + HEADERS;
             if size > self.limit {
+                let asks = publication.asks.clone();
                 let limit = self.limit;
                 self.sending = None;
-                let _ = events.send(BrokerEvent::TooLarge { size, limit }).await;
+                let _ = events
+                    .send(BrokerEvent::TooLarge { size, limit, asks })
+                    .await;
                 continue;
             }
             let message = PublishMessage::build()
@@ -126,6 +134,13 @@ impl Publishing {
             }
         }
         Ok(())
+    }
+
+    fn most_under_way(&self) -> usize {
+        match self.shared.is_refused() {
+            true => 1,
+            false => UNDER_WAY,
+        }
     }
 
     /// Puts back what was not confirmed.
@@ -151,5 +166,39 @@ impl Publishing {
             }
             self.under_way.pop_front();
         }
+    }
+}
+
+/// What a broker's refusal of an event means.
+enum Refusal {
+    /// The connection has to be prepared anew.
+    Connection(Fault),
+    /// Nothing is stored for now.
+    Storage(Fault),
+}
+
+fn refusal(error: &PublishError) -> Refusal {
+    let said = error.source();
+    let said = said.and_then(|inner| inner.downcast_ref::<jetstream::Error>());
+    let said = said.map(jetstream::Error::error_code);
+    match error.kind() {
+        PublishErrorKind::StreamNotFound => {
+            Refusal::Connection(Fault::Other(Cause::BrokerStreamGone))
+        }
+        PublishErrorKind::BrokenPipe => Refusal::Connection(Fault::Closed),
+        // The stream's own limit has changed, which is read at its beginning.
+        _ if said == Some(ErrorCode::STREAM_MESSAGE_EXCEEDS_MAXIMUM) => {
+            Refusal::Connection(Fault::Other(words_of(error)))
+        }
+        // While the connection lives, the server is there: one that can't write doesn't answer.
+        PublishErrorKind::TimedOut => Refusal::Storage(Fault::Other(Cause::BrokerSilent)),
+        _ if said.is_some_and(|code| NO_ROOM.contains(&code)) => {
+            Refusal::Storage(Fault::Other(Cause::BrokerFull))
+        }
+        PublishErrorKind::WrongLastMessageId
+        | PublishErrorKind::WrongLastSequence
+        | PublishErrorKind::MaxAckPending
+        | PublishErrorKind::MaxPayloadExceeded
+        | PublishErrorKind::Other => Refusal::Storage(Fault::Other(words_of(error))),
     }
 }

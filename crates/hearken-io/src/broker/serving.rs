@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
-use async_nats::Client;
 use async_nats::service::endpoint::Endpoint;
 use async_nats::service::{Request, Service, ServiceExt as _};
+use async_nats::{Client, StatusCode, Subscriber};
 use futures_util::StreamExt as _;
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use super::connect::words_of;
-use super::discovery::Discovery;
 use super::offer::{BrokerEvent, BrokerOffer};
 use crate::link::Fault;
 
@@ -22,6 +22,8 @@ pub(super) const SERVICE: &str = "aaep-bridge";
 const BY: &str = "Hearken-By";
 /// What they were shown.
 const DIGEST: &str = "Hearken-Digest";
+/// The message that asks which bridges have a name.
+const WHO: &[u8] = b"who";
 /// The largest header that is read, in bytes.
 const LARGEST_HEADER: usize = 256;
 
@@ -90,12 +92,34 @@ pub(super) async fn serve(
             .map_err(failed)?;
         tokio::spawn(requests(endpoint, kind, events.clone()));
     }
+    // Each bridge of a name answers this, and not one of them, as it is with requests.
+    let names = client
+        .subscribe(offer.now.clone())
+        .await
+        .map_err(|error| Fault::Other(words_of(&error)))?;
+    tokio::spawn(name_itself(client.clone(), names, offer.id.clone()));
     Ok(service)
+}
+
+/// Says which bridge it is to those who ask, until the connection is over.
+async fn name_itself(client: Client, mut names: Subscriber, id: String) {
+    while let Some(message) = names.next().await {
+        if &message.payload[..] == WHO
+            && let Some(reply) = message.reply
+        {
+            let own = serde_json::json!({ "bridge": id }).to_string();
+            // This fails only if the connection is lost.
+            let _ = client.publish(reply, own.into()).await;
+        }
+    }
 }
 
 /// Passes on the requests to an endpoint, until the service ends.
 async fn requests(mut endpoint: Endpoint, kind: RequestKind, events: mpsc::Sender<BrokerEvent>) {
     while let Some(request) = endpoint.next().await {
+        if &request.message.payload[..] == WHO {
+            continue;
+        }
         let (answer, outcome) = oneshot::channel();
         let event = BrokerEvent::Request(read(kind, &request, answer));
         if events.send(event).await.is_err() {
@@ -133,20 +157,41 @@ fn read(
     }
 }
 
-/// Returns whether another bridge publishes under the same name.
-pub(super) async fn has_twin(client: &Client, offer: &BrokerOffer) -> bool {
-    let Some(mut bridges) = Discovery::begin(client, &offer.space).await else {
-        return false;
-    };
+/// Returns what tells another bridge of the same name from this one; `None` if there is none.
+pub(super) async fn twin(client: &Client, offer: &BrokerOffer) -> Option<String> {
+    let inbox = client.new_inbox();
+    let mut answers = client.subscribe(inbox.clone()).await.ok()?;
+    let asked = client.publish_with_reply(offer.now.clone(), inbox, WHO.into());
+    asked.await.ok()?;
     let search = async {
-        while let Some(bridge) = bridges.next().await {
-            if bridge.host == offer.host && bridge.id != offer.id {
-                return true;
+        while let Some(answer) = answers.next().await {
+            if answer.status == Some(StatusCode::NO_RESPONDERS) {
+                return None;
+            }
+            let answer: Value = serde_json::from_slice(&answer.payload).unwrap_or_default();
+            let id = answer.get("bridge").and_then(Value::as_str);
+            if let Some(id) = id.filter(|id| *id != offer.id) {
+                return Some(id.to_owned());
             }
         }
-        false
+        None
     };
     tokio::time::timeout(offer.search, search)
         .await
-        .unwrap_or(false)
+        .unwrap_or_default()
+}
+
+/// Waits until this bridge has to give way to another of its name, which began at the same time: of two, one stays.
+pub(super) async fn twin_beside(client: &Client, offer: &BrokerOffer) {
+    if let Some(other) = twin(client, offer).await {
+        let gives_way = other < offer.id;
+        if !gives_way {
+            tokio::time::sleep(3 * offer.search).await;
+        }
+        // One that does not give way was there before.
+        if gives_way || twin(client, offer).await.is_some() {
+            return;
+        }
+    }
+    std::future::pending().await
 }

@@ -73,6 +73,8 @@ pub struct HookTerms {
     pub transcript: bool,
     /// How long a question is open here at most, where the agent's own terminal asks nothing meanwhile.
     pub hand_back: Duration,
+    /// Whether Gemini CLI waits before each call.
+    pub gemini_waits: bool,
 }
 
 impl Door {
@@ -122,7 +124,7 @@ impl Door {
     /// If it can't be written.
     pub fn open(&mut self, port: u16, secret: &str, terms: HookTerms) -> io::Result<()> {
         let text = json!({"port": port, "secret": secret, "transcript": terms.transcript,
-            "hand_back": terms.hand_back.as_secs()})
+            "hand_back": terms.hand_back.as_secs(), "gemini_waits": terms.gemini_waits})
         .to_string();
         put_for_owner(&self.path, &text)?;
         self.written = Some(text);
@@ -176,6 +178,7 @@ pub fn find(folder: &Path) -> Option<DoorAddress> {
                     .and_then(Value::as_u64)
                     .unwrap_or_default(),
             ),
+            gemini_waits: said.get("gemini_waits").and_then(Value::as_bool) == Some(true),
         },
     })
 }
@@ -205,6 +208,7 @@ mod tests {
         let terms = HookTerms {
             transcript: true,
             hand_back: Duration::from_secs(300),
+            gemini_waits: true,
         };
         door.open(4711, "s3cret", terms).unwrap();
         assert_eq!(find(&folder).unwrap().terms, terms);

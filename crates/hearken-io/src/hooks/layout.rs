@@ -116,7 +116,7 @@ const QWEN: &[HookedEvent] = &[
 const GEMINI: &[HookedEvent] = &[
     event("SessionStart"),
     event("BeforeAgent"),
-    tool("BeforeTool"),
+    asks("BeforeTool"),
     tool("AfterTool"),
     event("Notification"),
     event("AfterAgent"),
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(limits(HookedAgent::Codex), [10, 3600]);
         assert_eq!(limits(HookedAgent::Copilot), [10, 3600]);
         assert_eq!(limits(HookedAgent::Qwen), [10, 3_600_000]);
-        assert_eq!(limits(HookedAgent::Gemini), [10_000]);
+        assert_eq!(limits(HookedAgent::Gemini), [10_000, 3_600_000]);
     }
 
     #[test]

@@ -23,6 +23,8 @@ use crate::platform::terminal::{Printed, wait_to_read};
 const ASKS: [&str; 3] = [PERMISSION, "permissionRequest", FORM];
 /// The message that asks for a permission.
 const PERMISSION: &str = "PermissionRequest";
+/// The message before a call of Gemini CLI's, whose hooks can only refuse it.
+const BEFORE: &str = "BeforeTool";
 /// The message by which a tool server asks the person something.
 const FORM: &str = "Elicitation";
 /// The largest message, in bytes: more than any tool is called with. Of a larger one, only the fact is reported.
@@ -99,7 +101,9 @@ pub fn relay(
     let parsed: Option<Value> = serde_json::from_slice(&message).ok();
     let name = parsed.as_ref().and_then(|it| it.get("hook_event_name"));
     let name = name.and_then(Value::as_str).or(sender.event);
-    let asked = name.filter(|name| ASKS.contains(name)).map(str::to_owned);
+    let waits = sender.agent == HookedAgent::Gemini && knock.terms.gemini_waits;
+    let asks = |name: &&str| ASKS.contains(name) || waits && *name == BEFORE;
+    let asked = name.filter(asks).map(str::to_owned);
     let file = parsed.as_ref().and_then(|it| it.get("transcript_path"));
     let file = file
         .and_then(Value::as_str)
@@ -169,8 +173,11 @@ impl ParsedAnswer {
                 })
             }
             HookedAgent::Copilot => decides(&said).then(|| said.to_string()),
-            // Its hooks can't decide a permission.
-            HookedAgent::Gemini => None,
+            HookedAgent::Gemini => {
+                let denies = said.get("decision").and_then(Value::as_str) == Some("deny");
+                let reason = said.get("reason").cloned().unwrap_or_default();
+                denies.then(|| json!({"decision": "deny", "reason": reason}).to_string())
+            }
         }
     }
 }

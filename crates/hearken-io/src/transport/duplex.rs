@@ -104,6 +104,8 @@ pub(super) trait Dial: Send + 'static {
 
 /// How long the last message may take before the connection is closed without it.
 const SAYING_SO: Duration = Duration::from_millis(1500);
+/// How long the other side gets to carry out a last request.
+const CARRYING_OUT: Duration = Duration::from_millis(500);
 
 /// A command to the writing half.
 #[derive(Debug)]
@@ -168,8 +170,8 @@ pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>
 #[derive(Debug, Clone)]
 pub(super) struct Outbox {
     orders: mpsc::Sender<WriteOrder>,
-    /// The message to send before the connection is closed.
-    last_words: Arc<Mutex<Option<String>>>,
+    /// The message to send before the connection is closed, and whether it is to be carried out, too.
+    last_words: Arc<Mutex<Option<(String, bool)>>>,
 }
 
 impl Poster for Outbox {
@@ -193,7 +195,8 @@ impl Poster for Outbox {
 
     fn last_words(&self, words: Option<LastWords>) {
         let message = words.and_then(|words| match words {
-            LastWords::Message(message) => Some(message),
+            LastWords::Message(message) => Some((message, false)),
+            LastWords::Request(message) => Some((message, true)),
             // A two-way connection has no separate requests.
             LastWords::Call(_) => None,
         });
@@ -209,6 +212,7 @@ impl Poster for Outbox {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
+        let words = words.map(|(message, _)| message);
         let orders = self.orders.clone();
         tokio::spawn(async move {
             // This fails only if the link is over, and then there is nothing to give up.
@@ -224,9 +228,13 @@ impl Poster for Outbox {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take();
-            if let Some(words) = words {
+            if let Some((message, is_request)) = words {
                 // A closing side can only try to say so; the other side notices the end by itself.
-                let _ = timeout(SAYING_SO, this.post(words)).await;
+                let _ = timeout(SAYING_SO, this.post(message)).await;
+                if is_request {
+                    // Some programs end with their input, whatever of it is not handled yet.
+                    tokio::time::sleep(CARRYING_OUT).await;
+                }
             }
             let orders = this.orders;
             let (done, left) = oneshot::channel();

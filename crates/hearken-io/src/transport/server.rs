@@ -501,7 +501,7 @@ impl Poster for Server {
         async move {
             // A closing side can only try to say so; the server notices the end by itself.
             match exchange(&this.shared.last_words, None) {
-                Some(LastWords::Message(words)) => {
+                Some(LastWords::Message(words) | LastWords::Request(words)) => {
                     let _ = tokio::time::timeout(FAREWELL_TIME, this.attempt(words)).await;
                 }
                 Some(LastWords::Call(call)) => {

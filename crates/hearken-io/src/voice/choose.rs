@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::command::CommandVoice;
 use super::cue::{Cued, PLAYERS, Player};
 use super::dialogue::{DaemonFault, Greeting};
+use super::lasting::{LastingProgram, LastingVoice};
 use super::limits::Limits;
 use super::program::Program;
 use super::silence::Silence;
@@ -117,6 +118,7 @@ impl Surroundings {
 enum FoundEngine {
     SpeechDispatcher(Box<SpeechDispatcher>),
     Program(Box<CommandVoice>),
+    Lasting(Box<LastingVoice>),
     System(Box<SystemVoice>),
     Nvda(Box<SystemVoice>),
     Nothing { reason: Reason },
@@ -152,6 +154,13 @@ pub(super) async fn run(
             desk.serve(Cued::new(*voice, player), limits).await;
         }
         FoundEngine::Program(voice) => {
+            desk.tell(VoiceEvent::Ready {
+                engine: voice.engine(),
+            });
+            desk.tell(voice.adjustable());
+            desk.serve(Cued::new(*voice, player), limits).await;
+        }
+        FoundEngine::Lasting(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: voice.engine(),
             });
@@ -199,6 +208,14 @@ async fn find(
         VoiceChoice::Auto => return automatic(surroundings, config, limits).await,
         VoiceChoice::SpeechDispatcher => match daemon(surroundings, config, limits).await {
             Ok(voice) => FoundEngine::SpeechDispatcher(Box::new(voice)),
+            Err(reason) => FoundEngine::Nothing { reason },
+        },
+        VoiceChoice::Lasting(command) => match lasting(surroundings, command, config.own_pitch) {
+            Ok(program) => {
+                let voice = LastingVoice::new(program, limits);
+                let notice = voice.notice();
+                return (FoundEngine::Lasting(Box::new(voice)), notice);
+            }
             Err(reason) => FoundEngine::Nothing { reason },
         },
         VoiceChoice::Command(command) => match program(surroundings, command, config.own_pitch) {
@@ -343,12 +360,35 @@ fn own_file(surroundings: &Surroundings, by: By) -> Result<PathBuf, Reason> {
 }
 
 fn program(surroundings: &Surroundings, command: &str, own_pitch: i32) -> Result<Program, Reason> {
+    let (path, name, arguments) = called(surroundings, command)?;
+    Ok(Program::given(path, &name, arguments, own_pitch))
+}
+
+fn lasting(
+    surroundings: &Surroundings,
+    command: &str,
+    own_pitch: i32,
+) -> Result<LastingProgram, Reason> {
+    let (path, name, arguments) = called(surroundings, command)?;
+    Ok(LastingProgram {
+        path,
+        name,
+        arguments,
+        own_pitch,
+    })
+}
+
+/// Returns the file, the name and the arguments of a program.
+fn called(
+    surroundings: &Surroundings,
+    command: &str,
+) -> Result<(PathBuf, String, Vec<String>), Reason> {
     let mut words = words::split(command)
         .map_err(|error| Reason::new("voice.cause.command").because("why", error.reason()))?
         .into_iter();
     let name = words.next().unwrap_or_default();
     match surroundings.program(&name) {
-        Some(path) => Ok(Program::given(path, &name, words.collect(), own_pitch)),
+        Some(path) => Ok((path, name, words.collect())),
         None => Err(Reason::new("voice.cause.program.missing").with("name", name)),
     }
 }

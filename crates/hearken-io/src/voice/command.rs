@@ -56,7 +56,7 @@ enum CommandState {
 
 /// A program that has been sent SIGTERM.
 #[derive(Debug)]
-struct Terminating {
+pub(super) struct Terminating {
     child: Child,
     group: Option<Tree>,
     /// The time at which SIGKILL follows at the latest.
@@ -218,11 +218,8 @@ impl CommandVoice {
                     id, child, group, ..
                 } = *saying;
                 group.iter().for_each(Tree::ask_to_end);
-                self.state = CommandState::Ending(Box::new(Terminating {
-                    child,
-                    group,
-                    kill_at: Instant::now() + self.limits.term,
-                }));
+                let ending = Terminating::new(child, group, self.limits.term);
+                self.state = CommandState::Ending(Box::new(ending));
                 Some(id)
             }
             ending @ CommandState::Ending(_) => {
@@ -326,6 +323,20 @@ async fn read_some(stderr: &mut ChildStderr, kept: &mut Vec<u8>) -> std::io::Res
 }
 
 impl Terminating {
+    /// Takes over a program that was asked to end; it is killed after `wait`.
+    pub(super) fn new(child: Child, group: Option<Tree>, wait: Duration) -> Self {
+        Self {
+            child,
+            group,
+            kill_at: Instant::now() + wait,
+        }
+    }
+
+    /// Kills what is left of the group at once.
+    pub(super) fn kill(&self) {
+        self.group.iter().for_each(Tree::kill);
+    }
+
     /// Returns whether the program has ended, without reaping it.
     fn has_ended(&mut self) -> bool {
         let group = self.group.as_ref();
@@ -335,12 +346,13 @@ impl Terminating {
     /// Gives the program a little time to end, kills what is left of its group, and reaps it.
     ///
     /// One that can't even be killed (it hangs in the kernel) is left to the runtime after `limit`.
-    async fn finish(&mut self, limit: Duration) {
+    pub(super) async fn finish(&mut self, limit: Duration) -> Option<ExitStatus> {
         while !self.has_ended() && Instant::now() < self.kill_at {
             tokio::time::sleep(LOOK).await;
         }
-        self.group.iter().for_each(Tree::kill);
-        let _ = tokio::time::timeout(limit, self.child.wait()).await;
+        self.kill();
+        let ended = tokio::time::timeout(limit, self.child.wait()).await;
+        ended.ok()?.ok()
     }
 }
 
@@ -407,7 +419,7 @@ impl Drop for CommandVoice {
         match &self.state {
             CommandState::Idle => {}
             CommandState::Saying(saying) => saying.group.iter().for_each(Tree::kill),
-            CommandState::Ending(ending) => ending.group.iter().for_each(Tree::kill),
+            CommandState::Ending(ending) => ending.kill(),
         }
     }
 }

@@ -33,6 +33,12 @@ const TERM: Duration = Duration::from_millis(40);
 /// The limit for the polite end of an engine after its last word: cancel, its answer, quit.
 const CLOSE: Duration = Duration::from_millis(500);
 
+/// The limit for a program that stays to load what it needs, such as a neural voice on a slow machine.
+const LOAD: Duration = Duration::from_secs(30);
+
+/// The limit for such a program to fall silent, after which it is ended: hardly longer than speech-dispatcher takes.
+const HUSH: Duration = Duration::from_millis(150);
+
 /// The time limits; tests make them small, all other code uses [`Limits::default`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
@@ -54,6 +60,10 @@ pub(super) struct Limits {
     pub term: Duration,
     /// For the polite end of an engine.
     pub close: Duration,
+    /// For loading what a program that stays needs.
+    pub load: Duration,
+    /// For such a program to fall silent.
+    pub hush: Duration,
     /// Added to the longest time that speaking a text may take.
     pub end: Duration,
 }
@@ -70,6 +80,8 @@ impl Default for Limits {
             backoff_cap: BACKOFF_CAP,
             term: TERM,
             close: CLOSE,
+            load: LOAD,
+            hush: HUSH,
             end: Duration::from_secs(8),
         }
     }

@@ -10,6 +10,7 @@
 //! VoiceHandle -> mailbox -> worker (its own thread) -> an engine, behind trait Voice
 //!                              |                          speech_dispatcher: dialogue, ssip, language
 //! VoiceEvent <-- sink <--------'                          command: program, words
+//!                                                         lasting: message, process
 //!                                                         silence
 //! ```
 //!
@@ -29,6 +30,7 @@ mod command;
 mod cue;
 mod dialogue;
 mod language;
+mod lasting;
 mod limits;
 mod mailbox;
 mod ours;

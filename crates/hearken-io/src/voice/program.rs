@@ -247,7 +247,7 @@ const MOST_MARKS: &str = "#$%&*+/<=>@\\^_`|~\"()[]{}:;-";
 ///
 /// espeak-ng's program reads the text between "[[" and "]]" as phonemes, and macOS's as commands: an agent could use
 /// them to change its own pitch to the program's.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let text = ssip::clean(text).replace('\n', " ");
     if !text.contains("[[") {
         return text;

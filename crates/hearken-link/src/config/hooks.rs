@@ -52,8 +52,8 @@ impl HookedAgent {
     /// Returns whether its own terminal asks as well while a hook waits for the person.
     pub fn asks_too(self) -> bool {
         match self {
-            Self::Claude | Self::Gemini => true,
-            Self::Codex | Self::Copilot | Self::Qwen => false,
+            Self::Claude => true,
+            Self::Codex | Self::Copilot | Self::Qwen | Self::Gemini => false,
         }
     }
 }

@@ -69,6 +69,8 @@ pub struct LinkConfig {
     /// After how many seconds without an answer a question goes back to an agent's own terminal, where that terminal
     /// asks nothing as long as the question is open here.
     pub hand_back_seconds: u64,
+    /// Whether Gemini CLI waits before a call that may change something, so that the person can reject it.
+    pub gemini_waits: bool,
     /// A file of certificates (PEM) that are trusted in addition to the system's.
     pub ca: Option<PathBuf>,
     /// A file with the certificate (PEM) that identifies this program to servers; requires `client_key`.
@@ -102,6 +104,7 @@ impl Default for LinkConfig {
             follow: false,
             transcript: false,
             hand_back_seconds: 5 * 60,
+            gemini_waits: false,
             ca: None,
             client_cert: None,
             client_key: None,

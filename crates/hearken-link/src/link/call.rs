@@ -108,6 +108,8 @@ impl ServiceCall {
 pub enum LastWords {
     /// A message, sent the way replies are.
     Message(String),
+    /// The same, with something to carry out, which takes a moment.
+    Request(String),
     /// A request beside the stream.
     Call(HttpCall),
 }

@@ -363,6 +363,14 @@ causes! {
     BrokerNoStreams => "cause.broker.no_streams";
     /// A broker has no stream for a space.
     BrokerNoStream => "cause.broker.no_stream";
+    /// What a broker stored for a space was deleted.
+    BrokerStreamGone => "cause.broker.stream_gone";
+    /// A broker has no room for more events.
+    BrokerFull => "cause.broker.full";
+    /// A broker has not the room that a space needs.
+    BrokerSmall => "cause.broker.small";
+    /// A broker confirms nothing that is to be stored.
+    BrokerSilent => "cause.broker.silent";
     /// Another bridge publishes under the same name.
     BrokerTwin {
         /// The name.

@@ -3,7 +3,9 @@
 //! Responsibilities: that data, and how the person answers on the face for which it is worded. Not here: the
 //! words (`wording`), what becomes of a draft (`publish`).
 
-use crate::announce::announcement::{About, Aloud, Class, Cue, Facts, Kind, Topic, Weight};
+use crate::announce::announcement::{
+    About, Aloud, Class, Cue, Facts, Kind, Opening, Topic, Weight,
+};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::Segment;
 
@@ -34,6 +36,7 @@ pub(super) struct Draft {
     pub(super) facts: Facts,
     /// The name of the source that it is about, if it concerns no session.
     pub(super) source: Option<String>,
+    pub(super) opens: Opening,
 }
 
 impl Draft {
@@ -49,6 +52,7 @@ impl Draft {
             aloud: Aloud::Yes,
             facts: Facts::default(),
             source: None,
+            opens: Opening::Nothing,
         }
     }
 

@@ -1,8 +1,7 @@
 //! From changes to announcements: what is worth announcing, in which class and words.
 //!
-//! Responsibilities: turning [`Change`]s into [`Announcement`]s, cutting streamed text into
-//! sentences, keeping the history, distinguishing repeated words and old news from fresh ones. Not here:
-//! the order of speech (`queue`), the words themselves (`phrase`, `wording`, `question`).
+//! Responsibilities: turning [`Change`]s into [`Announcement`]s, cutting streamed text into sentences, the history, repeated
+//! words, old news. Not here: the order of speech (`queue`), the words themselves (`phrase`, `wording`, `question`).
 
 mod agent_names;
 mod agent_version;
@@ -60,7 +59,7 @@ use jiff::Timestamp;
 use smallvec::SmallVec;
 
 use crate::announce::announcement::{
-    About, Aloud, Announcement, Class, Cue, Facts, Kind, Tool, Topic,
+    About, Aloud, Announcement, Class, Cue, Facts, Kind, Opening, Tool, Topic,
 };
 use crate::announce::history::History;
 use crate::announce::text::coalesce::{
@@ -403,7 +402,7 @@ impl Announcer {
         let chunk = Chunk {
             text: &event.chunk,
             position: event.position,
-            hint: hint(event.coalesce_hint.as_deref()),
+            hint: Hint::of(event.coalesce_hint.as_deref()),
             complete: event.complete,
             language: event.language.as_ref().or(change.language.as_ref()),
         };
@@ -435,6 +434,7 @@ impl Announcer {
             reader: ProseReader::default(),
             readable: Readable::default(),
             blank: String::new(),
+            opens: Opening::Output,
             agent: change.agent.clone(),
             urgency: change.urgency,
             said: true,
@@ -530,6 +530,8 @@ impl Announcer {
         let lexicon = phrases.lexicon();
         for piece in pieces {
             let text = speakable::one_line(&piece.text);
+            let state = self.outputs.at_mut(place);
+            let opens = state.map_or(Opening::Nothing, |it| it.opening(&text, piece.ends));
             if !text.is_empty() {
                 let (spoken, shown) = match self.outputs.at_mut(place) {
                     Some(state) => (
@@ -550,6 +552,7 @@ impl Announcer {
                 let mut draft = Draft::new(Class::Stream, Kind::Output, vec![segment])
                     .topic(Topic::Output(output.clone()));
                 draft.facts.written = written;
+                draft.opens = opens;
                 told.push(self.publish(&change, sessions, draft));
             } else if let Some(state) = self.outputs.at_mut(place) {
                 white_space::keep_blank(&mut state.blank, &piece.text);
@@ -586,16 +589,5 @@ impl Announcer {
             self.unbelieved.pop_first();
         }
         self.unbelieved.insert((key.link, key.agent.clone()))
-    }
-}
-
-fn hint(text: Option<&str>) -> Hint {
-    match text {
-        Some("none") => Hint::None,
-        Some("word") => Hint::Word,
-        Some("sentence") => Hint::Sentence,
-        Some("paragraph") => Hint::Paragraph,
-        Some("completion") => Hint::Completion,
-        Some(_) | None => Hint::Absent,
     }
 }

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use crate::session::{Keyed, KeyedSlab, LinkId, Names, Session, SessionKey};
 
-use crate::announce::text::coalesce::Coalescer;
+use crate::announce::announcement::Opening;
+use crate::announce::text::coalesce::{Boundary, Coalescer};
 use crate::announce::text::normalise::{ProseReader, Readable};
 use crate::protocol::{AgentId, OutputId, SessionId, TextDirection, Urgency};
 
@@ -35,6 +36,8 @@ pub(super) struct OutputState {
     pub(super) readable: Readable,
     /// The white space since the last words.
     pub(super) blank: String,
+    /// What the next words begin.
+    pub(super) opens: Opening,
     pub(super) agent: Arc<str>,
     pub(super) urgency: Urgency,
     /// Whether anything was spoken since the output became urgent.
@@ -45,6 +48,29 @@ pub(super) struct OutputState {
 
 /// The position of an output among all: by source, then by session, then in the order of creation.
 pub(super) type Rank = (LinkId, u64, u64);
+
+impl OutputState {
+    /// Returns what a piece begins, given its words and where it ends.
+    pub(super) fn opening(&mut self, words: &str, ends: Boundary) -> Opening {
+        let next = match ends {
+            Boundary::Line
+            | Boundary::Paragraph
+            | Boundary::Block
+            | Boundary::Completion
+            | Boundary::LeftOut(_) => Opening::Paragraph,
+            Boundary::Sentence | Boundary::Clause | Boundary::Language | Boundary::Bound => {
+                Opening::Nothing
+            }
+        };
+        if words.is_empty() {
+            if self.opens == Opening::Nothing {
+                self.opens = next;
+            }
+            return Opening::Nothing;
+        }
+        std::mem::replace(&mut self.opens, next)
+    }
+}
 
 #[derive(Debug)]
 struct OutputSlot {
@@ -337,6 +363,7 @@ mod tests {
             reader: ProseReader::default(),
             readable: Readable::default(),
             blank: String::new(),
+            opens: Opening::Output,
             agent: Arc::from("A"),
             urgency: Urgency::Normal,
             said: true,

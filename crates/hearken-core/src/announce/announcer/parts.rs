@@ -52,6 +52,8 @@ pub struct TurnPart {
     /// How far a line of code is indented, and the words for that; `None` for everything else, and for an empty
     /// line.
     pub indent: Option<(String, Vec<Segment>)>,
+    /// Which line of a block of code it belongs to, from 1; 0 for what says that a block begins, `None` for prose.
+    pub code_line: Option<usize>,
     /// What is copied if this part is selected: the paragraph, then each inline code in it; or the code block.
     pub copied: Arc<[Copied]>,
 }

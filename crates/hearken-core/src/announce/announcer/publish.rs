@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use crate::config::{AnswersChoice, Load, Verbosity};
 use crate::protocol::{Now, Urgency, are_one, direction_of};
-use crate::session::{Change, LinkId, SessionKey, Sessions, What};
+use crate::session::{Change, LinkId, Session, SessionKey, Sessions, What};
 
 use super::redundancy::names;
 use super::{Announcer, Draft, NewAnnouncements};
 use crate::announce::announcement::{
-    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Quote, Tool, Weight,
+    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Opening, Quote, Tool,
+    Weight,
 };
-use crate::announce::words::phrase::Phrases;
+use crate::announce::words::phrase::{Arg, Phrases};
 use crate::announce::words::segment::Segment;
 
 impl Announcer {
@@ -91,6 +92,17 @@ impl Announcer {
         self.keep(announcement)
     }
 
+    /// Keeps in the history what an agent wrote before the person followed it.
+    pub fn keep_earlier(&mut self, session: &Session, text: String, sessions: &Sessions, now: Now) {
+        let args = [("text", Arg::Agent(text, None))];
+        let words = self.fill("fleet.earlier", self.settings.verbosity, &args);
+        let draft = Draft::new(Class::Stream, Kind::Output, words).aloud(Aloud::Kept);
+        let mut earlier = self.number(draft, now);
+        earlier.key = Some(session.key.clone());
+        earlier.agent = Some(self.agent_name(&session.key, &session.agent, sessions));
+        self.keep(earlier);
+    }
+
     /// Creates an announcement that is not news and does not enter the history.
     pub fn aside(
         &mut self,
@@ -143,7 +155,7 @@ impl Announcer {
         Arc::new(self.number(draft, now))
     }
 
-    pub(super) fn number(&mut self, draft: Draft, at: Now) -> Announcement {
+    fn number(&mut self, draft: Draft, at: Now) -> Announcement {
         self.next += 1;
         let cue = draft.cue.or_else(|| cue_of(&draft));
         Announcement {
@@ -165,6 +177,7 @@ impl Announcer {
             segments: draft.segments,
             facts: self.facts_of(draft.facts),
             quotes: Vec::new(),
+            opens: draft.opens,
         }
     }
 
@@ -201,7 +214,7 @@ impl Announcer {
         }
     }
 
-    pub(super) fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
+    fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
         let wanted = matches!(announcement.class, Class::Alert | Class::Response);
         let is_for_lines = match announcement.aloud {
             Aloud::Yes => true,
@@ -366,6 +379,8 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
         Kind::SessionErrored | Kind::Danger => Some(Cue::Error),
         Kind::SessionCompleted => Some(Cue::Done),
         Kind::Heartbeat => Some(Cue::Tick),
+        Kind::ToolInvoked => Some(Cue::Call),
+        Kind::Output => (draft.opens == Opening::Output).then_some(Cue::Answer),
         Kind::ToolCompleted => match draft.weight {
             Weight::Failure => Some(Cue::Error),
             Weight::Plain | Weight::Stopped => None,
@@ -374,8 +389,6 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
         | Kind::SessionCancelled
         | Kind::State
         | Kind::Progress
-        | Kind::ToolInvoked
-        | Kind::Output
         | Kind::Handoff
         | Kind::Unknown
         | Kind::Connection

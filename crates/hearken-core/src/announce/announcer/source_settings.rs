@@ -12,8 +12,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::config::{Load, SourceAnnounce, Verbosity};
-use crate::protocol::Now;
-use crate::session::{LinkId, Sessions};
+use crate::protocol::{AgentId, Now};
+use crate::session::{LinkId, SessionKey, Sessions};
 
 use super::{Announcer, NewAnnouncements};
 use crate::announce::text::coalesce::Policy;
@@ -83,5 +83,25 @@ impl Announcer {
         self.phrases = phrases;
         self.last.get_mut().forget_names();
         self.made = RefCell::default();
+    }
+
+    /// Returns whether an agent is muted, so that only urgent announcements of it are spoken.
+    pub fn is_muted(&self, key: &SessionKey, agent: &str) -> bool {
+        self.muting.by_hand(key).unwrap_or_else(|| {
+            let named = |name: &String| name == key.agent.as_str() || name == agent;
+            let quiet = self.source(key.link).is_some_and(|own| own.quiet);
+            quiet || self.settings.muted.iter().any(named)
+        })
+    }
+
+    /// Mutes or unmutes an agent for the rest of this run.
+    pub fn set_muted(&mut self, key: &SessionKey, is_muted: bool) {
+        self.muting.set(key, is_muted);
+    }
+
+    /// Announces only these agents of a source in full; of all others, what is not urgent only enters the history.
+    /// `None`: announces all in full.
+    pub fn select(&mut self, link: LinkId, agents: Option<Vec<AgentId>>) {
+        self.muting.select(link, agents);
     }
 }

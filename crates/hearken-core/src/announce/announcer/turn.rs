@@ -190,6 +190,7 @@ impl Announcer {
                 words,
                 is_landmark: is_landmark && first,
                 indent: None,
+                code_line: None,
                 copied: copied.clone(),
             });
             first = false;
@@ -226,9 +227,10 @@ impl Announcer {
             words: self.fill("turn.code", level, &args),
             is_landmark: true,
             indent: None,
+            code_line: Some(0),
             copied: copied.clone(),
         });
-        for line in lines {
+        for (at, line) in lines.iter().enumerate() {
             let bare = line.trim_start_matches([' ', '\t']);
             let before = line.get(..line.len() - bare.len()).unwrap_or_default();
             let (words, indent) = if bare.trim().is_empty() {
@@ -241,6 +243,7 @@ impl Announcer {
                 words,
                 is_landmark: false,
                 indent,
+                code_line: Some(at + 1),
                 copied: copied.clone(),
             };
             if !part.words.is_empty() {

@@ -133,10 +133,10 @@ impl AppCx {
     }
 
     /// Answers a key or a line on the screen only.
-    pub(super) fn answer_unsaid(&mut self, key: &str) {
+    pub(super) fn answer_unsaid(&mut self, key: &str, args: &Args<'_>) {
         match self.face.manner() {
             Manner::Keys => {
-                let words = self.words(key, &[]);
+                let words = self.words(key, args);
                 let told = self
                     .announcer
                     .aside(Class::Response, Kind::Reply, words, self.now);
@@ -145,7 +145,7 @@ impl AppCx {
             Manner::Lines | Manner::Program => {
                 let told = self
                     .announcer
-                    .say(Class::Response, Kind::Reply, key, &[], self.now);
+                    .say(Class::Response, Kind::Reply, key, args, self.now);
                 self.put(told);
             }
         }

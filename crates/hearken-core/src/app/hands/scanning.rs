@@ -193,11 +193,12 @@ impl Hands {
                 if scene.meant > 1 {
                     items.push(ScanItem::Named("next_question"));
                 }
+                items.push(ScanItem::Named("stop"));
+                if cx.queue.silenced() > 0 {
+                    items.push(ScanItem::Named("go_on"));
+                }
                 items.extend(
-                    [
-                        "stop", "repeat", "status", "previous", "away", "leave", "quit",
-                    ]
-                    .map(ScanItem::Named),
+                    ["repeat", "status", "previous", "away", "leave", "quit"].map(ScanItem::Named),
                 );
                 items
             }
@@ -303,6 +304,7 @@ fn name_of(command: &str, shown: Option<&Question>) -> &'static str {
         "read_back" => "scan.read_back",
         "next_question" => "scan.next_question",
         "stop" => "scan.stop",
+        "go_on" => "scan.go_on",
         "repeat" => "scan.repeat",
         "status" => "scan.status",
         "previous" => "scan.previous",

@@ -204,6 +204,7 @@ pub(crate) fn starts(
             earlier: source.earlier,
             ask_always: config.run.ask == AskMode::Always,
             hand_back: Duration::from_secs(config.links.hand_back_seconds),
+            gemini_waits: config.links.gemini_waits,
             handler: source.handler,
             conversation: source.conversation.clone(),
             broker: source.broker.clone(),

@@ -78,14 +78,24 @@ impl Questions {
     pub(in crate::app) fn stop_speech(&mut self, cx: &mut AppCx) {
         // What was spoken to its end by now counts as heard; what the key cuts off does not.
         self.note_said(cx);
-        let spoke = !cx.queue.is_idle();
+        let (spoke, skipped) = (!cx.queue.is_idle(), cx.queue.skipped());
         let wishes = cx.queue.stop(cx.now.monotonic);
         cx.wish(wishes);
         self.note_stopped(cx);
         // Without an answer, the key or line would seem to be lost. The answer is not spoken: the person asked for
         // silence.
-        let key = if spoke { "stop.done" } else { "stop.nothing" };
-        cx.answer_unsaid(key);
+        if cx.queue.skipped() > skipped {
+            // It is said once the person wants to hear something again.
+            let n = Arg::own(cx.queue.skipped());
+            return cx.answer_unsaid("stop.skipped", &[("n", n)]);
+        }
+        let kept = cx.queue.can_go_on();
+        let key = match (spoke, kept) {
+            (true, true) => cx.face.pick("stop.kept.keys", "stop.kept.lines"),
+            (true, false) => "stop.done",
+            (false, _) => "stop.nothing",
+        };
+        cx.answer_unsaid(key, &[]);
     }
 
     /// Returns how the person answers and hears.

@@ -97,6 +97,24 @@ impl Review {
         self.tell_step(stepped, cx)
     }
 
+    /// Skips the rest of the code that is being read, and announces how much that was and what comes next.
+    pub(in crate::app) fn skip_code(&mut self, cx: &mut AppCx) {
+        let Some((skipped, stepped)) = self.reading.skip_code() else {
+            cx.respond("skip_code.none", &[]);
+            return;
+        };
+        let mut words = match skipped {
+            0 => Vec::new(),
+            n => cx.words("skip_code.done", &[("n", Arg::own(n))]),
+        };
+        match stepped {
+            Stepped::To(mut next) => words.append(&mut next),
+            Stepped::AtEnd | Stepped::AtStart => words.extend(cx.words("reading.end", &[])),
+        }
+        let quotes = self.reading.quote().into_iter().collect();
+        cx.quote(words, quotes);
+    }
+
     /// Leaps in the same way by a line, or announces that nothing is being read.
     pub(in crate::app) fn leap_line(&mut self, on: bool, cx: &mut AppCx) {
         if !self.leap_part(on, cx) {

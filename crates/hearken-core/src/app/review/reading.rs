@@ -170,6 +170,30 @@ impl Reading {
     }
 }
 
+impl Reading {
+    /// Moves behind the block of code that is being read; returns how many of its lines were not read. `None` if no code
+    /// is being read.
+    pub(super) fn skip_code(&mut self) -> Option<(usize, Stepped)> {
+        let open = self.open.as_mut()?;
+        let at = open.at?;
+        let line = |at: usize| match open.parts.get(at) {
+            Some(ReadingPart::OfTurn(part)) => part.code_line,
+            Some(ReadingPart::Words(_)) | None => None,
+        };
+        let here = line(at)?;
+        let next = (at + 1..).find(|next| line(*next).is_none_or(|line| line == 0))?;
+        let skipped = line(next - 1)?.saturating_sub(here);
+        let stepped = match next < open.parts.len() {
+            true => open.go(next),
+            false => {
+                open.go(next - 1);
+                Stepped::AtEnd
+            }
+        };
+        Some((skipped, stepped))
+    }
+}
+
 impl OpenReading {
     fn go(&mut self, to: usize) -> Stepped {
         self.at = Some(to);

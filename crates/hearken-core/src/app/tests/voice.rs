@@ -35,6 +35,18 @@ fn lines() -> Options {
     }
 }
 
+impl Stage {
+    /// Has the engine finish one utterance after another, until there is nothing left to say.
+    pub(super) fn speak_all(&mut self) {
+        let mut at = 0;
+        while at < self.spoken.len() {
+            let id = self.spoken[at].0;
+            self.input(Input::Voice(VoiceEvent::Ended(id)));
+            at += 1;
+        }
+    }
+}
+
 #[test]
 fn keys_go_through_the_settings_and_change_them_from_where_they_are() {
     let mut stage = speaking(SPEAKING, Config::default());
@@ -319,4 +331,30 @@ fn a_missing_voice_is_told_in_nine_words_and_only_once_on_a_machine() {
     assert_eq!(once.split_whitespace().count(), 9);
     assert_eq!(told(MissingVoice::Known), [""; 0]);
     assert_eq!(told(MissingVoice::Why), ["There is no voice: no device."]);
+}
+
+#[test]
+fn the_start_of_an_answer_and_of_a_call_has_a_cue_if_the_person_wants_it() {
+    for on in [false, true] {
+        let mut config = Config::default();
+        config.voice.cues.answer = on;
+        config.voice.cues.call = on;
+        let mut stage = speaking(SPEAKING, config);
+        stage.event("session.started", json!({}));
+        stage.event(
+            "tool.invoked",
+            json!({"tool_name": "search", "tool_call_id": "c1", "summary_normal": "Searching the notes."}),
+        );
+        stage.speak_all();
+        for chunk in ["One thing. ", "Another thing. "] {
+            stage.event(
+                "output.streaming",
+                json!({"output_id": "out_1", "chunk": chunk, "coalesce_hint": "sentence", "complete": false}),
+            );
+        }
+        stage.speak_all();
+        let cues: Vec<Cue> = stage.sounds.iter().filter_map(|sound| sound.cue).collect();
+        let wanted: &[Cue] = if on { &[Cue::Call, Cue::Answer] } else { &[] };
+        assert_eq!(cues, wanted, "{:?}", stage.said());
+    }
 }

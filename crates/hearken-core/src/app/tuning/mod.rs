@@ -1,7 +1,7 @@
 //! How everything sounds, and how much of it is spoken, during a run.
 //!
 //! The folder: this struct holds the settings of the voice; `knobs` (these settings), `announcing` (verbosity, load,
-//! language), `quiet` (what is not spoken) and `engine` (news of the voice, and the beat that replaces it) change it and
+//! language), `quiet` (what is not spoken), `speaking` (going on and back) and `engine` (news of the voice, and the beat that replaces it) change it and
 //! announce the result. Not here: how an engine receives it (`crate::voice`), words (`announce`), whether there is a
 //! voice (`signals`).
 
@@ -9,6 +9,7 @@ mod announcing;
 mod engine;
 mod knobs;
 mod quiet;
+mod speaking;
 
 use std::sync::Arc;
 

@@ -59,6 +59,34 @@ fn a_short_time_is_warned_of_at_a_tenth() {
 }
 
 #[test]
+fn the_clock_of_another_machine_takes_no_time_from_a_question() {
+    let mut stage = SessionStage::new();
+    let on = |machine: &str, hours: i64, stage: &SessionStage| {
+        let millis = stage.now.wall.as_millisecond() + hours * 3_600_000;
+        json!({
+            "timestamp": format!("{:.3}", Timestamp::from_millisecond(millis).unwrap()),
+            "session_id": format!("sess_{machine}"),
+            "extensions": {"hearken": {"host": machine}},
+        })
+    };
+    for _ in 0..3 {
+        for (machine, hours) in [("right", 0), ("ahead", 5), ("behind", -5)] {
+            let fields = on(machine, hours, &stage);
+            stage.on("progress.updated", fields);
+        }
+        stage.wait(1000);
+    }
+    for (machine, hours) in [("ahead", 5), ("behind", -5), ("right", 0)] {
+        let mut fields = on(machine, hours, &stage);
+        fields["timeout_seconds"] = 100.into();
+        let id = stage.ask_with(&format!("rpl_{machine}"), fields);
+        let question = stage.sessions.question(id).unwrap();
+        let left = stage.sessions.expires(question).unwrap() - stage.now.monotonic;
+        assert_eq!(left, Duration::from_secs(100), "{machine}");
+    }
+}
+
+#[test]
 fn the_producers_clock_may_differ() {
     let mut stage = SessionStage::new();
     let stamp = |stage: &SessionStage, late_ms: i64| {

@@ -11,17 +11,17 @@ use crate::rpc::{self, Id, RpcMessage, Text};
 use crate::{Cx, Out};
 
 use super::{AgentListener, Decided, ForwardedQuestion, MOST_TICKETS, OwnNotice, notice};
+use crate::acp::own_form;
 use crate::kit::call;
 use crate::kit::members::text;
 use crate::kit::options;
 use crate::kit::permission::{Permission, Sending};
-use crate::kit::shape;
 use crate::kit::turn::Turn;
 
 impl AgentListener {
     /// Asks a question from the agent that the person may answer. A known ticket was asked before.
     pub fn asked(&mut self, ticket: u64, line: &str, cx: &mut Cx<'_>) {
-        if self.questions.contains_key(&ticket) {
+        if self.is_foreign || self.questions.contains_key(&ticket) {
             return;
         }
         if self.questions.len() >= MOST_TICKETS {
@@ -34,7 +34,8 @@ impl AgentListener {
         };
         let params = rpc::members(params.as_deref());
         let news = params.get("toolCall").and_then(Value::as_object);
-        let Some(news) = news.and_then(shape::call) else {
+        let known = self.known.as_ref();
+        let Some(news) = news.and_then(|call| own_form::call(call, known)) else {
             // Without a call, it is unclear what would be allowed.
             self.notice("acp.along.unread".into());
             return self.tell_notices(cx);

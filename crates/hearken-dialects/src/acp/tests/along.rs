@@ -562,3 +562,23 @@ fn who_decides_in_the_editor_is_announced_and_so_is_a_change() {
     );
     assert_eq!(ears.faults, [""; 0]);
 }
+
+#[test]
+fn an_editor_and_an_agent_of_version_2_are_not_heard_and_that_is_said_once() {
+    let mut ears = Ears::new();
+    ears.editor(json!({"jsonrpc": "2.0", "id": 9, "method": "initialize", "params": {"protocolVersion": 2}}));
+    ears.agent(json!({"jsonrpc": "2.0", "id": 9, "result": {"protocolVersion": 2, "capabilities": {"session": {}},
+        "info": {"name": "fox", "title": "Fox"}}}));
+    let last = ears.events.last().unwrap().clone();
+    assert_eq!(last["summary_normal"], "acp.along.version");
+    assert_eq!(last["producer"]["agent_name"], "Fox");
+    let count = ears.events.len();
+    ears.prompt("s");
+    ears.update(
+        "s",
+        json!({"sessionUpdate": "state_update", "state": "running"}),
+    );
+    ears.asks("s", &json!(1), "a");
+    assert_eq!(ears.events.len(), count);
+    assert_eq!(ears.faults, [""; 0]);
+}

@@ -104,6 +104,55 @@ fn an_agent_that_can_not_begin_is_given_up_with_what_helps() {
     }
 }
 
+/// The greeting of an agent that speaks nothing but version 2, as its documents have it.
+#[test]
+fn an_agent_of_version_2_is_left_with_its_name_and_one_sentence() {
+    let mut run = Run::new(Carrier::Lines);
+    run.news(&LinkEvent::Connected);
+    run.frame(
+        json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 2,
+        "capabilities": {"session": {"prompt": {"image": {}}, "mcp": {"stdio": {}}}},
+        "info": {"name": "my-agent", "title": "My Agent", "version": "1.0.0"}, "authMethods": []}}),
+    );
+    let [
+        Fault::Rejected {
+            reason,
+            again: false,
+            ..
+        },
+    ] = run.closed.as_slice()
+    else {
+        panic!("{:?}", run.closed);
+    };
+    assert_eq!(reason.key, "acp.version");
+    assert_eq!(run.frames().len(), 1, "only our greeting was sent");
+    assert_eq!((run.told.as_slice(), run.unread), (&[][..], 0));
+}
+
+/// An agent that agrees to version 1 and then sends what belongs to version 2.
+#[test]
+fn what_belongs_to_version_2_is_told_once_and_no_permission_of_its_form_is_given() {
+    let mut run = Run::prompted();
+    let content = json!([{"type": "text", "text": "do it"}]);
+    run.update(json!({"sessionUpdate": "user_message", "messageId": "u", "content": content}));
+    run.update(json!({"sessionUpdate": "state_update", "state": "running"}));
+    run.update(json!({"sessionUpdate": "agent_message", "messageId": "m", "content": content}));
+    run.update(json!({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": []}}));
+    run.update(json!({"sessionUpdate": "terminal_update", "terminalId": "t", "command": "ls"}));
+    assert_eq!((run.told.as_slice(), run.unread), (&["acp.mixed"][..], 0));
+    run.frame(json!({"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": {
+        "sessionId": "s", "title": "Run it?", "subject": {"type": "command", "command": "rm x", "cwd": "/w"},
+        "options": [{"optionId": "once", "name": "Yes", "kind": "allow_once"}]}}));
+    assert!(
+        run.frames()
+            .iter()
+            .any(|it| it.contains(r#""id":7,"error""#))
+    );
+    assert_eq!(run.told.last(), Some(&"acp.permission_unread"));
+    assert!(!run.kinds().contains(&"awaiting.confirmation".to_owned()));
+    assert_eq!(run.faults, [""; 0]);
+}
+
 #[test]
 fn ids_of_the_two_sides_are_never_mixed_up() {
     let mut run = Run::prompted();

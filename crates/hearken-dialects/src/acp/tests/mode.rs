@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::link::LastWords;
 
 /// The modes of Claude Code's adapter, in their order.
 const CLAUDE: &str = "@agentclientprotocol/claude-agent-acp";
@@ -182,6 +183,48 @@ fn no_prompt_is_sent_to_an_agent_that_does_not_take_the_mode() {
         assert!(run.frames()[1].contains("session/prompt"));
         assert_eq!(run.faults, [""; 0]);
     }
+}
+
+#[test]
+fn a_mode_that_a_conversation_would_keep_is_set_back_when_the_person_leaves() {
+    let vibe = || {
+        let modes = json!({"currentModeId": "accept-edits", "availableModes": [{"id": "ask", "name": "Ask"},
+            {"id": "accept-edits", "name": "Accept Edits"}]});
+        let mut run = run_of(
+            "@mistralai/mistral-vibe",
+            json!({"modes": modes}),
+            true,
+            None,
+        );
+        run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
+        run
+    };
+    let last = |run: &Run| match run.last_words.clone() {
+        Some(LastWords::Message(words) | LastWords::Request(words)) => {
+            words.lines().map(str::to_owned).collect()
+        }
+        other => vec![format!("{other:?}")],
+    };
+    let undone =
+        r#""method":"session/set_mode","params":{"sessionId":"s","modeId":"accept-edits"}}"#;
+    let mut run = vibe();
+    assert!(
+        run.announced()[0].ends_with("It is set back when you leave."),
+        "{:?}",
+        run.announced()
+    );
+    assert!(matches!(&last(&run)[..], [only] if only.ends_with(undone)));
+    // Within a turn, that is cancelled first.
+    run.prompt("tidy up");
+    let words = last(&run);
+    assert!(
+        words[0].contains("session/cancel") && words[1].ends_with(undone),
+        "{words:?}"
+    );
+    // What the person chooses stays.
+    run.update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "accept-edits"}));
+    assert!(matches!(&last(&run)[..], [only] if only.contains("session/cancel")));
+    assert_eq!(run.faults, [""; 0]);
 }
 
 #[test]

@@ -234,6 +234,95 @@ fn geminis_question_is_answered_in_its_own_terminal_and_over_when_it_goes_on() {
     assert_eq!(run.faults, [""; 0]);
 }
 
+/// Creates a run in which Gemini CLI waits before each change, and has it call a tool; returns our number for that.
+fn gemini_calls(tool: &str, input: &Value) -> (Run, u64) {
+    let start = Start {
+        carrier: Carrier::Requests,
+        gemini_waits: true,
+        ..rig::start()
+    };
+    let mut run = Run::of(Claude::new(start));
+    run.post_for("gemini", gemini("BeforeAgent", json!({"prompt": "do it"})));
+    let call = json!({"tool_name": tool, "tool_input": input});
+    let id = run.post_for("gemini", gemini("BeforeTool", call));
+    (run, id)
+}
+
+fn gemini(event: &str, mut more: Value) -> Value {
+    let own = json!({"session_id": "s", "cwd": "/work/a", "hook_event_name": event});
+    let more_ = more.as_object_mut().unwrap();
+    more_.extend(own.as_object().unwrap().clone());
+    more
+}
+
+#[test]
+fn gemini_waits_before_a_change_which_can_only_be_rejected() {
+    let (mut run, id) = gemini_calls("run_shell_command", &json!({"command": "touch a.txt"}));
+    assert_eq!(
+        run.announced(),
+        [
+            "Gemini CLI waits here before each change. Here you can only reject it. Left alone, it goes on after 5 minutes, \
+          and its own terminal asks where its mode does."
+        ]
+    );
+    let question = run.last("awaiting.confirmation").clone();
+    assert_eq!(question["action"], "touch a.txt");
+    assert_eq!(
+        question["allowed_replies"],
+        json!(["reject", "leave it to Gemini CLI's own terminal"])
+    );
+    assert_eq!(run.answer(id), None, "it waits");
+    run.decide(1, "accept", None);
+    assert_eq!(
+        (run.answer(id), run.settled.as_slice()),
+        (None, &[(1, false)][..])
+    );
+    run.decide(2, "reject", Some("not there"));
+    let refusal = json!({"decision": "deny", "reason": "not there"});
+    assert_eq!(run.answer(id), Some(&(Some(2), refusal)));
+    run.written(2, true);
+    run.post_for(
+        "gemini",
+        gemini("AfterAgent", json!({"prompt_response": "Then not."})),
+    );
+    assert_eq!(run.said(), "Then not.");
+    assert_eq!(run.faults, [""; 0]);
+}
+
+#[test]
+fn geminis_call_goes_on_when_it_is_left_to_its_terminal_or_nobody_answers() {
+    let touch = json!({"command": "touch a.txt"});
+    let (mut run, id) = gemini_calls("run_shell_command", &touch);
+    run.decide(1, "leave it to Gemini CLI's own terminal", None);
+    assert_eq!(run.answer(id), Some(&(None, json!({}))));
+    let words = "Gemini CLI goes on, and asks in its own terminal where its mode does.";
+    assert_eq!(run.announced().last().unwrap(), words);
+    let done = json!({"tool_name": "run_shell_command", "tool_input": touch,
+        "tool_response": {"llmContent": "<untrusted_context>\nOutput: one\nExit Code: 3\n</untrusted_context>"}});
+    run.post_for("gemini", gemini("AfterTool", done));
+    assert_eq!(run.last("tool.completed")["status"], "error");
+    assert_eq!(run.faults, [""; 0]);
+
+    let (mut run, id) = gemini_calls("write_file", &json!({"file_path": "/a", "content": "x"}));
+    run.after(Duration::from_secs(300));
+    assert_eq!(run.answer(id), Some(&(None, json!({}))));
+    assert!(
+        run.announced()
+            .last()
+            .unwrap()
+            .starts_with("Unanswered too long: Gemini CLI goes on")
+    );
+    assert_eq!(run.faults, [""; 0]);
+}
+
+#[test]
+fn gemini_does_not_wait_before_what_changes_nothing() {
+    for tool in ["read_file", "glob", "ask_user"] {
+        let (run, id) = gemini_calls(tool, &json!({"path": "/a"}));
+        assert_eq!(run.answer(id), Some(&(None, json!({}))), "{tool}");
+    }
+}
+
 #[test]
 fn what_is_shown_as_it_is_written_is_heard_once() {
     let mut run = Run::busy();

@@ -17,6 +17,7 @@ const CLAUDE: HookSender<'_> = HookSender {
 const WITH_TEXTS: HookTerms = HookTerms {
     transcript: true,
     hand_back: Duration::from_secs(300),
+    gemini_waits: true,
 };
 
 /// Listens once, reads a whole request and answers with these bytes; returns the request.

@@ -301,7 +301,7 @@ impl Delivery<'_> {
                     fault = Some(match error.kind() {
                         MessagesErrorKind::MissingHeartbeat => Fault::TimedOut,
                         MessagesErrorKind::ConsumerDeleted | MessagesErrorKind::NoResponders => {
-                            Fault::Other(Cause::BrokerNoStream)
+                            Fault::Other(Cause::BrokerStreamGone)
                         }
                         MessagesErrorKind::Pull
                         | MessagesErrorKind::PushBasedConsumer

@@ -27,6 +27,8 @@ pub mod fake_ssip;
 mod folder;
 mod handle;
 #[cfg(target_os = "linux")]
+mod lasting;
+#[cfg(target_os = "linux")]
 mod ours;
 #[cfg(unix)]
 mod speech_dispatcher;

@@ -2,17 +2,25 @@
 
 use super::ledger::{Ledger, UtteranceFate};
 use super::table::Lane;
-use super::{QueueItem, SpeechQueue, WaitingUtterance};
+use super::{QueueItem, SpeechQueue, WaitingUtterance, Waits};
 use crate::announce::announcement::AnnouncementId;
 
 impl QueueItem {
-    /// Returns for how many announcements it counts: one, or none if it stands for others.
+    /// Returns for how many announcements it counts: one, or none if it stands for others or is spoken once more.
     pub(super) fn counts(&self) -> u64 {
-        u64::from(self.announcement.id != AnnouncementId(0))
+        u64::from(self.counted && self.announcement.id != AnnouncementId(0))
     }
 }
 
 impl WaitingUtterance {
+    /// Returns it if it is an announcement.
+    pub(super) fn item(&self) -> Option<&QueueItem> {
+        match self {
+            Self::Item(item) => Some(item),
+            Self::Fold(_) => None,
+        }
+    }
+
     /// Returns how many announcements without a fate it contains; folded ones already have theirs.
     pub(super) fn counts(&self) -> u64 {
         match self {
@@ -28,13 +36,13 @@ impl SpeechQueue {
         &self.ledger
     }
 
-    /// Returns how many announcements of a lane are being spoken or wait.
+    /// Returns how many announcements that were taken in a lane are being spoken or wait.
     pub fn waiting(&self, lane: Lane) -> u64 {
-        let playing = self.playing.as_ref().filter(|it| it.lane == lane);
-        let waiting = self.lanes[lane as usize]
-            .iter()
-            .map(WaitingUtterance::counts);
-        waiting.sum::<u64>() + playing.map_or(0, |playing| playing.item.counts())
+        let playing = self.playing.as_ref().map(|it| &it.item);
+        let waiting = self.lanes.iter().flat_map(Waits::iter);
+        let items = waiting.filter_map(WaitingUtterance::item).chain(playing);
+        let counts = items.filter(|item| item.home == lane);
+        counts.map(QueueItem::counts).sum::<u64>() + self.silenced_of(lane)
     }
 
     /// Empties a lane and records the fate of what waited there.
@@ -54,12 +62,13 @@ impl SpeechQueue {
         if !waiting.iter().any(&leaves) {
             return;
         }
-        let mut gone = 0;
+        let ledger = &mut self.ledger;
         waiting.retain(|waiting| {
             let leaves = leaves(waiting);
-            gone += if leaves { waiting.counts() } else { 0 };
+            if let Some(item) = waiting.item().filter(|_| leaves) {
+                ledger.note(item.home, fate, item.counts());
+            }
             !leaves
         });
-        self.ledger.note(lane, fate, gone);
     }
 }

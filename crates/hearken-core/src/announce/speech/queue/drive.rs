@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use crate::config::Verbosity;
 
+use super::place::{Place, words_from};
 use super::table::Lane;
 use super::{After, Playing, QueueItem, SpeechQueue, UtteranceFate, WaitingUtterance, Wish};
 use crate::announce::announcement::{
-    Aloud, Announcement, AnnouncementId, Class, Kind, Topic, Weight,
+    Aloud, Announcement, AnnouncementId, Class, Kind, Opening, Topic, Weight,
 };
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Arg;
@@ -17,12 +18,9 @@ use crate::announce::words::segment::Mark;
 impl SpeechQueue {
     /// Cuts the utterance that is playing.
     pub(super) fn cut(&mut self, after: After, wishes: &mut Vec<Wish>) {
-        let Some(playing) = self.playing.take() else {
+        let Some(playing) = self.take_playing(wishes) else {
             return;
         };
-        self.stopping = Some(playing.utterance);
-        wishes.push(Wish::Hush);
-        self.impatient_at = None;
         // An alert is repeated until it was heard to its end, or skipped.
         match after {
             After::Again(next) => {
@@ -34,15 +32,28 @@ impl SpeechQueue {
                 self.note_age(playing.lane, &item);
                 self.lanes[playing.lane as usize].push_front(WaitingUtterance::Item(item));
             }
-            After::Never(fate) => self.ledger.note(playing.lane, fate, playing.item.counts()),
+            After::Never(fate) => {
+                let item = &playing.item;
+                self.ledger.note(item.home, fate, item.counts());
+            }
         }
+    }
+
+    /// Takes what plays away from the engine.
+    pub(super) fn take_playing(&mut self, wishes: &mut Vec<Wish>) -> Option<Playing> {
+        let playing = self.playing.take()?;
+        self.stopping = Some(playing.utterance);
+        wishes.push(Wish::Hush);
+        self.impatient_at = None;
+        Some(playing)
     }
 
     /// Records that a question was heard once the remaining words only say how to answer: a person who knows
     /// that need not hear them out.
     pub(super) fn note_heard(&mut self, item: &QueueItem) {
         let announcement = &item.announcement;
-        let (said, left) = announcement.segments.split_at(item.next);
+        let (said, left) =
+            (announcement.segments).split_at(item.next.segment.min(announcement.segments.len()));
         // The heard question was recorded at the first of these words.
         let first = said.last().is_some_and(|segment| !segment.ways);
         if let Some(about) = announcement.about
@@ -56,8 +67,11 @@ impl SpeechQueue {
     pub(super) fn finish(&mut self) {
         let playing = self.playing.take();
         if let Some(playing) = &playing {
-            self.ledger
-                .note(playing.lane, UtteranceFate::Said, playing.item.counts());
+            self.ledger.note(
+                playing.item.home,
+                UtteranceFate::Said,
+                playing.item.counts(),
+            );
         }
         if let Some(playing) = playing
             && let Some(about) = playing.item.announcement.about
@@ -94,20 +108,21 @@ impl SpeechQueue {
             while let Some(waiting) = self.take_next(lane) {
                 match waiting {
                     WaitingUtterance::Item(item) => {
-                        let counts = item.counts();
+                        let (counts, home) = (item.counts(), item.home);
                         if let Some(wish) = self.play(lane, item) {
                             return vec![wish];
                         }
-                        self.ledger.note(lane, UtteranceFate::Wordless, counts);
+                        self.ledger.note(home, UtteranceFate::Wordless, counts);
                     }
                     WaitingUtterance::Fold(fold) => {
-                        let count = self.counted(
-                            "output.folded",
-                            Class::Stream,
-                            fold.count,
-                            fold.topic,
-                            now,
-                        );
+                        let (class, topic) = (Class::Stream, fold.topic);
+                        let count = self.counted("output.folded", class, fold.count, topic, now);
+                        // It belongs to its output: a stop silences that.
+                        let count = QueueItem {
+                            mark: fold.mark,
+                            asked: true,
+                            ..count
+                        };
                         if let Some(wish) = self.play(lane, count) {
                             return vec![wish];
                         }
@@ -118,19 +133,17 @@ impl SpeechQueue {
         Vec::new()
     }
 
-    /// Speaks the next segment of an item that has words; returns `None` if none is left.
+    /// Speaks the next words of an item; returns `None` if none are left.
     pub(super) fn play(&mut self, lane: Lane, mut item: QueueItem) -> Option<Wish> {
-        let segments = &item.announcement.segments;
-        let at =
-            (item.next..segments.len()).find(|at| !segments[*at].spoken().trim().is_empty())?;
-        let segment = &segments[at];
+        let words = words_from(&item.announcement, item.next, lane == Lane::Alert)?;
+        let segment = item.announcement.segments.get(words.at.segment)?;
         // Only the first words carry the cue; the rest still belongs to the same announcement.
-        let cue = item.announcement.cue.filter(|_| item.next == 0);
-        // Trailing segments without words must not keep the item from finishing.
-        let more = segments[at + 1..]
-            .iter()
-            .any(|segment| !segment.spoken().trim().is_empty());
-        item.next = if more { at + 1 } else { segments.len() };
+        let cue = item
+            .announcement
+            .cue
+            .filter(|_| item.next == Place::default());
+        (item.at, item.next) = (words.at, words.next);
+        self.trail.note(&item.announcement, item.home, &words);
         self.next_utterance += 1;
         let id = UtteranceId(self.next_utterance);
         let class = item.announcement.class;
@@ -150,7 +163,7 @@ impl SpeechQueue {
         let utterance = Utterance {
             id,
             class,
-            text: segment.spoken().to_owned(),
+            text: words.text,
             language: language.map(str::to_owned),
             mark: segment.mark,
             sound,
@@ -197,6 +210,7 @@ impl SpeechQueue {
                 .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),
             facts: None,
             quotes: Vec::new(),
+            opens: Opening::Nothing,
         };
         QueueItem::new(Arc::new(announcement), now)
     }

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::place::Place;
 use super::table::Lane;
 use super::waits::Marked;
 use super::{Fold, SpeechQueue, UtteranceFate, WaitingUtterance};
@@ -17,7 +18,7 @@ impl SpeechQueue {
     pub(super) fn fold(&mut self) {
         let Some(limit) = self.fold_after else { return };
         let lane = &mut self.lanes[Lane::Text as usize];
-        let Some(WaitingUtterance::Item(newest)) = lane.back() else {
+        let Some(WaitingUtterance::Item(newest)) = lane.back().filter(|it| !it.is_held()) else {
             return;
         };
         // With many agents, hundreds of entries from others may wait.
@@ -55,7 +56,7 @@ impl SpeechQueue {
                 }
                 None => continue,
             };
-            if item.next > 0 {
+            if item.asked || item.held || item.next > Place::default() {
                 continue;
             }
             // Whatever follows a count is added to it, however short.
@@ -81,6 +82,7 @@ impl SpeechQueue {
                 key: key.clone(),
                 topic: topic.clone(),
                 count,
+                held: false,
             })),
             Some(_) => None,
         };

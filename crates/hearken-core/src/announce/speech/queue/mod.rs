@@ -8,7 +8,7 @@
 //! Announcements wait in lanes, one per class (P4 has two: text and progress). At most one utterance
 //! is in the engine. An arrival either interrupts what plays, or waits; waiting announcements of different lanes leave
 //! in class order. What was interrupted is dropped, repeated from its beginning, or resumed at the start of its
-//! sentence, according to the table below. What expires is counted, and for outcomes the count is spoken.
+//! sentence, according to the table below; what the person silenced waits for the person. What expires is counted, and for outcomes the count is spoken.
 //!
 //! | playing \ arriving | P0 | P1 | P2 | P3 | text | progress |
 //! |---|---|---|---|---|---|---|
@@ -26,11 +26,15 @@
 mod accounts;
 mod drive;
 mod fold;
+mod going_back;
 mod ledger;
 mod order;
+mod place;
+mod silenced;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trail;
 mod waits;
 
 use std::collections::VecDeque;
@@ -46,11 +50,14 @@ use super::delivery::Deliveries;
 use crate::announce::announcement::{About, Announcement, AnnouncementId, Class, Kind, Topic};
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
+use place::Place;
 use table::LANES;
+use trail::Trail;
 use waits::{Marked, Waits};
 
 pub use ledger::{Ledger, UtteranceFate};
 pub use table::{Arrival, Lane, arrival};
+pub use trail::BackBy;
 
 /// How long an alert waits for the response to a key to finish.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -71,8 +78,8 @@ pub enum Wish {
 /// What happens to an announcement that is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
-    /// It is repeated from this segment on.
-    Again(usize),
+    /// It is repeated from this place on.
+    Again(Place),
     /// It is not repeated, and this is its fate.
     Never(UtteranceFate),
 }
@@ -81,9 +88,20 @@ enum After {
 struct QueueItem {
     announcement: Arc<Announcement>,
     since: Duration,
-    next: usize,
+    /// The lane in which it was taken for speaking.
+    home: Lane,
+    /// Where the utterance begins that is being spoken.
+    at: Place,
+    /// Where the next words begin.
+    next: Place,
     /// Whether it is repeated after a cut.
     again: bool,
+    /// Whether it waits for the person to go on.
+    held: bool,
+    /// Whether the person asked for it: it is not folded.
+    asked: bool,
+    /// Whether it counts as an announcement; what the person hears once more was counted before.
+    counted: bool,
     /// Whether it announces the end of a session, which waits for that session's text.
     ends: bool,
     /// A hash of its session and topic: hundreds wait, and each arrival must find those of its own
@@ -99,10 +117,15 @@ impl QueueItem {
         );
         let mark = FixedState::default().hash_one((&announcement.key, &announcement.topic));
         Self {
-            announcement,
             since,
-            next: 0,
+            home: Lane::of(&announcement),
+            at: Place::default(),
+            next: Place::default(),
             again: false,
+            held: false,
+            asked: false,
+            counted: true,
+            announcement,
             ends,
             mark,
         }
@@ -116,6 +139,8 @@ struct Fold {
     key: Option<SessionKey>,
     topic: Option<Topic>,
     count: u64,
+    /// Whether it waits for the person to go on.
+    held: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -141,6 +166,14 @@ struct Playing {
     utterance: UtteranceId,
 }
 
+/// What was silenced and can go on.
+#[derive(Debug, Clone)]
+struct Silenced {
+    item: QueueItem,
+    /// The mark of its output, if more of it waits or is to come.
+    holds: Option<u64>,
+}
+
 /// The order of speech.
 #[derive(Debug, Clone)]
 pub struct SpeechQueue {
@@ -162,6 +195,11 @@ pub struct SpeechQueue {
     polite: bool,
     deliveries: Deliveries,
     phrases: Arc<Phrases>,
+    /// What was silenced and can go on, the last one last.
+    silenced: Vec<Silenced>,
+    /// How many announcements the person skipped and was not told of.
+    skipped: u64,
+    trail: Trail,
 }
 
 impl SpeechQueue {
@@ -184,6 +222,9 @@ impl SpeechQueue {
             polite: false,
             deliveries: Deliveries::default(),
             phrases,
+            silenced: Vec::new(),
+            skipped: 0,
+            trail: Trail::default(),
         }
     }
 
@@ -235,12 +276,14 @@ impl SpeechQueue {
         self.enabled = false;
         if let Some(playing) = self.playing.take() {
             self.ledger.note(
-                playing.lane,
+                playing.item.home,
                 UtteranceFate::Voiceless,
                 playing.item.counts(),
             );
         }
         self.stopping = None;
+        self.forget_silenced(UtteranceFate::Voiceless, |_| true);
+        self.trail.clear();
         for lane in Lane::ALL {
             self.clear(lane, UtteranceFate::Voiceless);
         }
@@ -258,9 +301,10 @@ impl SpeechQueue {
             .map(|playing| playing.item.announcement.id)
     }
 
-    /// Returns whether nothing plays and nothing waits.
+    /// Returns whether nothing plays and nothing waits, but for the person to go on.
     pub fn is_idle(&self) -> bool {
-        self.playing.is_none() && self.stopping.is_none() && self.lanes.iter().all(Waits::is_empty)
+        let mut waiting = self.lanes.iter().flat_map(Waits::iter);
+        self.playing.is_none() && self.stopping.is_none() && waiting.all(WaitingUtterance::is_held)
     }
 
     /// Returns whether something about a question has still to be spoken to its end.
@@ -283,7 +327,7 @@ impl SpeechQueue {
     /// the next [`SpeechQueue::tick`], so that simultaneous arrivals are put in order first.
     pub fn push(&mut self, announcement: Arc<Announcement>, now: Duration) -> Vec<Wish> {
         let lane = Lane::of(&announcement);
-        let item = QueueItem::new(Arc::clone(&announcement), now);
+        let mut item = QueueItem::new(Arc::clone(&announcement), now);
         self.ledger.take(lane);
         if !self.enabled {
             self.ledger
@@ -292,16 +336,17 @@ impl SpeechQueue {
         }
         self.make_room(lane, &item);
         let mut wishes = Vec::new();
-        if let Some(playing) = &self.playing {
+        item.held = self.is_held(&item);
+        if let Some(playing) = self.playing.as_ref().filter(|_| !item.held) {
             match self.arrival(playing.lane, lane) {
                 Arrival::Waits => {}
                 Arrival::WaitsABit => {
                     self.impatient_at.get_or_insert(now + PATIENCE);
                 }
-                Arrival::Drops => self.cut(After::Never(UtteranceFate::Cut), &mut wishes),
-                Arrival::SaysAgain => self.cut(After::Again(0), &mut wishes),
+                Arrival::Drops => self.give_way(Some(&announcement), &mut wishes),
+                Arrival::SaysAgain => self.cut(After::Again(Place::default()), &mut wishes),
                 Arrival::Resumes => {
-                    let at = playing.item.next.saturating_sub(1);
+                    let at = playing.item.at;
                     self.cut(After::Again(at), &mut wishes);
                 }
             }
@@ -356,6 +401,9 @@ impl SpeechQueue {
                 WaitingUtterance::Fold(_) => false,
             });
         }
+        self.forget_silenced(UtteranceFate::Skipped, |item| {
+            !matches!(item.home, Lane::Alert | Lane::Response) && unwanted(&item.announcement)
+        });
         let mut wishes = Vec::new();
         let plays_unwanted = self.playing.as_ref().is_some_and(|playing| {
             !matches!(playing.lane, Lane::Alert | Lane::Response)
@@ -380,19 +428,19 @@ impl SpeechQueue {
         if playing.utterance != id {
             return Vec::new();
         }
-        if playing.item.next >= playing.item.announcement.segments.len() {
+        if playing.item.next.is_end_of(&playing.item.announcement) {
             self.finish();
             return self.drive(now);
         }
         // An announcement that has begun continues with its next words; whatever may interrupt it did so on arrival.
         let (lane, item) = (playing.lane, playing.item.clone());
-        let counts = item.counts();
+        let (counts, home) = (item.counts(), item.home);
         self.note_heard(&item);
         self.playing = None;
         match self.play(lane, item) {
             Some(wish) => vec![wish],
             None => {
-                self.ledger.note(lane, UtteranceFate::Said, counts);
+                self.ledger.note(home, UtteranceFate::Said, counts);
                 self.drive(now)
             }
         }
@@ -412,7 +460,7 @@ impl SpeechQueue {
             match self.playing.take() {
                 Some(playing) if playing.lane == Lane::Alert => {
                     let item = QueueItem {
-                        next: 0,
+                        next: Place::default(),
                         ..playing.item
                     };
                     self.lanes[Lane::Alert as usize].push_front(WaitingUtterance::Item(item));
@@ -420,7 +468,7 @@ impl SpeechQueue {
                 }
                 Some(lost) => {
                     self.ledger
-                        .note(lost.lane, UtteranceFate::Voiceless, lost.item.counts())
+                        .note(lost.item.home, UtteranceFate::Voiceless, lost.item.counts())
                 }
                 None => {}
             }
@@ -433,16 +481,12 @@ impl SpeechQueue {
         let mut wishes = Vec::new();
         let second = self.quiet_until.is_some_and(|until| now < until);
         if let Some(playing) = &self.playing {
-            if let Some(About::Asks(question)) = playing.item.announcement.about {
-                // The person knows about the question and chose not to hear it out.
-                self.said.push_back(About::Asks(question));
-            }
-            self.cut(After::Never(UtteranceFate::Skipped), &mut wishes);
+            // The person knows about the question and chose not to hear it out.
+            self.said.extend(playing.item.asks());
+            self.silence(&mut wishes);
         }
         if second {
-            for lane in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
-                self.clear(lane, UtteranceFate::Skipped);
-            }
+            self.skip_everything();
         }
         self.quiet_until = Some(now + SECOND_STOP);
         wishes
@@ -456,6 +500,7 @@ impl SpeechQueue {
                     .about
                     .is_some_and(|about| about.question() == question)
         };
+        self.withdraw_silenced(about);
         self.take_out(
             Lane::Alert,
             UtteranceFate::Withdrawn,
@@ -486,12 +531,10 @@ impl SpeechQueue {
                 // Only politeness held the alert back; from now on the table applies.
                 match arrival(playing.lane, Lane::Alert) {
                     Arrival::Waits => {}
-                    Arrival::WaitsABit | Arrival::Drops => {
-                        self.cut(After::Never(UtteranceFate::Cut), &mut wishes);
-                    }
-                    Arrival::SaysAgain => self.cut(After::Again(0), &mut wishes),
+                    Arrival::WaitsABit | Arrival::Drops => self.give_way(None, &mut wishes),
+                    Arrival::SaysAgain => self.cut(After::Again(Place::default()), &mut wishes),
                     Arrival::Resumes => {
-                        let at = playing.item.next.saturating_sub(1);
+                        let at = playing.item.at;
                         self.cut(After::Again(at), &mut wishes);
                     }
                 }

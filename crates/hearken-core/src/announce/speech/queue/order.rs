@@ -60,7 +60,8 @@ impl SpeechQueue {
         let may_leave = |waiting: &&WaitingUtterance| match lane {
             Lane::Alert => !self.waits_for_response(waiting),
             Lane::Outcome => !self.waits_for_text(waiting),
-            Lane::Response | Lane::Activity | Lane::Text | Lane::Progress => true,
+            Lane::Text => !waiting.is_held(),
+            Lane::Response | Lane::Activity | Lane::Progress => true,
         };
         let (at, _) = (waiting.iter().enumerate())
             .filter(|(_, waiting)| may_leave(waiting))
@@ -96,7 +97,8 @@ impl SpeechQueue {
             WaitingUtterance::Item(text) => text.announcement.key == *key,
             WaitingUtterance::Fold(fold) => fold.key == *key,
         };
-        plays || self.lanes[Lane::Text as usize].iter().any(text_waits)
+        let mut texts = self.lanes[Lane::Text as usize].iter();
+        plays || texts.any(|text| !text.is_held() && text_waits(text))
     }
 
     /// Removes the waiting entries that an arrival makes obsolete.
@@ -164,8 +166,15 @@ impl SpeechQueue {
     pub(super) fn bound(&mut self, lane: Lane) {
         if lane != Lane::Alert && self.lanes[lane as usize].len() > MOST_WAITING {
             let oldest = self.lanes[lane as usize].pop_front();
-            let gone = oldest.map_or(0, |oldest| oldest.counts());
-            self.ledger.note(lane, UtteranceFate::Expired, gone);
+            let Some(WaitingUtterance::Item(oldest)) = oldest else {
+                return;
+            };
+            let gone = oldest.counts();
+            self.ledger.note(oldest.home, UtteranceFate::Expired, gone);
+            // What waits for the person, or was asked for, is never left out without a word.
+            if oldest.held || oldest.asked {
+                self.skipped += gone;
+            }
         }
     }
 

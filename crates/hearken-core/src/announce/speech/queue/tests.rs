@@ -1,9 +1,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod accounts;
+mod going_on;
 
 use super::*;
-use crate::announce::announcement::{Aloud, Kind, Topic, Weight};
+use crate::announce::announcement::{Aloud, Kind, Opening, Topic, Weight};
 use crate::announce::words::segment::Segment;
 use crate::protocol::{AgentId, SessionId};
 use crate::session::LinkId;
@@ -47,6 +48,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
         segments: vec![Segment::own(text)],
         facts: None,
         quotes: Vec::new(),
+        opens: Opening::Nothing,
     }
 }
 

@@ -82,6 +82,20 @@ pub enum Hint {
     Completion,
 }
 
+impl Hint {
+    /// Reads a hint as a producer writes it; an unknown one is none.
+    pub fn of(text: Option<&str>) -> Self {
+        match text {
+            Some("none") => Self::None,
+            Some("word") => Self::Word,
+            Some("sentence") => Self::Sentence,
+            Some("paragraph") => Self::Paragraph,
+            Some("completion") => Self::Completion,
+            Some(_) | None => Self::Absent,
+        }
+    }
+}
+
 /// How much is spoken in one piece (AAEP's `cognitive_load`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {

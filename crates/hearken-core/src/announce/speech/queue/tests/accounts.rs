@@ -9,14 +9,16 @@ use super::*;
 type LaneStep = (usize, usize, u64);
 
 fn steps() -> impl Strategy<Value = Vec<LaneStep>> {
-    proptest::collection::vec((0..12_usize, 0..6_usize, 0..9_000_u64), 1..300)
+    proptest::collection::vec((0..14_usize, 0..6_usize, 0..9_000_u64), 1..300)
 }
 
 /// Creates one of the arriving announcements.
 fn comes(at: usize, (step, which, _): LaneStep) -> Announcement {
     let lane = Lane::ALL[which];
+    let long = "A sentence of some length, to be said. ".repeat(6);
     let words = match step {
         4 => " ",
+        3 => &long,
         _ => "A sentence of some length, to be said.",
     };
     let mut announcement = told(lane, words);
@@ -26,6 +28,11 @@ fn comes(at: usize, (step, which, _): LaneStep) -> Announcement {
     if lane == Lane::Outcome && at.is_multiple_of(5) {
         announcement.kind = Kind::SessionCompleted;
     }
+    announcement.opens = match at % 7 {
+        0 => Opening::Output,
+        1 | 2 => Opening::Paragraph,
+        _ => Opening::Nothing,
+    };
     announcement.segments = vec![announcement.segments[0].clone(); 1 + at % 3];
     announcement
 }
@@ -50,6 +57,25 @@ impl Rig {
                 let unwanted = |it: &Announcement| it.kind == Kind::State;
                 let wishes = self.queue.drop_unwanted(unwanted, self.now);
                 self.take(wishes);
+            }
+            12 | 13 => {
+                let urgent = (self.queue.playing.as_ref())
+                    .filter(|playing| playing.lane == Lane::Alert)
+                    .map(|playing| playing.utterance);
+                let by = match which % 2 {
+                    0 => BackBy::Sentence,
+                    _ => BackBy::Paragraph,
+                };
+                let wishes = match step {
+                    12 => self.queue.go_on(self.now).1,
+                    _ => self.queue.go_back(by, self.now).unwrap_or_default(),
+                };
+                self.take(wishes);
+                let playing = self.queue.playing.as_ref().map(|it| it.utterance);
+                assert!(
+                    urgent.is_none() || playing == urgent,
+                    "what is urgent is not cut"
+                );
             }
             _ if which == 0 => {
                 self.queue.disable();
