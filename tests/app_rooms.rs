@@ -11,6 +11,7 @@ const APP: &str = "app";
 /// What `App` is made of, by the file or folder that owns each: what every part may use, and the parts.
 const PARTS: &[&str] = &[
     "cx",
+    "fleet",
     "hands",
     "links",
     "prompts",

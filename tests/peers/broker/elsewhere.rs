@@ -184,7 +184,11 @@ fn claude_code_by_its_hooks_is_answered_on_another_machine() {
     heard(&mut hearken, "y 1", "y 1");
     heard(&mut hearken, "c 1 to confirm", "c 1");
     assert_eq!(decision(asks)["behavior"], "allow");
-    heard(&mut hearken, "Sent.", "");
+    // The agent may go on before its bridge has reported that the answer arrived.
+    let outcomes = ["Sent.", "Settled."];
+    hearken.wait("outcome", |line| {
+        outcomes.iter().any(|it| line.contains(it))
+    });
     let asks = hook("PermissionRequest", &call);
     heard(&mut hearken, "n 2", "r 2 not today");
     let rejected = decision(asks);
