@@ -371,7 +371,7 @@ async fn closed(editor: &mut Option<Editor>) -> Result<String, Reason> {
     }
 }
 
-/// Takes the replies that the terminal still owes: they would be typed into whatever reads it next. Returns the other
+/// Reads the replies that the terminal still owes: they would be typed into whatever reads it next. Returns the other
 /// inputs that came meanwhile, without keys, which were meant for whatever reads it next.
 async fn take_replies(inputs: &mut Inputs, output: &mut FaceOutput, app: &App) -> Vec<Input> {
     let at_most = tokio::time::sleep(LAST_REPLY);

@@ -235,10 +235,17 @@ fn a_capture_is_traced_by_its_own_states() {
     }
 }
 
+/// The page has what a reader needs; ASP's own rules are kept as snapshots.
 #[test]
 fn the_tables_in_the_documentation_are_the_codes() {
     for (name, table) in asp_tables() {
-        holds_generated("docs/dialects.md", name, &table);
+        match name {
+            "asp transitions" => insta::assert_snapshot!("asp_transitions", table),
+            "asp performatives" => insta::assert_snapshot!("asp_performatives", table),
+            "asp events" => insta::assert_snapshot!("asp_events", table),
+            "asp departures" => insta::assert_snapshot!("asp_departures", table),
+            name => holds_generated("docs/dialects.md", name, &table),
+        }
     }
     holds_generated("docs/dialects.md", "dialects", &descriptor::table());
 }

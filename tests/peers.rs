@@ -39,6 +39,9 @@ mod examples;
 mod hooks;
 #[path = "peers/oversight.rs"]
 mod oversight;
+#[allow(dead_code, reason = "what documents need besides is another binary's")]
+#[path = "support/page.rs"]
+mod page;
 #[path = "peers/producers.rs"]
 mod producers;
 #[path = "peers/proxy.rs"]

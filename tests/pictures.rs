@@ -20,21 +20,21 @@ const PICTURES: &[(&str, &str, (u16, u16), &str)] = &[
     ("plan", "plans beside the work", (140, 30), PLAN),
 ];
 
-const AGENTS: &str = "Three agents at work. From the top: how many agents work; each of them with what it does and since when, \
-one with its progress and its tool; what happened, where each entry begins with a label or a name; how everything is switched; the keys.";
-const QUESTION: &str = "A question stands above everything else. Its head says which question it is, how much time is left and who asks. \
-Below it hearken says that the risk is high and that it can't be undone; set in under the agent's name stands what the agent wants to do; \
-then what follows, what silence does, and the keys.";
-const SECOND_STEP: &str = "The second step of accepting: the head says so, and below the question stands that c confirms it.";
-const SMALL: &str = "The same question on a screen of 40 by 10, in pages under its head: the first has the risk and the action.";
-const EDIT: &str = "An edit's question: below its words stands the first place that changes, with the numbers of the lines, \
-plus and minus in the margin, and the changed words of a line underlined; then how many lines follow, and the keys.";
+const AGENTS: &str = "Three agents at work. From the top: how many agents work; what each of them does and since when; what \
+happened, where each entry begins with a label or a name; the settings; the keys.";
+const QUESTION: &str = "A question stands above everything else. Its head says how much time is left and who asks. Below are the \
+high risk and that it can't be undone; under the agent's name what it wants to do; then what follows, what silence does, and the keys.";
+const SECOND_STEP: &str =
+    "The second step of accepting: below the question stands that c confirms it.";
+const SMALL: &str =
+    "The same question on a screen of 40 by 10, in pages: the first has the risk and the action.";
+const EDIT: &str = "An edit's question: below its words are the lines that change, with their numbers, plus and minus in the margin, \
+and the changed words underlined; then how many lines follow, and the keys.";
 const COMMAND: &str = "A command's question begins with what hearken found, each after an exclamation mark: that it rewrites the \
 repository's history and changes a remote repository; then the risk, which is unknown, and the whole command.";
-const ANSWER: &str = "An answer of an agent as the Markdown that it is: a heading, a table, a list with boxes, a quotation after a \
-bar, and code under its language.";
-const PLAN: &str = "A wide screen: beside the work stand three agents with what they do, and the plan of one of them with its steps \
-done, under way and open, a bar, and how long the rest may take.";
+const ANSWER: &str = "An agent's Markdown: a heading, a table, a list with boxes, a quotation after a bar, and code.";
+const PLAN: &str = "A wide screen: beside the work are three agents, and the plan of one of them with its steps done, under way and \
+open, a bar, and how long the rest may take.";
 
 #[test]
 fn the_pictures_show_what_the_program_draws() {

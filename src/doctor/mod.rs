@@ -70,7 +70,7 @@ pub async fn run(
     words: Phrases,
     out: &mut (dyn Write + Send),
 ) -> std::io::Result<bool> {
-    let mut report = Report {
+    let mut report = FindingReport {
         out,
         words,
         json: request.json,
@@ -127,7 +127,7 @@ pub async fn run(
 }
 
 /// Writes findings as they are made, and counts them.
-struct Report<'a> {
+struct FindingReport<'a> {
     out: &'a mut (dyn Write + Send),
     words: Phrases,
     json: bool,
@@ -135,7 +135,7 @@ struct Report<'a> {
     fault: Option<std::io::Error>,
 }
 
-impl Report<'_> {
+impl FindingReport<'_> {
     fn tell(&mut self, finding: Finding) {
         self.tally.count(&finding);
         let line = if self.json {
@@ -307,7 +307,11 @@ fn sentence(config: &Config) -> Result<Sentence, Box<Finding>> {
 }
 
 /// Returns the settings for reaching sources; `None` after reporting what is missing.
-fn links(request: &Examination, config: &Config, report: &mut Report<'_>) -> Option<LinkSettings> {
+fn links(
+    request: &Examination,
+    config: &Config,
+    report: &mut FindingReport<'_>,
+) -> Option<LinkSettings> {
     let token =
         runtime::settings::token(request.token_env.as_deref(), request.token_file.as_deref());
     let token = match token {

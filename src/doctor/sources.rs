@@ -23,7 +23,7 @@ const NEWS: usize = 16;
 
 /// The outcome of trying a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reached {
+pub enum SourceOutcome {
     /// It opens.
     Open,
     /// It answers and has a manifest, so a handshake is due; the check does not make one, because that would leave a
@@ -144,7 +144,7 @@ async fn attempt(
 }
 
 /// Opens a source and waits for the first event that decides.
-async fn reach(source: Source, settings: &LinkSettings) -> Reached {
+async fn reach(source: Source, settings: &LinkSettings) -> SourceOutcome {
     let (sink, mut news) = LinkSink::channel(0, NEWS);
     let shakes = !settings.config.plain_pair;
     let addresses = sources::addresses(&source);
@@ -155,10 +155,12 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
     let decided = async {
         loop {
             match news.recv().await {
-                Some((_, LinkEvent::Connected | LinkEvent::Frame(_))) => return Reached::Open,
-                Some((_, LinkEvent::Ended)) | None => return Reached::Ended,
+                Some((_, LinkEvent::Connected | LinkEvent::Frame(_))) => {
+                    return SourceOutcome::Open;
+                }
+                Some((_, LinkEvent::Ended)) | None => return SourceOutcome::Ended,
                 Some((_, LinkEvent::Failed { fault } | LinkEvent::Lost { fault, .. })) => {
-                    return Reached::Failed(fault);
+                    return SourceOutcome::Failed(fault);
                 }
                 Some((_, LinkEvent::Connecting { .. })) => {
                     if let Some(stream) = own.clone().filter(|_| is_stream) {
@@ -171,10 +173,10 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                 }
                 Some((_, LinkEvent::Answered { outcome, .. })) => match outcome {
                     Ok(answer) if answer.status == 200 && !answer.body.is_empty() => {
-                        return Reached::Manifest;
+                        return SourceOutcome::Manifest;
                     }
                     Ok(_) => handle.follow(addresses.plain()),
-                    Err(fault) => return Reached::Failed(fault),
+                    Err(fault) => return SourceOutcome::Failed(fault),
                 },
                 Some((
                     _,
@@ -197,7 +199,7 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
     };
     let reached = tokio::time::timeout(LIMIT, decided).await;
     handle.close();
-    reached.unwrap_or(Reached::Silent)
+    reached.unwrap_or(SourceOutcome::Silent)
 }
 
 fn refused(why: &Reason) -> Finding {
@@ -208,18 +210,20 @@ fn refused(why: &Reason) -> Finding {
     )
 }
 
-fn told(name: &str, reached: &Reached) -> Finding {
+fn told(name: &str, reached: &SourceOutcome) -> Finding {
     let say = |key| Phrase::new(key).with("name", name_of(name));
     match reached {
-        Reached::Open => Finding::fine(Surrounding::Source, say("doctor.source.open")),
-        Reached::Manifest => Finding::fine(Surrounding::Source, say("doctor.source.manifest")),
-        Reached::Ended => Finding::fine(Surrounding::Source, say("doctor.source.ended")),
-        Reached::Silent => Finding::weak(
+        SourceOutcome::Open => Finding::fine(Surrounding::Source, say("doctor.source.open")),
+        SourceOutcome::Manifest => {
+            Finding::fine(Surrounding::Source, say("doctor.source.manifest"))
+        }
+        SourceOutcome::Ended => Finding::fine(Surrounding::Source, say("doctor.source.ended")),
+        SourceOutcome::Silent => Finding::weak(
             Surrounding::Source,
             say("doctor.source.silent").with("n", name_of(LIMIT.as_secs())),
             "doctor.source.silent.remedy",
         ),
-        Reached::Failed(fault) => Finding::broken(
+        SourceOutcome::Failed(fault) => Finding::broken(
             Surrounding::Source,
             say("doctor.source.failed").with("why", PhraseArg::Fault(fault.clone())),
             remedy(fault),

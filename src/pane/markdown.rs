@@ -126,7 +126,7 @@ pub(super) fn text_rows(
     rows
 }
 
-/// Gives the marked words of a text their looks.
+/// Styles the marked words of a text.
 pub(super) fn paint(view: View<'_>, rows: &mut [PaneRow], before: &str, text: &StyledText) {
     let looks = text.looks.iter();
     let runs: Vec<_> = looks

@@ -52,7 +52,7 @@ impl PaneRow {
         }
     }
 
-    /// Gives a part of the row a look of its own.
+    /// Styles a part of the row.
     pub(super) fn mark(&mut self, from: usize, to: usize, style: Style) {
         let column = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
         self.marks.push((column(from), column(to), style));
@@ -307,7 +307,7 @@ pub(super) fn beside(cells: &[TableCell], between: &str, style: Style) -> Vec<Pa
     rows.collect()
 }
 
-/// Gives parts of a text, of which rows were made, a look of their own. `before` is what precedes the text on the rows.
+/// Styles parts of a text of which rows were made. `before` is what precedes the text on the rows.
 pub(super) fn paint(
     rows: &mut [PaneRow],
     before: &str,

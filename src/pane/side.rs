@@ -25,7 +25,7 @@ const BEFORE: usize = 2;
 /// How many steps must be done before they say how long the others may take.
 const ENOUGH: usize = 2;
 
-/// Takes the column off the right of an area, on a screen with room for it. A screen reader reads rows across both, so
+/// Splits the column off the right of an area, on a screen with room for it. A screen reader reads rows across both, so
 /// that beside one there is none.
 pub(super) fn take(view: View<'_>, area: &mut Rect) -> Option<Rect> {
     let running = view

@@ -46,7 +46,7 @@ const LONGEST_NAME: usize = 64;
 const ABOUT: &str = "hearken's bridge: agents of this machine over AAEP 1.0.0.\n";
 
 /// What a watcher or another subscriber wants.
-enum Wanted {
+enum WatcherMessage {
     Request(Request, oneshot::Sender<String>),
     Reply(Reply),
 }
@@ -237,7 +237,7 @@ async fn serve(
     host: &str,
     places: &[Entrance],
     admission: Admission,
-    inbox: mpsc::Sender<Wanted>,
+    inbox: mpsc::Sender<WatcherMessage>,
     seed: u64,
     words: &Phrases,
 ) -> anyhow::Result<Running> {
@@ -270,7 +270,7 @@ async fn serve(
         farewell: words.text("bridge.over", &[]),
         // When too many wait, the answer is dropped, and its sender sees that nothing came of it.
         answers: Some(Arc::new(move |reply| {
-            drop(replies.try_send(Wanted::Reply(reply)));
+            drop(replies.try_send(WatcherMessage::Reply(reply)));
         })),
         requests: Some(requests),
         prompts: Some(prompts),
@@ -290,11 +290,11 @@ async fn serve(
 }
 
 /// Passes a request on to the loop. One that the loop can't take, or never gets to, perhaps arrived.
-fn passed_on(request: Request, inbox: &mpsc::Sender<Wanted>) -> PendingAnswer {
+fn passed_on(request: Request, inbox: &mpsc::Sender<WatcherMessage>) -> PendingAnswer {
     let (sender, answer) = oneshot::channel();
     let otherwise = RequestOutcome::Perhaps(Obstacle::Ending).to_json(&request.id);
     // When too many wait, the sender is dropped with the request, and the other answer counts.
-    let _ = inbox.try_send(Wanted::Request(request, sender));
+    let _ = inbox.try_send(WatcherMessage::Request(request, sender));
     PendingAnswer { answer, otherwise }
 }
 
@@ -400,10 +400,10 @@ struct BridgeShell {
 
 impl BridgeShell {
     /// Passes on what a watcher wants.
-    fn wanted(&mut self, wanted: Wanted, outlet: &mut Outlet) {
+    fn wanted(&mut self, wanted: WatcherMessage, outlet: &mut Outlet) {
         match wanted {
-            Wanted::Reply(reply) => self.take(BridgeInput::Reply(reply), outlet),
-            Wanted::Request(request, outcome) => {
+            WatcherMessage::Reply(reply) => self.take(BridgeInput::Reply(reply), outlet),
+            WatcherMessage::Request(request, outcome) => {
                 let requester = Requester::Named(request.id.clone(), outcome);
                 self.request(request, requester, outlet);
             }

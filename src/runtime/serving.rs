@@ -154,7 +154,7 @@ pub(super) fn of_owner(place: &Entrance) -> Result<(), Failure> {
     }
 }
 
-/// Takes a line of the log.
+/// The receiver of a line of the log.
 pub(super) type Log = Arc<dyn Fn(String) + Send + Sync>;
 
 /// Returns the receiver of a producer's events that logs each.

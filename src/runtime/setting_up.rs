@@ -321,7 +321,7 @@ impl SetupVoice {
         });
     }
 
-    /// Takes the next news of the voice.
+    /// Handles the next news of the voice.
     async fn news(&mut self) {
         let told = match &self.voice {
             Some(_) => self.events.recv().await,

@@ -10,7 +10,7 @@ use crate::config::{Config, ThemeChoice, Verbosity};
 use crate::keys::{Keymap, Scan};
 
 use super::changes::Change;
-use super::questions::{Asked, ONE_SWITCH, READER, SPEAKS, TWO_SWITCHES, changes};
+use super::questions::{ONE_SWITCH, READER, SPEAKS, SetupQuestion, TWO_SWITCHES, changes};
 
 /// The words that leave; as everywhere, a key or the word it stands for.
 const LEAVE: [&str; 2] = ["q", "quit"];
@@ -51,7 +51,7 @@ pub enum SetupEffect {
 
 /// The key that a switch is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum SwitchKey {
     /// The one that steps on.
     Step,
     /// The one that selects.
@@ -70,13 +70,13 @@ pub struct Dialog {
     tried: Config,
     /// Whether a screen reader was found.
     reader: bool,
-    asked: Asked,
+    asked: SetupQuestion,
     /// The number of the question, from 1.
     number: usize,
     /// The choice that Enter takes, from 0; `None` if the settings stand for none.
     chosen: Option<usize>,
     /// The key of a switch that is being waited for.
-    wanted: Option<Wanted>,
+    wanted: Option<SwitchKey>,
     /// Whether a voice was tried and is not there.
     is_voiceless: bool,
 }
@@ -90,7 +90,7 @@ impl Dialog {
             answered: config.clone(),
             tried: config.clone(),
             reader,
-            asked: Asked::Speech,
+            asked: SetupQuestion::Speech,
             number: 0,
             chosen: None,
             wanted: None,
@@ -101,11 +101,11 @@ impl Dialog {
     /// Returns the greeting and the first question.
     pub fn begin(&mut self) -> Vec<SetupEffect> {
         let mut effects = vec![self.tell("setup.begin", &[])];
-        self.ask(Asked::Speech, &mut effects);
+        self.ask(SetupQuestion::Speech, &mut effects);
         effects
     }
 
-    /// Takes a fact.
+    /// Handles a fact.
     pub fn take(&mut self, input: SetupInput) -> Vec<SetupEffect> {
         let mut effects = Vec::new();
         match input {
@@ -131,7 +131,9 @@ impl Dialog {
         let (_, choices) = self.asked.phrases();
         match (line, line.parse::<usize>()) {
             (leave, _) if LEAVE.contains(&leave) => self.leave(effects),
-            ("", _) if self.chosen.is_some() || self.asked == Asked::Rate => self.go_on(effects),
+            ("", _) if self.chosen.is_some() || self.asked == SetupQuestion::Rate => {
+                self.go_on(effects)
+            }
             (_, Ok(number)) if (1..=choices.len()).contains(&number) => {
                 self.choose(number - 1, effects);
             }
@@ -148,7 +150,7 @@ impl Dialog {
     }
 
     /// Asks a question.
-    fn ask(&mut self, asked: Asked, effects: &mut Vec<SetupEffect>) {
+    fn ask(&mut self, asked: SetupQuestion, effects: &mut Vec<SetupEffect>) {
         self.asked = asked;
         self.number += 1;
         self.tried = self.answered.clone();
@@ -179,7 +181,7 @@ impl Dialog {
         self.asked.choose(at, &mut self.tried, self.reader);
         self.chosen = Some(at);
         match self.asked {
-            Asked::Speech => {
+            SetupQuestion::Speech => {
                 effects.push(SetupEffect::Speak(Box::new(self.tried.clone())));
                 let key = match at {
                     SPEAKS => return effects.push(SetupEffect::Await),
@@ -188,15 +190,19 @@ impl Dialog {
                 };
                 effects.push(self.tell(key, &[]));
             }
-            Asked::Rate => {
+            SetupQuestion::Rate => {
                 effects.push(SetupEffect::Speak(Box::new(self.tried.clone())));
                 effects.push(self.tell("setup.try.rate", &[]));
             }
-            Asked::Hands if at == ONE_SWITCH => return self.want(Wanted::Select, effects),
-            Asked::Hands if at == TWO_SWITCHES => return self.want(Wanted::Step, effects),
-            Asked::Hands => {}
-            Asked::Verbosity => effects.push(self.sample()),
-            Asked::Colours => effects.push(SetupEffect::Show(self.tried.screen.theme)),
+            SetupQuestion::Hands if at == ONE_SWITCH => {
+                return self.want(SwitchKey::Select, effects);
+            }
+            SetupQuestion::Hands if at == TWO_SWITCHES => {
+                return self.want(SwitchKey::Step, effects);
+            }
+            SetupQuestion::Hands => {}
+            SetupQuestion::Verbosity => effects.push(self.sample()),
+            SetupQuestion::Colours => effects.push(SetupEffect::Show(self.tried.screen.theme)),
         }
         self.keep(at, effects);
     }
@@ -210,7 +216,7 @@ impl Dialog {
         SetupEffect::Tell(words(self.tried.announce.verbosity))
     }
 
-    /// Tells what came of a trial.
+    /// Reports the outcome of a trial.
     fn tried(&self, (key, args): (&str, &Args<'_>), effects: &mut Vec<SetupEffect>) {
         effects.push(self.tell(key, args));
         if let Some(at) = self.chosen {
@@ -218,24 +224,24 @@ impl Dialog {
         }
     }
 
-    /// Tells what is chosen now, and how to go on.
+    /// Reports what is chosen now, and how to go on.
     fn keep(&self, at: usize, effects: &mut Vec<SetupEffect>) {
         effects.push(self.tell("setup.keep", &[("n", Arg::own(at + 1))]));
     }
 
     /// Waits for the key of a switch.
-    fn want(&mut self, wanted: Wanted, effects: &mut Vec<SetupEffect>) {
+    fn want(&mut self, wanted: SwitchKey, effects: &mut Vec<SetupEffect>) {
         self.wanted = Some(wanted);
         let key = match (wanted, self.chosen) {
-            (Wanted::Step, _) => "setup.switch.step",
-            (Wanted::Select, Some(TWO_SWITCHES)) => "setup.switch.select",
-            (Wanted::Select, _) => "setup.switch.only",
+            (SwitchKey::Step, _) => "setup.switch.step",
+            (SwitchKey::Select, Some(TWO_SWITCHES)) => "setup.switch.select",
+            (SwitchKey::Select, _) => "setup.switch.only",
         };
         effects.push(self.tell(key, &[]));
         effects.push(SetupEffect::Listen);
     }
 
-    /// Takes the key of a switch.
+    /// Handles the key of a switch.
     fn key(&mut self, key: Option<String>, effects: &mut Vec<SetupEffect>) {
         let (Some(wanted), Some(at)) = (self.wanted.take(), self.chosen) else {
             return;
@@ -247,12 +253,12 @@ impl Dialog {
         let name = ("key", Arg::own(&key));
         let scan = &mut self.tried.scanning;
         match wanted {
-            Wanted::Step => scan.step = key,
-            Wanted::Select => scan.select = key,
+            SwitchKey::Step => scan.step = key,
+            SwitchKey::Select => scan.select = key,
         }
         // While only one of two is known, it has to stand for both.
         let mut whole = scan.clone();
-        if wanted == Wanted::Step {
+        if wanted == SwitchKey::Step {
             whole.select = std::mem::take(&mut whole.step);
             whole.auto_ms = u64::MAX;
         }
@@ -263,18 +269,18 @@ impl Dialog {
             return;
         }
         match wanted {
-            Wanted::Step => {
+            SwitchKey::Step => {
                 effects.push(self.tell("setup.switch.steps", &[name]));
-                self.want(Wanted::Select, effects);
+                self.want(SwitchKey::Select, effects);
             }
-            Wanted::Select => {
+            SwitchKey::Select => {
                 effects.push(self.tell("setup.switch.selects", &[name]));
                 self.keep(at, effects);
             }
         }
     }
 
-    /// Takes a choice back that could not be tried.
+    /// Undoes a choice that could not be tried.
     fn unchoose(&mut self, key: &str, args: &Args<'_>, effects: &mut Vec<SetupEffect>) {
         self.tried = self.answered.clone();
         self.chosen = self.asked.chosen(&self.answered, self.reader);
@@ -285,9 +291,9 @@ impl Dialog {
     fn go_on(&mut self, effects: &mut Vec<SetupEffect>) {
         self.answered = self.tried.clone();
         let mut next = self.asked.next(&self.answered, self.reader);
-        if next == Some(Asked::Rate) && self.is_voiceless {
+        if next == Some(SetupQuestion::Rate) && self.is_voiceless {
             // Nobody would hear it.
-            next = Asked::Rate.next(&self.answered, self.reader);
+            next = SetupQuestion::Rate.next(&self.answered, self.reader);
         }
         match next {
             Some(next) => self.ask(next, effects),

@@ -19,7 +19,7 @@ const BOUNCE_MS: u64 = 300;
 
 /// One of the questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum SetupQuestion {
     /// Who reads to the person.
     Speech,
     /// How fast hearken speaks.
@@ -32,7 +32,7 @@ pub(super) enum Asked {
     Colours,
 }
 
-impl Asked {
+impl SetupQuestion {
     /// Returns the question after this one. Only hearken's own voice has a speed here.
     pub(super) fn next(self, config: &Config, reader: bool) -> Option<Self> {
         match self {

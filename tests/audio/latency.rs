@@ -32,17 +32,8 @@ fn program(rig: &Rig, name: &str, script: &str) -> PathBuf {
     path
 }
 
-/// Returns the example for piper in the docs.
-fn example() -> String {
-    let docs = include_str!("../../docs/voices.md");
-    let from = docs.find("    #!/usr/bin/env python3\n").unwrap();
-    let lines = docs[from..].lines();
-    let block = lines.take_while(|line| line.is_empty() || line.starts_with("    "));
-    let lines: Vec<&str> = block
-        .map(|line| line.strip_prefix("    ").unwrap_or(""))
-        .collect();
-    lines.join("\n")
-}
+/// The example for piper in the docs.
+const EXAMPLE: &str = include_str!("../../docs/piper-voice");
 
 /// What was measured of a voice, each in order of size.
 #[derive(Debug, Default)]
@@ -154,7 +145,7 @@ async fn every_kind_of_voice_begins_stops_and_goes_on_in_time() {
 async fn the_example_for_piper_sounds_within_200_ms_of_its_own_start_of_sound() {
     let rig = Rig::with_sound();
     let folder = rig.folder.display();
-    std::fs::write(rig.folder.join("piper-voice"), example()).unwrap();
+    std::fs::write(rig.folder.join("piper-voice"), EXAMPLE).unwrap();
     let script = format!(
         "export PYTHONPATH={} HEARKEN_TIMES={folder}/times\nexec /usr/bin/env python3 {folder}/piper-voice \"$@\"",
         concat!(env!("CARGO_MANIFEST_DIR"), "/tests/audio"),

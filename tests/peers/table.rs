@@ -1,5 +1,5 @@
-//! The table in docs/agents.md of what was tried on real agents. Each test states what it saw; by default that must be
-//! what the page says. `HEARKEN_UPDATE_DOCS=1` keeps it below `target` and writes the table from all that is kept.
+//! The list in docs/agents.md of what was tried on real agents. Each test states what it saw; by default that must be
+//! what the page says. `HEARKEN_UPDATE_DOCS=1` keeps it below `target` and writes the list from all that is kept.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/agents.md");
 const KEPT: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/agents");
 const BEGIN: &str = "<!-- agents that were tried -->\n";
 const END: &str = "<!-- end of agents that were tried -->";
-const HEAD: &str = "| agent | version | heard | asked | answered | prompted | stopped | at its start |\n\
-                    |---|---|---|---|---|---|---|---|\n";
+/// What a test can show apart from what is said at the start, in the order of the columns.
+const NAMES: [&str; 5] = ["heard", "asked", "answered", "prompted", "stopped"];
 /// What stands where nothing was tried, or can be.
 const NOT: &str = "–";
 
@@ -87,20 +87,65 @@ pub(super) fn shows_all(agent: &str, version: &str, what: &[Shown]) {
     shows(agent, version, &seen);
 }
 
-/// Returns the cells of each row on the page.
+/// Returns the cells of each agent on the page: its name, its version, and a cell for what a test can show.
 pub(super) fn rows() -> Vec<Vec<String>> {
     let page = fs::read_to_string(PAGE).unwrap();
-    let (_, rest) = page.split_once(BEGIN).expect("the table is on the page");
-    let (table, _) = rest.split_once(END).expect("the table ends");
-    let rows = table.strip_prefix(HEAD).expect("the table has its head");
-    let cells = |row: &str| {
-        let row = row.trim_matches('|').split('|');
-        row.map(|cell| cell.trim().to_owned()).collect()
-    };
-    rows.lines().map(cells).collect()
+    let (_, rest) = page.split_once(BEGIN).expect("the list is on the page");
+    let (list, _) = rest.split_once(END).expect("the list ends");
+    let list = list.strip_prefix("- ").expect("it is a list");
+    list.split("\n- ").map(cells).collect()
 }
 
-/// Writes the table from everything that is kept.
+/// Returns the cells of an entry.
+fn cells(entry: &str) -> Vec<String> {
+    let entry = entry.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (agent, shown) = entry
+        .split_once(": ")
+        .expect("an agent, and what was shown");
+    let (agent, version) = agent.rsplit_once(' ').expect("a version");
+    let (shown, start) = shown.split_once(". ").unwrap_or((&shown, NOT));
+    let mut row = vec![agent.to_owned(), version.to_owned()];
+    for name in NAMES {
+        let mut parts = shown.split(", ").filter_map(|part| part.strip_prefix(name));
+        let words = parts.next().map(|rest| match rest {
+            "" => "yes",
+            rest => rest.trim_matches([' ', '(', ')']),
+        });
+        row.push(words.unwrap_or(NOT).to_owned());
+    }
+    row.push(start.to_owned());
+    row
+}
+
+/// Returns the entry of an agent.
+fn entry(row: &[String]) -> String {
+    let shown = NAMES
+        .iter()
+        .zip(&row[2..])
+        .filter_map(|(name, words)| match words.as_str() {
+            NOT => None,
+            "yes" => Some((*name).to_owned()),
+            words => Some(format!("{name} ({words})")),
+        });
+    let shown: Vec<String> = shown.collect();
+    let start = match row[7].as_str() {
+        NOT => String::new(),
+        start => format!(". {start}"),
+    };
+    let entry = format!("- {} {}: {}{start}", row[0], row[1], shown.join(", "));
+    crate::page::wrapped(&entry)
+}
+
+#[test]
+fn the_list_of_agents_is_written_as_it_is_read() {
+    let rows = rows();
+    assert!(rows.len() > 10, "{}", rows.len());
+    let list: String = rows.iter().map(|row| entry(row)).collect();
+    let page = fs::read_to_string(PAGE).unwrap();
+    assert!(page.contains(&format!("{BEGIN}{list}{END}")), "{list}");
+}
+
+/// Writes the list from everything that is kept.
 fn write() {
     let mut kept: Vec<Vec<String>> = Vec::new();
     for folder in fs::read_dir(KEPT).unwrap() {
@@ -119,14 +164,11 @@ fn write() {
         let newer = numbers(&b[1]).cmp(&numbers(&a[1]));
         a[0].to_lowercase().cmp(&b[0].to_lowercase()).then(newer)
     });
-    let mut table = HEAD.to_owned();
-    for row in kept {
-        table += &format!("| {} |\n", row.join(" | "));
-    }
+    let list: String = kept.iter().map(|row| entry(row)).collect();
     let page = fs::read_to_string(PAGE).unwrap();
-    let (before, rest) = page.split_once(BEGIN).expect("the table is on the page");
-    let (_, after) = rest.split_once(END).expect("the table ends");
-    fs::write(PAGE, format!("{before}{BEGIN}{table}{END}{after}")).unwrap();
+    let (before, rest) = page.split_once(BEGIN).expect("the list is on the page");
+    let (_, after) = rest.split_once(END).expect("the list ends");
+    fs::write(PAGE, format!("{before}{BEGIN}{list}{END}{after}")).unwrap();
 }
 
 fn numbers(version: &str) -> Vec<u64> {

@@ -3,6 +3,7 @@
 pub mod agreed;
 pub mod child;
 pub mod hooks;
+pub mod page;
 pub mod scene;
 #[cfg(unix)]
 pub mod ssip;

@@ -319,36 +319,44 @@ pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
 
 /// Returns the list as a table for the documentation.
 pub fn table() -> String {
-    let ability = |ability: Ability| match ability {
-        Ability::Yes => "yes".to_owned(),
-        Ability::If(condition) => format!("if {condition}"),
-        Ability::No => "no".to_owned(),
-    };
-    let mut table = String::from(
-        "| dialect | of | a SOURCE that names it | its token | answered | prompted | stopped |\n|---|---|---|---|---|---|---|\n",
-    );
+    let mut table = String::new();
     for row in DIALECTS {
         let name = format!("{:?}", row.dialect).to_lowercase();
         let source = match row.named {
-            Naming::Nothing => "".to_owned(),
-            Naming::Prefix(prefix) => format!("`{prefix}URL`"),
-            Naming::Words(words) => format!("`{}`", words.join("`, `")),
-            Naming::Schemes(schemes) => format!("`{}://HOST/SPACE`", schemes.join("://…`, `")),
-            Naming::PrefixOrProgram { prefix, program } => format!("`{program}`, `{prefix}URL`"),
+            Naming::Nothing => String::new(),
+            Naming::Prefix(prefix) => format!(", `{prefix}URL`"),
+            Naming::Words(words) => format!(", `{}`", words.join("`, `")),
+            Naming::Schemes(schemes) => format!(", `{}://HOST/SPACE`", schemes.join("://…`, `")),
+            Naming::PrefixOrProgram { prefix, program } => format!(", `{program}`, `{prefix}URL`"),
         };
         let token = match row.credential {
-            Credential::Token => "bearer".to_owned(),
-            Credential::Password { variable, .. } => format!("password, else `{variable}`"),
+            Credential::Token => String::new(),
+            Credential::Password { variable, .. } => {
+                format!("; its token is a password, else `{variable}`")
+            }
         };
         let Abilities {
             answered,
             prompted,
             stopped,
         } = row.abilities;
-        let [answered, prompted, stopped] = [answered, prompted, stopped].map(ability);
+        let abilities = [
+            ("answered", answered),
+            ("prompted", prompted),
+            ("stopped", stopped),
+        ];
+        let abilities: Vec<String> = abilities
+            .into_iter()
+            .filter_map(|(name, ability)| match ability {
+                Ability::Yes => Some(name.to_owned()),
+                Ability::If(condition) => Some(format!("{name} if {condition}")),
+                Ability::No => None,
+            })
+            .collect();
         table += &format!(
-            "| `{name}` | {} | {source} | {token} | {answered} | {prompted} | {stopped} |\n",
-            row.title
+            "- `{name}` ({}){source}: {}{token}\n",
+            row.title,
+            abilities.join(", ")
         );
     }
     table

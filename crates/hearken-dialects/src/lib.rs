@@ -258,7 +258,7 @@ pub enum Change {
     Ended,
 }
 
-/// Tells a dialect that its connection changed.
+/// Passes a change of its connection to a dialect.
 pub fn hear_change(machine: &mut dyn Dialect, change: Change, cx: &mut Cx<'_>) {
     let fault = Fault::Closed;
     let event = match change {

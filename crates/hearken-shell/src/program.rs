@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::act::Act;
 
-/// What a word of a command means to its program (`docs/commands.md` describes each kind).
+/// What a word of a command means to its program (`assets/programs.toml` describes each kind).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum WordKind {
     Text,

@@ -32,7 +32,7 @@ pub(super) fn help(keymap: &Keymap, cx: &mut AppCx) {
     }
 }
 
-/// Says what can be typed now: how to answer, then the usual lines, in few words.
+/// Announces what can be typed now: how to answer, then the usual lines, in few words.
 fn what_applies(cx: &mut AppCx) {
     let mut rows = ways(cx);
     let rest = cx.phrases().text("help.all", &[]);

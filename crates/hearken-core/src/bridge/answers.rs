@@ -22,7 +22,7 @@ const MOST_WAITING: usize = 32;
 
 /// A question that was published.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct PublishedQuestion {
     pub(super) link: LinkId,
     /// Its token at its source.
     pub(super) token: ReplyToken,
@@ -32,33 +32,33 @@ pub(super) struct Asked {
 }
 
 #[derive(Debug)]
-struct Known {
-    asked: Asked,
+struct KnownQuestion {
+    asked: PublishedQuestion,
     /// How it ended, as far as it was reported.
     closed: Option<Closed>,
 }
 
 /// An answer that was passed to a dialect, or waits for the outcome of another.
 #[derive(Debug)]
-struct Given {
+struct PendingReply {
     /// The shell's number of the request; `None` if nobody waits for its outcome.
     number: Option<u64>,
     reply: Reply,
 }
 
 #[derive(Debug)]
-struct UnderWay {
+struct ReplyUnderWay {
     outside: String,
-    given: Given,
-    waiting: VecDeque<Given>,
+    given: PendingReply,
+    waiting: VecDeque<PendingReply>,
 }
 
 /// The questions by the token that watchers know, and the answers under way by the number that the dialect knows.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, KnownQuestion>,
     order: VecDeque<String>,
-    under_way: BTreeMap<u64, UnderWay>,
+    under_way: BTreeMap<u64, ReplyUnderWay>,
     next: u64,
 }
 
@@ -72,8 +72,8 @@ impl Answers {
     }
 
     /// Remembers a question that is asked, perhaps again.
-    pub(super) fn asked(&mut self, outside: String, asked: Asked) {
-        let known = Known {
+    pub(super) fn asked(&mut self, outside: String, asked: PublishedQuestion) {
+        let known = KnownQuestion {
             asked,
             closed: None,
         };
@@ -152,7 +152,7 @@ impl Bridge {
         };
         let (link, token) = (known.asked.link, known.asked.token.clone());
         let under_way = self.answers.under_way.values_mut();
-        let given = Given { number, reply };
+        let given = PendingReply { number, reply };
         let mut under_way = under_way.filter(|one| one.outside == outside);
         if let Some(first) = under_way.next() {
             if first.waiting.len() < MOST_WAITING {
@@ -200,7 +200,13 @@ impl Bridge {
     }
 
     /// Passes an answer to its dialect.
-    fn pass_on(&mut self, outside: String, given: Given, waiting: VecDeque<Given>, now: Now) {
+    fn pass_on(
+        &mut self,
+        outside: String,
+        given: PendingReply,
+        waiting: VecDeque<PendingReply>,
+        now: Now,
+    ) {
         let Some(known) = self.answers.known.get(&outside) else {
             return;
         };
@@ -212,7 +218,7 @@ impl Bridge {
             token,
             ..given.reply.clone()
         };
-        let under_way = UnderWay {
+        let under_way = ReplyUnderWay {
             outside,
             given,
             waiting,
@@ -236,7 +242,7 @@ impl Bridge {
         let Some(mut done) = self.answers.under_way.remove(&request) else {
             return;
         };
-        let Given { number, reply } = done.given;
+        let PendingReply { number, reply } = done.given;
         match outcome {
             // It only led to the next step of a dialog: nothing is decided.
             Ok(Receipt::Here) => {
@@ -332,7 +338,7 @@ impl Bridge {
             let asked = known.get(&one.outside);
             asked.is_none_or(|known| known.asked.link == link)
         });
-        let over: Vec<UnderWay> = over.map(|(_, one)| one).collect();
+        let over: Vec<ReplyUnderWay> = over.map(|(_, one)| one).collect();
         for one in over {
             self.outcome(one.given.number, RequestOutcome::Perhaps(Obstacle::Lost));
             for other in one.waiting {
@@ -351,7 +357,7 @@ impl Bridge {
         }
     }
 
-    /// Tells watchers what becomes of each open question when the bridge ends.
+    /// Reports to watchers what becomes of each open question when the bridge ends.
     pub(super) fn leave_questions(&mut self, now: Now) {
         let open = self.sessions.open_questions().map(|question| {
             let subject = question.body.subject().to_owned();

@@ -154,7 +154,7 @@ impl Bridge {
         }
     }
 
-    /// Tells every watcher something in the bridge's own name.
+    /// Reports something to every watcher in the bridge's own name.
     fn notice(&mut self, link: LinkId, phrase: &Phrase, now: Now) {
         let source = self.links.get(link.0).map(|link| link.name.clone());
         self.tell(phrase, &source.unwrap_or_default(), now);
@@ -181,7 +181,7 @@ impl Bridge {
         self.effects.push(BridgeEffect::Link { link, order });
     }
 
-    /// Says what becomes of each open question when the bridge ends.
+    /// Reports what becomes of each open question when the bridge ends.
     fn end(&mut self, now: Now) {
         for at in 0..self.links.len() {
             self.publish_held(LinkId(at));

@@ -11,7 +11,7 @@ use crate::dialect::fleet::{VIEW_ONLY, digest};
 use crate::link::LinkId;
 use crate::protocol::{EventId, HOST, OWN_CONTEXT, ReplyToken, object};
 
-use super::answers::Asked;
+use super::answers::PublishedQuestion;
 use super::{Bridge, BridgeEffect};
 
 /// How many session ids are remembered with their sources: more than all sources together run in a week.
@@ -83,7 +83,7 @@ impl Bridge {
         if let Some(token) = words(&event, "reply_token") {
             let outside = self.answers.outside(link, &token);
             event.insert("reply_token".to_owned(), outside.as_str().into());
-            let asked = Asked {
+            let asked = PublishedQuestion {
                 link,
                 token: ReplyToken::new(token),
                 event: EventId::from(words(&event, "event_id").unwrap_or_default()),

@@ -100,12 +100,12 @@ struct Account {
     invoked: u64,
     /// How much text there was in all its outputs, in bytes.
     text: u64,
-    outputs: BTreeMap<Option<OutputId>, Reached>,
+    outputs: BTreeMap<Option<OutputId>, OutputPlace>,
 }
 
 /// How far an output came.
 #[derive(Debug, Clone, Copy)]
-struct Reached {
+struct OutputPlace {
     /// Where its last chunk began.
     position: u64,
     /// How much text all outputs had before that chunk.
@@ -148,7 +148,7 @@ impl Account {
         let before = self.text;
         self.text += event.chunk.len() as u64;
         let position = event.position?;
-        let reached = Reached { position, before };
+        let reached = OutputPlace { position, before };
         let last = match self.outputs.get_mut(&event.output_id) {
             Some(known) => std::mem::replace(known, reached),
             None => {

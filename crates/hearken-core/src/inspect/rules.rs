@@ -41,22 +41,22 @@ macro_rules! rules {
 }
 
 rules! {
-    NotJson = "not_json", "3.8", Error, "A line is no JSON.";
-    Several = "several", "3.8", Error, "A line holds more than one event, or a list of them; each is read.";
-    TooDeep = "too_deep", "3.7", Error, "A line is nested so deeply that it is not read.";
+    NotJson = "not_json", "3.8", Error, "A line is not JSON.";
+    Several = "several", "3.8", Error, "A line holds several events, or a list of them; each is read.";
+    TooDeep = "too_deep", "3.7", Error, "A line is nested too deeply to be read.";
     TooLong = "too_long_line", "3.7", Error, "A line is longer than hearken reads.";
-    NotAaep = "not_aaep", "3.2", Error, "A line is something other than AAEP; of each kind the first is written, and the rest is counted.";
-    Departs = "departs", "", Warning, "A message of another protocol departs from that protocol's own rules; the field names which.";
-    NoType = "no_type", "3.2.2", Error, "An object names no type, so nothing says what it is.";
-    NotUtf8 = "not_utf8", "3.8", Error, "A line is no UTF-8; it is read with what can't be read replaced.";
+    NotAaep = "not_aaep", "3.2", Error, "A line is not AAEP; the first of each kind is written, the rest counted.";
+    Departs = "departs", "", Warning, "A message departs from the rules of its own protocol; the field names which.";
+    NoType = "no_type", "3.2.2", Error, "An object names no type.";
+    NotUtf8 = "not_utf8", "3.8", Error, "A line is not UTF-8; what can't be read is replaced.";
     NotAnEvent = "not_an_event", "5", Note, "A line is a message of the handshake, or a reply to no open question; it is left alone.";
-    Duplicate = "duplicate", "3.2.3", Note, "An event came twice, word for word; the second one is left alone.";
-    Held = "held", "3.4.1", Note, "An event came before its turn by its sequence number and was put in order.";
+    Duplicate = "duplicate", "3.2.3", Note, "An event came twice, word for word; the second is left alone.";
+    Held = "held", "3.4.1", Note, "An event came before its turn, and was put in order.";
     BeforeAsking = "invoked_before_asking", "4.3.1", Error, "An irreversible tool is invoked before anybody was asked.";
-    PositionGap = "position_gap", "4.3.3", Warning, "A chunk begins after the end of what came before it: text of its output is missing; the field says how much at least.";
-    CountDiffers = "count_differs", "4.1.2", Warning, "The end of a session that was seen whole states another number of tool calls than there were.";
-    ToolNotListed = "tool_not_listed", "4.1.1", Warning, "A tool is called that the session's start does not list among the available ones.";
-    StartMissing = "start_missing", "4.1.1", Warning, "A session is seen without its start; the capture may have begun later.";
+    PositionGap = "position_gap", "4.3.3", Warning, "A chunk begins after the end of the one before: at least as much text is missing as the field says.";
+    CountDiffers = "count_differs", "4.1.2", Warning, "A complete session ends with a count of tool calls that is wrong.";
+    ToolNotListed = "tool_not_listed", "4.1.1", Warning, "A called tool is not among the available ones of the session's start.";
+    StartMissing = "start_missing", "4.1.1", Warning, "A session has no start; the capture may have begun later.";
     EndMissing = "end_missing", "4.5.1", Warning, "A session has no end; the capture may have ended before.";
     ToolOpen = "tool_open", "A.3", Warning, "A tool has not returned at the end of the stream.";
     QuestionOpen = "question_open", "6.1", Warning, "A question is not decided at the end of the stream.";

@@ -12,7 +12,7 @@ use crate::protocol::{
 
 use super::agreement::Agreement;
 use super::refusal::rejection;
-use super::returning::Reached;
+use super::returning::PeerNames;
 use super::ways::Failing;
 use super::{Aaep, Handshake, Handshakes, Out, PendingSubscription, tell};
 use crate::link::Phrase;
@@ -279,7 +279,7 @@ impl Aaep {
             self.give_up(&accepted.subscription_id, reason, cx.out);
             return;
         }
-        let reached = Reached {
+        let reached = PeerNames {
             named: accepted.agent_id.clone(),
             proven: self.proven.clone(),
         };

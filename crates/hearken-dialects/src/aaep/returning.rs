@@ -13,7 +13,7 @@ use super::{Aaep, Handshake, Out, QuestionsStanding};
 
 /// Whom a connection reached, as far as it says so.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Reached {
+pub(super) struct PeerNames {
     /// The name that it gave.
     pub(super) named: Option<String>,
     /// The name that it proved.
@@ -24,7 +24,7 @@ pub(super) struct Reached {
 #[derive(Debug, Default)]
 pub(super) struct Returning {
     /// Whom the last connection reached.
-    last: Option<Reached>,
+    last: Option<PeerNames>,
     /// Whether a connection was lost since.
     was_lost: bool,
 }
@@ -36,7 +36,7 @@ impl Aaep {
     }
 
     /// Handles a connection that is up without a subscription of an earlier one.
-    pub(super) fn reached(&mut self, whom: Reached, out: &mut Vec<Out>) {
+    pub(super) fn reached(&mut self, whom: PeerNames, out: &mut Vec<Out>) {
         let is_same = self
             .returning
             .last
@@ -51,7 +51,7 @@ impl Aaep {
     }
 
     /// Notes that a server agreed to a new subscription beside its stream: it has none of an earlier one.
-    pub(super) fn subscribed_anew(&mut self, whom: Reached) {
+    pub(super) fn subscribed_anew(&mut self, whom: PeerNames) {
         self.returning = Returning {
             last: Some(whom),
             was_lost: false,
@@ -61,7 +61,7 @@ impl Aaep {
     /// Handles a connection that is up and has no handshake to wait for.
     pub(super) fn reached_plain(&mut self, out: &mut Vec<Out>) {
         if matches!(self.handshake, Handshake::Idle | Handshake::Plain) {
-            self.reached(Reached::default(), out);
+            self.reached(PeerNames::default(), out);
         }
     }
 }

@@ -61,12 +61,12 @@ pub struct Interruption {
 struct AskedItem {
     of: usize,
     wants: Wants,
-    given: Option<Given>,
+    given: Option<InterruptAnswer>,
 }
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq)]
-enum Given {
+enum InterruptAnswer {
     Value(Value),
     Cancelled,
 }
@@ -141,7 +141,7 @@ impl Interruption {
     /// Closes all interrupts without an answer.
     pub fn cancel_all(&mut self) {
         for item in &mut self.items {
-            item.given = Some(Given::Cancelled);
+            item.given = Some(InterruptAnswer::Cancelled);
         }
     }
 
@@ -259,28 +259,28 @@ impl Interruption {
                     return (Then::Unfit, false);
                 };
                 allows = choice.allows;
-                Given::Value(consent.writes.write(allows, rationale.as_deref()))
+                InterruptAnswer::Value(consent.writes.write(allows, rationale.as_deref()))
             }
             (Wants::Form(filling), Answer::Response(response)) => match filling.take(response) {
                 AfterAnswer::None => return (Then::Unfit, false),
                 AfterAnswer::Ask => return (Then::Further, false),
                 AfterAnswer::Again(why) => return (Then::Again(why), false),
-                AfterAnswer::Give(Action::Accept) => Given::Value(filling.content()),
-                AfterAnswer::Give(Action::Decline | Action::Cancel) => Given::Cancelled,
+                AfterAnswer::Give(Action::Accept) => InterruptAnswer::Value(filling.content()),
+                AfterAnswer::Give(Action::Decline | Action::Cancel) => InterruptAnswer::Cancelled,
             },
             (Wants::Value(_) | Wants::Words | Wants::Json, Answer::Response(_)) if is_cancel => {
-                Given::Cancelled
+                InterruptAnswer::Cancelled
             }
             (Wants::Value(part), Answer::Response(response)) => match part.take(response) {
-                Ok(value) => Given::Value(value),
+                Ok(value) => InterruptAnswer::Value(value),
                 Err(why) => return (Then::Again(why), false),
             },
             (Wants::Words, Answer::Response(Response::Text(text))) => {
-                Given::Value(text.as_str().into())
+                InterruptAnswer::Value(text.as_str().into())
             }
             (Wants::Json, Answer::Response(Response::Text(text))) => {
                 match serde_json::from_str(text) {
-                    Ok(value) => Given::Value(value),
+                    Ok(value) => InterruptAnswer::Value(value),
                     Err(_) => return (Then::Again(Phrase::new("agui.no_json")), false),
                 }
             }
@@ -322,12 +322,12 @@ impl Interruption {
     /// means that part of it is not answered yet.
     fn payload(&self, of: usize) -> Option<Option<Value>> {
         let items = self.items.iter().filter(|it| it.of == of);
-        let given: Option<Vec<&Given>> = items.map(|it| it.given.as_ref()).collect();
+        let given: Option<Vec<&InterruptAnswer>> = items.map(|it| it.given.as_ref()).collect();
         let mut values = Vec::new();
         for given in given? {
             match given {
-                Given::Cancelled => return Some(None),
-                Given::Value(value) => values.push(value.clone()),
+                InterruptAnswer::Cancelled => return Some(None),
+                InterruptAnswer::Value(value) => values.push(value.clone()),
             }
         }
         let shape = self.interrupts.get(of)?.shape;

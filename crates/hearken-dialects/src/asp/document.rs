@@ -1,7 +1,7 @@
-//! The tables of this dialect for the documentation.
+//! The tables of this dialect for the documentation, as lists.
 //!
-//! Responsibilities: generating the rows, the cells, the timeouts and the events of each message from the tables and
-//! the running translator. Not here: the prose around them (docs/dialects.md).
+//! Responsibilities: generating the steps, the performatives, the timeouts and the events of each message from the
+//! tables and the running translator. Not here: the prose around them (docs/dialects.md).
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ use super::session::{Departure, Negotiation};
 use super::states::State;
 use super::told;
 use super::translate::Asp;
-use super::words::{Performative, names};
+use super::words::Performative;
 
 const ONE: &str = "agent://a.example/one";
 const OTHER: &str = "agent://b.example/other";
@@ -35,7 +35,7 @@ pub fn tables() -> Vec<(&'static str, String)> {
 }
 
 fn transitions() -> String {
-    let mut text = "| # | from | to | by | precondition | not seen by a listener |\n|---|---|---|---|---|---|\n".to_owned();
+    let mut text = String::new();
     for row in ROWS {
         let number = match row.place {
             Section::Table(number) => number.to_string(),
@@ -51,13 +51,13 @@ fn transitions() -> String {
         };
         let by: Vec<&str> = row.on.iter().map(|trigger| trigger.name()).collect();
         let unseen = match row.seen {
-            Seen::All => "",
-            Seen::Without(what) => what,
+            Seen::All => String::new(),
+            Seen::Without(what) => format!(" Not seen: {what}."),
         };
         // Writing into a string can't fail.
         let _ = writeln!(
             text,
-            "| {number} | {from} | {to} | {} | {} | {unseen} |",
+            "- {number}: {from} to {to}, by {}. {}.{unseen}",
             by.join(", "),
             row.precondition
         );
@@ -65,40 +65,46 @@ fn transitions() -> String {
     text
 }
 
-names!(
-    /// The effect of a performative in a state.
-    Came {
-        /// Allowed, without a step.
-        Stays = "stays",
-        /// Allowed, and moves the session.
-        Moves = "moves",
-        /// Allowed by only one of the tables: it counts, and the disagreement is reported.
-        Disagree = "moves, tables disagree",
-        /// Allowed by neither table.
-        Illegal = "illegal",
-        /// The session is over.
-        Over = "over",
-    }
-);
+/// The effect of a performative in a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Allowed, without a step.
+    Stays,
+    /// Allowed, and moves the session.
+    Moves,
+    /// Allowed by only one of the tables: it counts, and the disagreement is reported.
+    Disagree,
+    /// Allowed by neither table.
+    Illegal,
+    /// The session is over.
+    Over,
+}
 
 fn performatives() -> String {
-    let mut text = "| performative |".to_owned();
-    for state in State::ALL {
-        let _ = write!(text, " {} |", state.name());
-    }
-    text.push_str("\n|---|---|---|---|---|---|---|---|---|---|\n");
+    let mut text = String::new();
     for performative in Performative::ALL {
-        let _ = write!(text, "| {} |", performative.name());
-        for state in State::ALL {
-            let came = came(*state, *performative).map_or("", Came::name);
-            let _ = write!(text, " {came} |");
-        }
-        text.push('\n');
+        let states = |effect: Effect| -> Vec<&str> {
+            let with = State::ALL
+                .iter()
+                .filter(|state| effect_of(*performative, **state) == Some(effect));
+            with.map(|state| state.name()).collect()
+        };
+        let effects = [
+            (Effect::Moves, "moves in"),
+            (Effect::Disagree, "moves, though the tables disagree, in"),
+            (Effect::Stays, "stays in"),
+        ];
+        let effects = effects.map(|(effect, words)| (states(effect), words));
+        let parts = effects.iter().filter(|(states, _)| !states.is_empty());
+        let parts: Vec<String> = parts
+            .map(|(states, words)| format!("{words} {}", states.join(", ")))
+            .collect();
+        let _ = writeln!(text, "- {}: {}", performative.name(), parts.join("; "));
     }
     text
 }
 
-fn came(state: State, performative: Performative) -> Option<Came> {
+fn effect_of(performative: Performative, state: State) -> Option<Effect> {
     let mut session = Negotiation::default();
     for value in way_to(state) {
         take(&mut session, &value)?;
@@ -111,9 +117,9 @@ fn came(state: State, performative: Performative) -> Option<Came> {
         .departures
         .iter()
         .find_map(|departure| match departure {
-            Departure::TablesDisagree(_) => Some(Came::Disagree),
-            Departure::Illegal(_) => Some(Came::Illegal),
-            Departure::AfterEnd(_) => Some(Came::Over),
+            Departure::TablesDisagree(_) => Some(Effect::Disagree),
+            Departure::Illegal(_) => Some(Effect::Illegal),
+            Departure::AfterEnd(_) => Some(Effect::Over),
             Departure::AnswersItself
             | Departure::OtherCommitment
             | Departure::Unmet
@@ -124,42 +130,41 @@ fn came(state: State, performative: Performative) -> Option<Came> {
             | Departure::ToldOtherwise(_) => None,
         });
     // The second half of a mutual close.
-    let over = state.is_terminal().then_some(Came::Over);
+    let over = state.is_terminal().then_some(Effect::Over);
     let plain = if taken.step.is_some() {
-        Came::Moves
+        Effect::Moves
     } else {
-        Came::Stays
+        Effect::Stays
     };
     Some(departed.or(over).unwrap_or(plain))
 }
 
 fn departures() -> String {
-    let mut text = "| name | what is wrong |\n|---|---|\n".to_owned();
+    let mut text = String::new();
     for key in told::DEPARTURES {
-        let _ = writeln!(
-            text,
-            "| `{key}` | {} |",
-            told::about(key).unwrap_or_default()
-        );
+        let _ = writeln!(text, "- `{key}`: {}", told::about(key).unwrap_or_default());
     }
     text
 }
 
 fn timeouts() -> String {
-    let mut text = "| timeout | default | set by |\n|---|---|---|\n".to_owned();
+    let mut text = String::new();
     for wait in WAITS {
         let default = wait
             .default_seconds
             .map_or("none".to_owned(), |seconds| format!("{seconds} s"));
         let _ = writeln!(
             text,
-            "| {} | {default} | `{}` |",
+            "- {}: {default}, set by `{}`",
             wait.timeout.name(),
             wait.field
         );
     }
     text
 }
+
+/// A state with the names of messages that it may get.
+type StateMessages = (State, Vec<String>);
 
 /// Returns what each message becomes, determined by sending it through the translator.
 fn events() -> String {
@@ -214,21 +219,36 @@ fn events() -> String {
         "REJECT invalid_state_transition".to_owned(),
         refusal,
     ));
-    let mut text = "| in | message | AAEP events | phrases |\n|---|---|---|---|\n".to_owned();
+    // The messages of each state, by the events that they become.
+    let mut groups: Vec<(String, Vec<StateMessages>)> = Vec::new();
     for (state, name, value) in cases {
-        let (kinds, keys) = becomes(state, &value);
-        let _ = writeln!(
-            text,
-            "| {} | {name} | {} | {} |",
-            state.name(),
-            kinds.join(", "),
-            keys.join(", ")
-        );
+        let kinds = becomes(state, &value).join(", ");
+        let at = groups.iter().position(|(known, _)| *known == kinds);
+        let at = at.unwrap_or_else(|| {
+            groups.push((kinds, Vec::new()));
+            groups.len() - 1
+        });
+        let Some((_, states)) = groups.get_mut(at) else {
+            continue;
+        };
+        match states.iter_mut().find(|(known, _)| *known == state) {
+            Some((_, messages)) => messages.push(name),
+            None => states.push((state, vec![name])),
+        }
+    }
+    let mut text = String::new();
+    for (kinds, states) in groups {
+        let states = states.iter();
+        let states =
+            states.map(|(state, names)| format!("in {} {}", state.name(), names.join(", ")));
+        let states: Vec<String> = states.collect();
+        let _ = writeln!(text, "- {kinds}: {}", states.join("; "));
     }
     text
 }
 
-fn becomes(state: State, value: &Value) -> (Vec<String>, Vec<String>) {
+/// Returns the AAEP events that a message becomes in a state.
+fn becomes(state: State, value: &Value) -> Vec<String> {
     let mut asp = Asp::new(Start::unattended());
     let now = start();
     let mut out = Vec::new();
@@ -253,7 +273,6 @@ fn becomes(state: State, value: &Value) -> (Vec<String>, Vec<String>) {
         event.get(key).and_then(Value::as_str).map(str::to_owned)
     };
     let mut kinds = Vec::new();
-    let mut keys = Vec::new();
     for event in events {
         let kind = text(&event, "type").unwrap_or_default();
         let kind = kind.trim_start_matches("aaep:agent.");
@@ -263,13 +282,8 @@ fn becomes(state: State, value: &Value) -> (Vec<String>, Vec<String>) {
             "`{kind}`{}",
             if critical { " (critical)" } else { "" }
         ));
-        keys.extend(
-            text(&event, "summary_normal")
-                .or_else(|| text(&event, "question"))
-                .map(|key| format!("`{key}`")),
-        );
     }
-    (kinds, keys)
+    kinds
 }
 
 fn start() -> Now {

@@ -135,7 +135,7 @@ impl Call {
         }
     }
 
-    /// Gives it another id in AAEP: a second call follows under the name of one that is over.
+    /// Sets another id for it in AAEP: a second call follows under the name of one that is over.
     pub fn begin_again(&mut self, number: u64) {
         self.key = written::id("call_", &format!("{} {number}", self.key));
     }

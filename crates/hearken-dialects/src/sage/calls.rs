@@ -28,7 +28,7 @@ const MOST_CALLS: usize = 256;
 
 /// What was announced of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum CallAnnouncement {
     /// Nothing.
     No,
     /// That it is running.
@@ -53,18 +53,18 @@ pub struct SageCall {
     /// Whether a permission is requested and not resolved yet.
     pub asked: bool,
     arguments: Option<String>,
-    shown: Shown,
+    shown: CallAnnouncement,
 }
 
 impl SageCall {
     /// Returns whether it was announced as running, and not yet as over.
     pub fn runs(&self) -> bool {
-        self.shown == Shown::Running
+        self.shown == CallAnnouncement::Running
     }
 
     /// Returns whether it is over, by its machine or because the turn has gone on.
     pub fn is_over(&self) -> bool {
-        self.machine.is_over() || self.shown == Shown::Over
+        self.machine.is_over() || self.shown == CallAnnouncement::Over
     }
 
     /// Returns its end with a status (4.3.2).
@@ -165,7 +165,7 @@ impl SageTurn {
             due: None,
             asked: false,
             arguments: None,
-            shown: Shown::No,
+            shown: CallAnnouncement::No,
         };
         self.calls.insert(name.to_owned(), call);
     }
@@ -258,11 +258,11 @@ impl SageTurn {
         let Some(call) = self
             .calls
             .get_mut(name)
-            .filter(|call| call.shown == Shown::No)
+            .filter(|call| call.shown == CallAnnouncement::No)
         else {
             return;
         };
-        call.shown = Shown::Running;
+        call.shown = CallAnnouncement::Running;
         self.told_calls += 1;
         let invoked = ToolInvoked {
             tool: call.tool.clone(),
@@ -336,7 +336,7 @@ impl SageTurn {
                 call.due = None;
                 // A second end has no effect.
                 let was_told = call.runs();
-                call.shown = Shown::Over;
+                call.shown = CallAnnouncement::Over;
                 let (status, summary, error) = match how {
                     Status::Succeeded => ("success", said.output.as_deref(), None),
                     Status::TimedOut => ("timeout", None, Some(failure())),
@@ -389,7 +389,7 @@ impl SageTurn {
         for name in open {
             if let Some(call) = self.calls.get_mut(&name) {
                 let completed = call.completion(NO_END);
-                call.shown = Shown::Over;
+                call.shown = CallAnnouncement::Over;
                 self.event(desk, Event::ToolCompleted(completed));
             }
         }

@@ -52,12 +52,12 @@ const TASK: &str = "Task: ";
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LineReader {
     /// What the text before this line belongs to.
-    within: Within,
+    within: LineOwner,
 }
 
 /// What the text before a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Within {
+enum LineOwner {
     /// Nothing.
     #[default]
     Nothing,
@@ -115,7 +115,7 @@ impl LineReader {
         let rubbed = line.contains("\u{1b}[K");
         let seen = seen(line);
         if let Some(object) = object(&seen) {
-            self.within = Within::Nothing;
+            self.within = LineOwner::Nothing;
             return match json(&object) {
                 Some(message) => LineContent::Message(message),
                 None => LineContent::Foreign,
@@ -126,14 +126,14 @@ impl LineReader {
         read
     }
 
-    fn text(&self, raw: &str, seen: &str, rubbed: bool) -> (LineContent, Within) {
+    fn text(&self, raw: &str, seen: &str, rubbed: bool) -> (LineContent, LineOwner) {
         if let Some(words) = seen.strip_prefix(DOT) {
             let words = words.strip_prefix(' ').unwrap_or(words);
             return match used(words) {
                 Some((tool, parameters)) if !rubbed => {
-                    (LineContent::Uses(tool, parameters), Within::Tool)
+                    (LineContent::Uses(tool, parameters), LineOwner::Tool)
                 }
-                Some(_) | None => (LineContent::Speaks(words.to_owned()), Within::Speech),
+                Some(_) | None => (LineContent::Speaks(words.to_owned()), LineOwner::Speech),
             };
         }
         if let Some(words) = seen.trim_start().strip_prefix(CORNER) {
@@ -151,28 +151,30 @@ impl LineReader {
             };
             return (
                 LineContent::Gave(words.trim().to_owned(), status),
-                Within::Result,
+                LineOwner::Result,
             );
         }
         let spins = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
         match self.within {
             // A blank line within speech is indented like the others.
-            Within::Speech if seen.starts_with("  ") => {
-                (LineContent::GoesOn(seen[2..].to_owned()), Within::Speech)
+            LineOwner::Speech if seen.starts_with("  ") => {
+                (LineContent::GoesOn(seen[2..].to_owned()), LineOwner::Speech)
             }
-            Within::Result if seen.starts_with("    ") => (
+            LineOwner::Result if seen.starts_with("    ") => (
                 LineContent::GaveMore(seen.trim().to_owned()),
-                Within::Result,
+                LineOwner::Result,
             ),
             within if seen.trim().is_empty() || seen.starts_with(spins) => {
                 let within = match within {
-                    Within::Speech | Within::Nothing | Within::Result => Within::Nothing,
-                    Within::Tool => Within::Tool,
+                    LineOwner::Speech | LineOwner::Nothing | LineOwner::Result => {
+                        LineOwner::Nothing
+                    }
+                    LineOwner::Tool => LineOwner::Tool,
                 };
                 (LineContent::Nothing, within)
             }
-            Within::Nothing | Within::Speech | Within::Result | Within::Tool => {
-                (LineContent::Foreign, Within::Nothing)
+            LineOwner::Nothing | LineOwner::Speech | LineOwner::Result | LineOwner::Tool => {
+                (LineContent::Foreign, LineOwner::Nothing)
             }
         }
     }

@@ -4,8 +4,10 @@
 //! and its neighbours), what a step is in AAEP's terms.
 //!
 //! The document draws each machine and also writes it as code, and the two differ. The code counts, because it is what
-//! runs; `docs/dialects.md` lists the differences. Where the code lacks a step that Sage really takes, the gap is
-//! filled: [`GAPS`] lists those rows, and nothing else was added.
+//! runs. In the drawings `resume()` leads to ACTIVE, `permission_granted()` to READY, TIMEOUT to PENDING, ENDED and the
+//! agent's terminal states to INITIALIZING, and a stream's `complete()`, `reconnect()` and `error()` to DISCONNECTED; a
+//! session ends only from PAUSED, an agent only from WAITING PERMISSION. Where the code lacks a step that Sage really
+//! takes, the gap is filled: [`GAPS`] lists those rows, and nothing else was added.
 
 use crate::protocol::{Transition, state_machine};
 

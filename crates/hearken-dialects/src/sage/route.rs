@@ -171,7 +171,7 @@ impl Sage {
         }
     }
 
-    /// Tells the person, once, that a conversation goes on although it was ended.
+    /// Reports to the person, once, that a conversation goes on although it was ended.
     fn note_after_end(&mut self, place: &Belonging, cx: &mut Cx<'_>) {
         let thread = self.thread(place);
         let over = thread.machine == Session::Ended;

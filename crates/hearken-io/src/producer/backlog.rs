@@ -252,11 +252,11 @@ impl Backlog {
 #[derive(Debug, Default)]
 pub(super) struct EventNumbers {
     next: BTreeMap<String, u64>,
-    given: VecDeque<Given>,
+    given: VecDeque<NumberedEvent>,
 }
 
 #[derive(Debug)]
-struct Given {
+struct NumberedEvent {
     event_id: Option<String>,
     session: String,
     number: u64,
@@ -278,7 +278,7 @@ impl EventNumbers {
         if self.given.len() >= QUEUE_EVENTS {
             self.given.pop_front();
         }
-        self.given.push_back(Given {
+        self.given.push_back(NumberedEvent {
             event_id: parcel.text("event_id").map(str::to_owned),
             session: session.to_owned(),
             number,
@@ -286,7 +286,7 @@ impl EventNumbers {
         Some(number)
     }
 
-    /// Takes back the session's latest number, because its event was joined to the one before it.
+    /// Undoes the session's latest number, because its event was joined to the one before it.
     fn joined(&mut self, session: &str, number: Option<u64>, event_id: Option<&str>) {
         let Some(number) = number else { return };
         if let Some(next) = self.next.get_mut(session) {
@@ -301,10 +301,10 @@ impl EventNumbers {
 
     /// Returns to the state when a subscriber got an event: later events are renumbered.
     pub(super) fn resume_after(&mut self, event_id: &str) {
-        let named = |given: &Given| given.event_id.as_deref() == Some(event_id);
+        let named = |given: &NumberedEvent| given.event_id.as_deref() == Some(event_id);
         let known = self.given.iter().rposition(named);
         self.given.truncate(known.map_or(0, |at| at + 1));
-        let next = |given: &Given| (given.session.clone(), given.number + 1);
+        let next = |given: &NumberedEvent| (given.session.clone(), given.number + 1);
         self.next = self.given.iter().map(next).collect();
     }
 }

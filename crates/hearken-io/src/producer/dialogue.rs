@@ -42,7 +42,7 @@ pub(super) enum DialogueInput {
 
 /// The role of an outgoing message.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Saying {
+pub(super) enum MessageRole {
     Event,
     /// The answer to a message, with the number of the request that carried it.
     Answer(Option<Value>),
@@ -68,7 +68,11 @@ pub(super) trait Wire: Send {
     fn hear(&mut self) -> impl Future<Output = DialogueInput> + Send;
 
     /// Sends a message, down to its last byte.
-    fn say(&mut self, text: &str, saying: Saying) -> impl Future<Output = io::Result<()>> + Send;
+    fn say(
+        &mut self,
+        text: &str,
+        saying: MessageRole,
+    ) -> impl Future<Output = io::Result<()>> + Send;
 
     /// Says goodbye and ends the connection.
     fn leave(&mut self, farewell: Farewell) -> impl Future<Output = ()> + Send;
@@ -110,7 +114,7 @@ pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
                 DialogueInput::Over => break None,
                 DialogueInput::Noise => break Some(Farewell::Violation),
                 DialogueInput::Wants(answer) => {
-                    if wire.say(&answer.to_string(), Saying::Bare).await.is_err() {
+                    if wire.say(&answer.to_string(), MessageRole::Bare).await.is_err() {
                         break None;
                     }
                 }
@@ -119,26 +123,26 @@ pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
                     Consequence::Pending(outcome) => requests.push(outcome.message()),
                     Consequence::Answer(answer) => {
                         let text = answer.to_string();
-                        if wire.say(&text, Saying::Answer(request)).await.is_err() {
+                        if wire.say(&text, MessageRole::Answer(request)).await.is_err() {
                             break None;
                         }
                     }
                     Consequence::Refuse(refusal) => {
                         let text = refusal.message().to_string();
-                        let said = wire.say(&text, Saying::Answer(request)).await;
+                        let said = wire.say(&text, MessageRole::Answer(request)).await;
                         break said.is_ok().then_some(Farewell::Refused);
                     }
                     Consequence::Left => break Some(Farewell::Cleanly),
                 },
             },
             Some(outcome) = requests.next(), if !requests.is_empty() => {
-                if wire.say(&outcome, Saying::Answer(None)).await.is_err() {
+                if wire.say(&outcome, MessageRole::Answer(None)).await.is_err() {
                     break None;
                 }
             }
             delivery = delivered(&mut held) => match delivery {
                 Delivery::Frame(frame) => {
-                    if wire.say(&frame.text, Saying::Event).await.is_err() {
+                    if wire.say(&frame.text, MessageRole::Event).await.is_err() {
                         break None;
                     }
                 }
@@ -150,7 +154,7 @@ pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
                         "reason_code": "producer_shutdown",
                         "reason_message": producer.farewell(),
                     });
-                    let said = wire.say(&close.to_string(), Saying::Close).await;
+                    let said = wire.say(&close.to_string(), MessageRole::Close).await;
                     break said.is_ok().then_some(Farewell::Cleanly);
                 }
                 Delivery::Cut => break None,

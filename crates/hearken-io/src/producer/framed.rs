@@ -12,7 +12,7 @@ use bytes::{Buf, BytesMut};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::dialogue::{DialogueInput, Farewell, Saying, Wire};
+use super::dialogue::{DialogueInput, Farewell, MessageRole, Wire};
 
 /// The largest message accepted, in bytes (3.7).
 const MAX_MESSAGE_BYTES: usize = 64 * 1024;
@@ -160,7 +160,7 @@ impl<R, W> Framed<R, W> {
     }
 
     /// Returns a message as the bytes that carry it.
-    fn wrap(&self, text: &str, saying: Saying) -> Vec<u8> {
+    fn wrap(&self, text: &str, saying: MessageRole) -> Vec<u8> {
         let line = |text: String| {
             let mut bytes = text.replace(['\n', '\r'], " ").into_bytes();
             bytes.push(b'\n');
@@ -175,14 +175,16 @@ impl<R, W> Framed<R, W> {
                 bytes
             }
             (MessageFraming::Unknown | MessageFraming::Lines, _)
-            | (MessageFraming::Rpc, Saying::Bare | Saying::Answer(None)) => line(text.to_owned()),
-            (MessageFraming::Rpc, Saying::Answer(Some(id))) => line(format!(
+            | (MessageFraming::Rpc, MessageRole::Bare | MessageRole::Answer(None)) => {
+                line(text.to_owned())
+            }
+            (MessageFraming::Rpc, MessageRole::Answer(Some(id))) => line(format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{text}}}"
             )),
-            (MessageFraming::Rpc, Saying::Event) => line(format!(
+            (MessageFraming::Rpc, MessageRole::Event) => line(format!(
                 "{{\"jsonrpc\":\"2.0\",\"method\":\"aaep.event\",\"params\":{text}}}"
             )),
-            (MessageFraming::Rpc, Saying::Close) => line(format!(
+            (MessageFraming::Rpc, MessageRole::Close) => line(format!(
                 "{{\"jsonrpc\":\"2.0\",\"method\":\"aaep.close\",\"params\":{text}}}"
             )),
         }
@@ -207,7 +209,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Wire for Framed<
         }
     }
 
-    async fn say(&mut self, text: &str, saying: Saying) -> io::Result<()> {
+    async fn say(&mut self, text: &str, saying: MessageRole) -> io::Result<()> {
         let bytes = self.wrap(text, saying);
         self.writer.write_all(&bytes).await?;
         self.writer.flush().await
@@ -235,7 +237,7 @@ mod tests {
                 break;
             }
         }
-        wire.say("{\"n\":1}", Saying::Event).await.unwrap();
+        wire.say("{\"n\":1}", MessageRole::Event).await.unwrap();
         (all, wire.writer)
     }
 

@@ -27,7 +27,7 @@ pub type AnswerReceiver = Arc<dyn Fn(Reply) + Send + Sync>;
 /// if the message means nothing. It must not block.
 pub type RequestReceiver = Arc<dyn Fn(&str) -> Option<PendingAnswer> + Send + Sync>;
 
-/// Takes what a client posts to start or to prompt an agent. It must not block.
+/// The receiver of what a client posts to start or to prompt an agent. It must not block.
 pub type PromptReceiver = Arc<dyn Fn(&Prompt) -> PromptAnswer + Send + Sync>;
 
 /// What a client posts to start or to prompt an agent.

@@ -19,7 +19,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
-use super::dialogue::{DialogueInput, Farewell, Saying, Wire};
+use super::dialogue::{DialogueInput, Farewell, MessageRole, Wire};
 
 /// The subprotocol that must be agreed (B.2.1).
 const SUBPROTOCOL: &str = "aaep.v1";
@@ -106,7 +106,7 @@ impl Wire for Socket {
         }
     }
 
-    async fn say(&mut self, text: &str, _saying: Saying) -> io::Result<()> {
+    async fn say(&mut self, text: &str, _saying: MessageRole) -> io::Result<()> {
         let sent = self.stream.send(Message::text(text)).await;
         sent.map_err(io::Error::other)
     }

@@ -75,7 +75,7 @@ pub(super) trait Poster: Send + Sync + 'static {
         std::future::ready(Err(Fault::OneWay))
     }
 
-    /// Tells the current attempt which stream to follow; ignored by kinds without a choice.
+    /// Sets the stream that the current attempt follows; ignored by kinds without a choice.
     fn follow(&self, stream: Stream) {
         drop(stream);
     }

@@ -300,7 +300,7 @@ impl Links {
         due.map(|view| view.id).collect()
     }
 
-    /// Tells a dialect that it is due.
+    /// Calls a dialect that is due.
     pub(in crate::app) fn tick_dialect(&mut self, id: LinkId, now: Now) -> AppFact {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {

@@ -71,7 +71,7 @@ impl Links {
         self.judge_alone(id, &error, cx)
     }
 
-    /// Takes the frame that is read in steps, for one step.
+    /// Returns the frame that is read in steps, for one step.
     pub(in crate::app) fn begin_step(&mut self) -> Option<ReadingStep> {
         let reading = self.reading.take()?;
         let until = reading.passed() + STEP_BYTES;

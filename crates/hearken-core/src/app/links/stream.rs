@@ -127,7 +127,7 @@ impl LinkPhase {
         }
     }
 
-    /// Takes the steps for data that arrived.
+    /// Applies the steps for data that arrived.
     pub(super) fn receive(&mut self) {
         self.step(StreamEvent::StartStreaming, 0);
         self.step(StreamEvent::DataReceived, 0);

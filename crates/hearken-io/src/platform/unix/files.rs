@@ -34,7 +34,7 @@ pub fn create_for_owner(path: &Path) -> io::Result<File> {
     options.write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Gives a new file the permissions of the one that it replaces, or restricts it to its owner if there is none.
+/// Sets a new file's permissions to those of the one that it replaces, or restricts it to its owner if there is none.
 pub fn with_rights_of<'a>(options: &'a mut OpenOptions, before: &Path) -> &'a mut OpenOptions {
     let mode = std::fs::metadata(before).map_or(0o600, |about| about.permissions().mode());
     options.mode(mode & 0o777)

@@ -32,17 +32,19 @@ pub fn output() -> io::Result<impl Write + Send + 'static> {
         // Asking makes the console interpret control sequences if it can.
         crossterm::ansi_support::supports_ansi();
         let console = Console::from(Handle::current_out_handle()?);
-        return Ok(Out::Console(console));
+        return Ok(ConsoleOutput::Console(console));
     }
-    Ok(Out::File(File::from(out.as_handle().try_clone_to_owned()?)))
+    Ok(ConsoleOutput::File(File::from(
+        out.as_handle().try_clone_to_owned()?,
+    )))
 }
 
-enum Out {
+enum ConsoleOutput {
     Console(Console),
     File(File),
 }
 
-impl Write for Out {
+impl Write for ConsoleOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::File(file) => file.write(bytes),

@@ -53,7 +53,7 @@ impl Begins {
 
 /// What contains a code block; the block's first line begins with the mark of that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Within {
+enum BlockContainer {
     /// Nothing, or an item, whose other lines are only indented.
     Item,
     /// A quotation: each of its lines has the quotation's mark, and the block ends with it.
@@ -65,7 +65,7 @@ enum Within {
 pub(in crate::announce::text) struct Fence {
     mark: char,
     length: usize,
-    within: Within,
+    within: BlockContainer,
 }
 
 /// Whether a code block continues with a line.
@@ -133,16 +133,18 @@ impl Fence {
             return Closes::Here;
         }
         match self.within {
-            Within::Quote if !line.trim_start_matches(BLANK).starts_with('>') => Closes::Before,
-            Within::Quote | Within::Item => Closes::Not,
+            BlockContainer::Quote if !line.trim_start_matches(BLANK).starts_with('>') => {
+                Closes::Before
+            }
+            BlockContainer::Quote | BlockContainer::Item => Closes::Not,
         }
     }
 
     /// Returns a line of the block without the mark of the quotation around it.
     pub(in crate::announce::text) fn bare(self, line: &str) -> &str {
         match self.within {
-            Within::Item => line,
-            Within::Quote => {
+            BlockContainer::Item => line,
+            BlockContainer::Quote => {
                 let quoted = line.trim_start_matches(BLANK).strip_prefix('>');
                 quoted.map_or(line, |code| code.strip_prefix(' ').unwrap_or(code))
             }
@@ -171,8 +173,8 @@ impl Fence {
             return None;
         }
         match self.within {
-            Within::Quote if !quoted => Some(Some(0)),
-            Within::Quote | Within::Item => Some(None),
+            BlockContainer::Quote if !quoted => Some(Some(0)),
+            BlockContainer::Quote | BlockContainer::Item => Some(None),
         }
     }
 
@@ -196,13 +198,13 @@ impl Fence {
 
 /// Strips the marks of items and quotations from the start of a line; returns what contains the rest, the
 /// number of the item, and the rest.
-fn contents(line: &str) -> (Within, &str, &str) {
-    let mut within = Within::Item;
+fn contents(line: &str) -> (BlockContainer, &str, &str) {
+    let mut within = BlockContainer::Item;
     let mut number = "";
     let mut rest = line.trim_start_matches(BLANK);
     for _ in 0..NESTED {
         let inner = if let Some(quoted) = rest.strip_prefix('>') {
-            within = Within::Quote;
+            within = BlockContainer::Quote;
             quoted
         } else if let Some(item) = ["- ", "* ", "+ "]
             .iter()

@@ -48,7 +48,7 @@ impl Readable {
 
     /// Shows a passage of any number of lines.
     fn by_lines(&mut self, passage: Passage<'_>, words: &Words) -> String {
-        let mut out = Shown {
+        let mut out = ShownText {
             text: String::with_capacity(passage.text.len()),
             closed: false,
         };
@@ -178,13 +178,13 @@ fn sentences(cells: impl IntoIterator<Item = String>) -> String {
 
 /// The shown text, line by line.
 #[derive(Debug, Default)]
-struct Shown {
+struct ShownText {
     text: String,
     /// Whether the last line is closed, so that prose starts a new one.
     closed: bool,
 }
 
-impl Shown {
+impl ShownText {
     /// Continues in prose, with one space between words.
     fn prose(&mut self, text: &str) {
         for word in text.split_whitespace() {

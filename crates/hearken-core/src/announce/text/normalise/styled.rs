@@ -102,8 +102,13 @@ pub(super) fn styled(line: &str) -> StyledText {
                     found.retain(|(range, _)| range.end <= begin);
                 } else {
                     out.push_str(&words);
-                    for (range, _) in found.iter_mut().filter(|(range, _)| range.start > begin) {
-                        *range = range.start - removed..range.end.saturating_sub(removed);
+                    // What began or ended in the dropped brackets does so where the words of the link begin.
+                    let moved = |at: usize| match at > begin {
+                        true => at.saturating_sub(removed).max(begin),
+                        false => at,
+                    };
+                    for (range, _) in &mut found {
+                        *range = moved(range.start)..moved(range.end);
                     }
                     found.push((begin..begin + words.len(), TextLook::Link));
                     out.push_str(" (");
@@ -256,6 +261,8 @@ mod tests {
             ("**see [it](u)!**", "it=Link, see it (u)!=Strong"),
             ("[u](u) `c`", "c=Code"),
             ("2 * 3 and snake_case", ""),
+            ("*([*é](u)", "(=Emphasis, é=Link"),
+            ("*a [b*é](u)", "a b=Emphasis, bé=Link"),
             ("**a *b* c**", "b=Emphasis, a b c=Strong"),
         ] {
             let styled = styled(line);
