@@ -27,7 +27,7 @@ pub(super) async fn look(
     };
     let name = address.to_string();
     match inspect(address, settings, &inspected).await {
-        Ok(found) => findings(&name, address.is_local(), &found),
+        Ok(found) => findings(&name, address, &found),
         Err(fault) => vec![failed(&name, fault)],
     }
 }
@@ -45,7 +45,8 @@ fn failed(name: &str, fault: Fault) -> Finding {
 }
 
 /// Returns what is to be said of a server.
-fn findings(name: &str, is_local: bool, found: &Inspection) -> Vec<Finding> {
+fn findings(name: &str, address: &BrokerAddress, found: &Inspection) -> Vec<Finding> {
+    let is_local = address.is_local();
     let part = Surrounding::Source;
     let of = |key| Phrase::new(key).with("name", own(name));
     let version = own(found.version.clone());
@@ -58,7 +59,9 @@ fn findings(name: &str, is_local: bool, found: &Inspection) -> Vec<Finding> {
         let text = of("doctor.nats.old").with("version", version);
         all.push(Finding::weak(part, text, "doctor.nats.old.remedy"));
     }
-    if !found.has_streams {
+    if address.is_of_agents() || (address.is_of_all() && !found.has_streams) {
+        // Agents that speak NATS need no stream.
+    } else if !found.has_streams {
         let text = of("doctor.nats.no_streams");
         all.push(Finding::broken(part, text, "doctor.nats.no_streams.remedy"));
     } else if !found.has_stream {
@@ -86,10 +89,23 @@ fn findings(name: &str, is_local: bool, found: &Inspection) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     fn keys(is_local: bool, found: &Inspection) -> Vec<&'static str> {
-        let all = findings("x", is_local, found).into_iter();
+        keys_at(
+            if is_local {
+                "nats://localhost/main"
+            } else {
+                "tls://x/main"
+            },
+            found,
+        )
+    }
+
+    fn keys_at(address: &str, found: &Inspection) -> Vec<&'static str> {
+        let address = BrokerAddress::parse_source(address, false).unwrap();
+        let all = findings("x", &address, found).into_iter();
         all.map(|finding| finding.text.key).collect()
     }
 
@@ -114,6 +130,19 @@ mod tests {
             ..good()
         };
         assert_eq!(keys(false, &unknown), ["doctor.nats.open"]);
+    }
+
+    #[test]
+    fn agents_that_speak_nats_need_no_stream() {
+        let bare = Inspection {
+            has_streams: false,
+            has_stream: false,
+            ..good()
+        };
+        for address in ["agents+tls://x", "tls://x"] {
+            assert_eq!(keys_at(address, &bare), ["doctor.nats.open"]);
+        }
+        assert_eq!(keys(false, &bare)[1..], ["doctor.nats.no_streams"]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub(super) fn place(source: &Source) -> Option<BrokerPlace> {
     Some(BrokerPlace {
         space: address.space().unwrap_or_default().to_owned(),
         durable: None,
+        beside: false,
     })
 }
 

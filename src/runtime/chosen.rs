@@ -7,7 +7,7 @@ use anyhow::bail;
 
 use crate::announce::Reason;
 use crate::cli::Options;
-use crate::config::{Config, HandshakeConfig, SourceAnnounce, SourceConfig};
+use crate::config::{Config, Dialect, HandshakeConfig, SourceAnnounce, SourceConfig};
 use crate::transport::{LinkSettings, Source, Tls};
 
 use super::failure::{self, Failure};
@@ -21,10 +21,12 @@ pub(super) struct Chosen {
     pub(super) name: Option<String>,
     /// Its own settings, if it is in the settings file.
     pub(super) own: Option<Own>,
+    /// Whether it is what another source's address means as well.
+    pub(super) beside: bool,
 }
 
 /// The settings of one source.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Own(SourceConfig);
 
 /// Resolves the sources meant. A word is tried as a name in the settings first.
@@ -48,6 +50,7 @@ pub(super) fn meant(
                     source,
                     name: None,
                     own: own.map(Own),
+                    beside: false,
                 }
             }
         });
@@ -57,6 +60,7 @@ pub(super) fn meant(
             source: Source::Program(program),
             name: None,
             own: None,
+            beside: false,
         });
     }
     if chosen.is_empty() {
@@ -68,7 +72,31 @@ pub(super) fn meant(
         // As written in the file; brackets in a phrase would mean something else.
         bail!(Failure::new("call.nothing").with("table", "[[source]]"));
     }
+    let beside: Vec<Chosen> = chosen.iter().filter_map(Chosen::agents_beside).collect();
+    chosen.extend(beside);
     Ok(chosen)
+}
+
+impl Chosen {
+    /// Returns the agents on a server of which the address means everything: they speak another protocol than a space, and
+    /// who publishes in the space must not be able to pass for one of them.
+    fn agents_beside(&self) -> Option<Self> {
+        let Source::Nats(address) = &self.source else {
+            return None;
+        };
+        let agents = address.is_of_all().then(|| address.of_agents())?;
+        let dialect = Some(Dialect::Synadia);
+        let own = self
+            .own
+            .clone()
+            .map(|Own(own)| Own(SourceConfig { dialect, ..own }));
+        Some(Self {
+            source: Source::Nats(agents),
+            name: None,
+            own,
+            beside: true,
+        })
+    }
 }
 
 fn named(own: &SourceConfig, config: &Config) -> anyhow::Result<Chosen> {
@@ -81,6 +109,7 @@ fn named(own: &SourceConfig, config: &Config) -> anyhow::Result<Chosen> {
         source,
         name: Some(own.name.clone()),
         own: Some(Own(sources::spelled_out(own.clone()))),
+        beside: false,
     })
 }
 
@@ -188,6 +217,28 @@ mod tests {
         assert!(error.ends_with("http://localhost:80"), "{error}");
         let alone = names(&["plannr"], &Config::default()).unwrap_err();
         assert!(told(&alone).starts_with("there is no file called plannr; a source is"));
+    }
+
+    #[test]
+    fn an_address_of_all_on_a_server_means_its_agents_too_with_the_same_settings() {
+        let settings =
+            "[[source]]\nname = \"fleet\"\nurl = \"nats://127.0.0.1:1\"\ncreds = \"/a\"\n";
+        let config = Config::from_toml(settings).unwrap();
+        let agents = "agents+nats://127.0.0.1:1";
+        assert_eq!(names(&["fleet"], &config).unwrap(), ["fleet", agents]);
+        for (word, wanted) in [
+            ("nats://127.0.0.1:1", &["nats://127.0.0.1:1", agents][..]),
+            ("nats://127.0.0.1:1/main", &["nats://127.0.0.1:1/main"]),
+            (agents, &[agents]),
+        ] {
+            assert_eq!(names(&[word], &config).unwrap(), wanted, "{word}");
+        }
+        let chosen = meant(&["fleet".to_owned()], Vec::new(), &config).unwrap();
+        let creds = |one: &Chosen| one.own.as_ref().and_then(|own| own.0.creds.clone());
+        assert_eq!(creds(&chosen[0]), creds(&chosen[1]));
+        assert!(creds(&chosen[0]).is_some() && !chosen[0].beside && chosen[1].beside);
+        let dialect = |one: &Chosen| one.own.as_ref().and_then(|own| own.0.dialect);
+        assert_eq!(dialect(&chosen[1]), Some(Dialect::Synadia));
     }
 
     #[test]

@@ -199,6 +199,7 @@ impl Feeds {
             LinkOrder::Hand { request, message } => self.hand(link, request, message),
             LinkOrder::Call { request, call } => self.call(link, request, call),
             LinkOrder::CallService { request, call } => self.call_service(link, request, call),
+            LinkOrder::LeaveCall(request) => self.leave_call(link, request),
             LinkOrder::Respond { id, request, body } => self.respond(link, id, request, body),
             LinkOrder::Follow(stream) => self.follow(link, stream),
             LinkOrder::Refuse(fault) => self.refuse(link, fault),
@@ -247,6 +248,12 @@ impl Feeds {
     fn call_service(&self, link: LinkId, request: u64, call: ServiceCall) {
         if let Some(handle) = self.handle(link) {
             handle.call_service(request, call);
+        }
+    }
+
+    fn leave_call(&self, link: LinkId, request: u64) {
+        if let Some(handle) = self.handle(link) {
+            handle.leave_call(request);
         }
     }
 

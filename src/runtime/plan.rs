@@ -53,7 +53,7 @@ pub fn watch(
     let config = configured(options)?;
     let chosen = chosen::meant(sources, program, &config)?;
     let takes_stdin = chosen.iter().any(|one| one.source == Source::Stdin);
-    let alone = chosen.len() == 1;
+    let alone = chosen.iter().filter(|one| !one.beside).count() == 1;
     let mut feeds = Vec::new();
     let mut described = Vec::new();
     for one in chosen {
@@ -65,6 +65,9 @@ pub fn watch(
         let mut about = described_as(&one.source, links)?;
         if let Some(name) = one.name {
             about = about.called(name);
+        }
+        if let Some(place) = &mut about.broker {
+            place.beside = one.beside;
         }
         if let Some(own) = &one.own {
             about.announce = own.announce();

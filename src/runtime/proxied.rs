@@ -351,6 +351,7 @@ impl ListenerState {
                 | Out::Hand { .. }
                 | Out::Call { .. }
                 | Out::CallService { .. }
+                | Out::LeaveCall(_)
                 | Out::Follow(_)
                 | Out::Refuse(_)
                 | Out::Release

@@ -2,6 +2,7 @@
 
 use crate::fleet::Census;
 use crate::link::Phrase;
+use crate::protocol::AgentId;
 
 /// The state of the connection to the other side.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,6 +27,8 @@ pub struct Connection {
     pub is_stopping: bool,
     /// Whether it accepts prompts but can't be stopped, because its protocol has no way to.
     pub never_stops: bool,
+    /// Whether stopping its work only leaves it, because its protocol has no way to stop it.
+    pub is_only_left: bool,
     /// Whether its agents can be heard and answered, but neither prompted nor stopped, because their protocol has no
     /// way to.
     pub only_heard: bool,
@@ -65,6 +68,15 @@ pub enum WhenLeft {
     Open,
     /// It stays open where it was asked, and is asked nowhere else.
     Kept,
+}
+
+/// An agent that accepts prompts, whether or not it was ever heard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptableAgent {
+    /// The id under which it is heard.
+    pub id: AgentId,
+    /// Its name for a person.
+    pub name: String,
 }
 
 /// A command that an agent accepts instead of a prompt.

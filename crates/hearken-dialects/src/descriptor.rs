@@ -7,7 +7,9 @@
 use crate::config;
 use crate::link::{Stream, WebSocketTerms};
 use crate::recognise::{Recognised, Undecided};
-use crate::{Dialect, Start, a2a, aaep, acp, agui, asp, claude, codex, nats, opencode, sage};
+use crate::{
+    Dialect, Start, a2a, aaep, acp, agui, asp, claude, codex, nats, opencode, sage, synadia,
+};
 
 /// What is the same for every source of one dialect.
 #[derive(Debug, Clone, Copy)]
@@ -262,6 +264,22 @@ pub const DIALECTS: &[Descriptor] = &[
         #[cfg(test)]
         messages: nats::MESSAGES,
     },
+    Descriptor {
+        dialect: config::Dialect::Synadia,
+        title: "Synadia Agent Protocol",
+        named: Naming::Schemes(&["agents+nats", "agents+tls"]),
+        place: FramesAt::AsGiven,
+        websocket: WebSocketTerms::PLAIN,
+        credential: Credential::Token,
+        abilities: Abilities {
+            stopped: Ability::No,
+            ..ALL
+        },
+        recognise: synadia::recognise,
+        machine: |start| Box::new(synadia::Synadia::new(start)),
+        #[cfg(test)]
+        messages: synadia::MESSAGES,
+    },
 ];
 
 impl Descriptor {
@@ -326,7 +344,7 @@ pub fn table() -> String {
             Naming::Nothing => String::new(),
             Naming::Prefix(prefix) => format!(", `{prefix}URL`"),
             Naming::Words(words) => format!(", `{}`", words.join("`, `")),
-            Naming::Schemes(schemes) => format!(", `{}://HOST/SPACE`", schemes.join("://…`, `")),
+            Naming::Schemes(schemes) => format!(", `{}://HOST`", schemes.join("://…`, `")),
             Naming::PrefixOrProgram { prefix, program } => format!(", `{program}`, `{prefix}URL`"),
         };
         let token = match row.credential {

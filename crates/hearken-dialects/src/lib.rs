@@ -45,6 +45,7 @@ mod read;
 mod recognise;
 pub mod sage;
 mod start;
+mod synadia;
 mod token;
 mod wish;
 
@@ -56,7 +57,7 @@ pub use agents::{
     version_in,
 };
 pub use asp::{BadKey, Identity, tables as asp_tables};
-pub use connection::{Connection, MachineThere, Offered, WhenLeft};
+pub use connection::{Connection, MachineThere, Offered, PromptableAgent, WhenLeft};
 pub use descriptor::{Credential, DIALECTS, Descriptor, FramesAt, Naming, open};
 pub use foreign::{Foreign, KeptFormat};
 pub use kit::numbers::Numbers;
@@ -218,6 +219,11 @@ pub trait Dialect: Debug + Send {
 
     /// Returns the commands that the agent accepts instead of a prompt.
     fn offers(&self) -> &[Offered] {
+        &[]
+    }
+
+    /// Returns the agents that accept prompts, if they are known before anything is heard of them.
+    fn promptable(&self) -> &[PromptableAgent] {
         &[]
     }
 

@@ -49,6 +49,8 @@ pub enum Out {
         /// The request to make.
         call: ServiceCall,
     },
+    /// Wait no longer for the answers to the request to a service with this number.
+    LeaveCall(u64),
     /// Answer an incoming request (`LinkEvent::Request`). If the answer is the person's, the outcome is reported as
     /// `LinkEvent::Replied` with their number.
     Respond {

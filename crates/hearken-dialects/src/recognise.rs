@@ -31,7 +31,9 @@ use crate::protocol::Reply;
 use super::aaep::Aaep;
 use super::descriptor::{DIALECTS, Descriptor};
 use super::meeting::Meeting;
-use super::{Carrier, Connection, Dialect, Numbers, Offered, Out, Start, Texts, Wish, bare};
+use super::{
+    Carrier, Connection, Dialect, Numbers, Offered, Out, PromptableAgent, Start, Texts, Wish, bare,
+};
 
 /// How many frames of an unrecognised source are kept: a program may first print some lines, and a server may first
 /// send some signs of life.
@@ -358,6 +360,10 @@ impl Dialect for Undecided {
 
     fn mode(&self) -> Option<String> {
         self.machine.mode()
+    }
+
+    fn promptable(&self) -> &[PromptableAgent] {
+        self.machine.promptable()
     }
 }
 

@@ -12,6 +12,7 @@ use crate::child::{Hearken, command};
 
 use super::client::{Person, reply_subject};
 use super::server::{Server, Space, settings, with, with_bridge};
+use super::synadia::agent_at;
 
 /// How long a request that the server refuses is waited for.
 const REFUSED: Duration = Duration::from_secs(1);
@@ -44,12 +45,9 @@ impl Keys {
             .custom_inbox_prefix(format!("_INBOX.{inbox}"))
     }
 
-    /// Returns the page's configuration, with these keys, a second machine and a second person.
+    /// Returns the page's configuration, with these keys, a second machine, a second person and an agent.
     fn configuration(&self) -> String {
-        let page = include_str!("../../../docs/fleet.md");
-        let from = page.find("listen: \"0.0.0.0:4222\"").unwrap();
-        let text = &page[from..];
-        let text = &text[..text.find("```").unwrap()];
+        let text = include_str!("../../../docs/nats-server.conf");
         // The port, the folder and TLS are this test's own.
         let own = |line: &&str| {
             let mine = ["listen:", "jetstream", "tls "];
@@ -65,7 +63,8 @@ impl Keys {
             .replace("U_BUILD_3", "U_BUILD_4")
             .replace("anna", "ben")
             .replace("U_ANNA", "U_BEN");
-        let mut text = format!("{}{block}{others}{}", &text[..users], &text[end..]);
+        let agent = "    { user: \"pi\", password: \"s3cret\" }\n";
+        let mut text = format!("{}{block}{others}{agent}{}", &text[..users], &text[end..]);
         for (name, key) in &self.all {
             text = text.replace(name, &key.public_key());
         }
@@ -101,6 +100,22 @@ fn event(id: &str, agent: &str) -> Value {
         "timestamp": "2026-01-01T00:00:00Z", "producer": {"agent_id": agent},
         "summary_normal": "Forged.",
     })
+}
+
+#[test]
+fn the_pages_server_lets_its_people_prompt_and_answer_agents_that_speak_nats() {
+    guarded(|space, keys| {
+        let url = space.server.url().replace("://", "://pi:s3cret@");
+        let mut pi = agent_at(&url, "pi", "build", &[]);
+        let mut anna = watch(space, keys, &[]);
+        anna.announced("connection", "1 agent on NATS: pi build.");
+        anna.say("> ask");
+        anna.announced("clarification", "Deploy to production");
+        anna.say("a staging");
+        anna.announced("reply", "Sent.");
+        pi.wait("answer", |line| line == "answer staging");
+        anna.announced("output", "Then staging.");
+    });
 }
 
 #[test]

@@ -17,4 +17,5 @@ mod namesake;
 mod relay;
 mod server;
 mod storing;
+mod synadia;
 mod two;

@@ -39,6 +39,14 @@ impl Server {
         Self::in_folder(tempfile::tempdir().unwrap(), more, run)
     }
 
+    /// Starts one that stores nothing.
+    pub(super) fn without_streams() -> Self {
+        Self::in_folder(tempfile::tempdir().unwrap(), &[], |port, _, _| {
+            let port = port.to_string();
+            quiet(program("nats-server").args(["-a", "127.0.0.1", "-p", &port]))
+        })
+    }
+
     /// Starts it with a folder of its own, by a function.
     pub(super) fn in_folder(
         folder: tempfile::TempDir,
@@ -129,7 +137,13 @@ pub(super) fn spawn(command: &mut Command, port: u16, stored: &Path, more: &[Str
     command
         .args(["-js", "-a", "127.0.0.1", "-p", &port.to_string(), "-sd"])
         .arg(stored)
-        .args(more)
+        .args(more);
+    quiet(command)
+}
+
+/// Starts the server without its words.
+fn quiet(command: &mut Command) -> Child {
+    command
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

@@ -97,6 +97,8 @@ pub enum LinkOrder {
         /// The request.
         call: ServiceCall,
     },
+    /// Wait no longer for the answers to the request to a service with this number.
+    LeaveCall(u64),
     /// Answer a request that came in; if a number is given, the outcome comes back as
     /// [`crate::link::LinkEvent::Replied`] with it.
     Respond {

@@ -247,6 +247,7 @@ impl Bridge {
             Out::CallService { request, call } => {
                 self.order(link, LinkOrder::CallService { request, call });
             }
+            Out::LeaveCall(request) => self.order(link, LinkOrder::LeaveCall(request)),
             Out::Respond { id, request, body } => {
                 self.order(link, LinkOrder::Respond { id, request, body });
             }

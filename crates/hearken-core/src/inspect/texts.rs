@@ -80,6 +80,7 @@ impl Checker {
                 | Out::Hand { .. }
                 | Out::Call { .. }
                 | Out::CallService { .. }
+                | Out::LeaveCall(_)
                 | Out::Respond { .. }
                 | Out::Follow(_)
                 | Out::Refuse(_)

@@ -397,6 +397,7 @@ impl Tracer {
                 | Out::Hand { .. }
                 | Out::Call { .. }
                 | Out::CallService { .. }
+                | Out::LeaveCall(_)
                 | Out::Respond { .. }
                 | Out::Follow(_)
                 | Out::Refuse(_)

@@ -453,6 +453,7 @@ impl Dialect for Aaep {
             is_stopping: false,
             selects: false,
             never_stops: bridge.map_or(self.prompts.are_taken(), |bridge| !bridge.stops),
+            is_only_left: false,
             when_left: match bridge {
                 Some(_) => WhenLeft::Kept,
                 None => WhenLeft::Default,

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::Nats;
 use crate::fleet::Machine;
-use crate::link::{Frame, ServiceCall};
+use crate::link::{Frame, ServiceAnswers, ServiceCall};
 use crate::protocol::object;
 use crate::{Cx, Missed, Out, Over};
 
@@ -90,7 +90,7 @@ impl Nats {
         self.joining.discovery = Some(request);
         self.joining.held_until = Some(cx.now.monotonic + HELD_AT_MOST);
         let call = ServiceCall {
-            gathers: Some(DISCOVERY_TIME),
+            answers: ServiceAnswers::Gathered(DISCOVERY_TIME),
             ..ServiceCall::new(DISCOVERY, "")
         };
         cx.out.push(Out::CallService { request, call });
@@ -114,7 +114,7 @@ impl Nats {
             };
             let request = self.numbers.fresh();
             let call = ServiceCall {
-                gathers: Some(SNAPSHOT_TIME),
+                answers: ServiceAnswers::Gathered(SNAPSHOT_TIME),
                 ..ServiceCall::new(machine.now(), "")
             };
             cx.out.push(Out::CallService { request, call });

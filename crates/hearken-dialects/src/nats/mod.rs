@@ -54,6 +54,8 @@ pub struct BrokerPlace {
     pub space: String,
     /// The name under which the broker remembers what the person has received; `None` if it is to remember nothing.
     pub durable: Option<String>,
+    /// Whether it is followed only because an address without a space means all that is on its server.
+    pub beside: bool,
 }
 
 /// The machine of one link.
@@ -61,6 +63,8 @@ pub struct BrokerPlace {
 pub(super) struct Nats {
     space: Space,
     durable: Option<String>,
+    /// Whether the person named no space, so that there may be none.
+    may_be_missing: bool,
     wanted: Terms,
     numbers: Numbers,
     machines: Machines,
@@ -81,6 +85,7 @@ impl Nats {
             named => named,
         };
         Self {
+            may_be_missing: place.space.is_empty(),
             space: Space::named(space),
             durable: place.durable,
             wanted: start.terms,

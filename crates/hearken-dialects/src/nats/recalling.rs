@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::Nats;
 use crate::fleet::{EventSubject, Lane};
-use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, ServiceCall};
+use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, ServiceAnswers, ServiceCall};
 use crate::protocol::{AgentId, Now, object};
 use crate::{Cx, Out, Recalled};
 
@@ -232,7 +232,7 @@ impl Nats {
                 recall.step = Step::Read;
                 let body = json!({"batch": count.min(MOST_READ), "no_wait": true});
                 let call = ServiceCall {
-                    gathers: Some(READING_TIME),
+                    answers: ServiceAnswers::Gathered(READING_TIME),
                     ..ServiceCall::new(self.api("MSG.NEXT"), body.to_string())
                 };
                 self.send(recall, call, cx);

@@ -61,6 +61,7 @@ impl Nats {
             durable: self.durable.clone(),
             subjects: self.selection.subjects(&self.space),
             passing: vec![self.space.alive()],
+            may_be_missing: self.may_be_missing,
         };
         out.push(Out::Follow(LinkStream::at(Address::Stored(consumer))));
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::kit::rig::{self, Peer, Rig};
 use crate::link::{Fault, Frame, HttpAnswer, IncomingRequest, LinkEvent, Method, Receipt};
 use crate::protocol::Reply;
-use crate::{Carrier, Connection, Cx, DIALECTS, Dialect, Out, Start, Wish};
+use crate::{Carrier, Connection, Cx, DIALECTS, Dialect, Naming, Out, Start, Wish};
 
 /// Whichever dialect is under test.
 #[derive(Debug)]
@@ -61,7 +61,9 @@ impl Peer for Anybody {
                 request: Some(request),
                 ..
             } => self.sent.push(request),
-            Out::Call { request, .. } => self.called.push(request),
+            Out::Call { request, .. } | Out::CallService { request, .. } => {
+                self.called.push(request);
+            }
             _ => {}
         }
     }
@@ -142,6 +144,11 @@ fn changed(text: &str, which: usize, to: u8) -> String {
 
 fn play(which: usize, carrier: Carrier, steps: Vec<FeedStep>) -> Result<(), TestCaseError> {
     let row = &DIALECTS[which];
+    // An address on a broker is carried by nothing else.
+    let carrier = match row.named {
+        Naming::Schemes(_) => Carrier::Broker,
+        _ => carrier,
+    };
     let messages = row.messages;
     let message = |at: usize| messages[at % messages.len()];
     let mut rig: Rig<Any, Anybody> = Rig::of(Any(row.machine(Start {

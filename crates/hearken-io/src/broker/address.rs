@@ -13,7 +13,11 @@ const PORT: u16 = 4222;
 /// The longest name of a space, in characters.
 const LONGEST_SPACE: usize = 64;
 
-/// The address of a NATS server as the person gave it: `nats://HOST[:PORT][/SPACE]`, or `tls://…` to insist on TLS.
+/// What stands before the scheme of an address that means the agents on a server, and no space.
+const AGENTS: &str = "agents+";
+
+/// The address of a NATS server as the person gave it: `nats://HOST[:PORT][/SPACE]`, or `tls://…` to insist on TLS;
+/// `agents+nats://HOST[:PORT]` means the agents there that speak the Synadia Agent Protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokerAddress {
     host: String,
@@ -21,10 +25,29 @@ pub struct BrokerAddress {
     secure: bool,
     local: bool,
     space: Option<String>,
+    is_of_agents: bool,
 }
 
 impl BrokerAddress {
-    /// Parses an address.
+    /// Parses the address of agents, and any other.
+    ///
+    /// # Errors
+    /// As [`BrokerAddress::parse`]; also [`SourceError::BadBroker`] if it names a space and agents.
+    pub fn parse_source(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
+        let is_agents = text
+            .get(..AGENTS.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(AGENTS));
+        if !is_agents {
+            return Self::parse(text, allow_plain);
+        }
+        let address = Self::parse(text.get(AGENTS.len()..).unwrap_or_default(), allow_plain)?;
+        match address.space {
+            Some(_) => Err(SourceError::BadBroker),
+            None => Ok(address.of_agents()),
+        }
+    }
+
+    /// Parses the address of a space.
     ///
     /// # Errors
     /// [`SourceError::Credential`] if it contains a credential, [`SourceError::PlainHttp`] if it leads to another machine
@@ -69,7 +92,28 @@ impl BrokerAddress {
             secure,
             local,
             space: (!space.is_empty()).then(|| space.to_owned()),
+            is_of_agents: false,
         })
+    }
+
+    /// Returns the address of the agents on the same server.
+    #[must_use]
+    pub fn of_agents(&self) -> Self {
+        Self {
+            space: None,
+            is_of_agents: true,
+            ..self.clone()
+        }
+    }
+
+    /// Returns whether it means the agents on the server, and no space.
+    pub fn is_of_agents(&self) -> bool {
+        self.is_of_agents
+    }
+
+    /// Returns whether it means everything on the server, because it names neither a space nor the agents.
+    pub fn is_of_all(&self) -> bool {
+        self.space.is_none() && !self.is_of_agents
     }
 
     /// Returns the space that it names.
@@ -96,6 +140,9 @@ impl BrokerAddress {
 
 impl fmt::Display for BrokerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_of_agents {
+            f.write_str(AGENTS)?;
+        }
         f.write_str(&self.server())?;
         match &self.space {
             Some(space) => write!(f, "/{space}"),
@@ -125,6 +172,37 @@ mod tests {
             assert_eq!(address.to_string(), shown);
             assert_eq!(address.space(), space);
         }
+    }
+
+    #[test]
+    fn agents_have_an_address_of_their_own_without_a_space() {
+        let parse = |text| BrokerAddress::parse_source(text, false);
+        for (text, shown) in [
+            ("agents+nats://localhost", "agents+nats://localhost:4222"),
+            (
+                "Agents+TLS://nats.example/",
+                "agents+tls://nats.example:4222",
+            ),
+        ] {
+            let address = parse(text).unwrap();
+            assert!(address.is_of_agents() && !address.is_of_all());
+            assert_eq!(address.to_string(), shown);
+        }
+        for text in [
+            "agents+nats://localhost/main",
+            "agents+agents+nats://localhost",
+            "agents+http://localhost",
+            "agents+",
+        ] {
+            assert_eq!(parse(text), Err(SourceError::BadBroker), "{text}");
+        }
+        let all = parse("nats://localhost").unwrap();
+        assert!(all.is_of_all() && !all.is_of_agents());
+        assert!(!parse("nats://localhost/main").unwrap().is_of_all());
+        assert_eq!(all.of_agents(), parse("agents+nats://localhost").unwrap());
+        // A bridge publishes in a space.
+        let bridged = BrokerAddress::parse("agents+nats://localhost", false);
+        assert_eq!(bridged, Err(SourceError::BadBroker));
     }
 
     #[test]

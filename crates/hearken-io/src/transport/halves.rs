@@ -63,7 +63,7 @@ pub(super) trait Poster: Send + Sync + 'static {
         std::future::ready(Err(Fault::OneWay))
     }
 
-    /// Makes one request to a service behind a broker; if it gathers answers, each goes to the sink as a
+    /// Makes one request to a service behind a broker; if it waits for several answers, each goes to the sink as a
     /// [`LinkEvent::Piece`](crate::link::LinkEvent::Piece).
     fn call_service(
         &self,

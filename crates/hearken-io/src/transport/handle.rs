@@ -8,7 +8,7 @@
 //! slow reply does not delay reading. The task lives until its handle is dropped or the sink's receiver is gone, even
 //! after the source is over, because replies still need their answers.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use super::file::OneWay;
 use super::halves::{FAREWELL, Link, Poster, REPLIES_UNDER_WAY, SourceReader};
 use super::sink::LinkSink;
 use crate::link::{
-    Cause, Fault, HttpAnswer, HttpCall, LastWords, LinkEvent, Receipt, ServiceCall, Stream,
-    Undelivered,
+    Cause, Fault, HttpAnswer, HttpCall, LastWords, LinkEvent, Receipt, ServiceAnswers, ServiceCall,
+    Stream, Undelivered,
 };
 
 /// How many requests beside one stream may be under way or waiting to be reported: more than any dialect makes at the
@@ -98,9 +98,9 @@ impl LinkHandle {
 
     /// Makes one request to a service behind a broker, as [`LinkHandle::call`] does.
     pub fn call_service(&self, request: u64, call: ServiceCall) {
-        let room = match call.gathers {
-            Some(_) => &self.streams,
-            None => &self.calls,
+        let room = match call.answers {
+            ServiceAnswers::Gathered(_) | ServiceAnswers::Streamed => &self.streams,
+            ServiceAnswers::One | ServiceAnswers::Unanswered => &self.calls,
         };
         let order = match Arc::clone(room).try_acquire_owned() {
             Ok(room) => HandleOrder::CallService {
@@ -111,6 +111,12 @@ impl LinkHandle {
             Err(_) => HandleOrder::RefuseCall { request },
         };
         let _ = self.orders.send(order);
+    }
+
+    /// Waits no longer for the answers to a request to a service; its [`LinkEvent::Answered`] follows at once, with
+    /// [`Fault::Closed`]. Has no effect if it was answered.
+    pub fn leave_call(&self, request: u64) {
+        let _ = self.orders.send(HandleOrder::LeaveCall { request });
     }
 
     /// Sets what the current attempt follows; each [`LinkEvent::Connecting`] of an HTTP server requires either this or
@@ -180,6 +186,9 @@ pub(super) enum HandleOrder {
         request: u64,
         call: ServiceCall,
         room: OwnedSemaphorePermit,
+    },
+    LeaveCall {
+        request: u64,
     },
     RefuseCall {
         request: u64,
@@ -297,6 +306,19 @@ async fn called_for(
     (LinkEvent::Answered { request, outcome }, Some(room))
 }
 
+/// Waits for the answer to a request, unless it is left.
+async fn unless_left(
+    call: impl Future<Output = Result<HttpAnswer, Fault>>,
+    left: oneshot::Receiver<()>,
+) -> Result<HttpAnswer, Fault> {
+    tokio::select! {
+        biased;
+        // It never comes if the other end is only dropped.
+        Ok(()) = left => Err(Fault::Closed),
+        outcome = call => outcome,
+    }
+}
+
 /// The orders for a link, and a signal for when all of them have been received.
 struct Wishes {
     orders: mpsc::UnboundedReceiver<HandleOrder>,
@@ -318,6 +340,8 @@ async fn answer<P: Poster, H: Poster>(
     let mut called = FuturesUnordered::new();
     let mut streamed = FuturesUnordered::new();
     let mut served = FuturesUnordered::new();
+    // What ends the wait for a service's answers early.
+    let mut leavable: BTreeMap<u64, oneshot::Sender<()>> = BTreeMap::new();
     // Outcomes wait here for space in the sink, so that a full sink stops no post that is under way.
     let mut done: VecDeque<(LinkEvent, Option<OwnedSemaphorePermit>)> = VecDeque::new();
     loop {
@@ -347,8 +371,17 @@ async fn answer<P: Poster, H: Poster>(
                     }
                 }
                 Some(HandleOrder::CallService { request, call, room }) => {
+                    let (leave, left) = oneshot::channel();
+                    leavable.insert(request, leave);
                     let calling = poster.call_service(request, call, sink.clone());
+                    let calling = unless_left(calling, left);
                     served.push(called_for(request, calling, closing.clone(), room));
+                }
+                Some(HandleOrder::LeaveCall { request }) => {
+                    if let Some(leave) = leavable.remove(&request) {
+                        // This fails only if it has just been answered.
+                        let _ = leave.send(());
+                    }
                 }
                 Some(HandleOrder::RefuseCall { request }) => {
                     let outcome = Err(Fault::Other(Cause::TooManyRequests));
@@ -377,7 +410,12 @@ async fn answer<P: Poster, H: Poster>(
             Some(outcome) = handed.next(), if !handed.is_empty() => done.push_back(outcome),
             Some(answer) = called.next(), if !called.is_empty() => done.push_back(answer),
             Some(answer) = streamed.next(), if !streamed.is_empty() => done.push_back(answer),
-            Some(answer) = served.next(), if !served.is_empty() => done.push_back(answer),
+            Some(answer) = served.next(), if !served.is_empty() => {
+                if let (LinkEvent::Answered { request, .. }, _) = &answer {
+                    leavable.remove(request);
+                }
+                done.push_back(answer);
+            }
             place = sink.reserve(), if !done.is_empty() => match place {
                 Ok(place) => {
                     if let Some((event, _room)) = done.pop_front() {

@@ -191,7 +191,7 @@ impl Server {
             Address::Path(path) => self.path(path),
             Address::Named(location) => self.named(location),
             // A web server stores nothing.
-            Address::Stored(_) => Err(Fault::Unusable(Cause::NoStream)),
+            Address::Stored(_) | Address::Passing(_) => Err(Fault::Unusable(Cause::NoStream)),
         }
     }
 

@@ -41,7 +41,7 @@ pub enum Source {
     Stdin,
     /// Requests from programs on this machine.
     Requests(Listening),
-    /// A space on a NATS server.
+    /// A space on a NATS server, or the agents there.
     Nats(BrokerAddress),
 }
 
@@ -63,8 +63,8 @@ impl Source {
             Some("ws" | "wss") => {
                 return WebSocketAddress::parse(text, config.allow_plain_http).map(Self::WebSocket);
             }
-            Some("nats" | "tls") if text.contains("://") => {
-                return BrokerAddress::parse(text, config.allow_plain_http).map(Self::Nats);
+            Some("nats" | "tls" | "agents+nats" | "agents+tls") if text.contains("://") => {
+                return BrokerAddress::parse_source(text, config.allow_plain_http).map(Self::Nats);
             }
             Some("unix") if !sockets::THERE => return Err(SourceError::NoSockets),
             Some("unix") => {

@@ -35,6 +35,8 @@ pub enum Dialect {
     A2a,
     /// A space on a NATS server, with the agents of many machines
     Nats,
+    /// The agents on a NATS server that speak the Synadia Agent Protocol
+    Synadia,
 }
 
 /// Settings of the links to sources.

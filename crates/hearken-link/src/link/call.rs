@@ -86,9 +86,22 @@ pub struct ServiceCall {
     pub headers: Vec<(&'static str, String)>,
     /// The text.
     pub body: String,
-    /// How long to gather answers; each then arrives as a [`super::LinkEvent::Piece`], and an empty one ends them. Without
-    /// it, the first answer is the only one.
-    pub gathers: Option<Duration>,
+    /// The answers that are waited for.
+    pub answers: ServiceAnswers,
+}
+
+/// The answers to a request to a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServiceAnswers {
+    /// The first answer is the only one.
+    One,
+    /// Each that comes within this time arrives as a [`super::LinkEvent::Piece`]; an empty one ends them.
+    Gathered(Duration),
+    /// Each arrives as a [`super::LinkEvent::Piece`], however long it takes. An empty one ends them; one that names an
+    /// error in its headers is the answer, with the error's code and words.
+    Streamed,
+    /// None comes: the message is published, and its outcome is whether anybody is there to receive it.
+    Unanswered,
 }
 
 impl ServiceCall {
@@ -98,7 +111,7 @@ impl ServiceCall {
             subject: subject.into(),
             headers: Vec::new(),
             body: body.into(),
-            gathers: None,
+            answers: ServiceAnswers::One,
         }
     }
 }

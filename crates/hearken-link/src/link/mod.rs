@@ -12,12 +12,14 @@ mod fault;
 mod news;
 mod opening;
 
-pub use call::{Body, HttpAnswer, HttpCall, IncomingRequest, LastWords, Method, ServiceCall};
+pub use call::{
+    Body, HttpAnswer, HttpCall, IncomingRequest, LastWords, Method, ServiceAnswers, ServiceCall,
+};
 pub use cause::{Cause, Detail, NoTls, NoWebSocket, TheirWords};
 pub use delivery::{Receipt, Undelivered};
 pub use fault::{Fault, Phrase, PhraseArg, Reason};
 pub use news::{Frame, LinkEvent};
-pub use opening::{Address, Consumer, Stream, Subprotocol, Way, WebSocketTerms};
+pub use opening::{Address, Consumer, Passing, Stream, Subprotocol, Way, WebSocketTerms};
 
 /// The number of a source; sources are ordered as on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

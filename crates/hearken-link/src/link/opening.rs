@@ -22,6 +22,17 @@ pub enum Address {
     Named(String),
     /// What a broker stores, and is to deliver.
     Stored(Consumer),
+    /// What passes through a broker, under subjects of this kind, and is delivered as it comes.
+    Passing(Passing),
+}
+
+/// What a broker is to pass on, without storing it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passing {
+    /// The subjects.
+    pub subjects: Vec<String>,
+    /// The name under which answers to the person arrive, if they have one.
+    pub person: Option<String>,
 }
 
 /// What a broker is to deliver.
@@ -35,6 +46,8 @@ pub struct Consumer {
     pub subjects: Vec<String>,
     /// The subjects of messages that are not stored and are delivered as they come.
     pub passing: Vec<String>,
+    /// Whether the stream may be missing, so that it is followed as soon as it is there.
+    pub may_be_missing: bool,
 }
 
 /// The stream that a connection attempt follows.

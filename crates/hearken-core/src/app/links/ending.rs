@@ -42,6 +42,9 @@ impl Links {
             return Vec::new();
         };
         view.failed();
+        if view.is_beside() {
+            return self.unsure(id, cx);
+        }
         let name = view.name.clone();
         let program = view.program;
         // The fate of an agent behind a network is unknown; a program's agent is gone with it.

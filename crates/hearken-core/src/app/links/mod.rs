@@ -62,7 +62,7 @@ impl Links {
         let all = sources.into_iter().zip(starts).enumerate();
         let all = all.map(|(at, (source, start))| {
             let machine = dialect::open(source.dialect, start);
-            LinkView::new(
+            let view = LinkView::new(
                 LinkId(at),
                 source.name,
                 source.as_given,
@@ -70,7 +70,11 @@ impl Links {
                 source.recording,
                 source.program,
                 machine,
-            )
+            );
+            match source.broker {
+                Some(place) if place.beside => view.beside_another(),
+                Some(_) | None => view,
+            }
         });
         Self {
             all: all.collect(),
@@ -91,6 +95,11 @@ impl Links {
     /// Returns the number of sources.
     pub(super) fn len(&self) -> usize {
         self.all.len()
+    }
+
+    /// Returns the number of sources that the person named.
+    pub(super) fn named(&self) -> usize {
+        self.iter().filter(|view| !view.is_beside()).count()
     }
 
     /// Returns the source with this id.

@@ -248,7 +248,7 @@ impl Links {
             None => {
                 let args = [source, ("how", Arg::Own(how))];
                 // A single source needs no name; how it connected is a detail.
-                let short = match self.len() {
+                let short = match self.named() {
                     0 | 1 => "link.connected.only",
                     _ => "link.connected.short",
                 };

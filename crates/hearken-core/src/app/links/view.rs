@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::dialect::{self, Connection, Dialect, MachineThere, NoEvent, Offered};
+use crate::dialect::{self, Connection, Dialect, MachineThere, NoEvent, Offered, PromptableAgent};
 use crate::link::LinkId;
 use crate::protocol::{Decoded, Now, Recent};
 use crate::session::Standing;
@@ -61,6 +61,9 @@ pub struct LinkView {
     speaks: Speaks,
     /// Whether it was announced that it holds what an agent keeps of its conversations.
     kept_told: bool,
+    /// Whether it is followed only because another source's address means it as well. That one's connection is
+    /// announced, and goes to the same server.
+    is_beside: bool,
     /// Whether it was announced that an agent here uses a name that was not proved.
     claim_told: bool,
 }
@@ -130,7 +133,22 @@ impl LinkView {
             speaks: Speaks::default(),
             kept_told: false,
             claim_told: false,
+            is_beside: false,
         }
+    }
+
+    /// Makes it one that another source's address means as well.
+    pub(super) fn beside_another(self) -> Self {
+        Self {
+            is_beside: true,
+            waiting: StartWait::Over,
+            ..self
+        }
+    }
+
+    /// Returns whether another source's address means it as well, so that its connection is not announced.
+    pub(super) fn is_beside(&self) -> bool {
+        self.is_beside
     }
 
     /// Reads one of its texts as an event.
@@ -180,6 +198,11 @@ impl LinkView {
     /// Returns the commands that it accepts instead of a prompt.
     pub(in crate::app) fn offers(&self) -> &[Offered] {
         self.dialect.offers()
+    }
+
+    /// Returns the agents that accept prompts, as far as they are known before they are heard.
+    pub(in crate::app) fn promptable(&self) -> &[PromptableAgent] {
+        self.dialect.promptable()
     }
 
     /// Returns the mode that its agent works in, as the agent names it.
@@ -262,7 +285,7 @@ impl LinkView {
             }
             LastAnnounced::Nothing | LastAnnounced::Unreachable => {
                 self.told = LastAnnounced::Up;
-                true
+                !self.is_beside
             }
         }
     }
@@ -282,7 +305,7 @@ impl LinkView {
         if back {
             self.told = LastAnnounced::Up;
         }
-        back
+        back && !self.is_beside
     }
 
     /// Returns whether it has stayed up long enough to count as back.
@@ -313,7 +336,7 @@ impl LinkView {
             LastAnnounced::Unreachable | LastAnnounced::Lost => (self.told, None),
         };
         self.told = told;
-        key
+        key.filter(|_| !self.is_beside)
     }
 
     /// Resets everything that belonged to the connection.

@@ -20,6 +20,9 @@ impl Links {
             .map(|view| view.id)
             .collect();
         for id in due {
+            let is_heard_beside = self
+                .iter()
+                .any(|view| view.is_beside() && !view.promptable().is_empty());
             let late = cx.announcer.phrases().text("link.connecting.late", &[]);
             let Some(view) = self.get_mut(id) else {
                 continue;
@@ -35,8 +38,8 @@ impl Links {
                 StartWait::ToSend { .. } if connection.gets_ready => {
                     ("link.starting", StartWait::Over)
                 }
-                // It was already announced that it waits for a prompt.
-                StartWait::ToSend { .. } if connection.takes_prompts => {
+                // It was already announced that it waits for a prompt, or that others on its server do.
+                StartWait::ToSend { .. } if connection.takes_prompts || is_heard_beside => {
                     view.wait(StartWait::Over);
                     continue;
                 }

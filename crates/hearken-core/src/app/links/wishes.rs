@@ -31,6 +31,7 @@ impl Links {
             Out::CallService { request, call } => {
                 cx.order(id, LinkOrder::CallService { request, call });
             }
+            Out::LeaveCall(request) => cx.order(id, LinkOrder::LeaveCall(request)),
             Out::Respond {
                 id: of,
                 request,

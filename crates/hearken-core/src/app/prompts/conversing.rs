@@ -66,6 +66,10 @@ impl Prompts {
                 near.insert(number);
             }
         }
+        // Of agents that were never heard, some are as near as any.
+        if near.is_empty() {
+            near.extend(all.iter().take(MOST_READ));
+        }
         near.into_iter().collect()
     }
 
@@ -124,11 +128,22 @@ impl Prompts {
         let prompted = prompted.filter(|view| view.connection().takes_prompts);
         let (several, prompted): (Vec<_>, Vec<_>) =
             prompted.partition(|view| view.connection().converses);
+        let promptable = several.iter().flat_map(|view| {
+            let agents = view.promptable().iter();
+            agents.map(|agent| Conversation {
+                link: view.id,
+                agent: Some(agent.id.clone()),
+            })
+        });
+        let promptable: Vec<Conversation> = promptable.collect();
         let links = |views: Vec<&LinkView>| -> Vec<LinkId> {
             views.into_iter().map(|view| view.id).collect()
         };
         let (several, prompted) = (links(several), links(prompted));
-        let heard_on = |link: &LinkId| cx.sessions.iter().any(|it| it.key.link == *link);
+        let heard_on = |link: &LinkId| {
+            cx.sessions.iter().any(|it| it.key.link == *link)
+                || promptable.iter().any(|known| known.link == *link)
+        };
         // As long as no agent has been heard there, the first prompt goes to whichever agent takes it.
         let unheard = several.iter().filter(|link| !heard_on(link));
         let mut all: Vec<Conversation> = prompted
@@ -139,6 +154,7 @@ impl Prompts {
                 agent: None,
             })
             .collect();
+        all.extend(promptable);
         // A conversation that takes prompts outlives the end of its work.
         let goes_on =
             |session: &&Session| !session.is_ended() || several.contains(&session.key.link);
@@ -176,7 +192,7 @@ impl Prompts {
         let (words, calls, quotes) = match session {
             Some(session) => cx.session_told(session),
             None => {
-                let name = links.name(conversation.link);
+                let name = links.name_of(conversation);
                 let idle = phrases.text("conversation.idle", &[("agent", Arg::Name(name))]);
                 (idle, Vec::new(), Vec::new())
             }
@@ -249,7 +265,9 @@ impl Prompts {
         let link = conversation.link;
         let others = conversation.agent.as_ref().is_some_and(|agent| {
             let mut heard = cx.sessions.iter();
+            let promptable = links.get(link).map_or(&[][..], LinkView::promptable);
             heard.any(|it| it.key.link == link && it.key.agent != *agent)
+                || promptable.iter().any(|known| known.id != *agent)
         });
         if links.iter().filter(can).count() < 2 && !others {
             return None;
@@ -260,8 +278,18 @@ impl Prompts {
                 let (key, agent) = (&session.key, &session.agent);
                 (cx.announcer.agent_name(key, agent, &cx.sessions)).to_string()
             }
-            None => links.name(link),
+            None => links.name_of(conversation),
         })
+    }
+}
+
+impl Links {
+    /// Returns the name of the agent of a conversation in which nothing was heard yet; that of its source if it has none.
+    fn name_of(&self, conversation: &Conversation) -> String {
+        let view = self.get(conversation.link);
+        let mut promptable = view.map_or(&[][..], LinkView::promptable).iter();
+        let known = promptable.find(|known| conversation.agent.as_ref() == Some(&known.id));
+        known.map_or_else(|| self.name(conversation.link), |known| known.name.clone())
     }
 }
 

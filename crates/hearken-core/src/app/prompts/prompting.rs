@@ -252,9 +252,13 @@ impl Prompts {
             By::Begun => false,
         };
         if !second {
-            let key = cx
-                .face
-                .pick("stop_turn.first.keys", "stop_turn.first.lines");
+            let only_leaves = links
+                .get(whom.link)
+                .is_some_and(|view| view.connection().is_only_left);
+            let key = match only_leaves {
+                true => (cx.face).pick("stop_turn.leave.keys", "stop_turn.leave.lines"),
+                false => (cx.face).pick("stop_turn.first.keys", "stop_turn.first.lines"),
+            };
             let agent = self.name_of_prompted(&whom, links, cx).unwrap_or_default();
             let number = number.map(|number| number.to_string()).unwrap_or_default();
             let args = [("agent", Arg::Name(agent)), ("n", Arg::Own(number))];

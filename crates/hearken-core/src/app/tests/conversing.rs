@@ -1,5 +1,7 @@
 //! Several agents that take prompts: the list, going to one, and what is meant for it.
 
+mod beside;
+
 use super::*;
 
 #[test]

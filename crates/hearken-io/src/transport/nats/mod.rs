@@ -1,12 +1,14 @@
 //! A space on a NATS server as a source.
 //!
 //! Responsibilities: one connection after another; delivering what the broker stores. Not here: the subjects (a dialect),
-//! the connection itself (`broker`), where the person left off (`place`), requests to services (`requests`).
+//! the connection itself (`broker`), where the person left off (`place`), what passes unstored (`passing`), requests to
+//! services (`requests`).
 //!
 //! # Mental model
 //! The broker remembers under a name of the person's what they have received. A message counts as received once the
 //! program has taken it out of the link's sink: what was still waiting when the program died is delivered again.
 
+mod passing;
 mod place;
 mod requests;
 
@@ -28,7 +30,7 @@ use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
 use crate::broker::{BrokerAddress, Connected, Lasts, connect, words_of};
 use crate::link::{Cause, Consumer, Fault, Frame, LinkEvent};
-use place::{PULL, Place, is_durable, updated};
+use place::{PULL, Place, is_durable, is_missing, updated};
 use requests::{Course, NatsPoster};
 
 /// How often the broker gives a sign of life meanwhile.
@@ -48,6 +50,7 @@ pub(super) fn link(
     let (courses, course) = mpsc::unbounded_channel();
     let (up, client) = watch::channel(None);
     let limit = settings.config.reply_timeout();
+    let largest = settings.config.max_frame_bytes;
     Link {
         reader: NatsReader {
             address: address.clone(),
@@ -62,6 +65,7 @@ pub(super) fn link(
             courses,
             client,
             limit,
+            largest,
         },
     }
 }
@@ -118,6 +122,7 @@ impl NatsReader {
             sink.put(LinkEvent::Connecting { attempt }).await?;
             let (fault, good) = match self.course.recv().await {
                 Some(Course::Follow(consumer)) => self.connection(consumer, sink).await?,
+                Some(Course::Listen(passing)) => self.listen(passing, sink).await?,
                 Some(Course::Refuse(fault)) => (fault, false),
                 None => return Ok(()),
             };
@@ -142,7 +147,7 @@ impl NatsReader {
     /// Follows over one connection, and returns why it ended and whether it was good.
     async fn connection(
         &mut self,
-        wanted: Consumer,
+        mut wanted: Consumer,
         sink: &LinkSink,
     ) -> Result<(Fault, bool), SinkGone> {
         let terms = match self.settings.broker_terms(&self.address) {
@@ -162,6 +167,13 @@ impl NatsReader {
         let place = tokio::select! {
             place = Place::find(&context, &wanted, &self.program, &mut self.resume_at) => place,
             () = lasts.over() => Err(Fault::Closed),
+        };
+        let place = match place {
+            Err(fault) if wanted.may_be_missing && is_missing(&fault) => {
+                self.until_stored(&connected, &context, &mut wanted, sink)
+                    .await?
+            }
+            place => place,
         };
         let Place { consumer, missed } = match place {
             Ok(place) => place,
@@ -245,6 +257,8 @@ impl Delivery<'_> {
                     Some(Course::Follow(wanted)) => if let Err(fault) = self.change(wanted).await {
                         return Ok(fault);
                     },
+                    // A link that follows a stream goes on with it.
+                    Some(Course::Listen(_)) => {}
                     Some(Course::Refuse(fault)) => return Ok(fault),
                     // The handle is gone, and the link is about to be dropped.
                     None => std::future::pending().await,
@@ -317,16 +331,7 @@ impl Delivery<'_> {
     }
 
     fn frame(&self, message: &async_nats::Message, position: Option<u64>) -> LinkEvent {
-        if message.payload.len() > self.limit {
-            let fault = Fault::TooLarge { limit: self.limit };
-            return LinkEvent::Dropped { fault, count: 1 };
-        }
-        let subject = message.subject.as_str();
-        LinkEvent::Frame(Frame {
-            text: readable(&message.payload).into_owned(),
-            event: (subject.len() <= LONGEST_SUBJECT).then(|| subject.to_owned()),
-            position,
-        })
+        frame(message, position, self.limit)
     }
 
     /// Tells the broker what was received.
@@ -365,6 +370,20 @@ impl Delivery<'_> {
 fn program_name() -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("{random:016x}-{}", std::process::id())
+}
+
+/// Returns a message as a frame, unless it is larger than the limit.
+fn frame(message: &async_nats::Message, position: Option<u64>, limit: usize) -> LinkEvent {
+    if message.payload.len() > limit {
+        let fault = Fault::TooLarge { limit };
+        return LinkEvent::Dropped { fault, count: 1 };
+    }
+    let subject = message.subject.as_str();
+    LinkEvent::Frame(Frame {
+        text: readable(&message.payload).into_owned(),
+        event: (subject.len() <= LONGEST_SUBJECT).then(|| subject.to_owned()),
+        position,
+    })
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Where a person left off: the consumer that the broker remembers for them.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::pull::Config;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, FromConsumer as _, PullConsumer};
+use async_nats::jetstream::context::{RequestError, RequestErrorKind};
 use async_nats::jetstream::stream::{ConsumerError, ConsumerErrorKind, Stream as BrokerStream};
 use async_nats::jetstream::{self, ErrorCode};
 
@@ -88,6 +90,14 @@ impl Place {
     }
 }
 
+/// Returns whether a fault means that nothing is stored there, or not yet.
+pub(super) fn is_missing(fault: &Fault) -> bool {
+    matches!(
+        fault,
+        Fault::Other(Cause::BrokerNoStream | Cause::BrokerNoStreams)
+    )
+}
+
 /// Returns whether the broker takes a text for the name of a consumer.
 pub(super) fn is_durable(name: &str) -> bool {
     name.len() <= LONGEST_DURABLE
@@ -157,10 +167,18 @@ fn consumer_fault(error: &ConsumerError) -> Fault {
         {
             Fault::Other(Cause::BrokerNoStreams)
         }
+        // Nobody answers there if nothing is stored at all.
+        ConsumerErrorKind::Request if asks_nobody(error) => Fault::Other(Cause::BrokerNoStreams),
         ConsumerErrorKind::Request
         | ConsumerErrorKind::InvalidConsumerType
         | ConsumerErrorKind::InvalidName
         | ConsumerErrorKind::JetStream(_)
         | ConsumerErrorKind::Other => Fault::Other(words_of(error)),
     }
+}
+
+/// Returns whether a request failed because nobody answers under its subject.
+fn asks_nobody(error: &ConsumerError) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref());
+    cause.is_some_and(|cause: &RequestError| cause.kind() == RequestErrorKind::NoResponders)
 }

@@ -6,10 +6,15 @@
     reason = "a test fails by panicking"
 )]
 
-use super::CALLS_UNDER_WAY;
+use std::future::Future;
+
+use super::{CALLS_UNDER_WAY, STREAMS_UNDER_WAY, drive, launch};
 use crate::config::LinkConfig;
-use crate::link::{Fault, HttpCall, LinkEvent, Receipt, Undelivered};
-use crate::transport::halves::REPLIES_UNDER_WAY;
+use crate::link::{
+    Fault, HttpAnswer, HttpCall, LinkEvent, Receipt, ServiceAnswers, ServiceCall, Undelivered,
+};
+use crate::transport::halves::{Link, Poster, REPLIES_UNDER_WAY, SourceReader};
+use crate::transport::sink::LinkSink;
 use crate::transport::tests::{
     Exchange, Listener, Producer, STREAM, connecting, frame, quick, replied, soon,
 };
@@ -322,4 +327,62 @@ async fn too_many_requests_are_refused_and_each_is_answered_once() {
             outcome: Ok(_)
         }
     ));
+}
+
+/// A source from which nothing comes, and whose services never answer.
+struct Mute;
+
+impl SourceReader for Mute {
+    async fn read(self, sink: LinkSink) {
+        sink.closed().await;
+    }
+}
+
+impl Poster for Mute {
+    fn post(
+        &self,
+        _body: String,
+    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
+        std::future::pending()
+    }
+
+    fn call_service(
+        &self,
+        _request: u64,
+        _call: ServiceCall,
+        _sink: LinkSink,
+    ) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
+        std::future::pending()
+    }
+}
+
+#[tokio::test]
+async fn the_answers_to_a_request_can_be_left_and_make_room_for_another() {
+    let (sink, mut news) = LinkSink::channel(0, 64);
+    let link = Link {
+        reader: Mute,
+        poster: Mute,
+    };
+    let handle = launch(|orders, closing| drive(link, sink, orders, closing));
+    let call = || ServiceCall {
+        answers: ServiceAnswers::Streamed,
+        ..ServiceCall::new("agents.prompt.pi.anna.build", "{}")
+    };
+    let all = STREAMS_UNDER_WAY as u64;
+    for request in 1..=all + 1 {
+        handle.call_service(request, call());
+    }
+    let mut next = async || match soon(news.recv()).await {
+        Some((_, LinkEvent::Answered { request, outcome })) => (request, outcome.is_err()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(next().await, (all + 1, true), "there is no room");
+    handle.leave_call(3);
+    // It was left already, and this one was never made.
+    handle.leave_call(3);
+    handle.leave_call(77);
+    assert_eq!(next().await, (3, true));
+    handle.call_service(99, call());
+    handle.leave_call(99);
+    assert_eq!(next().await, (99, true), "there was room again");
 }
