@@ -103,7 +103,7 @@ fn cells(entry: &str) -> Vec<String> {
         .split_once(": ")
         .expect("an agent, and what was shown");
     let (agent, version) = agent.rsplit_once(' ').expect("a version");
-    let (shown, start) = shown.split_once(". ").unwrap_or((&shown, NOT));
+    let (shown, start) = shown.split_once(". ").unwrap_or((shown, NOT));
     let mut row = vec![agent.to_owned(), version.to_owned()];
     for name in NAMES {
         let mut parts = shown.split(", ").filter_map(|part| part.strip_prefix(name));
