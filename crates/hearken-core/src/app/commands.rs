@@ -92,7 +92,10 @@ impl App {
                 let waiting = self.questions.waiting(cx);
                 tell_status(waiting, &self.links, cx);
             }
-            Command::Fleet => self.fleet.read(&self.links, cx),
+            Command::Fleet => {
+                let stuck = self.prompts.not_stopping(&self.links, cx);
+                self.fleet.read(stuck, &self.links, cx);
+            }
             Command::Copy => self.review.copy(self.questions.shown_id(), cx),
             Command::CopyAnswer => self.review.copy_answer(cx),
             Command::CopyCode => self.review.copy_code(cx),

@@ -86,8 +86,9 @@ fn machine_of(session: &Session, links: &Links) -> String {
 }
 
 impl Fleet {
-    /// Reads how many agents wait, work, are silent or away, by machine, questions first.
-    pub(in crate::app) fn read(&self, links: &Links, cx: &mut AppCx) {
+    /// Reads how many agents wait, work, are silent or away, by machine, questions first; and `stuck`, the agent that was
+    /// asked to stop and goes on.
+    pub(in crate::app) fn read(&self, stuck: Option<String>, links: &Links, cx: &mut AppCx) {
         let accounts = Accounts::of(links, cx);
         let mut words = Vec::new();
         for (key, counts) in [
@@ -96,6 +97,10 @@ impl Fleet {
             ("fleet.silent", &accounts.silent),
         ] {
             words.extend(sentence(key, counts, cx));
+        }
+        if let Some(agent) = stuck {
+            let args = [("agent", Arg::Name(agent))];
+            words.push(Segment::own(cx.phrases().text("fleet.stuck", &args)));
         }
         if !accounts.away.is_empty() {
             let named = accounts.away.iter().take(MOST_NAMED).cloned();

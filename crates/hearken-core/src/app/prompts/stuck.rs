@@ -155,6 +155,11 @@ impl Stuck {
         quiet.is_some_and(|quiet| quiet.told > 0)
     }
 
+    /// Returns the stop that was sent last.
+    pub(super) fn stop(&self) -> Option<&Stop> {
+        self.stop.as_ref()
+    }
+
     /// Replaces the stop that was sent last.
     pub(super) fn set_stop(&mut self, stop: Option<Stop>) {
         self.stop = stop;

@@ -59,6 +59,17 @@ impl Prompts {
         self.stuck.set_stop(stop);
     }
 
+    /// Returns the name of the agent that was asked to stop and goes on.
+    pub(in crate::app) fn not_stopping(&self, links: &Links, cx: &AppCx) -> Option<String> {
+        let stop = self.stuck.stop().filter(|stop| stop.is_told())?;
+        let whom = stop.whom();
+        if !is_stopping(whom, links) {
+            return None;
+        }
+        let name = self.name_of_prompted(whom, links, cx);
+        Some(name.unwrap_or_else(|| links.name(whom.link)))
+    }
+
     fn tell_stop(&mut self, links: &Links, cx: &mut AppCx) {
         let Some(stop) = self.stuck.take_due_stop(cx.now) else {
             return;

@@ -92,6 +92,12 @@ fn work_that_does_not_stop_is_told_and_can_be_left_and_the_next_prompt_is_sent()
         "{:?}",
         stage.lines
     );
+    stage.type_line("fleet");
+    assert!(
+        stage.heard("Asked to stop, and goes on: "),
+        "{:?}",
+        stage.lines
+    );
     assert_eq!(stage.prompts(0).len(), 1);
     let first = stage.prompts(0)[0].0;
     stage.type_line("stop");
