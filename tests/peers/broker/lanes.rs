@@ -1,5 +1,7 @@
 //! Many agents at once: what the server still delivers, and what it holds of an agent that the person goes to.
 
+use std::time::{Duration, Instant};
+
 use async_nats::jetstream;
 use async_nats::jetstream::consumer::pull::Config;
 
@@ -7,6 +9,7 @@ use hearken::demo::{DemoSettings, Running, serve};
 
 use super::ending::{recorded, settled};
 use super::server::{Space, bridge, with};
+use crate::PATIENCE;
 use crate::child::Hearken;
 
 /// Returns the subjects that the server delivers to a person.
@@ -68,14 +71,20 @@ fn many(space: &Space) -> Second {
     }
 }
 
-/// Returns the number of an agent's conversation.
+/// Returns the number of an agent's conversation, once its bridge has reported what can be done with it.
 fn number_of(person: &mut Hearken, agent: &str) -> u32 {
-    person.say("sessions");
-    let line = person.announced("reply", agent);
-    let text = line["text"].as_str().unwrap();
-    let before = text.split(agent).next().unwrap();
-    let digits = before.trim_end_matches(": ").rsplit(' ').next().unwrap();
-    digits.parse().unwrap_or_else(|_| panic!("{text}"))
+    let until = Instant::now() + PATIENCE;
+    loop {
+        person.say("sessions");
+        let line = person.announced("reply", ": ");
+        let text = line["text"].as_str().unwrap();
+        if let Some((before, _)) = text.split_once(agent) {
+            let digits = before.trim_end_matches(": ").rsplit(' ').next().unwrap();
+            return digits.parse().unwrap_or_else(|_| panic!("{text}"));
+        }
+        assert!(Instant::now() < until, "{agent} is not in {text}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 #[test]
@@ -138,8 +147,8 @@ fn what_was_missed_while_many_worked_is_delivered_as_it_was_followed() {
         let run = space.start("answer");
         space.finish(run);
         let mut anna = space.watch("anna");
-        anna.announced("connection", "While you were away");
         anna.announced("hint", "agents work. From here on");
+        anna.announced("connection", "While you were away");
         let asked = ["aaep.v1.main.*.*.*.ask", "aaep.v1.main.*.*.*.life"];
         until_delivered(space, "anna", &asked);
         anna.say("q");
