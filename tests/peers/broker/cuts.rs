@@ -73,7 +73,7 @@ fn carry(
 #[test]
 fn every_event_arrives_once_wherever_connections_are_cut() {
     let (runs, wanted_cuts) = match std::env::var_os("HEARKEN_ALL_RUNS") {
-        Some(_) => (30, 100),
+        Some(_) => (10, 100),
         None => (3, 10),
     };
     let mut server = Server::start();
