@@ -246,8 +246,15 @@ fn a_wide_screen_has_the_plan_beside_the_work() {
         wide.iter().any(|row| row.contains("  [>] Mend it")),
         "{wide:?}"
     );
+    let number = app.conversation_number(app.sessions().iter().next().unwrap());
+    assert_eq!(number, Some(1));
+    assert!(
+        wide.iter().any(|row| row.contains("  1: Mailer: working")),
+        "{wide:?}"
+    );
     for other in [text(109, false), text(120, true)] {
         assert!(!other.concat().contains("[x]"), "{other:?}");
+        assert!(!other.concat().contains("1: Mailer"), "{other:?}");
     }
 }
 

@@ -400,6 +400,11 @@ impl App {
         self.cx.session_head(session)
     }
 
+    /// Returns the number by which the person goes to the conversation of a session.
+    pub fn conversation_number(&self, session: &Session) -> Option<usize> {
+        self.prompts.number_of(&session.key, &self.links)
+    }
+
     /// Returns the counts of what happened to everything that was queued to be spoken.
     pub fn ledger(&self) -> &Ledger {
         self.cx.queue.ledger()
