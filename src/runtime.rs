@@ -40,6 +40,7 @@ mod setting_up;
 pub(crate) mod settings;
 mod signs;
 pub(crate) mod sources;
+mod surroundings;
 pub(crate) mod versions;
 mod wording;
 mod writer;
@@ -84,6 +85,7 @@ use editor::Editor;
 use feed::Feeds;
 use input::{Inputs, Upheaval};
 use output::FaceOutput;
+use surroundings::Surroundings;
 use writer::Broken;
 
 /// The shortest time between two full-screen redraws.
@@ -142,6 +144,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         started,
         reads_keys,
     )?;
+    let mut surroundings = Surroundings::of(&plan, started);
     let mut feeds = Feeds::open(plan.feeds, plan.links)?;
     let mut shell = Shell {
         recorder,
@@ -240,6 +243,9 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             () = until(output.deadline()) => queue.extend(output.due(&app)),
             // A displayed time has changed.
             () = until(stale), if !dirty => dirty = true,
+            nearby = surroundings.found(), if surroundings.is_open() && app.hears_nobody() => {
+                queue.push(Input::Found(nearby));
+            }
             () = output.writer().changed() => {}
             // A reader that stops reading makes the sources wait, and nothing else.
             news = feeds.next(), if output.writer().has_room() && !app.is_reading() => {

@@ -1,8 +1,9 @@
 //! What to do on a screen where nothing happens: hearken's words, below what was told so far.
 //!
-//! Responsibilities: which sentence fits. Not here: the keys that apply (`keys`).
+//! Responsibilities: which sentence fits; what else runs here, while nobody is heard. Not here: the keys that apply (`keys`).
 
 use crate::announce::Arg;
+use crate::app::Nearby;
 
 use super::View;
 use super::rows::{self, PaneRow};
@@ -30,4 +31,20 @@ pub(super) fn rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
     }
     words.push(text("guide.help", &[]));
     rows::own(&words.join(" "), width, view.look.quiet())
+}
+
+/// Returns the rows that follow these where there is room: what else runs here, or starts an agent.
+pub(super) fn nearby_rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
+    let (key, commands) = match view.app.nearby() {
+        Some(Nearby::Running(commands)) => ("guide.nearby", commands),
+        Some(Nearby::Startable(commands)) => ("guide.start", commands),
+        None => return Vec::new(),
+    };
+    let head = view.app.phrases().text(key, &[]);
+    let mut all = rows::own(&head, width, view.look.quiet());
+    // Each has rows of its own, to be typed or copied as it is.
+    for command in commands {
+        all.extend(rows::own(command, width, view.look.own()));
+    }
+    all
 }

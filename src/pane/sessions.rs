@@ -19,14 +19,24 @@ use super::times;
 const BAR: usize = 10;
 
 /// Returns the rows of the running sessions, at most `room` of them: if there is more than one, the last
-/// counts those left out. Without times, nothing in them moves.
+/// counts those left out. In the column beside the work, each has the number that goes to it, and that is their order.
+/// Without times, nothing in them moves.
 pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<PaneRow> {
     let (app, now, look) = (view.app, view.now, view.look);
     let running = app.sessions().iter().filter(|session| !session.is_ended());
+    let numbered = |session| {
+        let number = app.conversation_number(session).filter(|_| view.has_side);
+        (number, session)
+    };
+    let mut running: Vec<(Option<usize>, &Session)> = running.map(numbered).collect();
+    running.sort_by_key(|(number, _)| *number);
     let mut all: Vec<PaneRow> = Vec::new();
-    for session in running {
-        let head = app.session_head(session);
-        let mut head = head;
+    for (number, session) in running {
+        let mut head = app.session_head(session);
+        if let Some(number) = number {
+            let args = [("n", Arg::own(number)), ("words", Arg::Own(head))];
+            head = app.phrases().text("conversation", &args);
+        }
         // Whole minutes, so that the screen stays still.
         let ran =
             Duration::from_secs(now.monotonic.saturating_sub(session.since).as_secs() / 60 * 60);

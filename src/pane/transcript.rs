@@ -73,6 +73,10 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
             all.push(PaneRow::own(String::new(), view.look.text()));
         }
         all.extend(guide);
+        let nearby = guide::nearby_rows(view, width);
+        if all.len() + nearby.len() < room {
+            all.extend(nearby);
+        }
     }
     let over = all.len().saturating_sub(room);
     let first = told.saturating_sub(focus).saturating_sub(over);

@@ -70,7 +70,7 @@ pub async fn offered(
 }
 
 /// Returns the command that follows a choice.
-fn command(choice: &OfferedSource) -> String {
+pub(super) fn command(choice: &OfferedSource) -> String {
     format!("hearken watch {}", choice.word)
 }
 
@@ -86,24 +86,29 @@ fn nothing(found: &Nearby, offer: &SourceOffer) -> anyhow::Result<Failure> {
             .with("agent", deaf.agent.title())
             .with("name", deaf.agent.name()));
     }
-    let known = startable()?;
-    let here = known.iter().filter(|one| one.is_here);
-    let commands: Vec<String> = here
-        .map(|it| format!("hearken run {}", it.agent.name))
-        .collect();
+    let commands = start_commands()?;
     Ok(match commands.is_empty() {
         true => Failure::new("call.nothing.here"),
         false => Failure::new("call.nothing.start").with("commands", commands.join(", ")),
     })
 }
 
+/// Returns the commands that start the known agents that are installed here.
+pub(super) fn start_commands() -> anyhow::Result<Vec<String>> {
+    let known = startable()?;
+    let here = known.iter().filter(|one| one.is_here);
+    Ok(here
+        .map(|it| format!("hearken run {}", it.agent.name))
+        .collect())
+}
+
 /// A source on offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct OfferedSource {
+pub(super) struct OfferedSource {
     /// The SOURCE.
-    word: String,
+    pub(super) word: String,
     /// The phrase that describes it.
-    key: &'static str,
+    pub(super) key: &'static str,
     /// Its address.
     at: String,
 }
@@ -121,13 +126,13 @@ struct OfferRemark {
 
 /// The numbered choices, and remarks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct SourceOffer {
-    choices: Vec<OfferedSource>,
+pub(super) struct SourceOffer {
+    pub(super) choices: Vec<OfferedSource>,
     remarks: Vec<OfferRemark>,
 }
 
 impl SourceOffer {
-    fn of(found: &Nearby) -> Self {
+    pub(super) fn of(found: &Nearby) -> Self {
         let mut offer = Self::default();
         for one in &found.agents {
             offer.take(one, has_opencode_password());

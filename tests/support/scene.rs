@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use hearken::app::{Input, Nearby};
 use hearken::config::Config;
 use hearken::link::{Fault, LinkEvent};
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ pub type Scene = (&'static str, fn() -> Stage);
 /// Every scene, with its name.
 pub const SCENES: &[Scene] = &[
     ("idle", idle),
+    ("nobody heard, and what runs here", nearby),
     ("three agents", three_agents),
     ("a question", question),
     ("its second step", second_step),
@@ -31,6 +33,16 @@ pub const SCENES: &[Scene] = &[
     ("a lost source", lost_source),
     ("quiet and muted", quiet),
 ];
+
+/// Nobody is heard yet, and a search has found what runs here.
+fn nearby() -> Stage {
+    let mut stage = stage();
+    let commands = ["hearken watch unix:planner", "hearken watch codex"];
+    stage.input(Input::Found(Nearby::Running(
+        commands.map(str::to_owned).to_vec(),
+    )));
+    stage
+}
 
 pub fn stage() -> Stage {
     Stage::new(Config::default(), "2026-01-01T10:00:00Z".parse().unwrap())

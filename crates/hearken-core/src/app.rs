@@ -32,6 +32,7 @@ mod helping;
 mod holding;
 mod input;
 mod links;
+mod nearby;
 mod prompts;
 mod questions;
 mod review;
@@ -63,6 +64,7 @@ pub use fault_words::told;
 pub use input::Input;
 pub(crate) use links::starts;
 pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
+pub use nearby::Nearby;
 pub use questions::shown::{Drawn, Showing, Shown};
 pub use review::Hit;
 pub use setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
@@ -241,6 +243,7 @@ impl App {
                         .terminate(self.questions.is_all_sent(), &self.links, &mut self.cx);
                 self.pass(facts);
             }
+            Input::Found(nearby) => self.run.find(nearby),
             Input::Remembered(outcome) => self.tuning.remembered(outcome, &mut self.cx),
             Input::Edited(outcome) => {
                 if let Some(late) = typing::edited(outcome, &mut self.cx) {

@@ -246,8 +246,15 @@ fn a_wide_screen_has_the_plan_beside_the_work() {
         wide.iter().any(|row| row.contains("  [>] Mend it")),
         "{wide:?}"
     );
+    let number = app.conversation_number(app.sessions().iter().next().unwrap());
+    assert_eq!(number, Some(1));
+    assert!(
+        wide.iter().any(|row| row.contains("  1: Mailer: working")),
+        "{wide:?}"
+    );
     for other in [text(109, false), text(120, true)] {
         assert!(!other.concat().contains("[x]"), "{other:?}");
+        assert!(!other.concat().contains("1: Mailer"), "{other:?}");
     }
 }
 
@@ -271,4 +278,55 @@ fn the_first_row_has_the_agent_its_model_and_the_time_of_its_turn() {
         "hearken  Mailer: working, thinking  model large-3  for 2 minutes"
     );
     assert!(!rows.iter().any(|row| row == "Agents"), "{rows:?}");
+}
+
+/// While nobody is heard, what else runs here has rows of its own; once an agent is heard, they go.
+#[test]
+fn a_screen_without_agents_says_how_to_follow_or_start_one() {
+    let (mut app, now) = app();
+    let before = screen(&app, now, 80, 24).0.concat();
+    assert!(!before.contains("press q and type"), "{before}");
+    let command = "hearken watch opencode:http://127.0.0.1:4096";
+    let running = Nearby::Running(vec!["hearken watch codex".into(), command.into()]);
+    app.update(Input::Found(running), now);
+    for (width, height) in [(24, 24), (40, 24), (80, 24), (120, 40)] {
+        let (rows, _) = screen(&app, now, width, height);
+        let flat = rows.join(" ");
+        let folded = flat.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            folded.contains("To follow what runs here, press q and type:"),
+            "{width}: {rows:#?}"
+        );
+        assert!(
+            rows.iter().any(|row| row == "hearken watch codex"),
+            "{rows:#?}"
+        );
+        assert!(
+            rows.concat().contains("opencode:http://127.0.0.1:4096") || width < 40,
+            "{rows:#?}"
+        );
+    }
+    let startable = Nearby::Startable(vec!["hearken run codex".into()]);
+    app.update(Input::Found(startable), now);
+    let (rows, _) = screen(&app, now, 80, 24);
+    assert!(
+        rows.iter().any(|row| row == "hearken run codex"),
+        "{rows:#?}"
+    );
+    assert!(
+        rows.concat()
+            .contains("Nothing that hearken knows runs here.")
+    );
+    event(
+        &mut app,
+        now,
+        json!({"type": "aaep:agent.session.started", "summary_normal": "It begins."}),
+    );
+    event(
+        &mut app,
+        now,
+        json!({"type": "aaep:agent.session.completed", "summary_normal": "Done."}),
+    );
+    let rows = screen(&app, now, 80, 24).0.concat();
+    assert!(!rows.contains("hearken run codex"), "{rows}");
 }

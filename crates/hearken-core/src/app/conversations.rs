@@ -4,8 +4,8 @@
 //! (`prompts`).
 //!
 //! Mental model: an agent that takes prompts from here is one conversation, whatever it does in it. On a source that is
-//! only listened to, or that has several agents that take prompts, each agent is one. A number is assigned when it is
-//! first asked for, and never reused for another conversation.
+//! only listened to, or that has several agents that take prompts, each agent is one. A number is assigned when an agent
+//! is first heard or the number is first asked for, and never reused for another conversation.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,8 @@ use crate::link::LinkId;
 use crate::protocol::AgentId;
 use crate::session::SessionKey;
 
-/// The highest number of conversations: more than the sessions that there is room for.
+/// How many conversations have a number at most: more than the sessions that there is room for. Beyond it the oldest
+/// loses its own, so that a day of many short-lived agents leaves a number for each new one.
 const MOST: usize = 16_384;
 
 /// One conversation.
@@ -36,50 +37,58 @@ impl Conversation {
 /// All numbered conversations, and the chosen one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conversations {
-    known: Vec<Conversation>,
-    /// The index of each.
-    index: BTreeMap<Conversation, usize>,
-    /// The index of the chosen conversation.
+    /// Each, by its number.
+    known: BTreeMap<usize, Conversation>,
+    /// The number of each.
+    numbers: BTreeMap<Conversation, usize>,
+    /// The highest number so far.
+    last: usize,
+    /// The number of the chosen conversation.
     chosen: Option<usize>,
 }
 
 impl Conversations {
-    /// Returns the number of a conversation, from 1; `None` if there are too many.
-    pub(super) fn number(&mut self, conversation: &Conversation) -> Option<usize> {
-        if let Some(at) = self.index.get(conversation) {
-            return Some(at + 1);
+    /// Returns the number of a conversation, from 1.
+    pub(super) fn number(&mut self, conversation: &Conversation) -> usize {
+        if let Some(number) = self.numbers.get(conversation) {
+            return *number;
         }
-        if self.known.len() == MOST {
-            return None;
+        if self.known.len() >= MOST {
+            let mut others = self.known.keys().copied();
+            let oldest = others.find(|number| Some(*number) != self.chosen);
+            if let Some(left_out) = oldest.and_then(|number| self.known.remove(&number)) {
+                self.numbers.remove(&left_out);
+            }
         }
-        self.index.insert(conversation.clone(), self.known.len());
-        self.known.push(conversation.clone());
-        Some(self.known.len())
+        self.last += 1;
+        self.numbers.insert(conversation.clone(), self.last);
+        self.known.insert(self.last, conversation.clone());
+        self.last
     }
 
     /// Returns the number of a conversation that has one.
     pub(super) fn known(&self, conversation: &Conversation) -> Option<usize> {
-        self.index.get(conversation).map(|at| at + 1)
+        self.numbers.get(conversation).copied()
     }
 
     /// Returns the conversation with a number.
     pub(super) fn get(&self, number: usize) -> Option<&Conversation> {
-        self.known.get(number.checked_sub(1)?)
+        self.known.get(&number)
     }
 
     /// Returns the conversation that the person is in.
     pub(super) fn chosen(&self) -> Option<&Conversation> {
-        self.known.get(self.chosen?)
+        self.known.get(&self.chosen?)
     }
 
     /// Switches to the conversation with a number, or to none.
     pub(super) fn go_to(&mut self, number: Option<usize>) {
-        self.chosen = number.and_then(|number| number.checked_sub(1));
+        self.chosen = number;
     }
 
     /// Returns the next of these numbers after the current one, or the first.
     pub(super) fn next(&self, among: &[usize]) -> Option<usize> {
-        let now = self.chosen.map_or(0, |at| at + 1);
+        let now = self.chosen.unwrap_or(0);
         let next = among.iter().find(|number| **number > now);
         next.or(among.first()).copied()
     }
@@ -96,9 +105,9 @@ mod tests {
             link: LinkId(link),
             agent: None,
         };
-        assert_eq!(all.number(&of(5)), Some(1));
-        assert_eq!(all.number(&of(3)), Some(2));
-        assert_eq!(all.number(&of(5)), Some(1));
+        assert_eq!(all.number(&of(5)), 1);
+        assert_eq!(all.number(&of(3)), 2);
+        assert_eq!(all.number(&of(5)), 1);
         assert_eq!(all.chosen(), None);
         assert_eq!(all.next(&[1, 2]), Some(1));
         all.go_to(Some(1));
@@ -109,9 +118,23 @@ mod tests {
         all.go_to(Some(9));
         assert_eq!(all.chosen(), None);
         assert_eq!((all.get(0), all.get(3)), (None, None));
-        for link in 0..2 * MOST {
-            let _ = all.number(&of(link));
+    }
+
+    #[test]
+    fn beyond_the_most_the_oldest_number_goes_and_the_chosen_one_stays() {
+        let mut all = Conversations::default();
+        let of = |link: usize| Conversation {
+            link: LinkId(link),
+            agent: None,
+        };
+        assert_eq!(all.number(&of(0)), 1);
+        all.go_to(Some(1));
+        for link in 1..2 * MOST {
+            assert_eq!(all.number(&of(link)), link + 1);
         }
-        assert_eq!(all.known.len(), MOST);
+        assert_eq!((all.known.len(), all.numbers.len()), (MOST, MOST));
+        assert_eq!((all.chosen(), all.known(&of(1))), (Some(&of(0)), None));
+        assert_eq!(all.get(2), None);
+        assert_eq!(all.number(&of(1)), 2 * MOST + 1, "a number of its own");
     }
 }

@@ -8,6 +8,7 @@ use crate::announce::{Announcement, Reason};
 use crate::keys::Stroke;
 use crate::link::{LinkEvent, LinkId};
 
+use super::nearby::Nearby;
 use super::questions::shown::Showing;
 
 /// A fact from the outside world.
@@ -59,6 +60,8 @@ pub enum Input {
     Interrupt,
     /// Something went wrong with the recording.
     RecordingFailed(Reason),
+    /// What else runs on this machine, which was searched because nothing is heard.
+    Found(Nearby),
     /// The outcome of [`super::Effect::Remember`]: the path of the file, or why there is none.
     Remembered(Result<String, Reason>),
     /// The outcome of [`super::Effect::Edit`]: the text, or why there is none.

@@ -248,6 +248,7 @@ impl App {
     fn tell(&mut self, mut changes: Vec<Change>) {
         for change in &mut changes {
             self.links.excuse(change);
+            self.prompts.number_session(&change.key, &self.links);
             if matches!(
                 change.what,
                 What::SessionStarted(_) | What::SessionJoined | What::HelperJoined

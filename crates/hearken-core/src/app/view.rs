@@ -16,7 +16,7 @@ use super::questions::shown::Shown;
 use super::review::Hit;
 use super::review::parts::ChangeRead;
 use super::signals::VoiceState;
-use super::{Doing, LinkView};
+use super::{Doing, LinkView, Nearby};
 
 impl App {
     /// Returns the sources.
@@ -398,6 +398,21 @@ impl App {
     /// Returns one session without what changes every second: agent, phase and state.
     pub fn session_head(&self, session: &Session) -> String {
         self.cx.session_head(session)
+    }
+
+    /// Returns whether no agent has been heard yet, and none takes a prompt: a person may want to know what runs here.
+    pub fn hears_nobody(&self) -> bool {
+        self.cx.sessions.iter().next().is_none() && !self.takes_prompts()
+    }
+
+    /// Returns what else was found on this machine, as long as nobody is heard.
+    pub fn nearby(&self) -> Option<&Nearby> {
+        self.run.nearby().filter(|_| self.hears_nobody())
+    }
+
+    /// Returns the number by which the person goes to the conversation of a session.
+    pub fn conversation_number(&self, session: &Session) -> Option<usize> {
+        self.prompts.number_of(&session.key, &self.links)
     }
 
     /// Returns the counts of what happened to everything that was queued to be spoken.

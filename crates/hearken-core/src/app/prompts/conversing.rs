@@ -171,10 +171,20 @@ impl Prompts {
         }
         let mut numbers: Vec<usize> = all
             .iter()
-            .filter_map(|conversation| self.conversations.number(conversation))
+            .map(|conversation| self.conversations.number(conversation))
             .collect();
         numbers.sort_unstable();
         numbers
+    }
+
+    /// Gives the conversation of a session its number, so that a face can show it.
+    pub(in crate::app) fn number_session(&mut self, key: &SessionKey, links: &Links) {
+        self.conversations.number(&conversation_of(key, links));
+    }
+
+    /// Returns the number of the conversation that a session belongs to.
+    pub(in crate::app) fn number_of(&self, key: &SessionKey, links: &Links) -> Option<usize> {
+        self.conversations.known(&conversation_of(key, links))
     }
 
     /// Returns the number and the state of a conversation, in words.
@@ -290,6 +300,17 @@ impl Links {
         let mut promptable = view.map_or(&[][..], LinkView::promptable).iter();
         let known = promptable.find(|known| conversation.agent.as_ref() == Some(&known.id));
         known.map_or_else(|| self.name(conversation.link), |known| known.name.clone())
+    }
+}
+
+/// Returns the conversation that a session belongs to.
+fn conversation_of(key: &SessionKey, links: &Links) -> Conversation {
+    let view = links.get(key.link).filter(|view| !view.is_over());
+    let connection = view.map(|view| view.connection());
+    let alone = connection.is_some_and(|it| it.takes_prompts && !it.converses);
+    Conversation {
+        link: key.link,
+        agent: (!alone).then(|| key.agent.clone()),
     }
 }
 

@@ -1,14 +1,16 @@
 //! How long a run goes on: what ends it, and what is left unspoken or unsent then.
 //!
 //! Responsibilities: whether it goes on, waits for the last answers or is over; when it ends by itself; what the limits
-//! of the session room made hearken forget. The rest of the folder asks and announces: `ending` (by itself), `quitting`
-//! (by wish), `leaving` (one source), `forgotten`. Not here: closing links (`transport`).
+//! of the session room made hearken forget; what else could be followed. The rest of the folder asks and announces:
+//! `ending` (by itself), `quitting` (by wish), `leaving` (one source), `forgotten`. Not here: closing links
+//! (`transport`).
 
 use std::time::Duration;
 
 use crate::session::Dropped;
 
 use super::effect::Exit;
+use super::nearby::Nearby;
 use super::setup::Until;
 
 mod ending;
@@ -29,6 +31,8 @@ pub(super) struct Run {
     went_wrong: bool,
     /// The counts of forgotten things when they were last announced.
     forgotten: Dropped,
+    /// What else was found on this machine while nobody was heard.
+    nearby: Option<Nearby>,
 }
 
 /// The stage of the run.
@@ -71,7 +75,18 @@ impl Run {
             seen_session: false,
             went_wrong: false,
             forgotten: Dropped::default(),
+            nearby: None,
         }
+    }
+
+    /// Keeps what else was found on this machine.
+    pub(super) fn find(&mut self, nearby: Nearby) {
+        self.nearby = Some(nearby);
+    }
+
+    /// Returns what else was found on this machine.
+    pub(super) fn nearby(&self) -> Option<&Nearby> {
+        self.nearby.as_ref()
     }
 
     /// Notes that news of a link came.

@@ -107,3 +107,29 @@ fn agents_that_are_only_listened_to_are_conversations_that_can_be_left_and_muted
     stage.type_line("> x");
     assert!(stage.heard("No agent here can be told what to do."));
 }
+
+/// A face shows the number before the person has asked for any, and it stays what it is.
+#[test]
+fn an_agent_has_the_number_that_goes_to_it_as_soon_as_it_is_heard() {
+    let mut stage = Stage::agents(2, PIPE, Config::default());
+    stage.says_on(1, "Here I am.");
+    stage.says_on(0, "I too.");
+    let numbers = |stage: &Stage| -> Vec<(LinkId, Option<usize>)> {
+        let sessions = stage.app.sessions().iter();
+        sessions
+            .map(|it| (it.key.link, stage.app.conversation_number(it)))
+            .collect()
+    };
+    let there = [(LinkId(0), Some(2)), (LinkId(1), Some(1))];
+    assert_eq!(numbers(&stage), there);
+    stage.type_line("sessions");
+    assert!(
+        stage.heard("1: Fox 1: ") && stage.heard("2: Fox 0: "),
+        "{:?}",
+        stage.lines
+    );
+    stage.type_line("go 2");
+    assert_eq!(numbers(&stage), there);
+    stage.type_line("> do it");
+    assert_eq!(stage.prompts(0).len(), 1);
+}
