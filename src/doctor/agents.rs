@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(
             lines(&here(&[], vec![], Some(HooksState::Absent))),
             [
-                "Agents: 20 other agents can be started once installed; hearken run --list says how.\n",
+                "Agents: 43 other agents can be started once installed; hearken run --list says how.\n",
                 "Agents: One elsewhere is followed by its address: hearken watch URL (AAEP), hearken watch a2a:URL (A2A), \
                  hearken run agui:URL (AG-UI), or over ssh: hearken watch -- ssh HOST hearken bridge claude --serve -, \
                  or many machines over NATS: hearken watch tls://HOST.\n",

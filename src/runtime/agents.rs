@@ -390,7 +390,7 @@ mod tests {
             agent: Some(name.to_owned()),
             ..Wanted::default()
         };
-        assert!(fault(agent("purple")).contains("known are opencode, codex, claude"));
+        assert!(fault(agent("purple")).contains("hearken run --list names the known ones"));
         assert!(fault(Wanted::default()).contains("there is nothing to run"));
         let program = |name: &str| Wanted {
             program: vec![name.into()],
@@ -450,8 +450,8 @@ mod tests {
             (Wanted::default(), "nichts zu starten", "nada que iniciar"),
             (
                 agent("purple"),
-                "es gibt keinen Agenten \"purple\"; bekannt sind opencode",
-                "no hay ningún agente \"purple\"; se conocen opencode",
+                "es gibt keinen Agenten \"purple\"; hearken run --list",
+                "no hay ningún agente \"purple\"; hearken run --list",
             ),
             (agent("gose"), "meinten Sie goose?", "¿quiso decir goose?"),
             (
