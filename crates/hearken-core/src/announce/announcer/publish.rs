@@ -61,7 +61,8 @@ impl Announcer {
                 self.left_out += 1;
             }
             let repeated = self.is_repeated(&announcement);
-            if self.muting.is_in_background(&change.key) {
+            // What became of a question is for everybody who heard it.
+            if self.muting.is_in_background(&change.key) && announcement.about.is_none() {
                 announcement.aloud = Aloud::Kept;
             } else if unwanted {
                 announcement.aloud = Aloud::Seen;

@@ -113,6 +113,26 @@ fn above_twenty_agents_the_person_hears_questions_and_failures_of_all_and_the_re
 }
 
 #[test]
+fn what_became_of_a_question_is_heard_also_of_many_agents() {
+    let mut many = Many::new();
+    for number in 0..25 {
+        many.start(number);
+    }
+    many.ask(2);
+    many.stage.wait(1000);
+    assert!(many.stage.heard("Question 1"), "{:?}", many.stage.lines);
+    many.stage.lines.clear();
+    let back = json!({"from_state": "awaiting_input", "to_state": "thinking"});
+    many.event(2, "ask", "state.changed", back);
+    many.stage.wait(1000);
+    assert!(
+        many.stage.heard("Question 1 was settled without you."),
+        "{:?}",
+        many.stage.lines
+    );
+}
+
+#[test]
 fn whoever_the_person_goes_to_is_heard_in_full_again() {
     let mut many = Many::new();
     for number in 0..25 {
