@@ -263,7 +263,12 @@ mod tests {
     #[test]
     fn what_a_run_follows_is_known_by_its_address_whatever_it_is_called() {
         let config = LinkConfig::default();
-        let words = ["http://127.0.0.1:8080", "unix:fox"];
+        let socket = if cfg!(windows) {
+            "pipe:fox"
+        } else {
+            "unix:fox"
+        };
+        let words = ["http://127.0.0.1:8080", socket];
         let sources = words.map(|word| {
             let source = sources::read(word, &config).ok();
             SourceSetup {
