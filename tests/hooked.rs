@@ -494,7 +494,10 @@ fn each_event_of_claude_code_is_known_and_another_is_skipped_and_counted() {
     ] {
         hearken.announced("connection", words);
     }
-    hearken.announced("output", "I look.");
+    // On a slow machine it is said before the last of those.
+    if !hearken.seen().iter().any(|line| line.contains("I look.")) {
+        hearken.announced("output", "I look.");
+    }
     hearken.announced("session_errored", "It broke.");
     // The rest of its 34 are heard in the other tests.
     let unknown = "it sent something that hearken does not know: ";
