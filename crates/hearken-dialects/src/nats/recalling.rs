@@ -106,7 +106,7 @@ impl Recall {
         }
     }
 
-    /// Takes what an event says.
+    /// Adds the text of an event.
     fn take(&mut self, text: &str) {
         let Some(event) = object(text) else {
             return;
@@ -124,7 +124,7 @@ impl Recall {
 }
 
 impl Nats {
-    /// Has the past of an agent read.
+    /// Starts to read an agent's past, or queues it.
     pub(super) fn recall(&mut self, agent: AgentId, subject: EventSubject, cx: &mut Cx<'_>) {
         let recalling = &mut self.recalling;
         if recalling.waiting.len() < MOST_WAITING {

@@ -101,7 +101,7 @@ pub(super) async fn serve(
     Ok(service)
 }
 
-/// Says which bridge it is to those who ask, until the connection is over.
+/// Answers requests for the bridge's id, until the connection is over.
 async fn name_itself(client: Client, mut names: Subscriber, id: String) {
     while let Some(message) = names.next().await {
         if &message.payload[..] == WHO

@@ -162,7 +162,7 @@ impl Links {
         out
     }
 
-    /// Has selected agents of a source reported in full, or all (`None`), and returns what follows from it.
+    /// Selects the agents of a source that are reported in full, or all (`None`), and returns what follows from it.
     pub(super) fn select(&mut self, id: LinkId, agents: Option<&[AgentId]>, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {

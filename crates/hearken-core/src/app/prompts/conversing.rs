@@ -177,7 +177,7 @@ impl Prompts {
         numbers
     }
 
-    /// Gives the conversation of a session its number, so that a face can show it.
+    /// Assigns a number to the conversation of a session, so that a face can show it.
     pub(in crate::app) fn number_session(&mut self, key: &SessionKey, links: &Links) {
         self.conversations.number(&conversation_of(key, links));
     }

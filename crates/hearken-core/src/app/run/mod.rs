@@ -79,7 +79,7 @@ impl Run {
         }
     }
 
-    /// Keeps what else was found on this machine.
+    /// Stores what else was found on this machine.
     pub(super) fn find(&mut self, nearby: Nearby) {
         self.nearby = Some(nearby);
     }

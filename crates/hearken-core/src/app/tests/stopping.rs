@@ -20,13 +20,13 @@ fn stage(options: Options) -> Stage {
 }
 
 impl Stage {
-    /// Has the engine finish the utterance that it has.
+    /// Makes the engine finish its utterance.
     fn heard_out(&mut self) {
         let id = self.spoken.last().unwrap().0;
         self.input(Input::Voice(VoiceEvent::Ended(id)));
     }
 
-    /// Has the engine confirm the stop.
+    /// Makes the engine confirm the stop.
     fn hushed(&mut self) {
         let id = self.spoken.last().unwrap().0;
         self.input(Input::Voice(VoiceEvent::Cut(id)));

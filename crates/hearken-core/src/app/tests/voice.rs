@@ -36,7 +36,7 @@ fn lines() -> Options {
 }
 
 impl Stage {
-    /// Has the engine finish one utterance after another, until there is nothing left to say.
+    /// Makes the engine finish one utterance after another, until there is nothing left to say.
     pub(super) fn speak_all(&mut self) {
         let mut at = 0;
         while at < self.spoken.len() {

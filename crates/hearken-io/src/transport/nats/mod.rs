@@ -356,7 +356,7 @@ impl Delivery<'_> {
             && self.consumer.cached_info().config.filter_subjects != self.wanted.subjects
     }
 
-    /// Has the broker deliver what is wanted, and nothing else. Whoever does not get what they want has no connection.
+    /// Makes the broker deliver the wanted subjects and no others. A failure ends the connection.
     async fn deliver_wanted(&mut self) -> Result<(), Fault> {
         let subjects = self.wanted.subjects.clone();
         let stream = self.context.get_stream_no_info(&self.wanted.stream).await;

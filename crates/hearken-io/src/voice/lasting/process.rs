@@ -163,7 +163,7 @@ impl SpeechProcess {
         }
     }
 
-    /// Keeps the last line of its complaints.
+    /// Stores the last line of its standard error.
     fn complain(&mut self, bytes: &[u8]) {
         let kept = std::mem::take(&mut self.complaint);
         let all = [kept.as_slice(), bytes].concat();

@@ -39,7 +39,7 @@ impl SpeechQueue {
         }
     }
 
-    /// Takes what plays away from the engine.
+    /// Stops the utterance that the engine is speaking, and returns it.
     pub(super) fn take_playing(&mut self, wishes: &mut Vec<Wish>) -> Option<Playing> {
         let playing = self.playing.take()?;
         self.stopping = Some(playing.utterance);

@@ -66,7 +66,7 @@ impl SpeechQueue {
         }
     }
 
-    /// Puts sentences before all waiting texts.
+    /// Queues sentences before all waiting texts.
     fn say_before(&mut self, sentences: Vec<SpokenSentence>, now: Duration) {
         let mut groups: Vec<SpokenSentence> = Vec::new();
         for sentence in sentences {

@@ -114,7 +114,7 @@ impl SpeechQueue {
         self.take_out(Lane::Text, fate, is_it);
     }
 
-    /// Holds what waits of an output.
+    /// Marks every waiting part of an output as held.
     fn hold(&mut self, mark: u64) {
         self.each_text(mark, |waiting| match waiting {
             WaitingUtterance::Item(item) => item.held = true,
@@ -195,7 +195,7 @@ impl SpeechQueue {
         (Some(announcement), wishes)
     }
 
-    /// Puts what was silenced before all other texts, or, if it is urgent, behind everything that is.
+    /// Queues a silenced item again: before all other texts or, if it is urgent, behind everything urgent.
     pub(super) fn take_up(&mut self, silenced: Silenced, now: Duration) {
         self.quiet_until = None;
         let Silenced { item, holds } = silenced;
@@ -223,7 +223,7 @@ impl SpeechQueue {
         }
     }
 
-    /// Takes what was silenced last if `is_it`.
+    /// Removes and returns the item that was silenced last, if it satisfies `is_it`.
     pub(super) fn pop_silenced(&mut self, is_it: impl Fn(&QueueItem) -> bool) -> Option<Silenced> {
         let last = self.silenced.last()?;
         match is_it(&last.item) {

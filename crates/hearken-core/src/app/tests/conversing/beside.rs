@@ -48,7 +48,7 @@ fn part(stage: &mut Stage, request: u64, text: &Value) {
     stage.link(1, LinkEvent::Piece { request, text });
 }
 
-/// Lets agents of these sessions be found.
+/// Makes the agents of these sessions discoverable.
 fn finds(stage: &mut Stage, sessions: &[&str]) {
     for session in sessions {
         let subject = format!("agents.prompt.pi.anna.{session}");
