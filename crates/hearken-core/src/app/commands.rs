@@ -30,6 +30,7 @@ impl App {
             read: self.cx.now.monotonic,
             before: None,
             again: false,
+            follows_letter: false,
         };
         self.run(Some(command), By::Key(press));
     }

@@ -57,6 +57,7 @@ mod timers;
 mod tokens;
 mod tongues;
 mod turns;
+mod typed_words;
 mod typing;
 mod unsettled;
 mod verbosity;

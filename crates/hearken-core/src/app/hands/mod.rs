@@ -10,10 +10,10 @@ pub(super) mod scanning;
 
 use std::time::Duration;
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::announce::AnnouncementId;
-use crate::keys::{Filter, Keymap, Mode, Pass, Press};
+use crate::keys::{Command, Filter, Keymap, Mode, Pass, Press};
 use crate::session::QuestionId;
 
 use scan::Scanning;
@@ -26,6 +26,8 @@ pub(super) struct Hands {
     scanning: Scanning,
     /// When input other than a key was last read.
     last: Option<Duration>,
+    /// Whether the last keys were letters that may be a word.
+    is_in_word: bool,
 }
 
 impl Hands {
@@ -36,6 +38,7 @@ impl Hands {
             filter,
             scanning,
             last: None,
+            is_in_word: false,
         }
     }
 
@@ -72,6 +75,28 @@ impl Hands {
             before: press.before.max(self.last),
             ..press
         })
+    }
+
+    /// Returns whether a key may continue a word that was begun without a prompt: it follows letters of which one was not
+    /// for a question. Whoever stops speech, or hears details, often answers at once.
+    fn continues_word(&mut self, press: Press, key: KeyEvent, command: Option<&Command>) -> bool {
+        let is_for_question = matches!(
+            command,
+            Some(
+                Command::Accept(_)
+                    | Command::Reject(..)
+                    | Command::RejectBecause(_)
+                    | Command::Answer(..)
+                    | Command::Choose(..)
+                    | Command::Details(_)
+                    | Command::NextQuestion
+                    | Command::Stop
+            )
+        );
+        let continues = press.follows_letter && self.is_in_word;
+        let is_letter = matches!(key.code, KeyCode::Char(c) if c.is_alphabetic() || c == ' ');
+        self.is_in_word = is_letter && (continues || !is_for_question);
+        continues
     }
 
     /// Notes activity of the hands other than a key.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 
-use crate::keys::{self, Command, Stroke, Struck};
+use crate::keys::{self, Command, Press, Stroke, Struck};
 
 use super::Hands;
 use super::scanning::ScanScene;
@@ -68,6 +68,10 @@ impl Hands {
             return self.scan(scanned, press, scene, cx);
         }
         let command = keys::command(key, cx.doing.mode(), self.keymap());
+        let press = Press {
+            follows_letter: self.continues_word(press, key, command.as_ref()),
+            ..press
+        };
         let waits_for_a_step = cx.doing.second_step().is_some();
         if press.again && waits_for_a_step && command != Some(Command::Interrupt) {
             return Vec::new();

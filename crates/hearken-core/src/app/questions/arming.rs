@@ -30,6 +30,8 @@ use crate::app::setup::LineSource;
 pub(super) enum NotYet {
     /// A key came too soon, or may just be held down.
     Keys,
+    /// A key may be a letter of a word that is meant for the agent.
+    Word,
     /// It has not been spoken yet.
     Unsaid,
     /// The line was typed before the question was written.
@@ -78,6 +80,7 @@ impl Questions {
         &self,
         question: &Question,
         press: Press,
+        is_second_step: bool,
         senses: Senses,
     ) -> Option<NotYet> {
         let quiet_since = press
@@ -86,6 +89,10 @@ impl Questions {
             .max(self.since(question));
         if press.again || press.read < quiet_since + senses.arm {
             return Some(NotYet::Keys);
+        }
+        // The second step follows the first one.
+        if press.follows_letter && !is_second_step {
+            return Some(NotYet::Word);
         }
         match self.before_the_person(question, senses.manner) {
             None => Some(NotYet::Unshown),

@@ -159,7 +159,7 @@ impl Questions {
             cx.now.monotonic,
         );
         let not_yet = match by {
-            By::Key(press) => self.key_not_yet(&question, press, senses),
+            By::Key(press) => self.key_not_yet(&question, press, meant == Meant::Confirm, senses),
             By::Line { read } => self.line_not_yet(&question, read, held, senses, at),
             By::Begun => self.begun_not_yet(&question, held, senses, at),
         };
@@ -168,6 +168,7 @@ impl Questions {
         };
         let key = match why {
             NotYet::Keys => "reply.not_yet.keys",
+            NotYet::Word => "reply.not_yet.word",
             NotYet::Unsaid => "reply.not_yet.said",
             NotYet::Early => "reply.not_yet.early",
             NotYet::Soon => "reply.not_yet.soon",

@@ -44,7 +44,7 @@ fn high_risk_takes_two_steps_and_any_other_key_leaves_it_open() {
     stage.wait(500);
     stage.press('c');
     assert!(stage.sent.is_empty());
-    stage.wait(500);
+    stage.wait(1200);
     stage.press('y');
     assert!(stage.sent.is_empty());
     assert!(stage.heard("to confirm"));
@@ -54,7 +54,7 @@ fn high_risk_takes_two_steps_and_any_other_key_leaves_it_open() {
     stage.wait(500);
     stage.press('c');
     assert!(stage.sent.is_empty(), "the first step was undone");
-    stage.wait(500);
+    stage.wait(1200);
     stage.press('y');
     stage.wait(500);
     stage.press('c');

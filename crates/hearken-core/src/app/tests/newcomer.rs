@@ -24,7 +24,7 @@ fn a_second_step_that_comes_long_after_accepts_nothing() {
         assert!(stage.heard("The second step did not come within 1 minute"));
         enter(&mut stage, 'c');
         assert!(stage.sent.is_empty(), "a stray second step");
-        stage.wait(500);
+        stage.wait(1200);
         enter(&mut stage, 'y');
         stage.wait(500);
         enter(&mut stage, 'c');

@@ -46,7 +46,7 @@ fn a_whole_turn_is_read_back_to_the_last_answer() {
         stage.lines
     );
     stage.ask("rpl_1");
-    stage.wait(500);
+    stage.wait(1200);
     stage.press('n');
     stage.chunk("Fourth. ");
     stage.press('w');

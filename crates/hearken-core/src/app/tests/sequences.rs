@@ -271,6 +271,8 @@ struct Rules {
     last_key: u64,
     /// The last key and its time: the same key again within 700 ms may just be held down.
     held: Option<(KeyCode, u64)>,
+    /// Whether the last letters may be a word: they follow each other within 1.2 seconds, and one was not for the question.
+    in_word: bool,
     answer: Option<&'static str>,
 }
 
@@ -296,7 +298,11 @@ impl Rules {
         };
         let held = self.held.replace((key, now));
         let again = held.is_some_and(|(last, at)| last == key && now < at + 700);
-        let armed = now >= self.shown + 400 && now >= self.last_key + 400 && !again;
+        let letter_of = |key| matches!(key, KeyCode::Char(c) if c.is_alphabetic() || c == ' ');
+        let soon = held.is_some_and(|(last, at)| letter_of(last) && last != key && now < at + 1200);
+        let in_word = soon && self.in_word && letter_of(key);
+        self.in_word = letter_of(key) && (in_word || !self.is_for_question(key));
+        let armed = now >= self.shown + 400 && now >= self.last_key + 400 && !again && !in_word;
         self.last_key = now;
         if again && matches!(self.mode, Where::Confirming(_)) {
             return;
@@ -348,6 +354,15 @@ impl Rules {
             },
             Where::Leaving => Where::Watching,
         };
+    }
+
+    fn is_for_question(&self, key: KeyCode) -> bool {
+        match self.mode {
+            Where::Watching | Where::Confirming(_) | Where::Leaving => {
+                matches!(key, KeyCode::Char(c) if "yneaods".contains(c)) || key == KeyCode::Tab
+            }
+            Where::Reason(_) | Where::Searching | Where::Help => false,
+        }
     }
 
     fn paste(&mut self, text: &str, now: u64) {
@@ -404,11 +419,14 @@ fn slower_sequences_end_as_the_rules_say() {
         let token = format!("rpl_{run}");
         let early = dice.roll(3);
         let mut held = None;
+        let mut early_word = false;
         for _ in 0..early {
             let key = dice.pick(&['y', 'n', 'c', 'z']);
             stage.press(key);
             let gap = dice.roll(300);
             stage.wait(gap);
+            let soon = held.is_some_and(|(last, _)| last != KeyCode::Char(key));
+            early_word = soon && early_word || matches!(key, 'c' | 'z');
             held = Some((KeyCode::Char(key), 10_000 - gap));
         }
         ask(&mut stage, asked, &token);
@@ -422,6 +440,7 @@ fn slower_sequences_end_as_the_rules_say() {
             shown: 10_000,
             last_key: 10_000,
             held,
+            in_word: early_word,
             answer: None,
         };
         for _ in 0..3 + dice.roll(8) {
