@@ -81,6 +81,14 @@ pub(super) fn line(bridge: &mut Hearken, words: &str) -> String {
     bridge.wait(words, |line| line.contains(words))
 }
 
+/// Rejects question 1 as a person, and asserts that its agent was told so once.
+fn assert_rejected(space: &Space, person: &mut Hearken) {
+    person.announced("confirmation", "Question 1");
+    person.say("n 1");
+    person.announced("output", "You rejected");
+    assert_eq!(space.producer.replies().len(), 1);
+}
+
 #[test]
 fn a_lost_server_is_reported_at_both_ends_and_what_waited_is_asked() {
     with(|space| {
@@ -92,10 +100,7 @@ fn a_lost_server_is_reported_at_both_ends_and_what_waited_is_asked() {
         space.server.start_again();
         line(&mut space.bridge, "can be reached");
         anna.announced("connection", "is back");
-        anna.announced("confirmation", "Question 1");
-        anna.say("n 1");
-        anna.announced("output", "You rejected");
-        assert_eq!(space.producer.replies().len(), 1);
+        assert_rejected(space, &mut anna);
     });
 }
 
@@ -147,10 +152,7 @@ fn a_server_that_hangs_is_reported_and_nothing_is_lost() {
         space.server.signal(Signal::CONT);
         line(&mut space.bridge, "stores events again");
         anna.announced("connection", "is back");
-        anna.announced("confirmation", "Question 1");
-        anna.say("n 1");
-        anna.announced("output", "You rejected");
-        assert_eq!(space.producer.replies().len(), 1);
+        assert_rejected(space, &mut anna);
     });
 }
 

@@ -56,6 +56,22 @@ pub enum VoiceEvent {
     },
 }
 
+impl VoiceEvent {
+    /// Returns whether it is about an utterance, and not about the voice.
+    pub fn is_of_utterance(&self) -> bool {
+        match self {
+            Self::Begun(_) | Self::Ended(_) | Self::Cut(_) => true,
+            Self::Ready { .. }
+            | Self::Adjustable { .. }
+            | Self::Cues { .. }
+            | Self::Notice { .. }
+            | Self::Lost { .. }
+            | Self::Recovered { .. }
+            | Self::None { .. } => false,
+        }
+    }
+}
+
 /// How much a person has to be told of a missing voice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MissingVoice {

@@ -367,16 +367,7 @@ impl Voice for CommandVoice {
 
     fn stop(&mut self) {
         self.next = None;
-        self.news.retain(|event| match event {
-            VoiceEvent::Begun(_) | VoiceEvent::Ended(_) | VoiceEvent::Cut(_) => false,
-            VoiceEvent::Ready { .. }
-            | VoiceEvent::Adjustable { .. }
-            | VoiceEvent::Cues { .. }
-            | VoiceEvent::Notice { .. }
-            | VoiceEvent::Lost { .. }
-            | VoiceEvent::Recovered { .. }
-            | VoiceEvent::None { .. } => true,
-        });
+        self.news.retain(|event| !event.is_of_utterance());
         self.end();
     }
 

@@ -397,16 +397,7 @@ impl Voice for LastingVoice {
 
     fn stop(&mut self) {
         self.next = None;
-        self.news.retain(|event| match event {
-            VoiceEvent::Begun(_) | VoiceEvent::Ended(_) | VoiceEvent::Cut(_) => false,
-            VoiceEvent::Ready { .. }
-            | VoiceEvent::Adjustable { .. }
-            | VoiceEvent::Cues { .. }
-            | VoiceEvent::Notice { .. }
-            | VoiceEvent::Lost { .. }
-            | VoiceEvent::Recovered { .. }
-            | VoiceEvent::None { .. } => true,
-        });
+        self.news.retain(|event| !event.is_of_utterance());
         if let Run::Ending(ending) = &mut self.run {
             ending.unfinished = None;
         }

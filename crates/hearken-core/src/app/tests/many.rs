@@ -1,7 +1,6 @@
 //! Many agents at once, behind a broker.
 
 use super::*;
-use crate::dialect::{BrokerPlace, Carrier};
 use crate::link::{Address, Frame};
 
 /// A space on a broker, with everything that the app asks of it.
@@ -12,17 +11,7 @@ struct Many {
 
 impl Many {
     fn new() -> Self {
-        let source = SourceSetup {
-            name: "space".to_owned(),
-            answerable: true,
-            carrier: Carrier::Broker,
-            dialect: crate::config::Dialect::Nats,
-            broker: Some(BrokerPlace::default()),
-            ..SourceSetup::default()
-        };
-        let mut stage = Stage::of(PIPE, vec![source]);
-        stage.link(0, LinkEvent::Connecting { attempt: 1 });
-        stage.link(0, LinkEvent::Connected);
+        let mut stage = super::missed::space(0);
         stage.wait(3000);
         Self { stage, count: 0 }
     }

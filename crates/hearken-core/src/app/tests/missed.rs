@@ -5,7 +5,7 @@ use crate::dialect::{BrokerPlace, Carrier};
 use crate::link::Frame;
 
 /// A space on a broker; what was missed comes next.
-fn space(missed: u64) -> Stage {
+pub(super) fn space(missed: u64) -> Stage {
     let source = SourceSetup {
         name: "space".to_owned(),
         answerable: true,
@@ -55,7 +55,7 @@ fn work(stage: &mut Stage) {
 
 fn question(stage: &mut Stage, id: u64, token: &str) {
     let waits = json!({"from_state": "thinking", "to_state": "awaiting_input"});
-    delivered(stage, id, "act", "state.changed", waits);
+    delivered(stage, id, "ask", "state.changed", waits);
     let asks = json!({
         "action": "rm -rf build", "reply_token": token, "default_decision": "reject",
         "summary_normal": "Remove it?",
@@ -88,7 +88,7 @@ fn a_question_that_was_decided_meanwhile_is_not_asked() {
     work(&mut stage);
     question(&mut stage, 2, "rpl_1");
     let back = json!({"from_state": "awaiting_input", "to_state": "thinking"});
-    delivered(&mut stage, 4, "act", "state.changed", back);
+    delivered(&mut stage, 4, "ask", "state.changed", back);
     stage.link(0, LinkEvent::CaughtUp);
     stage.wait(2000);
     assert!(stage.heard("While you were away"), "{:?}", stage.lines);
