@@ -214,8 +214,8 @@ fn a_person_reads_an_agents_past_through_a_consumer_of_their_own_only() {
                 let answer: Value = serde_json::from_slice(&answer.payload).unwrap();
                 answer["num_pending"].as_u64()
             };
-            assert!(create("hearken-anna-past").await.unwrap() > 0);
-            assert_eq!(create("hearken-ben-past").await, None);
+            assert!(create("hearken-anna=past").await.unwrap() > 0);
+            assert_eq!(create("hearken-ben=past").await, None);
         });
     });
 }

@@ -154,10 +154,11 @@ impl Nats {
         self.create(recall, cx);
     }
 
-    /// Returns the name of the consumer that reads the past.
+    /// Returns the name of the consumer that reads the past: no person's own consumer has it, because an escaped name has no
+    /// `=p`.
     fn past(&self) -> String {
         let own = self.durable.as_deref().unwrap_or("hearken-nobody");
-        format!("{own}-past")
+        format!("{own}=past")
     }
 
     fn api(&self, call: &str) -> String {

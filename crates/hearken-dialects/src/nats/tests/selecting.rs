@@ -78,7 +78,7 @@ fn text(chunk: &str, is_complete: bool) -> Value {
 fn what_a_selected_agent_did_before_is_read_once_and_in_its_order() {
     let mut bench = Bench::joined();
     let (create, call) = selects(&mut bench);
-    let consumer = "$JS.API.CONSUMER.CREATE.AAEP_main.hearken-nobody-past";
+    let consumer = "$JS.API.CONSUMER.CREATE.AAEP_main.hearken-nobody=past";
     assert_eq!(call.subject, consumer);
     let config: Value = serde_json::from_str(&call.body).unwrap();
     assert_eq!(config["config"]["deliver_policy"], "all");
@@ -102,7 +102,7 @@ fn what_a_selected_agent_did_before_is_read_once_and_in_its_order() {
         left_out: 0,
     };
     assert_eq!(out[0], Out::Recalled(recalled));
-    let deleted = "$JS.API.CONSUMER.DELETE.AAEP_main.hearken-nobody-past";
+    let deleted = "$JS.API.CONSUMER.DELETE.AAEP_main.hearken-nobody=past";
     assert_eq!(calls(&out)[0].1.subject, deleted);
     // Selected once more, it is not read again.
     assert_eq!(calls(&bench.selected(Some(&["opencode"]))), []);
