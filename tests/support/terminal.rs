@@ -79,6 +79,9 @@ impl Terminal {
             "VTE_VERSION",
             "KITTY_WINDOW_ID",
             "HEARKEN_THEME",
+            // With these, some agents take a terminal for none.
+            "CI",
+            "GITHUB_ACTIONS",
         ] {
             command.env_remove(sign);
         }

@@ -102,14 +102,14 @@ fn an_agent_that_gives_no_sign_of_life_is_reported_and_left() {
     // Half of the minute passes with something else, because nothing is waited for longer than a minute.
     let mut other = agent(&server, "codex", "docs", &["--interval", "30"]);
     anna.announced("connection", "codex docs is there now.");
-    anna.say("> #1 ask-shortly 20");
+    anna.say("> #2 ask-shortly 20");
     other.wait("end of the question", |line| line == "timeout");
     anna.announced("connection", "For a minute pi build has sent nothing");
     let took = began.elapsed();
     assert!(took > Duration::from_secs(59), "after {took:?}");
-    anna.say("stop 2");
+    anna.say("stop 1");
     anna.announced("reply", "can't be stopped from here");
-    anna.say("stop 2");
+    anna.say("stop 1");
     anna.announced("session_cancelled", "The agent may still be at work.");
 }
 
