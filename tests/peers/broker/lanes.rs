@@ -71,7 +71,7 @@ fn many(space: &Space) -> Second {
     }
 }
 
-/// Returns the number of an agent's conversation, once its bridge has reported what can be done with it.
+/// Returns the number of an agent's conversation, once it is heard.
 fn number_of(person: &mut Hearken, agent: &str) -> u32 {
     let until = Instant::now() + PATIENCE;
     loop {

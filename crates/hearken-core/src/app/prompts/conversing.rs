@@ -136,6 +136,8 @@ impl Prompts {
             })
         });
         let promptable: Vec<Conversation> = promptable.collect();
+        let read_back = links.iter().filter(|view| view.connection().selects);
+        let read_back = read_back.map(|view| view.id);
         let links = |views: Vec<&LinkView>| -> Vec<LinkId> {
             views.into_iter().map(|view| view.id).collect()
         };
@@ -155,9 +157,10 @@ impl Prompts {
             })
             .collect();
         all.extend(promptable);
-        // A conversation that takes prompts outlives the end of its work.
-        let goes_on =
-            |session: &&Session| !session.is_ended() || several.contains(&session.key.link);
+        // A conversation that takes prompts outlives the end of its work, and so does one that can be read back.
+        let read_back: Vec<LinkId> = read_back.collect();
+        let outlives = |link: &LinkId| several.contains(link) || read_back.contains(link);
+        let goes_on = |session: &&Session| !session.is_ended() || outlives(&session.key.link);
         let mut found: BTreeSet<Conversation> = all.iter().cloned().collect();
         let heard = cx.sessions.iter().filter(goes_on);
         for session in heard.filter(|session| !prompted.contains(&session.key.link)) {

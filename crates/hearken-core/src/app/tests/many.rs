@@ -102,6 +102,20 @@ fn above_twenty_agents_the_person_hears_questions_and_failures_of_all_and_the_re
 }
 
 #[test]
+fn an_agent_that_is_done_can_be_gone_to_and_read_back() {
+    let mut many = Many::new();
+    for number in 0..25 {
+        many.start(number);
+    }
+    many.end(3);
+    many.stage.lines.clear();
+    many.stage.type_line("go 4");
+    assert!(many.stage.heard("4: Fox 3"), "{:?}", many.stage.lines);
+    let of_fox = "aaep.v1.main.build-0.fox3.*.text".to_owned();
+    assert!(many.subjects().contains(&of_fox), "{:?}", many.subjects());
+}
+
+#[test]
 fn what_became_of_a_question_is_heard_also_of_many_agents() {
     let mut many = Many::new();
     for number in 0..25 {
