@@ -43,10 +43,12 @@ impl Walk<'_> {
         let Some(row) = find(Family::Unix, name).or_else(of_windows) else {
             self.collector.unknown(name);
             self.unlisted_words(rest, state);
+            self.embedded(rest, state);
             return output_of(name, rest, input);
         };
         let uses = uses(&row, rest);
         self.apply(name, &uses, state, input.clone());
+        self.embedded_in(&uses, rest, state);
         let downloads = uses.words.iter().any(|(kind, _)| *kind == WordKind::Url);
         let output = output_of(name, rest, input);
         match downloads {
@@ -189,7 +191,9 @@ impl Walk<'_> {
                         } else {
                             Flow::Data
                         };
-                        self.text(word, state, input);
+                        self.of_program(uses, |walk| {
+                            walk.text(word, state, input);
+                        });
                     }
                 },
                 WordKind::Config => self.setting(&word.text, state),
@@ -297,7 +301,9 @@ impl Walk<'_> {
             };
             let assigned = words.iter().take_while(|word| is_assignment(word)).count();
             let inner = words.get(assigned..).unwrap_or_default();
-            self.command(inner, &mut state.clone(), input);
+            self.of_program(uses, |walk| {
+                walk.command(inner, &mut state.clone(), input);
+            });
         }
         for command in &uses.commands {
             let mut words = command.clone();
@@ -329,6 +335,10 @@ impl Walk<'_> {
                 continue;
             }
             let shown: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+            if *act == Act::Send && shown.iter().any(|it| it.eq_ignore_ascii_case("delete")) {
+                // The method of a request.
+                self.collector.add(Act::DeleteRemote, &[]);
+            }
             match act.rank() {
                 Rank::Leaves => {
                     let hosts: Vec<String> = words
@@ -555,7 +565,7 @@ fn is_shell(name: &str) -> bool {
     operands
         .into_iter()
         .flatten()
-        .any(|operand| operand.kind == WordKind::Script)
+        .any(|operand| matches!(operand.kind, WordKind::Script | WordKind::Input))
 }
 
 fn leaves(uses: &Uses) -> bool {

@@ -27,6 +27,7 @@
 mod act;
 mod arguments;
 mod effects;
+mod embedded;
 mod flow;
 mod languages;
 mod lists;

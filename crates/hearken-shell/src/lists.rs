@@ -69,6 +69,10 @@ pub(crate) struct Flows {
     pub(crate) sends: Vec<String>,
     /// They pass what they find to a command, even without `{}`.
     pub(crate) finds: Vec<String>,
+    /// They change something, and are recognised among the words of a program that starts others.
+    pub(crate) changes: Vec<String>,
+    /// They run text, and are recognised in the same way.
+    pub(crate) runs: Vec<String>,
 }
 
 /// Variables, by what programs do with them. `*` in an entry stands for any characters.

@@ -88,6 +88,8 @@ pub(crate) struct Collector {
     part: Vec<(Act, Vec<String>)>,
     part_unknown: Vec<String>,
     changes_files: bool,
+    /// Whether the command runs in a container or on another machine, so that its paths are not of this one.
+    pub(crate) is_elsewhere: bool,
 }
 
 impl Collector {
@@ -106,6 +108,7 @@ impl Collector {
             part: Vec::new(),
             part_unknown: Vec::new(),
             changes_files: false,
+            is_elsewhere: false,
         }
     }
 
@@ -254,6 +257,9 @@ impl Collector {
         }
         if let Some(act) = act {
             self.add(act, &[path]);
+        }
+        if self.is_elsewhere {
+            return self.file(path, writes && !deletes, kind, folders);
         }
         let reach = |folder: &String| self.base.reach(path, folder);
         let reaches: Vec<Reach> = folders.iter().map(reach).collect();

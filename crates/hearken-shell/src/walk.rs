@@ -460,7 +460,12 @@ impl Walk<'_> {
                 state.variables.clear();
                 Flow::Data
             }
-            Some("builtin" | "exec") => match rest.first() {
+            // `exec -a NAME COMMAND` gives the program another name.
+            Some("exec") if rest.first().is_some_and(|word| word.text == "-a") => {
+                self.collector.unknown("-a");
+                self.command(rest.get(2..).unwrap_or_default(), state, input)
+            }
+            Some("builtin" | "exec" | "noglob" | "nocorrect" | "-") => match rest.first() {
                 Some(option) if option.text.starts_with('-') => {
                     self.collector.unknown(&option.text);
                     self.command(rest.get(1..).unwrap_or_default(), state, input)
@@ -468,6 +473,16 @@ impl Walk<'_> {
                 Some(_) => self.command(rest, state, input),
                 None => Flow::Nothing,
             },
+            Some("coproc") => {
+                // A name may come before a group.
+                let groups = ["{", "(", "while", "until", "if", "for", "case"];
+                let is_named = rest
+                    .get(1)
+                    .is_some_and(|word| groups.contains(&word.text.as_str()));
+                let command = rest.get(usize::from(is_named)..).unwrap_or_default();
+                let text: Vec<&str> = command.iter().map(|word| word.text.as_str()).collect();
+                self.text(&Value::certain(&text.join(" ")), state, input)
+            }
             Some("command") => match rest.first().map(|word| word.text.as_str()) {
                 Some("-v" | "-V") => Flow::Data,
                 Some("-p") => self.command(rest.get(1..).unwrap_or_default(), state, input),

@@ -186,6 +186,7 @@ fn command(
     };
     let uses = uses(&row, rest);
     walk.apply(&name, &uses, state, input.clone());
+    walk.embedded_in(&uses, rest, state);
     if takes(&row, WordKind::Command) {
         let runs_text = uses
             .words

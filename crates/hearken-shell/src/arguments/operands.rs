@@ -141,9 +141,10 @@ impl ArgumentReader<'_> {
                 kind = *turned;
             }
             if kind == WordKind::Command {
-                // Several words are one command line (`ssh host ls -l`).
+                // Several words are one command line (`ssh host ls -l`); behind `:::` stands what parallel gives to it.
                 let line = operands
                     .by_ref()
+                    .filter(|(_, word)| !word.text.starts_with(":::"))
                     .fold(word, |line, (_, word)| line.joined(&word));
                 self.uses.words.push((kind, line));
                 break;
