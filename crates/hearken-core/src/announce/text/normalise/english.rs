@@ -357,6 +357,7 @@ pub(super) fn words() -> Words {
         apply: Borrowed("of {text}"),
         fraction: Borrowed("{above} over {below}"),
         long_fraction: Borrowed("fraction {above} over {below} end fraction"),
+        struck: Borrowed("struck out"),
         square_root: Borrowed("square root of {text}"),
         cube_root: Borrowed("cube root of {text}"),
         nth_root: Borrowed("root {n} of {text}"),

@@ -16,20 +16,17 @@ use super::tag::{Tag, TagKind};
 use super::unit::unit_behind;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{Span, spans};
-pub(super) use context::{counts_atoms, encloses_arguments, is_ordinal};
-use context::{decoded, ends_in_word, is_formula, last_word, length_of_address, window};
+pub(super) use context::{counts_atoms, encloses_arguments, formula_at, is_ordinal};
+use context::{decoded, ends_in_word, last_word, length_of_address, window};
 
 /// The first of the characters that mark places, and how many there are. They are for private use, and cleaning removes
 /// them from every text.
 const FIRST: u32 = 0xf0000;
 const MOST: u32 = 0xfff0;
 
-/// How far a formula and a raised or lowered text extend at most, in bytes.
-const FORMULA: usize = 2000;
+/// How far a raised or lowered text extends at most, in bytes; and one that is struck out, or code between tags.
 const SCRIPT: usize = 64;
-
-/// How many bytes a formula between single dollar signs may have; more are two prices.
-const DOLLARS: usize = 300;
+const INLINE: usize = 300;
 
 /// What is spoken at a marked place.
 #[derive(Debug, PartialEq, Eq)]
@@ -71,6 +68,7 @@ pub(super) fn marked(line: &str, words: &Words) -> Option<Marked> {
         spans: spans(line).into_iter().peekable(),
         links: 0,
         arguments: 0,
+        struck: None,
     };
     while marking.at < line.len() {
         marking.step();
@@ -87,6 +85,7 @@ fn may_be_marked(line: &str, words: &Words) -> bool {
     let is_shifted = |c: char| script(c).is_some() || matches!(c, '√' | '∛' | '∜');
     memchr::memchr3(b'<', b'&', b'$', bytes).is_some()
         || memchr::memchr2(b'\\', b'^', bytes).is_some()
+        || line.contains("~~")
         || has_unit(line, words)
         || !line.is_ascii() && line.chars().any(is_shifted)
 }
@@ -109,6 +108,8 @@ struct Marking<'a> {
     links: usize,
     /// How many angle brackets enclose the arguments of a type.
     arguments: usize,
+    /// Where the text that is struck out ends, if it is inside one.
+    struck: Option<usize>,
 }
 
 impl<'a> Marking<'a> {
@@ -165,12 +166,13 @@ impl<'a> Marking<'a> {
             '$' => self.dollar(),
             '\\' => self.backslash(),
             '^' => self.caret(),
+            '~' => self.tildes(),
             ']' if rest.starts_with("](") => self.copy(length_of_address(rest)),
             ':' if rest.starts_with("://") => self.copy(length_of_address(rest)),
             '0'..='9' => self.number(),
             c if c.is_ascii() => {
                 // Nothing before the next sign means anything.
-                let means = |b: u8| matches!(b, b'&' | b'<' | b'>' | b'$' | b'\\' | b'^' | b']' | b':' | b'`' | b'0'..=b'9' | 0x80..);
+                let means = |b: u8| matches!(b, b'&' | b'<' | b'>' | b'$' | b'\\' | b'^' | b'~' | b']' | b':' | b'`' | b'0'..=b'9' | 0x80..);
                 let plain = rest.bytes().skip(1).take_while(|b| !means(*b)).count();
                 self.copy(1 + plain);
             }
@@ -280,7 +282,7 @@ impl<'a> Marking<'a> {
                 let rest = &self.rest()[length..];
                 let end = rest
                     .bytes()
-                    .take(DOLLARS)
+                    .take(INLINE)
                     .position(|b| matches!(b, b'<' | b'`'));
                 let written = end.map_or("", |end| &rest[..end]);
                 let closing = format!("</{}>", tag.name);
@@ -446,42 +448,37 @@ impl<'a> Marking<'a> {
         }
     }
 
-    fn dollar(&mut self) {
+    /// Says what is struck out, between pairs of tildes, before it is read.
+    fn tildes(&mut self) {
         let rest = self.rest();
-        if let Some(inside) = rest.strip_prefix("$$") {
-            let end = window(inside, FORMULA).find("$$").filter(|end| *end > 0);
-            return match end {
-                Some(end) => self.formula(&inside[..end], end + 4),
-                None => self.copy(2),
-            };
+        let run = rest.bytes().take_while(|b| *b == b'~').count();
+        if self.struck.take_if(|end| *end == self.at).is_some() {
+            return self.say(SpokenMark::Pause, 2);
         }
-        let inside = &rest[1..];
-        let end = window(inside, DOLLARS).find('$');
-        match end.filter(|end| is_formula(&inside[..*end], &inside[end + 1..])) {
-            Some(end) => self.formula(&inside[..end], end + 2),
-            None => self.copy(1),
+        let inside = rest.get(2..).filter(|_| run == 2 && self.struck.is_none());
+        let end = inside.and_then(|inside| window(inside, INLINE).find("~~"));
+        let is_tight = inside.is_some_and(|inside| !inside.starts_with(char::is_whitespace));
+        match end.filter(|end| *end > 0 && is_tight) {
+            Some(end) => {
+                self.struck = Some(self.at + 2 + end);
+                let words = self.words.struck.to_string();
+                self.say(SpokenMark::Words(words), 2);
+            }
+            None => self.copy(run),
+        }
+    }
+
+    fn dollar(&mut self) {
+        match formula_at(self.rest()) {
+            Some((inside, length)) => self.formula(inside, length),
+            None => self.copy(1 + usize::from(self.rest().starts_with("$$"))),
         }
     }
 
     fn backslash(&mut self) {
         let rest = self.rest();
-        let pair = [("\\(", "\\)"), ("\\[", "\\]")]
-            .into_iter()
-            .find(|(open, _)| rest.starts_with(open));
-        if let Some((_, close)) = pair {
-            let inside = &rest[2..];
-            if let Some(end) = window(inside, FORMULA).find(close).filter(|end| *end > 0) {
-                return self.formula(&inside[..end], end + 4);
-            }
-        }
-        if let Some(name) = rest
-            .strip_prefix("\\begin{")
-            .and_then(|name| window(name, SCRIPT).split_once('}'))
-        {
-            let close = format!("\\end{{{}}}", name.0);
-            if let Some(end) = window(rest, FORMULA).find(&close) {
-                return self.formula(&rest[..end + close.len()], end + close.len());
-            }
+        if let Some((inside, length)) = formula_at(rest) {
+            return self.formula(inside, length);
         }
         // A sign that is not to be taken for a mark.
         let escaped = rest[1..]

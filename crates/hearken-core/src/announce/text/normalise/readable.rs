@@ -16,7 +16,7 @@
 use super::clean::clean_lines;
 use super::language::language_name;
 use super::prose::{Code, Passage, Within, only_line};
-use super::styled::styled;
+use super::styled::unstyled;
 use super::unmarked::without_html;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{
@@ -220,7 +220,7 @@ fn sentence(text: &str) -> String {
 
 /// Returns a line without its marks: emphasis, backticks, links.
 fn inline(line: &str) -> String {
-    styled(line).text
+    unstyled(line)
 }
 
 #[cfg(test)]
@@ -245,7 +245,12 @@ mod tests {
             ("2 * 3 * 4 = 24", "2 * 3 * 4 = 24"),
             ("snake_case_name and __init__", "snake_case_name and init"),
             ("*args alone", "*args alone"),
-            ("a ~~bad~~ good ~ idea", "a bad good ~ idea"),
+            ("a ~~bad~~ good ~ idea", "a ~~bad~~ good ~ idea"),
+            (
+                r"$\sum_{i=1}^{n} i$ and $\lim_{x\to 0} a*b*c$",
+                r"$\sum_{i=1}^{n} i$ and $\lim_{x\to 0} a*b*c$",
+            ),
+            (r"\sum_{i} and x_{j}", r"\sum_{i} and x_{j}"),
             (
                 "see [the guide](https://a.example/x).",
                 "see the guide (https://a.example/x).",

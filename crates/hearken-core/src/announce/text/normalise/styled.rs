@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::markup::formula_at;
 use crate::announce::text::markdown::spans;
 
 /// What marks say of a part of a line.
@@ -48,8 +49,18 @@ impl StyledText {
     }
 }
 
-/// Returns a line without its marks. Takes one pass; a mark without a partner stays in place.
+/// Returns a line without its marks; a mark without a partner stays in place.
 pub(super) fn styled(line: &str) -> StyledText {
+    without_marks(line, false)
+}
+
+/// Returns a line without its marks for a face that can't show what they say: what is struck out keeps its tildes.
+pub(super) fn unstyled(line: &str) -> String {
+    without_marks(line, true).text
+}
+
+/// Takes one pass.
+fn without_marks(line: &str, keeps_struck: bool) -> StyledText {
     let is_mark = |b: u8| matches!(b, b'*' | b'_' | b'`' | b'[' | b'~');
     // A fold rather than a search: most lines have none, and are scanned to the end anyway.
     if !line.bytes().fold(false, |marked, b| marked | is_mark(b)) {
@@ -58,7 +69,10 @@ pub(super) fn styled(line: &str) -> StyledText {
             looks: Vec::new(),
         };
     }
-    let Marks { dropped, looks } = marks(line);
+    let Marks { mut dropped, looks } = marks(line);
+    if keeps_struck {
+        dropped.retain(|drop| !line[drop.clone()].starts_with('~'));
+    }
     let mut out = String::with_capacity(line.len());
     let mut at = 0;
     let mut drops = dropped.iter().peekable();
@@ -191,6 +205,14 @@ fn marks(line: &str) -> Marks {
             at = code.end;
             continue;
         }
+        if matches!(c, '$' | '\\')
+            && let Some((_, length)) = formula_at(&line[at..])
+        {
+            // Nothing inside a formula is a mark either.
+            before = line[..at + length].chars().next_back();
+            at += length;
+            continue;
+        }
         if !matches!(c, '*' | '_' | '~') {
             before = Some(c);
             at += c.len_utf8();
@@ -202,10 +224,15 @@ fn marks(line: &str) -> Marks {
         if c != '~' || run == 2 {
             let opens = after.is_some_and(|c| !c.is_whitespace());
             let closes = before.is_some_and(|c: char| !c.is_whitespace());
-            // Inside a word, an underscore is part of a name.
-            let inside = before.is_some_and(char::is_alphanumeric)
-                && after.is_some_and(char::is_alphanumeric);
-            if !(c == '_' && inside) && run <= 3 {
+            // An underscore behind a word opens nothing, and one before a word closes nothing: it is part of a name.
+            let (opens, closes) = match c {
+                '_' => (
+                    opens && !before.is_some_and(char::is_alphanumeric),
+                    closes && !after.is_some_and(char::is_alphanumeric),
+                ),
+                _ => (opens, closes),
+            };
+            if run <= 3 {
                 let partner = open
                     .iter()
                     .rposition(|(sign, length, _)| *sign == c && *length == run);

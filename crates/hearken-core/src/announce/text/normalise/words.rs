@@ -153,6 +153,8 @@ pub struct Words {
     pub type_argument: WordOrTemplate,
     /// A unit per another: `{one}`, `{other}`.
     pub per: WordOrTemplate,
+    /// What comes before a text that is struck out.
+    pub struck: WordOrTemplate,
     /// A second power, after its base.
     pub squared: WordOrTemplate,
     /// A third power, after its base.

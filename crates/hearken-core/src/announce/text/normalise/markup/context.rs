@@ -101,8 +101,41 @@ fn ends_in_modifier(text: &str) -> bool {
     .contains(&word)
 }
 
+/// How far a formula extends at most, in bytes; between single dollar signs, where more are two prices; and the name of an
+/// environment.
+const FORMULA: usize = 2000;
+const DOLLARS: usize = 300;
+const ENVIRONMENT: usize = 64;
+
+/// Returns the formula that begins a text, and the length of all of it: between dollar signs, in `\(…\)` or `\[…\]`, or
+/// from `\begin` to its `\end`, which belong to the formula.
+pub(in crate::announce::text::normalise) fn formula_at(rest: &str) -> Option<(&str, usize)> {
+    if let Some(inside) = rest.strip_prefix("$$") {
+        let end = window(inside, FORMULA).find("$$").filter(|end| *end > 0)?;
+        return Some((&inside[..end], end + 4));
+    }
+    if let Some(inside) = rest.strip_prefix('$') {
+        let end = window(inside, DOLLARS).find('$')?;
+        let is_one = is_formula(&inside[..end], &inside[end + 1..]);
+        return is_one.then_some((&inside[..end], end + 2));
+    }
+    let pairs = [(r"\(", r"\)"), (r"\[", r"\]")];
+    let pair = pairs.iter().find(|(open, _)| rest.starts_with(open));
+    if let Some((_, close)) = pair {
+        let inside = &rest[2..];
+        if let Some(end) = window(inside, FORMULA).find(close).filter(|end| *end > 0) {
+            return Some((&inside[..end], end + 4));
+        }
+    }
+    let name = rest.strip_prefix(r"\begin{")?;
+    let (name, _) = window(name, ENVIRONMENT).split_once('}')?;
+    let close = format!(r"\end{{{name}}}");
+    let end = window(rest, FORMULA).find(&close)? + close.len();
+    Some((&rest[..end], end))
+}
+
 /// Returns whether what is between two dollar signs is a formula rather than text between two prices or variables.
-pub(super) fn is_formula(inside: &str, after: &str) -> bool {
+fn is_formula(inside: &str, after: &str) -> bool {
     let ends = inside.chars().next_back();
     let is_tight =
         ends.is_some_and(|c| !c.is_whitespace()) && !inside.starts_with(char::is_whitespace);
