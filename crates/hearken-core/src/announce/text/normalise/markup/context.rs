@@ -72,7 +72,8 @@ pub(in crate::announce) fn encloses_arguments(rest: &str) -> bool {
             '>' => {
                 depth -= 1;
                 if depth == 0 {
-                    return true;
+                    // A value right behind it makes two comparisons of it: `x<y, y>z`.
+                    return !rest[at + 1..].starts_with(char::is_alphanumeric);
                 }
             }
             ' ' | '0'..='9' if before == '<' => return false,
