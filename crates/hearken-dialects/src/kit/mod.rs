@@ -8,6 +8,13 @@
 //! A dialect reads its agent's messages into the kit's types ([`update`], [`permission`], [`form`]); the kit turns them
 //! into AAEP events and questions, and the person's answers back into decisions. No module here imports a dialect, and
 //! no dialect imports another.
+//!
+//! # Worked example
+//! An agent begins to work: [`turn::Turn::begin`]. It says something: [`turn::Turn::update`]. It asks before it runs a
+//! command: [`shape::call`] reads the call, [`permission::Permission::consent`] makes the question with its answers,
+//! and [`turn::Turn::request`] asks it. The person answers: [`turn::Turn::asked_under`] finds the question by its
+//! token, its `sending` notes the answer, and once that is delivered, [`turn::Turn::answered`] goes on. The agent is
+//! done: [`turn::Turn::end`], and [`turn::Turn::finish`] once [`turn::Turn::is_over`]. In tests, `rig` plays all this.
 
 pub mod address;
 pub mod aside;

@@ -85,7 +85,7 @@ pub struct CallNews {
     pub makes_file: Option<bool>,
     /// The paths that it touches.
     pub places: Option<Vec<String>>,
-    /// The command that it runs.
+    /// The command that it runs; it counts only beside `inputs`.
     pub command: Option<String>,
     /// All its inputs.
     pub inputs: Option<Vec<CallInput>>,

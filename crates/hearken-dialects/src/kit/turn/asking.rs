@@ -269,6 +269,9 @@ impl Turn {
     }
 
     /// Notes that an answer was delivered; returns the person's reason for a rejection, if they gave one.
+    ///
+    /// A call that was allowed is announced once the agent reports it, or after a moment. If the turn can end before
+    /// that, report the call as running, or it seems that the agent never made it.
     pub fn answered(
         &mut self,
         request: u64,
