@@ -6,7 +6,7 @@
 
 use crate::config::Verbosity;
 use crate::protocol::RiskLevel;
-use crate::session::{Change, Question, QuestionBody, Sessions, Standing, TokenUse};
+use crate::session::{AnswerReach, Change, Question, QuestionBody, Sessions, TokenUse};
 
 use super::answerable::hides_something;
 use super::{Announcer, Draft};
@@ -99,10 +99,10 @@ impl Announcer {
             doubts.push(text("question.unnamed"));
         }
         match question.standing {
-            Standing::LinkLost | Standing::Resumed => {
+            AnswerReach::LinkLost | AnswerReach::Resumed => {
                 doubts.push(text("question.perhaps_answered"))
             }
-            Standing::Live | Standing::NotAnswerable => {}
+            AnswerReach::Live | AnswerReach::NotAnswerable => {}
         }
         match question.token_use {
             TokenUse::Own => {}

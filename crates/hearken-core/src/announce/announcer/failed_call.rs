@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::config::Verbosity;
 use crate::protocol::{
-    Attached, CallExit, CallFacts, CallOutput, NO_END, STOPPED, ToolCompleted, ToolStatus,
+    Attachments, CallExit, CallFacts, CallOutput, NO_END, STOPPED, ToolCompleted, ToolStatus,
 };
 use crate::session::Change;
 
@@ -267,9 +267,9 @@ impl Announcer {
             && let Some(output) = output_of(change, event)
             && is_report(&output)
         {
-            facts.attached = Some(Arc::new(Attached {
+            facts.attached = Some(Arc::new(Attachments {
                 output: Some(output),
-                ..Attached::clone(&change.attached)
+                ..Attachments::clone(&change.attached)
             }));
         }
     }

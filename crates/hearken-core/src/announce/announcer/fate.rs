@@ -5,14 +5,14 @@
 
 use crate::config::Verbosity;
 use crate::protocol::{Answer, Decision};
-use crate::session::{Closing, Given, Question, QuestionBody, ReplyState};
+use crate::session::{CloseReason, GivenAnswer, Question, QuestionBody, ReplyState};
 
 use super::Announcer;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
 impl Announcer {
-    pub(super) fn closed(&self, question: &Question, how: &Closing) -> Vec<Segment> {
+    pub(super) fn closed(&self, question: &Question, how: &CloseReason) -> Vec<Segment> {
         let (key, args) = self.closed_phrase(question, how);
         self.phrases.say(key, Verbosity::Normal, &args)
     }
@@ -37,7 +37,7 @@ impl Announcer {
     fn closed_phrase(
         &self,
         question: &Question,
-        how: &Closing,
+        how: &CloseReason,
     ) -> (&'static str, [(&'static str, Arg); 6]) {
         let words = |answer: &Answer| self.answer_words(question, answer);
         let given = question.reply.given();
@@ -54,83 +54,79 @@ impl Announcer {
             ("by", self.person(how)),
         ];
         let key = match how {
-            Closing::SessionEnded => "question.closed.session",
-            Closing::AskedAgain => "question.closed.asked_again",
-            Closing::Changed => "question.closed.changed",
-            Closing::Unsubscribed if given.is_some() => "question.closed.unsubscribed.answered",
-            Closing::Unsubscribed => "question.closed.unsubscribed",
-            Closing::Stopped => "question.closed.stopped",
-            Closing::TakenBack => "question.closed.taken_back",
-            Closing::AnsweredBy { decision, .. } => match decision {
+            CloseReason::SessionEnded => "question.closed.session",
+            CloseReason::AskedAgain => "question.closed.asked_again",
+            CloseReason::Changed => "question.closed.changed",
+            CloseReason::Unsubscribed if given.is_some() => "question.closed.unsubscribed.answered",
+            CloseReason::Unsubscribed => "question.closed.unsubscribed",
+            CloseReason::Stopped => "question.closed.stopped",
+            CloseReason::TakenBack => "question.closed.taken_back",
+            CloseReason::AnsweredBy { decision, .. } => match decision {
                 Some(Decision::Accept) => "question.closed.by.accepted",
                 Some(Decision::Reject) => "question.closed.by.rejected",
                 Some(Decision::Other(_)) | None => "question.closed.by.answered",
             },
-            Closing::LinkGone => "question.closed.link",
-            Closing::Unheard => "question.closed.unheard",
-            Closing::Forgotten => "question.closed.forgotten",
-            Closing::StateLeft { .. } | Closing::ToolWentOn { .. } | Closing::DecidedBefore => {
-                match &question.reply {
-                    ReplyState::Settling(..) | ReplyState::Resolved(..) => {
-                        "question.closed.answered"
-                    }
-                    ReplyState::PerhapsResolved(given, _) if speaks_against(how, given) => {
-                        "question.closed.against"
-                    }
-                    ReplyState::PerhapsResolved(..) => "question.closed.perhaps",
-                    ReplyState::Unanswered
-                    | ReplyState::Sending(_)
-                    | ReplyState::Retrying(_)
-                    | ReplyState::SendingAgain(_)
-                    | ReplyState::RetryingAgain(_)
-                    | ReplyState::Perhaps(_)
-                    | ReplyState::Written(_)
-                    | ReplyState::Sent(_)
-                    | ReplyState::TimedOut
-                    | ReplyState::Withdrawn(_) => match (how.implied(), &question.body) {
-                        (Some(Decision::Accept), QuestionBody::Confirmation(_))
-                            if question.lapsed =>
-                        {
-                            "question.closed.lapsed"
-                        }
-                        (Some(Decision::Accept), QuestionBody::Confirmation(_)) => {
-                            "question.closed.accepted"
-                        }
-                        (Some(Decision::Reject), QuestionBody::Confirmation(_)) => {
-                            "question.closed.rejected"
-                        }
-                        (
-                            Some(Decision::Accept | Decision::Reject | Decision::Other(_)) | None,
-                            QuestionBody::Confirmation(_) | QuestionBody::Clarification(_),
-                        ) => "question.closed.elsewhere",
-                    },
+            CloseReason::LinkGone => "question.closed.link",
+            CloseReason::Unheard => "question.closed.unheard",
+            CloseReason::Forgotten => "question.closed.forgotten",
+            CloseReason::StateLeft { .. }
+            | CloseReason::ToolWentOn { .. }
+            | CloseReason::DecidedBefore => match &question.reply {
+                ReplyState::Settling(..) | ReplyState::Resolved(..) => "question.closed.answered",
+                ReplyState::PerhapsResolved(given, _) if speaks_against(how, given) => {
+                    "question.closed.against"
                 }
-            }
+                ReplyState::PerhapsResolved(..) => "question.closed.perhaps",
+                ReplyState::Unanswered
+                | ReplyState::Sending(_)
+                | ReplyState::Retrying(_)
+                | ReplyState::SendingAgain(_)
+                | ReplyState::RetryingAgain(_)
+                | ReplyState::Perhaps(_)
+                | ReplyState::Written(_)
+                | ReplyState::Sent(_)
+                | ReplyState::TimedOut
+                | ReplyState::Withdrawn(_) => match (how.implied(), &question.body) {
+                    (Some(Decision::Accept), QuestionBody::Confirmation(_)) if question.lapsed => {
+                        "question.closed.lapsed"
+                    }
+                    (Some(Decision::Accept), QuestionBody::Confirmation(_)) => {
+                        "question.closed.accepted"
+                    }
+                    (Some(Decision::Reject), QuestionBody::Confirmation(_)) => {
+                        "question.closed.rejected"
+                    }
+                    (
+                        Some(Decision::Accept | Decision::Reject | Decision::Other(_)) | None,
+                        QuestionBody::Confirmation(_) | QuestionBody::Clarification(_),
+                    ) => "question.closed.elsewhere",
+                },
+            },
         };
         (key, args)
     }
 
     /// Names the person who answered a question instead of this one; empty if nobody did.
-    fn person(&self, how: &Closing) -> Arg {
+    fn person(&self, how: &CloseReason) -> Arg {
         match how {
-            Closing::AnsweredBy {
+            CloseReason::AnsweredBy {
                 person: Some(name), ..
             } => Arg::Name(name.to_string()),
-            Closing::AnsweredBy { person: None, .. } => {
+            CloseReason::AnsweredBy { person: None, .. } => {
                 Arg::Own(self.phrases.text("person.other", &[]))
             }
-            Closing::StateLeft { .. }
-            | Closing::ToolWentOn { .. }
-            | Closing::SessionEnded
-            | Closing::AskedAgain
-            | Closing::Changed
-            | Closing::DecidedBefore
-            | Closing::Unsubscribed
-            | Closing::Stopped
-            | Closing::TakenBack
-            | Closing::LinkGone
-            | Closing::Forgotten
-            | Closing::Unheard => Arg::own(""),
+            CloseReason::StateLeft { .. }
+            | CloseReason::ToolWentOn { .. }
+            | CloseReason::SessionEnded
+            | CloseReason::AskedAgain
+            | CloseReason::Changed
+            | CloseReason::DecidedBefore
+            | CloseReason::Unsubscribed
+            | CloseReason::Stopped
+            | CloseReason::TakenBack
+            | CloseReason::LinkGone
+            | CloseReason::Forgotten
+            | CloseReason::Unheard => Arg::own(""),
         }
     }
 
@@ -209,7 +205,7 @@ impl Announcer {
 }
 
 /// Returns whether what closed a question implies a different decision than the one that was given.
-fn speaks_against(how: &Closing, given: &Given) -> bool {
+fn speaks_against(how: &CloseReason, given: &GivenAnswer) -> bool {
     match (&given.answer, how.implied()) {
         (Answer::Decision { decision, .. }, Some(implied)) => *decision != implied,
         (Answer::Decision { .. } | Answer::Response(_), _) => false,

@@ -53,7 +53,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
-use crate::protocol::{AgentId, Attached, Now, OutputId, OutputStreaming, Urgency};
+use crate::protocol::{AgentId, Attachments, Now, OutputId, OutputStreaming, Urgency};
 use crate::session::{Change, Fate, LinkId, SessionKey, Sessions, What};
 use jiff::Timestamp;
 use smallvec::SmallVec;
@@ -504,7 +504,7 @@ impl Announcer {
             fallbacks: Vec::new(),
             direction,
             replayed,
-            attached: Attached::none(),
+            attached: Attachments::none(),
             correlation: None,
             what: What::SessionJoined,
         };

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::session::{Keyed, KeyedSlab, LinkId, Names, Session, SessionKey};
+use crate::session::{KeyName, KeyedItem, KeyedSlab, LinkId, Session, SessionKey};
 
 use crate::announce::announcement::Opening;
 use crate::announce::text::coalesce::{Boundary, Coalescer};
@@ -129,7 +129,7 @@ impl Outputs {
     }
 
     /// Returns the place of an output.
-    pub(super) fn place(&self, name: &impl Names<OutputKey>) -> Option<usize> {
+    pub(super) fn place(&self, name: &impl KeyName<OutputKey>) -> Option<usize> {
         self.slots.place(name)
     }
 
@@ -332,19 +332,19 @@ impl OutputSlot {
     }
 }
 
-impl Names<OutputKey> for (&SessionKey, Option<&OutputId>) {
+impl KeyName<OutputKey> for (&SessionKey, Option<&OutputId>) {
     fn names(&self, key: &OutputKey) -> bool {
         *self == (&key.0, key.1.as_ref())
     }
 }
 
-impl Names<OutputKey> for (LinkId, &AgentId, &SessionId, Option<&OutputId>) {
+impl KeyName<OutputKey> for (LinkId, &AgentId, &SessionId, Option<&OutputId>) {
     fn names(&self, key: &OutputKey) -> bool {
         *self == (key.0.link, &key.0.agent, &key.0.session, key.1.as_ref())
     }
 }
 
-impl Keyed for OutputSlot {
+impl KeyedItem for OutputSlot {
     type Key = OutputKey;
 
     fn key(&self) -> &OutputKey {

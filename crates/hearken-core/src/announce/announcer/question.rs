@@ -5,9 +5,9 @@ use std::time::Duration;
 use crate::config::Verbosity;
 use crate::protocol::{
     Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, Response, RiskLevel,
-    Undoing,
+    UndoStatement,
 };
-use crate::session::{Question, QuestionBody, Sessions, Standing};
+use crate::session::{AnswerReach, Question, QuestionBody, Sessions};
 
 use super::answerable::label_of;
 use super::{Announcer, Manner};
@@ -104,8 +104,10 @@ impl Announcer {
     ) -> Vec<Segment> {
         if again {
             let key = match question.standing {
-                Standing::Resumed => "question.again.perhaps",
-                Standing::Live | Standing::LinkLost | Standing::NotAnswerable => "question.again",
+                AnswerReach::Resumed => "question.again.perhaps",
+                AnswerReach::Live | AnswerReach::LinkLost | AnswerReach::NotAnswerable => {
+                    "question.again"
+                }
             };
             return self.phrases.say(
                 key,
@@ -233,12 +235,12 @@ impl Announcer {
         };
         let states_risk = !matches!(asked.risk_level, Some(RiskLevel::Other(_)) | None);
         let mut reversibility = match asked.undoing() {
-            Undoing::Reversible => text("question.reversibility.reversible"),
-            Undoing::WithEffort => text("question.reversibility.effort"),
-            Undoing::Irreversible => text("question.reversibility.irreversible"),
-            Undoing::Unknown if states_risk => text("question.reversibility.unknown"),
+            UndoStatement::Reversible => text("question.reversibility.reversible"),
+            UndoStatement::WithEffort => text("question.reversibility.effort"),
+            UndoStatement::Irreversible => text("question.reversibility.irreversible"),
+            UndoStatement::Unknown if states_risk => text("question.reversibility.unknown"),
             // An unknown risk includes it.
-            Undoing::Unknown => String::new(),
+            UndoStatement::Unknown => String::new(),
         };
         let more: Vec<String> = asked
             .extra_context

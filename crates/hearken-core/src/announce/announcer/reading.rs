@@ -18,7 +18,9 @@ use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Segment, naming};
 use crate::config::Verbosity;
-use crate::protocol::{Attached, CallOutput, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
+use crate::protocol::{
+    Attachments, CallOutput, ChangedLine, FileChange, Hunk, PlanStage, PlanStep,
+};
 
 /// The maximum number of lines in a part.
 const MOST_LINES: usize = 6;
@@ -31,7 +33,7 @@ const MOST_SPANS: usize = 3;
 
 impl Announcer {
     /// Returns the parts of the attached material; none if it contains nothing of the kind.
-    pub fn parts_of(&self, attached: &Attached, reads: Reads) -> Vec<Vec<Segment>> {
+    pub fn parts_of(&self, attached: &Attachments, reads: Reads) -> Vec<Vec<Segment>> {
         match reads {
             Reads::Changes => self.parts_of_changes(&attached.changes),
             Reads::Output => attached
@@ -44,7 +46,7 @@ impl Announcer {
     }
 
     /// Returns a summary of what can be read.
-    pub fn summary_of(&self, attached: &Attached, reads: Reads) -> Vec<Segment> {
+    pub fn summary_of(&self, attached: &Attachments, reads: Reads) -> Vec<Segment> {
         match reads {
             Reads::Changes => attached
                 .changes
@@ -85,7 +87,7 @@ impl Announcer {
     }
 
     /// Returns where each part of the changes begins: the place, counted over all files, and the number of its line.
-    pub fn places_of_parts(&self, attached: &Attached) -> Vec<(usize, u64)> {
+    pub fn places_of_parts(&self, attached: &Attachments) -> Vec<(usize, u64)> {
         let parts = self.placed_parts(&attached.changes);
         parts.into_iter().map(|(at, _)| at).collect()
     }

@@ -13,7 +13,7 @@ use super::reading::words;
 use crate::announce::text::normalise::clean;
 use crate::announce::text::speakable;
 use crate::announce::words::segment::join;
-use crate::protocol::{Attached, ChangedLine, Hunk};
+use crate::protocol::{Attachments, ChangedLine, Hunk};
 use crate::session::{Question, QuestionBody, Sessions};
 
 /// The longest line in which changed words are looked for, in characters.
@@ -43,7 +43,7 @@ impl Announcer {
     }
 
     /// Returns the places that change, in the order of [`Announcer::places_of_parts`].
-    pub fn changes_in_sight<'a>(&self, attached: &'a Attached) -> Vec<ChangeInSight<'a>> {
+    pub fn changes_in_sight<'a>(&self, attached: &'a Attachments) -> Vec<ChangeInSight<'a>> {
         let mut places = Vec::new();
         for change in &attached.changes {
             // How far the numbers of the new text are ahead; not known behind lines that were left out.
@@ -227,9 +227,9 @@ mod tests {
             hunks,
             ..FileChange::default()
         };
-        let attached = Attached {
+        let attached = Attachments {
             changes: vec![change],
-            ..Attached::default()
+            ..Attachments::default()
         };
         let places = announcer.changes_in_sight(&attached);
         assert_eq!(

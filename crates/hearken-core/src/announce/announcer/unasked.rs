@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::announce::findings::changes_files;
-use crate::protocol::{AgentId, Attached, ToolStatus};
+use crate::protocol::{AgentId, Attachments, ToolStatus};
 use crate::session::{Change, LinkId, QuestionBody, Sessions, What};
 
 /// How many agents are remembered; of further ones nothing is said.
@@ -46,6 +46,6 @@ impl AgentsThatAsked {
 }
 
 /// Returns whether a call changed files, as far as its translator and its command show.
-fn changes(attached: &Attached) -> bool {
+fn changes(attached: &Attachments) -> bool {
     !attached.changes.is_empty() || attached.deed.as_ref().is_some_and(changes_files)
 }

@@ -4,7 +4,7 @@
 //! fault (`config`), the file that contains it (`runtime`).
 
 use crate::config::{
-    AnswerFault, AnswersFault, ConfigError, Misfit, PolicyFault, SourceFault, Takes,
+    AcceptedValues, AnswerFault, AnswersFault, ConfigError, Misfit, PolicyFault, SourceFault,
 };
 
 use super::phrase::{Arg, Phrases};
@@ -37,29 +37,29 @@ impl Phrases {
     }
 
     /// Words which values a setting takes.
-    fn takes(&self, takes: &Takes) -> String {
+    fn takes(&self, takes: &AcceptedValues) -> String {
         match takes {
-            Takes::Between { least, most } => {
+            AcceptedValues::Between { least, most } => {
                 let args = [("least", Arg::own(least)), ("most", Arg::own(most))];
                 self.text("settings.takes.between", &args)
             }
-            Takes::ZeroOrBetween { least, most } => {
+            AcceptedValues::ZeroOrBetween { least, most } => {
                 let args = [("least", Arg::own(least)), ("most", Arg::own(most))];
                 self.text("settings.takes.zero", &args)
             }
-            Takes::AtLeast(least) => {
+            AcceptedValues::AtLeast(least) => {
                 self.text("settings.takes.least", &[("least", Arg::own(least))])
             }
-            Takes::AtLeastThatOf(setting) => {
+            AcceptedValues::AtLeastThatOf(setting) => {
                 self.text("settings.takes.least", &[("least", Arg::own(setting))])
             }
-            Takes::SomeOf(names) => {
+            AcceptedValues::SomeOf(names) => {
                 let names = Arg::Own(names.join(", "));
                 self.text("settings.takes.some", &[("names", names)])
             }
-            Takes::Languages => self.text("settings.takes.languages", &[]),
-            Takes::Pronunciations => self.text("settings.takes.pronunciations", &[]),
-            Takes::Deliveries => self.text("settings.takes.deliveries", &[]),
+            AcceptedValues::Languages => self.text("settings.takes.languages", &[]),
+            AcceptedValues::Pronunciations => self.text("settings.takes.pronunciations", &[]),
+            AcceptedValues::Deliveries => self.text("settings.takes.deliveries", &[]),
         }
     }
 

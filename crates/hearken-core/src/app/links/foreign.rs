@@ -4,7 +4,7 @@
 //! else. Not here: what is AAEP (`dialect`), broken messages (`reading`).
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::{Foreign, NoEvent};
+use crate::dialect::{ForeignFormat, NoEvent};
 use crate::link::LinkId;
 
 use super::Links;
@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 4096;
 
 impl Links {
     /// Handles a message that is not AAEP: no agent sent it.
-    pub(super) fn foreign(&mut self, id: LinkId, what: Foreign, cx: &mut AppCx) -> AppFacts {
+    pub(super) fn foreign(&mut self, id: LinkId, what: ForeignFormat, cx: &mut AppCx) -> AppFacts {
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
         };
@@ -101,7 +101,7 @@ impl Links {
                 alone.push(error);
                 let lines = alone.len();
                 let is_long = lines >= MOST_LINES || text.len() > MOST_BYTES;
-                if let Some(what) = Foreign::of_beginning(text) {
+                if let Some(what) = ForeignFormat::of_beginning(text) {
                     *beginning = Beginning::Known(what);
                     let lines = std::iter::repeat_n(NoEvent::Foreign(what), lines);
                     return Ok(judged_alone(id, lines));

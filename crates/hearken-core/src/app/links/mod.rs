@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use crate::announce::{Announcer, SpeechQueue};
 use crate::config::{AskMode, Config};
-use crate::dialect::{self, Cx, Out, Start, Terms, Wish, Words};
+use crate::dialect::{self, Cx, Out, SharedWording, Start, Terms, Wish};
 use crate::link::{self, Address, LinkId};
 use crate::protocol::{AgentId, KeyRing, Now, Reply};
 
@@ -191,7 +191,7 @@ pub(crate) fn starts(
     terms: impl Fn(LinkId) -> Terms,
 ) -> Vec<Start> {
     let mut seed = seed;
-    let words = Words::new(EveryLanguage::best_for(&config.announce.languages));
+    let words = SharedWording::new(EveryLanguage::best_for(&config.announce.languages));
     let start = |(at, source): (usize, &SourceSetup)| {
         let start = Start {
             carrier: source.carrier,

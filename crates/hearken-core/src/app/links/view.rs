@@ -5,10 +5,12 @@
 
 use std::time::Duration;
 
-use crate::dialect::{self, Connection, Dialect, MachineThere, NoEvent, Offered, PromptableAgent};
+use crate::dialect::{
+    self, Connection, Dialect, MachineThere, NoEvent, OfferedCommand, PromptableAgent,
+};
 use crate::link::LinkId;
-use crate::protocol::{Decoded, Now, Recent};
-use crate::session::Standing;
+use crate::protocol::{Decoded, Now, RecentValues};
+use crate::session::AnswerReach;
 
 use super::beginning::Beginning;
 use super::remarks::Remarks;
@@ -48,7 +50,7 @@ pub struct LinkView {
     pub program: bool,
     remarks: Remarks,
     /// What recent events were made of.
-    recent: Recent,
+    recent: RecentValues,
     /// The dialect between its frames and the app.
     dialect: Box<dyn Dialect>,
     told: LastAnnounced,
@@ -94,7 +96,7 @@ struct Back {
     /// When it counts as steady.
     steady_at: Option<Duration>,
     /// When a server that resumed where it had broken off counts as the one that asked, and how certain that is.
-    resumed_at: Option<(Duration, Standing)>,
+    resumed_at: Option<(Duration, AnswerReach)>,
 }
 
 impl LinkView {
@@ -111,7 +113,7 @@ impl LinkView {
             id,
             name,
             other_name: as_given.map_or(OtherName::None, OtherName::AsGiven),
-            recent: Recent::default(),
+            recent: RecentValues::default(),
             phase: LinkPhase::Disconnected,
             answerable,
             // A recording is either there or not.
@@ -196,7 +198,7 @@ impl LinkView {
     }
 
     /// Returns the commands that it accepts instead of a prompt.
-    pub(in crate::app) fn offers(&self) -> &[Offered] {
+    pub(in crate::app) fn offers(&self) -> &[OfferedCommand] {
         self.dialect.offers()
     }
 
@@ -291,7 +293,7 @@ impl LinkView {
     }
 
     /// Handles the report that the server resumed where it had broken off.
-    pub(super) fn resumed(&mut self, standing: Standing, now: Now) {
+    pub(super) fn resumed(&mut self, standing: AnswerReach, now: Now) {
         // Some know only after they have asked what is open there, and the first answer has already announced the
         // return.
         if matches!(self.told, LastAnnounced::Lost | LastAnnounced::Up) {
@@ -314,7 +316,7 @@ impl LinkView {
     }
 
     /// Returns, once, how certain it is that the one that asked is there again.
-    pub(super) fn take_resumed(&mut self, now: Now) -> Option<Standing> {
+    pub(super) fn take_resumed(&mut self, now: Now) -> Option<AnswerReach> {
         let due = self.back.resumed_at.take_if(|(at, _)| now.monotonic >= *at);
         due.map(|(_, standing)| standing)
     }

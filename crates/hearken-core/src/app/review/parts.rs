@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::announce::{
     About, Announcement, AnnouncementId, Arg, Class, Kind, Quote, Quoted, Reads, Segment,
 };
-use crate::protocol::Attached;
+use crate::protocol::Attachments;
 use crate::session::{QuestionId, Session, SessionKey};
 
 use super::Review;
@@ -206,7 +206,7 @@ impl Review {
     /// Opens something for reading, and returns its announcement: what it is, and all of it if it is a single part.
     fn begin(
         &mut self,
-        attached: &Attached,
+        attached: &Attachments,
         reads: Reads,
         quote: Quote,
         cx: &AppCx,
