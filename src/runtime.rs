@@ -84,7 +84,7 @@ pub use setup_terminal::set_up;
 use external_editor::Editor;
 use face_output::FaceOutput;
 use input_facts::{Inputs, Upheaval};
-use output_writer::Broken;
+use output_writer::WriteFault;
 use source_feed::SourceFeeds;
 use surroundings::Surroundings;
 
@@ -276,10 +276,10 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 output.give_up();
                 queue.push(Input::Terminate);
             }
-            Some(Broken::Gone) => {
+            Some(WriteFault::Gone) => {
                 shell.exit.get_or_insert(Exit::Clean);
             }
-            Some(Broken::Failed(error)) => {
+            Some(WriteFault::Failed(error)) => {
                 unwritten = Some(Unwritten(error));
                 shell.exit.get_or_insert(Exit::Clean);
             }
@@ -329,7 +329,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     }
     feeds.close().await;
     // The last lines may be the ones that could not be written.
-    if let Some(Broken::Failed(error)) = output.writer().broken() {
+    if let Some(WriteFault::Failed(error)) = output.writer().broken() {
         unwritten = Some(Unwritten(error));
     }
     // The app owns nothing that must be shut down, and the process memory is freed as a whole: dropping thousands of

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::support::PATIENCE;
 use crate::support::pty_terminal::Terminal;
-use crate::support::ssip::{FakeSsip, LineKind, address};
+use crate::support::scripted_ssip::{FakeSsip, LineKind, address};
 
 /// The number of events per second, and the duration: enough questions for a 99th percentile.
 pub const ISSUE: (u32, Duration) = (10_000, Duration::from_secs(20));

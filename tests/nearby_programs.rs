@@ -7,7 +7,7 @@ use crate::support::child::{Hearken, command};
 #[cfg(unix)]
 use crate::support::pty_terminal::Terminal;
 #[cfg(unix)]
-use crate::support::ssip::{FakeSsip, WordsFate, address};
+use crate::support::scripted_ssip::{FakeSsip, WordsFate, address};
 
 /// A private folder for programs, settings and sockets.
 struct NearbyFolder(tempfile::TempDir);

@@ -12,7 +12,7 @@ use hearken::demo::{DemoSettings, ServedDemo, serve};
 use crate::latency::Flood;
 use crate::support::child::{Hearken, command};
 use crate::support::pty_terminal::Terminal;
-use crate::support::ssip::{CommandAnswer, FakeSsip, Folder, WordsFate, address};
+use crate::support::scripted_ssip::{CommandAnswer, FakeSsip, Folder, WordsFate, address};
 use crate::support::{block_on, within};
 
 /// How soon the screen reacts to a key, whatever the voice does.

@@ -161,7 +161,7 @@ impl Latency {
 
 /// The latency of typed input, each list sorted and not empty.
 #[derive(Debug, Clone)]
-pub(super) struct Typed {
+pub(super) struct InputLatency {
     /// The number of events per second.
     pub(super) rate: u32,
     /// From an answer to its reply.
@@ -170,7 +170,7 @@ pub(super) struct Typed {
     pub(super) stops: Option<Vec<Duration>>,
 }
 
-impl Typed {
+impl InputLatency {
     /// Returns it as one line, which follows the latency line for the same rate.
     pub(super) fn text(&self, words: &Phrases) -> String {
         let mut args = Vec::new();
@@ -312,9 +312,9 @@ mod tests {
         }
     }
 
-    fn typed(stops: bool) -> Typed {
+    fn typed(stops: bool) -> InputLatency {
         let times = |times: &[u64]| times.iter().copied().map(Duration::from_millis).collect();
-        Typed {
+        InputLatency {
             rate: 1000,
             replies: times(&[1, 2, 3]),
             stops: stops.then(|| times(&[4])),

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::daemon::{Daemon, VoiceEntry};
 use super::event_latency::RATE;
 use super::event_server::BenchServer;
-use super::figures::Typed;
+use super::figures::InputLatency;
 use super::flood::Flood;
 use super::measured_child::{PATIENCE, Program};
 use super::{FACE, Measurement, TemporaryFolder, Unmeasured};
@@ -37,7 +37,7 @@ pub(super) fn time(
     settings: &str,
     place: &TemporaryFolder,
     over: &AtomicBool,
-) -> Result<Typed, Unmeasured> {
+) -> Result<InputLatency, Unmeasured> {
     let replies = answers(request.paced, settings, over)?;
     let stops = match Daemon::start(&place.file("voice")) {
         Ok(daemon) => Some(stops(request.paced, settings, &daemon, over)?),
@@ -52,7 +52,7 @@ pub(super) fn time(
         }
         Err(error) => return Err(error.into()),
     };
-    Ok(Typed {
+    Ok(InputLatency {
         rate: RATE,
         replies,
         stops,

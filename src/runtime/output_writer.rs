@@ -45,14 +45,14 @@ struct SingleWrite<T> {
 
 /// Why nothing more is written.
 #[derive(Debug)]
-pub(super) enum Broken {
+pub(super) enum WriteFault {
     /// The reader is gone: the pipe is closed or the terminal has disappeared.
     Gone,
     /// The output can't be written: the disk is full, or the file has reached its size limit.
     Failed(io::Error),
 }
 
-impl Broken {
+impl WriteFault {
     fn of(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe || terminal::is_gone(&error) {
             Self::Gone
@@ -65,7 +65,7 @@ impl Broken {
 #[derive(Debug)]
 struct WriterState<T> {
     waiting: AtomicUsize,
-    broken: Mutex<Option<Broken>>,
+    broken: Mutex<Option<WriteFault>>,
     changed: Notify,
     /// Completed writes not yet collected: never more than had been waiting.
     written: Mutex<Vec<CompletedWrite<T>>>,
@@ -73,7 +73,7 @@ struct WriterState<T> {
 
 impl<T> WriterState<T> {
     /// Returns what broke; a poisoned lock still holds a valid value.
-    fn lock(&self) -> MutexGuard<'_, Option<Broken>> {
+    fn lock(&self) -> MutexGuard<'_, Option<WriteFault>> {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -115,7 +115,7 @@ impl<T: Send + 'static> OutputWriter<T> {
                     }));
                 }
                 shared.waiting.fetch_sub(text.len(), Ordering::AcqRel);
-                let broken = written.err().map(Broken::of);
+                let broken = written.err().map(WriteFault::of);
                 let over = broken.is_some();
                 if over {
                     *shared.lock() = broken;
@@ -205,7 +205,7 @@ impl<T: Send + 'static> OutputWriter<T> {
     }
 
     /// Returns once why nothing more can be written.
-    pub(super) fn broken(&self) -> Option<Broken> {
+    pub(super) fn broken(&self) -> Option<WriteFault> {
         self.state.lock().take()
     }
 
@@ -361,14 +361,14 @@ mod tests {
     #[test]
     fn a_reader_that_is_gone_is_noticed() {
         let broken = after(io::ErrorKind::BrokenPipe);
-        assert!(matches!(broken, Some(Broken::Gone)), "{broken:?}");
+        assert!(matches!(broken, Some(WriteFault::Gone)), "{broken:?}");
     }
 
     #[test]
     fn a_full_disk_is_no_reader_that_is_gone() {
         for kind in [io::ErrorKind::StorageFull, io::ErrorKind::FileTooLarge] {
             let broken = after(kind);
-            let Some(Broken::Failed(error)) = broken else {
+            let Some(WriteFault::Failed(error)) = broken else {
                 panic!("{broken:?}");
             };
             assert_eq!(error.kind(), kind);
@@ -376,7 +376,7 @@ mod tests {
     }
 
     /// Returns what happens after a line whose every write fails.
-    fn after(kind: io::ErrorKind) -> Option<Broken> {
+    fn after(kind: io::ErrorKind) -> Option<WriteFault> {
         struct Failing(io::ErrorKind);
         impl Write for Failing {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {

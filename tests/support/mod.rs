@@ -8,7 +8,7 @@ pub mod page;
 pub mod pty_terminal;
 pub mod scripted_handshake;
 #[cfg(unix)]
-pub mod ssip;
+pub mod scripted_ssip;
 pub mod stage;
 pub mod stand_in;
 pub mod svg;

@@ -1,7 +1,7 @@
 //! How a question can be answered, and what answering it takes.
 //!
 //! Responsibilities: whether it can be answered, in one step or two, and the label of each response.
-//! Not here: the words for any of this (`answer_keys`, `doubt`, `question`).
+//! Not here: the words for any of this (`answer_keys`, `doubt`, `question_wording`).
 
 use crate::announce::text::speakable;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use crate::config::Verbosity;
 use crate::protocol::Severity;
 use crate::session::{Anomaly, AnomalyDetail, AnomalyKind, Change, Danger, Sessions};
 
-use super::wording::tool;
+use super::change_wording::tool;
 use super::{Announcer, Draft, Manner};
 use crate::announce::announcement::{About, Aloud, Class, Kind};
 use crate::announce::words::departure::{args_of, key_of};

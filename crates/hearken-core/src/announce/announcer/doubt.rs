@@ -2,7 +2,7 @@
 //! hidden in it, what may have become of an answer.
 //!
 //! Responsibilities: those sentences. Not here: whether a question takes two steps (`answerable`), how the
-//! question itself is worded (`question`), asking for the second step (`app`).
+//! question itself is worded (`question_wording`), asking for the second step (`app`).
 
 use crate::config::Verbosity;
 use crate::protocol::RiskLevel;

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: how a session's start is worded, which states go unspoken, when the agent's own sentence
 //! is enough for a tool's result, and when a call was just agreed to. Not here: the phrases themselves
-//! (`wording`), whether an announcement is spoken at all (`publish`).
+//! (`change_wording`), whether an announcement is spoken at all (`publish`).
 //!
 //! # Mental model
 //! A careful person who reports what an agent does leaves out what the next sentence says anyway: that it
@@ -22,7 +22,7 @@ use crate::session::{
     AgentState, Change, CloseReason, Consent, Question, QuestionId, ReplyState, Sessions, ToolCall,
 };
 
-use super::wording::agents;
+use super::change_wording::agents;
 use super::{Announcer, Draft};
 use crate::announce::announcement::{Aloud, Announcement, Class, Kind};
 use crate::announce::text::speakable::same_letters;

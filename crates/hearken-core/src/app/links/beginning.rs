@@ -1,7 +1,7 @@
 //! Recordings that begin with an object over many lines: what an agent saved of a conversation, or something else.
 //!
 //! Responsibilities: the first lines, until they show what it is. Not here: what it looks like (`dialect`), holding and
-//! announcing it (`foreign`).
+//! announcing it (`foreign_sources`).
 
 use crate::dialect::{ForeignFormat, NoEvent};
 

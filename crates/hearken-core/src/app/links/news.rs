@@ -1,7 +1,7 @@
 //! News of sources: up, down, what arrived, what was left out.
 //!
 //! Responsibilities: the order of a link's news, its dialect's wishes and the announcements of both; announcing each
-//! turn once. Not here: what the turns are (`view`), the wishes (`wishes`).
+//! turn once. Not here: what the turns are (`source_view`), the wishes (`wishes`).
 
 use std::time::Duration;
 

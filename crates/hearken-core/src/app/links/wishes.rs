@@ -1,7 +1,7 @@
 //! The wishes of a link's dialect, carried out in order.
 //!
 //! Responsibilities: turning each wish into an effect, a change of sessions or an announcement. Not here: which wishes
-//! exist (`dialect`), events (`reading`).
+//! exist (`dialect`), events (`text_reading`).
 
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::{self, AgentPast, CatchUpPhase, Out, QuestionEnd, QuestionsStanding};

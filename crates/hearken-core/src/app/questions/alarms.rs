@@ -14,7 +14,7 @@ use crate::protocol::RiskLevel;
 use crate::session::{AnswerReach, Ended, LinkId, Question, QuestionBody, QuestionId};
 
 use super::Questions;
-use super::shown::ALARMS;
+use super::shown_question::ALARMS;
 use crate::app::{AppCx, Effect, Notice, Noticed};
 
 impl Questions {

@@ -22,7 +22,7 @@ use crate::keys::Press;
 use crate::session::Question;
 
 use super::Questions;
-use super::known::Hearing;
+use super::question_exposure::Hearing;
 use crate::app::setup::LineSource;
 
 /// Why a question can't be answered yet.

@@ -14,11 +14,11 @@ use std::sync::mpsc::Sender;
 
 use tts::{Tts, UtteranceId, Voice};
 
-use super::speech_child::{ChildNews, Ends, Engine, SpeechEvent};
 use super::child_messages::{ChildReport, Name, SpeechNotice, SpokenWords, Why};
+use super::speech_child::{ChildNews, Ends, Engine, SpeechEvent};
 use crate::announce::{Mark, Sound};
-use crate::voice::voice_languages::covers;
 use crate::voice::pitch;
+use crate::voice::voice_languages::covers;
 
 /// The most notices given one by one, such as languages without a voice: an agent could invent more.
 const MOST_TOLD: usize = 16;

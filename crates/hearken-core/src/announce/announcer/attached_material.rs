@@ -13,7 +13,7 @@
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::Announcer;
-use super::parts::Reads;
+use super::read_parts::Reads;
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Segment, naming};

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: those facts in words, and the address among them. In detailed mode they are part of the
 //! announcement; at other verbosities they wait until the person asks. Not here: the words of the event
-//! itself (`wording`), the key that asks for the facts (`app`).
+//! itself (`change_wording`), the key that asks for the facts (`app`).
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::protocol::{
 use crate::session::{Change, Ended, Session, Sessions, ToolCall, What};
 
 use super::agent_version::AgentVersion;
-use super::wording::{agents, name};
+use super::change_wording::{agents, name};
 use super::{Announcer, Draft};
 use crate::announce::announcement::{Aloud, Facts, Kind};
 use crate::announce::text::speakable;

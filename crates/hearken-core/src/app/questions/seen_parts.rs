@@ -9,8 +9,8 @@ use crate::session::Question;
 
 use super::Questions;
 use super::arming::Senses;
-use super::known::Hearing;
-use super::shown::{Pages, Showing};
+use super::question_exposure::Hearing;
+use super::shown_question::{Pages, Showing};
 use crate::app::AppCx;
 
 impl Questions {

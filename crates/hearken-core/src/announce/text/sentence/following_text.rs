@@ -1,7 +1,7 @@
 //! What follows a possible end of a sentence.
 //!
 //! Responsibilities: closing marks, white space and the first character or word after them, read
-//! from text that may still be incomplete. Not here: the decision (`rules`).
+//! from text that may still be incomplete. Not here: the decision (`mark_rules`).
 //!
 //! Every function returns `None` as long as what has arrived does not settle its answer; once it
 //! does, no further text changes it. That is what makes the finder's ends final.

@@ -13,8 +13,8 @@ use crate::protocol::{Decoded, Now, RecentValues};
 use crate::session::AnswerReach;
 
 use super::beginning::Beginning;
+use super::heard_protocol::Speaks;
 use super::remarks::Remarks;
-use super::speaks::Speaks;
 use super::start::StartWait;
 use super::stream::{LinkPhase, StreamEvent};
 use crate::app::Recording;

@@ -1,12 +1,12 @@
 //! Whether a single full stop after a word ends a sentence.
 //!
 //! Responsibilities: abbreviations, initials, numbers, times of day. Not here: the marks themselves
-//! (`rules`), the lists of words (`languages`).
+//! (`mark_rules`), the lists of words (`languages`).
 
-use super::after::{After, NextText};
 use super::chars::{is_east_asian, is_number};
+use super::following_text::{After, NextText};
 use super::languages::Abbreviation;
-use super::rules::View;
+use super::mark_rules::View;
 
 /// How many bytes of a sentence that begins with a preposition may still be a mere phrase.
 const PHRASE: usize = 64;

@@ -10,8 +10,8 @@
 
 use std::time::Duration;
 
+use super::lanes::Lane;
 use super::place::is_long;
-use super::table::Lane;
 use super::{
     After, Playing, QueueItem, Silenced, SpeechQueue, UtteranceFate, WaitingUtterance, Wish,
 };

@@ -1,7 +1,7 @@
 //! Keeping the ledger: for how many announcements an entry counts, and the fate of those that leave a lane.
 
+use super::lanes::Lane;
 use super::ledger::{Ledger, UtteranceFate};
-use super::table::Lane;
 use super::{QueueItem, SpeechQueue, WaitingUtterance, Waits};
 use crate::announce::announcement::AnnouncementId;
 

@@ -1,15 +1,15 @@
 //! A question and its changes as they are seen: what was found, and each line of a place with its number and its sign.
 //!
 //! Responsibilities: which parts of a line changed, the numbers of both texts, the findings one by one. Not here: rows and
-//! colours (`pane`), how the same is read out (`reading`).
+//! colours (`pane`), how the same is read out (`attached_material`).
 
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::Announcer;
-use super::parts::{ChangeInSight, LineInSight, QuestionInSight};
-use super::reading::words;
+use super::attached_material::words;
+use super::read_parts::{ChangeInSight, LineInSight, QuestionInSight};
 use crate::announce::text::normalise::clean;
 use crate::announce::text::speakable;
 use crate::announce::words::segment::join;

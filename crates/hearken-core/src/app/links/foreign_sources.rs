@@ -1,7 +1,7 @@
 //! Sources that send something other than AAEP.
 //!
 //! Responsibilities: announcing such a source once, with what it seems to send; leaving a source that sends nothing
-//! else. Not here: what is AAEP (`dialect`), broken messages (`reading`).
+//! else. Not here: what is AAEP (`dialect`), broken messages (`text_reading`).
 
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::{ForeignFormat, NoEvent};
@@ -9,8 +9,8 @@ use crate::link::LinkId;
 
 use super::Links;
 use super::beginning::Beginning;
-use super::speaks::Speaks;
-use super::view::LinkView;
+use super::heard_protocol::Speaks;
+use super::source_view::LinkView;
 use crate::app::{AppCx, AppFact, AppFacts, LinkOrder, LinkStep};
 
 /// The number of messages after which a source is left if none of them was AAEP: a program may greet with some lines,

@@ -12,7 +12,7 @@ use crate::protocol::Now;
 use crate::session::{Session, ToolCall};
 
 use super::View;
-use super::rows::{self, PaneRow};
+use super::text_rows::{self, PaneRow};
 use super::times;
 
 /// The width of a bar between its brackets, in columns.
@@ -45,7 +45,11 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
             head.push(' ');
             head.push_str(&app.phrases().text("pane.since", &args));
         }
-        all.extend(rows::own(&head, width, look.text()).into_iter().take(2));
+        all.extend(
+            text_rows::own(&head, width, look.text())
+                .into_iter()
+                .take(2),
+        );
         if let Some(percent) = percent_of(session) {
             let words = app
                 .phrases()
@@ -91,9 +95,9 @@ pub(super) fn is_in_headline(app: &App) -> bool {
 
 /// Returns a row for a session's current activity, indented below it.
 fn below(text: &str, width: u16, style: Style) -> Vec<PaneRow> {
-    let inside = width.saturating_sub(rows::HANG).max(1);
-    let rows = rows::fitting(rows::own(text, inside, style), 1, inside);
-    rows::set_in(rows, rows::HANG)
+    let inside = width.saturating_sub(text_rows::HANG).max(1);
+    let rows = text_rows::fitting(text_rows::own(text, inside, style), 1, inside);
+    text_rows::set_in(rows, text_rows::HANG)
 }
 
 /// Marks a row to show that more follows.

@@ -1,7 +1,7 @@
 //! Looking back: what happened while the person was away, and searching.
 //!
 //! Responsibilities: counting and collecting history entries, and the words for the counts.
-//! Not here: how long the person was away (`app`), the history itself (`history`), a whole turn (`turn`).
+//! Not here: how long the person was away (`app`), the history itself (`history`), a whole turn (`turn_text`).
 
 use std::sync::Arc;
 use std::time::Duration;

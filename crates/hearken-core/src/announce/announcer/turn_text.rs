@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use super::Announcer;
-use super::parts::{Copied, TurnPart, TurnText, written};
+use super::read_parts::{Copied, TurnPart, TurnText, written};
 use crate::announce::announcement::{Announcement, AnnouncementId, Class, Kind, Topic};
 use crate::announce::text::markdown::{Is, inline_code, items, outline};
 use crate::announce::text::normalise::{clean, clean_lines};

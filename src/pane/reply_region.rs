@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use crate::announce::{About, Announcement};
 use crate::keys::Mode;
 
-use super::rows::{PaneRow, beside_sign, scanned};
+use super::text_rows::{PaneRow, beside_sign, scanned};
 use super::{View, transcript};
 
 /// Returns its rows; none if everything in it is visible elsewhere.

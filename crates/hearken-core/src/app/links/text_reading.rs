@@ -14,7 +14,7 @@ use crate::link::{Frame, LinkEvent, LinkId};
 use crate::protocol::{DecodeError, Decoded, Now};
 
 use super::Links;
-use super::unread::Unread;
+use super::unread_texts::Unread;
 use crate::app::{Answerability, AppCx, AppFact, AppFacts, LinkStep};
 
 /// How many bytes of a frame with many texts are read in one step: some hundred events, a few milliseconds.

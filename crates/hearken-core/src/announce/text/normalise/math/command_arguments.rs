@@ -1,10 +1,10 @@
 //! The commands of LaTeX that have arguments.
 //!
 //! Responsibilities: fractions, roots, marks above letters, text, matrices. Not here: commands that stand for a sign
-//! (`commands`), exponents and indices (`math`).
+//! (`command_signs`), exponents and indices (`math`).
 
 use super::super::words::fill;
-use super::commands::{is_function, sign_of};
+use super::command_signs::{is_function, sign_of};
 use super::length::number;
 use super::{DEEPEST, Formula, SpokenFormula, Until, named};
 

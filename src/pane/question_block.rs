@@ -18,8 +18,8 @@ use crate::keys::Mode;
 use crate::protocol::{AwaitingConfirmation, RiskLevel};
 use crate::session::{Question, QuestionBody};
 
-use super::rows::{self, PaneRow};
-use super::{View, answers, change, choices, headline, keys, times};
+use super::text_rows::{self, PaneRow};
+use super::{View, choices, edit_rows, headline, key_hints, reply_region, times};
 
 /// What precedes each row of what hearken found.
 const MARK: &str = "! ";
@@ -50,7 +50,7 @@ pub(super) fn block(view: View<'_>, shown: &Shown, question: &Question, place: R
     let room = usize::from(place.height);
     let mut head = head(view, question, place.width, None);
     head.truncate(room.saturating_sub(1).max(1));
-    let width = place.width.min(rows::WIDEST);
+    let width = place.width.min(text_rows::WIDEST);
     match view.app.mode() {
         Mode::Choosing(..) => {
             let asked = subject(view, question, width);
@@ -82,16 +82,16 @@ fn second_step(
     mut head: Vec<PaneRow>,
     place: Rect,
 ) -> Block {
-    let width = place.width.min(rows::WIDEST);
-    let step = answers::rows(view, width, view.look.heading());
+    let width = place.width.min(text_rows::WIDEST);
+    let step = reply_region::rows(view, width, view.look.heading());
     let whole = asked(view, question, width);
     let room = usize::from(place.height);
     let count = head.len();
     if count + whole.len() + step.len() <= room {
         head.extend(whole);
         let left = room - head.len() - step.len();
-        if left >= change::FEWEST {
-            head.extend(change::rows(view, question, width, left));
+        if left >= edit_rows::FEWEST {
+            head.extend(edit_rows::rows(view, question, width, left));
         }
         let focus = head.len();
         head.extend(step);
@@ -107,7 +107,7 @@ fn second_step(
             }),
         };
     }
-    head.extend(rows::fitting(step, room - count.min(room), width));
+    head.extend(text_rows::fitting(step, room - count.min(room), width));
     Block {
         rows: head,
         head: count,
@@ -119,7 +119,7 @@ fn second_step(
 /// Builds the current page. After the last page of the question come the pages of its details, and then the first
 /// again.
 fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Block {
-    let width = place.width.min(rows::WIDEST);
+    let width = place.width.min(text_rows::WIDEST);
     // The head of several pages includes the page number, and may be longer for that.
     let longest = head(view, question, place.width, Some(Page::longest())).len();
     let keys = keys_row(view, width);
@@ -192,7 +192,7 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
     rows.extend(words.into_iter().take(end).skip(start));
     rows.truncate(room);
     if is_end {
-        rows.extend(change::rows(view, question, width, room - rows.len()));
+        rows.extend(edit_rows::rows(view, question, width, room - rows.len()));
     }
     if view.app.mode() == Mode::Watching {
         rows.extend(keys);
@@ -214,11 +214,11 @@ fn turned(
     room: usize,
     keys: Vec<PaneRow>,
 ) -> Block {
-    let width = place.width.min(rows::WIDEST);
+    let width = place.width.min(text_rows::WIDEST);
     let mut rows = head(view, question, place.width, None);
     rows.truncate(room);
     let count = rows.len();
-    rows.extend(change::rows(view, question, width, room - count));
+    rows.extend(edit_rows::rows(view, question, width, room - count));
     if view.app.mode() == Mode::Watching {
         rows.extend(keys);
     }
@@ -303,7 +303,7 @@ fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> 
         .iter()
         .position(|other| other.id == question.id)
         .map_or(1, |at| at + 1);
-    let narrow = width < rows::NARROW;
+    let narrow = width < text_rows::NARROW;
     let left = app
         .time_left(question, view.now.monotonic)
         .map(times::left)
@@ -374,8 +374,8 @@ fn findings(view: View<'_>, whole: &QuestionInSight, width: u16) -> Vec<PaneRow>
         } else {
             view.look.own()
         };
-        let inside = width.saturating_sub(rows::HANG).max(1);
-        rows::led_by(rows::own(words, inside, style), MARK, MARK)
+        let inside = width.saturating_sub(text_rows::HANG).max(1);
+        text_rows::led_by(text_rows::own(words, inside, style), MARK, MARK)
     });
     found.collect()
 }
@@ -386,7 +386,7 @@ fn keys_row(view: View<'_>, width: u16) -> Vec<PaneRow> {
         return Vec::new();
     }
     let lead = format!("{} ", view.app.phrases().text("pane.keys", &[]));
-    keys::lines(&lead, &keys::of_question(view.app), width)
+    key_hints::lines(&lead, &key_hints::of_question(view.app), width)
         .into_iter()
         .map(|row| PaneRow::own(row, view.look.own()))
         .collect()
@@ -411,7 +411,7 @@ fn subject(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
 /// whose they are.
 fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u16) -> Vec<PaneRow> {
     let look = view.look;
-    let by = if width < rows::NARROW {
+    let by = if width < text_rows::NARROW {
         SET_IN.0
     } else {
         SET_IN.1
@@ -423,7 +423,7 @@ fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u1
     for segment in segments.iter().filter(written) {
         match segment.mark {
             Mark::Own => {
-                rows.extend(rows::own(
+                rows.extend(text_rows::own(
                     segment.text(),
                     width,
                     risk(view, question, first),
@@ -434,15 +434,17 @@ fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u1
                 if !labelled {
                     let name = [("agent", Arg::Name(view.app.agent_of(question)))];
                     let label = format!("{}:", view.app.phrases().text("label.asks", &name));
-                    rows.extend(rows::own(&label, width, look.own()));
+                    rows.extend(text_rows::own(&label, width, look.own()));
                 }
                 let inside = width.saturating_sub(by).max(1);
                 let text = segment.text();
                 let words = match segment.is_on_rows() {
-                    true => rows::exact(text, question.direction, inside, look.text()),
-                    false => rows::mixed("", text, "", question.direction, inside, look.text()),
+                    true => text_rows::exact(text, question.direction, inside, look.text()),
+                    false => {
+                        text_rows::mixed("", text, "", question.direction, inside, look.text())
+                    }
                 };
-                rows.extend(rows::set_in(words, by));
+                rows.extend(text_rows::set_in(words, by));
                 labelled = false;
             }
         }

@@ -1,18 +1,18 @@
 //! Whether a mark ends a sentence.
 //!
 //! Responsibilities: full stops, question and exclamation marks, ellipses, colons, the marks of other scripts. Not
-//! here: the word before a full stop (`words`), lists (`lists`), line ends (`lines`), scanning the text and
-//! tracking what is open (`scan`), reading ahead (`after`).
+//! here: the word before a full stop (`word_ends`), lists (`lists`), line ends (`lines`), scanning the text and
+//! tracking what is open (`text_scan`), reading ahead (`following_text`).
 //!
-//! As in `after`, `None` means that the text so far does not settle the question.
+//! As in `following_text`, `None` means that the text so far does not settle the question.
 
-use super::after::{After, Ahead, NextText};
 use super::chars::{
     Pair, is_arabic, is_armenian, is_call, is_east_asian, is_greek, is_number, is_stop, is_strong,
     is_unseen,
 };
 use super::enclosure::Enclosures;
 use super::end::SentenceEnd;
+use super::following_text::{After, Ahead, NextText};
 use super::languages::Language;
 use crate::announce::text::markdown::is_bullet;
 

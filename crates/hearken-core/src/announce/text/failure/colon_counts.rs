@@ -1,6 +1,6 @@
 //! Runners that count by names and colons, or by words of their own: Maven, Gradle, PHPUnit, dotnet, CTest.
 
-use super::line::untimed;
+use super::output_line::untimed;
 use super::{Counted, FailedNames, Failure, numbers};
 
 /// Finds the tests that failed.

@@ -5,7 +5,7 @@
 
 use super::chars::{self, PLAIN, is_call, is_ordinary, is_stop, is_strong};
 use super::end::SentenceEnd;
-use super::rules::{ScanStep, View};
+use super::mark_rules::{ScanStep, View};
 use super::segmenter::{Segmenter, Sentence};
 use crate::announce::text::markdown::is_bullet;
 use crate::announce::text::markdown::{MarkdownLine, TICKS, may_open, ticks};

@@ -9,7 +9,7 @@ use crate::announce::{Arg, ChangeInSight, LineInSight};
 use crate::session::Question;
 
 use super::View;
-use super::rows::{self, PaneRow};
+use super::text_rows::{self, PaneRow};
 
 /// The fewest rows in which a change can be made out: its head, three lines and how many follow.
 pub(super) const FEWEST: usize = 5;
@@ -23,7 +23,11 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
     }
     if room < FEWEST {
         let words = view.app.phrases().text("pane.change.hidden", &[]);
-        return rows::fitting(rows::own(&words, width, view.look.quiet()), room, width);
+        return text_rows::fitting(
+            text_rows::own(&words, width, view.look.quiet()),
+            room,
+            width,
+        );
     }
     let read = view.app.change_read();
     let begins = read.and_then(|read| {
@@ -67,7 +71,7 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
         if place.left_out > 0 && left == 0 {
             let args = [("n", Arg::own(place.left_out))];
             let words = view.app.phrases().text("reading.left_out", &args);
-            all.extend(rows::own(&words, width, view.look.own()));
+            all.extend(text_rows::own(&words, width, view.look.own()));
         }
     }
     let hidden = places.get(last..).unwrap_or_default();
@@ -77,8 +81,8 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
         all.truncate(room - 1);
         let args = [("n", Arg::own(left))];
         let words = view.app.phrases().text("pane.change.more", &args);
-        all.extend(rows::fitting(
-            rows::own(&words, width, view.look.quiet()),
+        all.extend(text_rows::fitting(
+            text_rows::own(&words, width, view.look.quiet()),
             1,
             width,
         ));
@@ -107,7 +111,7 @@ fn head(
         ("new", Arg::Own(new)),
     ];
     let label = format!("{} ", view.app.phrases().text("pane.change", &args));
-    rows::hanging(&label, place.path, "", None, width, view.look.own())
+    text_rows::hanging(&label, place.path, "", None, width, view.look.own())
 }
 
 /// Returns a line with its number and its sign in the margin; its further rows have an empty margin.
@@ -126,13 +130,13 @@ fn line_rows(
     let inside = usize::from(width).saturating_sub(margin.width()).max(1);
     let inside = u16::try_from(inside).unwrap_or(width);
     let style = view.look.changed_line(line.sign);
-    let mut rows = rows::verbatim(&line.text, question.direction, inside, style);
+    let mut rows = text_rows::verbatim(&line.text, question.direction, inside, style);
     let changed = view.look.changed_words();
     let runs: Vec<_> = line
         .changed
         .iter()
         .map(|part| (part.clone(), changed))
         .collect();
-    rows::paint(&mut rows, "", &line.text, &runs);
-    rows::led_by(rows, &margin, &empty)
+    text_rows::paint(&mut rows, "", &line.text, &runs);
+    text_rows::led_by(rows, &margin, &empty)
 }

@@ -1,7 +1,7 @@
 //! How the end of a question is worded, and what is known about the answer to it.
 //!
 //! Responsibilities: what closed a question: the person's answer, possibly that answer, or something else.
-//! Not here: how a question is asked (`question`), what is said about an answer on its way (`app`).
+//! Not here: how a question is asked (`question_wording`), what is said about an answer on its way (`app`).
 
 use crate::config::Verbosity;
 use crate::protocol::{Answer, Decision};
