@@ -275,6 +275,7 @@ impl Rig {
                 page: 0,
                 pages: 1,
                 cut: 0,
+                change: None,
             }),
         };
         Input::Drawn { showing, at }

@@ -90,8 +90,11 @@ fn second_step(
     if count + whole.len() + step.len() <= room {
         head.extend(whole);
         let left = room - head.len() - step.len();
+        let mut drawn = None;
         if left >= change::FEWEST {
-            head.extend(change::rows(view, question, width, left));
+            let change = change::rows(view, question, width, left);
+            head.extend(change.rows);
+            drawn = change.drawn;
         }
         let focus = head.len();
         head.extend(step);
@@ -104,6 +107,7 @@ fn second_step(
                 page: 0,
                 pages: 1,
                 cut: 0,
+                change: drawn,
             }),
         };
     }
@@ -125,13 +129,12 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
     let keys = keys_row(view, width);
     // The keys are on every page; if they currently do something else, their space is kept.
     let room = usize::from(place.height).saturating_sub(keys.len());
-    let drawn = |page, pages, cut| {
-        Showing::Page(Drawn {
-            question: shown.question,
-            page,
-            pages,
-            cut,
-        })
+    let drawn = |page, pages, cut| Drawn {
+        question: shown.question,
+        page,
+        pages,
+        cut,
+        change: None,
     };
     let whole = asked(view, question, width);
     let plain = head(view, question, place.width, None);
@@ -143,7 +146,7 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
     };
     let left = room.saturating_sub(plain.len() + whole.len());
     if view.app.change_read().is_some() && left < TURNED_BELOW && body > 0 {
-        return turned(view, question, place, room, keys);
+        return turned(view, (shown, question), place, room, keys);
     }
     if body == 0 {
         // There is room for the head only, whatever the page.
@@ -153,7 +156,7 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
             head: rows.len(),
             rows,
             focus: 0,
-            showing: drawn(0, usize::MAX, 0),
+            showing: Showing::Page(drawn(0, usize::MAX, 0)),
         };
     }
     let pages = starts_of_asked.len();
@@ -171,7 +174,7 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
         }
     };
     // The details contain the whole question: a person who sees them first has it in view.
-    let part = drawn(
+    let mut part = drawn(
         page,
         starts.len(),
         cut(question, in_full, width, &words, &starts),
@@ -192,7 +195,9 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
     rows.extend(words.into_iter().take(end).skip(start));
     rows.truncate(room);
     if is_end {
-        rows.extend(change::rows(view, question, width, room - rows.len()));
+        let change = change::rows(view, question, width, room - rows.len());
+        rows.extend(change.rows);
+        part.change = change.drawn;
     }
     if view.app.mode() == Mode::Watching {
         rows.extend(keys);
@@ -201,7 +206,7 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
         rows,
         head: count,
         focus: 0,
-        showing: part,
+        showing: Showing::Page(part),
     }
 }
 
@@ -209,16 +214,18 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
 /// question.
 fn turned(
     view: View<'_>,
-    question: &Question,
+    (shown, question): (&Shown, &Question),
     place: Rect,
     room: usize,
     keys: Vec<PaneRow>,
 ) -> Block {
     let width = place.width.min(rows::WIDEST);
     let mut rows = head(view, question, place.width, None);
-    rows.truncate(room);
+    // Something of the change comes before the second row of the head.
+    rows.truncate(room.saturating_sub(1));
     let count = rows.len();
-    rows.extend(change::rows(view, question, width, room - count));
+    let change = change::rows(view, question, width, room - count);
+    rows.extend(change.rows);
     if view.app.mode() == Mode::Watching {
         rows.extend(keys);
     }
@@ -226,7 +233,9 @@ fn turned(
         rows,
         head: count,
         focus: 0,
-        showing: Showing::SideQuestion,
+        showing: change.drawn.map_or(Showing::SideQuestion, |drawn| {
+            Showing::Change(shown.question, drawn)
+        }),
     }
 }
 

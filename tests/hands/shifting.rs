@@ -306,6 +306,7 @@ impl Rig {
                 page: 0,
                 pages: 1,
                 cut: 0,
+                change: None,
             }),
         };
         if found != self.in_sight {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use hearken::announce::{Announcement, Manner, Mark, Phrases, Utterance};
+use hearken::announce::{Announcement, ChangePlace, Manner, Mark, Phrases, Utterance};
 use hearken::app::{
-    App, Drawn, Effect, Exit, Input, LineSource, LinkOrder, Setup, Showing, SourceSetup, Until,
-    VoiceWish,
+    App, Drawn, DrawnChange, Effect, Exit, Input, LineSource, LinkOrder, Setup, Showing,
+    SourceSetup, Until, VoiceWish,
 };
 use hearken::config::{Config, Dialect, ThemeChoice};
 use hearken::dialect::{Carrier, Identity};
@@ -196,7 +196,18 @@ impl Stage {
                 page: 0,
                 pages: 1,
                 cut: 0,
+                change: None,
             });
+            let at = self.now.monotonic;
+            self.feed(Input::Drawn { showing, at });
+        }
+        // And all that it changes, from where that is being read.
+        if let (Some(read), Some((shown, _))) = (self.app.change_read(), self.app.shown()) {
+            let drawn = DrawnChange {
+                from: read.from,
+                to: ChangePlace::END,
+            };
+            let showing = Showing::Change(shown.question, drawn);
             let at = self.now.monotonic;
             self.feed(Input::Drawn { showing, at });
         }
@@ -362,7 +373,9 @@ impl Stage {
             .unwrap();
         let part = match showing {
             Showing::Page(part) => Some(part),
-            Showing::Blank | Showing::SideQuestion | Showing::Choices(_) => None,
+            Showing::Blank | Showing::SideQuestion | Showing::Choices(_) | Showing::Change(..) => {
+                None
+            }
         };
         let buffer = terminal.backend().buffer().clone();
         (buffer, terminal.get_cursor_position().unwrap(), part)

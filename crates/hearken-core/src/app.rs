@@ -19,6 +19,7 @@
 mod activity;
 mod answers;
 mod by;
+mod change_sight;
 mod commands;
 mod conversations;
 mod cx;
@@ -59,6 +60,7 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 use crate::session::Sessions;
 
+pub use change_sight::DrawnChange;
 pub use effect::{Effect, Exit, LinkOrder, Notice, Noticed, RecordedFact};
 pub use fault_words::told;
 pub use input::Input;

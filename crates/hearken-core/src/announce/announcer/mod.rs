@@ -8,6 +8,7 @@ mod agent_version;
 mod answer_keys;
 mod answerable;
 mod away;
+mod changed_lines;
 mod command_findings;
 mod departures;
 mod doubt;
@@ -42,8 +43,8 @@ mod wording;
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
 pub use parts::{
-    ChangeInSight, Copied, LineInSight, QuestionInSight, Reads, TurnPart, TurnText, Whole,
-    source_of,
+    ChangeInSight, ChangeItem, ChangePlace, Copied, LineInSight, QuestionInSight, Reads, TurnPart,
+    TurnText, Whole, source_of,
 };
 pub use trust::Trust;
 

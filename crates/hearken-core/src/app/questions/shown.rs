@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::app::change_sight::DrawnChange;
 use crate::session::QuestionId;
 
 /// The times after which an unanswered question rings again.
@@ -23,6 +24,8 @@ pub enum Showing {
     Choices(QuestionId),
     /// A page of it.
     Page(Drawn),
+    /// What this question changes, in place of its words. It is not a page of it.
+    Change(QuestionId, DrawnChange),
 }
 
 /// The page of the shown question that is in sight.
@@ -36,6 +39,8 @@ pub struct Drawn {
     pub pages: usize,
     /// A fingerprint of how the pages are cut: pages of another text or another size do not add up with these.
     pub cut: u64,
+    /// What it changes, if that is in sight below its words.
+    pub change: Option<DrawnChange>,
 }
 
 /// The question that keys are meant for.
@@ -50,6 +55,8 @@ pub struct Shown {
     /// Since when a part of it is in sight.
     in_sight: Option<Duration>,
     pages: Pages,
+    /// What the last frame showed of its changes.
+    change: Option<DrawnChange>,
     /// How often the bell has rung again.
     alarms: usize,
 }
@@ -79,6 +86,7 @@ impl Shown {
             page: 0,
             in_sight: None,
             pages: Pages::None,
+            change: None,
             alarms: 0,
         }
     }
@@ -96,7 +104,19 @@ impl Shown {
     /// Notes that a page has been in sight since `at`.
     pub(super) fn see(&mut self, drawn: Drawn, at: Duration) {
         self.in_sight.get_or_insert(at);
+        self.change = drawn.change;
         self.pages.add(drawn);
+    }
+
+    /// Notes that a stretch of its changes has been in sight since `at`, in place of its words.
+    pub(super) fn see_change(&mut self, drawn: DrawnChange, at: Duration) {
+        self.in_sight.get_or_insert(at);
+        self.change = Some(drawn);
+    }
+
+    /// Returns the stretch of its changes that was in sight last.
+    pub(super) fn change(&self) -> Option<DrawnChange> {
+        self.change
     }
 
     /// Notes that its choices have been in sight since `at`.
@@ -107,6 +127,7 @@ impl Shown {
     /// Notes that nothing of it is in sight any more.
     pub(super) fn unsee(&mut self) {
         self.in_sight = None;
+        self.change = None;
     }
 
     /// Returns when the bell rings again.

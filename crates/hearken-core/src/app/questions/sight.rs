@@ -5,13 +5,14 @@
 use std::time::Duration;
 
 use crate::announce::{About, Announcement, Arg, Kind, Manner};
-use crate::session::Question;
+use crate::session::{Question, QuestionId};
 
 use super::Questions;
 use super::arming::Senses;
 use super::known::Hearing;
 use super::shown::{Pages, Showing};
 use crate::app::AppCx;
+use crate::app::change_sight::ChangeSight;
 
 impl Questions {
     /// Returns whether no face has reported yet that the shown question is in sight.
@@ -38,8 +39,23 @@ impl Questions {
             (Showing::Choices(question), Some(shown)) if shown.question == question => {
                 shown.see_choices(at);
             }
-            (Showing::Page(_) | Showing::Choices(_), _) => {}
+            (Showing::Change(question, drawn), Some(shown)) if shown.question == question => {
+                shown.see_change(drawn, at);
+            }
+            (Showing::Page(_) | Showing::Choices(_) | Showing::Change(..), _) => {}
         }
+    }
+
+    /// Returns the shown question, and how a person follows what it changes.
+    pub(in crate::app) fn followed(&self, cx: &AppCx) -> (Option<QuestionId>, ChangeSight) {
+        let in_sight = self.shown().filter(|shown| shown.in_sight().is_some());
+        let sight = match in_sight {
+            _ if cx.face.manner() != Manner::Keys => ChangeSight::ByEar,
+            Some(shown) => ChangeSight::BySight(shown.change()),
+            None if cx.has_voice() => ChangeSight::ByEar,
+            None => ChangeSight::BySight(None),
+        };
+        (self.shown_id(), sight)
     }
 
     /// Notes that a line was written at this time.
