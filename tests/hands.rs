@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use hearken::announce::{Manner, Phrases};
 use hearken::app::{
-    App, Drawn, Effect, Input, LinkOrder, Setup, Showing, SourceSetup, Until, VoiceWish,
+    App, Drawn, DrawnChange, Effect, Input, LinkOrder, Setup, Showing, SourceSetup, Until,
+    VoiceWish,
 };
 use hearken::config::{Config, Dialect};
 use hearken::dialect::Carrier;
@@ -275,7 +276,7 @@ impl Rig {
                 page: 0,
                 pages: 1,
                 cut: 0,
-                change: None,
+                change: Some(DrawnChange::WHOLE),
             }),
         };
         Input::Drawn { showing, at }

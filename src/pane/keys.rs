@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use unicode_width::UnicodeWidthStr;
 
-use crate::announce::{Arg, Kind, takes_two_steps, wrap};
+use crate::announce::{Arg, Kind, wrap};
 use crate::app::App;
 use crate::keys::Mode;
 use crate::protocol::{Decision, ResponseKind};
@@ -25,7 +25,7 @@ pub(super) fn of_question(app: &App) -> Vec<String> {
     let Some((_, question)) = app.shown() else {
         return Vec::new();
     };
-    let mut words = answer_keys(question);
+    let mut words = answer_keys(app, question);
     let answerable = |question: &&&Question| question.is_answerable();
     if app.questions().iter().filter(answerable).count() > 1 {
         words.push("keys.more");
@@ -136,12 +136,12 @@ fn split(words: &str) -> Vec<String> {
 
 /// Returns the keys for the answers that the question's producer accepts; only an answerable
 /// question is shown.
-fn answer_keys(question: &Question) -> Vec<&'static str> {
+fn answer_keys(app: &App, question: &Question) -> Vec<&'static str> {
     match &question.body {
         QuestionBody::Confirmation(asked) => {
             let mut words = Vec::new();
             if asked.takes(&Decision::Accept) {
-                words.push(match takes_two_steps(question) {
+                words.push(match app.accepts_in_two_steps(question) {
                     true => "keys.accept_twice",
                     false => "keys.accept",
                 });

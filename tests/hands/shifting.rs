@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use hearken::announce::Phrases;
-use hearken::app::{App, Drawn, Effect, Input, LinkOrder, Showing};
+use hearken::app::{App, Drawn, DrawnChange, Effect, Input, LinkOrder, Showing};
 use hearken::config::Dialect;
 use hearken::dialect::Carrier;
 use hearken::keys::{KeyReader, LineFeed, Mode, Stroke};
@@ -306,7 +306,7 @@ impl Rig {
                 page: 0,
                 pages: 1,
                 cut: 0,
-                change: None,
+                change: Some(DrawnChange::WHOLE),
             }),
         };
         if found != self.in_sight {

@@ -196,7 +196,7 @@ impl Stage {
                 page: 0,
                 pages: 1,
                 cut: 0,
-                change: None,
+                change: Some(DrawnChange::WHOLE),
             });
             let at = self.now.monotonic;
             self.feed(Input::Drawn { showing, at });

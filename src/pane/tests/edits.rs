@@ -176,3 +176,48 @@ fn what_is_not_drawn_yet_is_not_passed() {
     person.look();
     assert_ne!(person.turns_on(), first);
 }
+
+#[test]
+fn one_key_accepts_only_what_was_drawn_to_its_end() {
+    let mut dice = Dice(3);
+    let (mut accepted, mut asked_again) = (0, 0);
+    for seed in 0..40 {
+        let edit = RandomEdit::of(100 + seed);
+        let mut person = edit.asked(SIZES[seed as usize % SIZES.len()]);
+        let turns = [0, 2, 6, 400][dice.throw(4) as usize];
+        for _ in 0..turns {
+            if person.turns_on() == "That was the last part." {
+                break;
+            }
+            person.look();
+        }
+        // All pages of its words.
+        for _ in 0..20 {
+            person.wait(1000);
+            person.press('d');
+            person.look();
+        }
+        person.wait(1000);
+        person.press('y');
+        let mut missing = edit.all.iter().filter(|it| !person.seen.contains(*it));
+        match person.app.mode() {
+            Mode::Confirming(_) => {
+                asked_again += 1;
+                let told = person.app.answers().iter().map(|told| told.text());
+                let told = told.collect::<String>();
+                assert!(told.contains("not shown."), "{seed}: {told}");
+            }
+            _ => {
+                accepted += 1;
+                assert_eq!(missing.next(), None, "{seed}");
+                let told = person.app.answers().iter().map(|told| told.text());
+                let told = told.collect::<String>();
+                assert!(
+                    person.app.waiting_questions().is_empty(),
+                    "{seed}: {told}"
+                );
+            }
+        }
+    }
+    assert!(accepted > 5 && asked_again > 10, "{accepted} {asked_again}");
+}

@@ -9,9 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::announce::{
-    Aloud, Announcement, Beat, ChangePlace, Manner, Phrases, Sound, UtteranceId,
-};
+use crate::announce::{Aloud, Announcement, Beat, Manner, Phrases, Sound, UtteranceId};
 use crate::config::{Config, Delivery};
 use crate::keys::{Mode, Stroke};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
@@ -58,6 +56,7 @@ mod stuck;
 mod timers;
 mod tokens;
 mod tongues;
+mod turning_on;
 mod turns;
 mod typed_words;
 mod typing;
@@ -248,26 +247,13 @@ impl Stage {
                         page: 0,
                         pages: 1 + usize::from(question.is_cut()),
                         cut: 0,
-                        change: None,
+                        change: Some(DrawnChange::WHOLE),
                     }),
                 };
                 facts.push_back(Input::Drawn { showing, at });
             }
         }
         self.draw_change(at);
-    }
-
-    /// Draws all that is left of what the shown question changes, if that is being read.
-    fn draw_change(&mut self, at: Duration) {
-        let read = self.app.change_read().filter(|_| !self.blocked);
-        if let (Some(read), Some((shown, _))) = (read, self.app.shown()) {
-            let drawn = DrawnChange {
-                from: read.from,
-                to: ChangePlace::END,
-            };
-            let showing = Showing::Change(shown.question, drawn);
-            self.feed(Input::Drawn { showing, at });
-        }
     }
 
     /// Feeds a fact, and returns what is to be written.
@@ -398,7 +384,7 @@ impl Stage {
             page,
             pages,
             cut: 0,
-            change: None,
+            change: Some(DrawnChange::WHOLE),
         }));
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::announce::{
     Aloud, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Ledger, Phrases,
-    Quote, Quoted,
+    Quote, Quoted, takes_two_steps,
 };
 use crate::config::{Config, Load, Verbosity};
 use crate::keys::{Keymap, Mode};
@@ -167,6 +167,11 @@ impl App {
     /// Returns whether no face has reported yet that the shown question is in sight.
     pub fn wants_sight(&self) -> bool {
         self.questions.wants_sight()
+    }
+
+    /// Returns whether accepting a question takes a second step, also for what it changes out of sight.
+    pub fn accepts_in_two_steps(&self, question: &Question) -> bool {
+        takes_two_steps(question) || self.questions.unseen_lines(question, &self.cx) > 0
     }
 
     /// Returns which part of the shown question's changes was read last; `None` before the first.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::app::change_sight::DrawnChange;
+use crate::app::change_sight::{DrawnChange, SeenChanges};
 use crate::session::QuestionId;
 
 /// The times after which an unanswered question rings again.
@@ -57,6 +57,8 @@ pub struct Shown {
     pages: Pages,
     /// What the last frame showed of its changes.
     change: Option<DrawnChange>,
+    /// What any frame showed of them.
+    seen_changes: SeenChanges,
     /// How often the bell has rung again.
     alarms: usize,
 }
@@ -87,6 +89,7 @@ impl Shown {
             in_sight: None,
             pages: Pages::None,
             change: None,
+            seen_changes: SeenChanges::default(),
             alarms: 0,
         }
     }
@@ -104,14 +107,26 @@ impl Shown {
     /// Notes that a page has been in sight since `at`.
     pub(super) fn see(&mut self, drawn: Drawn, at: Duration) {
         self.in_sight.get_or_insert(at);
-        self.change = drawn.change;
+        self.note_change(drawn.change);
         self.pages.add(drawn);
     }
 
     /// Notes that a stretch of its changes has been in sight since `at`, in place of its words.
     pub(super) fn see_change(&mut self, drawn: DrawnChange, at: Duration) {
         self.in_sight.get_or_insert(at);
-        self.change = Some(drawn);
+        self.note_change(Some(drawn));
+    }
+
+    fn note_change(&mut self, drawn: Option<DrawnChange>) {
+        self.change = drawn;
+        if let Some(drawn) = drawn {
+            self.seen_changes.add(drawn);
+        }
+    }
+
+    /// Returns what was in sight of its changes.
+    pub(super) fn seen_changes(&self) -> &SeenChanges {
+        &self.seen_changes
     }
 
     /// Returns the stretch of its changes that was in sight last.

@@ -58,6 +58,18 @@ impl Questions {
         (self.shown_id(), sight)
     }
 
+    /// Counts the lines of a question's changes that a person who has it in sight did not see.
+    pub(in crate::app) fn unseen_lines(&self, question: &Question, cx: &AppCx) -> usize {
+        let shown = self.shown().filter(|shown| shown.question == question.id);
+        match shown.filter(|shown| shown.in_sight().is_some()) {
+            Some(shown) if cx.face.manner() == Manner::Keys => {
+                let places = cx.announcer.changes_in_sight(&question.attached);
+                shown.seen_changes().unseen(&places)
+            }
+            Some(_) | None => 0,
+        }
+    }
+
     /// Notes that a line was written at this time.
     pub(in crate::app) fn written(&mut self, told: &Announcement, at: Duration) {
         let Some(about) = told.about else { return };
