@@ -212,10 +212,7 @@ fn one_key_accepts_only_what_was_drawn_to_its_end() {
                 assert_eq!(missing.next(), None, "{seed}");
                 let told = person.app.answers().iter().map(|told| told.text());
                 let told = told.collect::<String>();
-                assert!(
-                    person.app.waiting_questions().is_empty(),
-                    "{seed}: {told}"
-                );
+                assert!(person.app.waiting_questions().is_empty(), "{seed}: {told}");
             }
         }
     }

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::announce::{
-    About, Announcement, AnnouncementId, Arg, ChangePlace, Class, Kind, Quote, Quoted, Reads,
-    Segment,
+    About, Aloud, Announcement, AnnouncementId, Arg, ChangePlace, Class, Kind, Manner, Quote,
+    Quoted, Reads, Segment,
 };
 use crate::protocol::Attached;
 use crate::session::{QuestionId, Session, SessionKey};
@@ -33,11 +33,16 @@ pub struct ChangeRead {
 impl Review {
     /// Opens the changes that belong to a question, and announces how to read them.
     pub(in crate::app) fn offer_changes(&mut self, question: QuestionId, cx: &mut AppCx) {
-        if self.open_changes(question, cx) {
-            let key = cx
-                .face
-                .pick("reading.changes.keys", "reading.changes.lines");
-            cx.respond(key, &[]);
+        if !self.open_changes(question, cx) {
+            return;
+        }
+        match cx.face.manner() {
+            // A screen says it below the words of the question, whose place this would take.
+            Manner::Keys => {
+                let words = (cx.words("reading.changes.keys", &[]), Aloud::Heard);
+                cx.tell_aloud(Class::Response, About::Tells(question), words);
+            }
+            Manner::Lines | Manner::Program => cx.respond("reading.changes.lines", &[]),
         }
     }
 
