@@ -39,10 +39,8 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
         return ChangeRows::default();
     }
     if room == 0 || read.is_none() && room < FEWEST {
-        let words = view.app.phrases().text("pane.change.hidden", &[]);
-        let hidden = rows::own(&words, width, view.look.quiet());
         return ChangeRows {
-            rows: rows::fitting(hidden, room, width),
+            rows: Vec::new(),
             drawn: read.map(|_| DrawnChange { from, to: from }),
         };
     }

@@ -11,6 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr;
 
 use crate::announce::{Arg, Mark, QuestionInSight, Segment, takes_two_steps};
 use crate::app::{Drawn, Showing, Shown};
@@ -124,11 +125,9 @@ fn second_step(
 /// again.
 fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Block {
     let width = place.width.min(rows::WIDEST);
-    // The head of several pages includes the page number, and may be longer for that.
-    let longest = head(view, question, place.width, Some(Page::longest())).len();
-    let keys = keys_row(view, width);
     // The keys are on every page; if they currently do something else, their space is kept.
-    let room = usize::from(place.height).saturating_sub(keys.len());
+    let most = keys_row(view, keys::most_of_question(view.app), width).len();
+    let room = usize::from(place.height).saturating_sub(most);
     let drawn = |page, pages, cut| Drawn {
         question: shown.question,
         page,
@@ -138,17 +137,17 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
     };
     let whole = asked(view, question, width);
     let plain = head(view, question, place.width, None);
-    let (starts_of_asked, body) = if plain.len() + whole.len() <= room {
-        (vec![0], room - plain.len())
+    let starts_of_asked = if plain.len() + whole.len() <= room {
+        vec![0]
     } else {
-        let body = room.saturating_sub(longest);
-        (starts(&whole, body), body)
+        starts_below_head(view, question, place.width, (room, false), &whole)
     };
     let left = room.saturating_sub(plain.len() + whole.len());
-    if view.app.change_read().is_some() && left < TURNED_BELOW && body > 0 {
-        return turned(view, (shown, question), place, room, keys);
+    let is_read = view.app.change_read().is_some();
+    if is_read && left < TURNED_BELOW && room > plain.len() {
+        return turned(view, (shown, question), place, room);
     }
-    if body == 0 {
+    if starts_of_asked.is_empty() {
         // There is room for the head only, whatever the page.
         let mut rows = plain;
         rows.truncate(room);
@@ -160,16 +159,15 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
         };
     }
     let pages = starts_of_asked.len();
-    let beside = view.app.change_read().is_some();
-    let (words, starts, page, in_full) = if shown.page < pages || beside {
+    let (words, starts, page, in_full) = if shown.page < pages || is_read {
         let at = shown.page % pages;
         (whole, starts_of_asked, at, false)
     } else {
         let details = details(view, question, width);
-        let starts_of_details = starts(&details, room.saturating_sub(longest).max(1));
-        let at = shown.page % (pages + starts_of_details.len());
+        let starts = starts_below_head(view, question, place.width, (room, true), &details);
+        let at = shown.page % (pages + starts.len());
         match at.checked_sub(pages) {
-            Some(at) => (details, starts_of_details, at, true),
+            Some(at) => (details, starts, at, true),
             None => (whole, starts_of_asked, at, false),
         }
     };
@@ -199,14 +197,13 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
         rows.extend(change.rows);
         part.change = change.drawn;
     }
-    if view.app.mode() == Mode::Watching {
-        rows.extend(keys);
-    }
+    let showing = Showing::Page(part);
+    rows.extend(keys_now(view, showing, width));
     Block {
         rows,
         head: count,
         focus: 0,
-        showing: Showing::Page(part),
+        showing,
     }
 }
 
@@ -217,7 +214,6 @@ fn turned(
     (shown, question): (&Shown, &Question),
     place: Rect,
     room: usize,
-    keys: Vec<PaneRow>,
 ) -> Block {
     let width = place.width.min(rows::WIDEST);
     let mut rows = head(view, question, place.width, None);
@@ -226,17 +222,44 @@ fn turned(
     let count = rows.len();
     let change = change::rows(view, question, width, room - count);
     rows.extend(change.rows);
-    if view.app.mode() == Mode::Watching {
-        rows.extend(keys);
-    }
+    let showing = match change.drawn {
+        Some(drawn) => Showing::Change(shown.question, drawn),
+        None => Showing::SideQuestion,
+    };
+    rows.extend(keys_now(view, showing, width));
     Block {
         rows,
         head: count,
         focus: 0,
-        showing: change.drawn.map_or(Showing::SideQuestion, |drawn| {
-            Showing::Change(shown.question, drawn)
-        }),
+        showing,
     }
+}
+
+/// Returns where each page begins below its head, which includes the page number, and may have one more row for that; none
+/// if there is room for the head only.
+fn starts_below_head(
+    view: View<'_>,
+    question: &Question,
+    width: u16,
+    (room, details): (usize, bool),
+    words: &[PaneRow],
+) -> Vec<usize> {
+    let mut found = Vec::new();
+    for at in [8, 88, usize::MAX] {
+        let count = at;
+        let page = Page { at, count, details };
+        let head = head(view, question, width, Some(page)).len();
+        let body = room.saturating_sub(head);
+        if body == 0 {
+            return Vec::new();
+        }
+        found = starts(words, body);
+        // The page numbers have no more digits than that.
+        if found.len() <= at {
+            break;
+        }
+    }
+    found
 }
 
 /// Returns where each page begins: a page ends with a sentence if that costs few rows, and always with a word,
@@ -287,19 +310,8 @@ struct Page {
     details: bool,
 }
 
-impl Page {
-    /// Returns the page with the longest head.
-    fn longest() -> Self {
-        Self {
-            at: 88,
-            count: 88,
-            details: false,
-        }
-    }
-}
-
 /// Returns the head: which question of how many, which page, how much time is left, and whose it is. On a narrow
-/// screen it always has two rows, so that nothing below it moves as the time changes.
+/// screen it has two rows if it has a time, or if more questions would not fit: so nothing below it moves as either changes.
 fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> Vec<PaneRow> {
     let (app, look) = (view.app, view.look);
     let mut answerable = app.waiting_questions();
@@ -337,6 +349,20 @@ fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> 
         (None, _) => String::new(),
     };
     let count = answerable.len().max(place);
+    let agent = app.agent_of(question);
+    let fits = |part: &String| {
+        let args = [
+            ("place", Arg::own(88)),
+            ("count", Arg::own(88)),
+            ("n", Arg::own(question.id.0)),
+            ("part", Arg::Own(part.clone())),
+            ("agent", Arg::Name(agent.clone())),
+            ("left", Arg::own("")),
+        ];
+        let text = app.phrases().text("pane.question", &args);
+        left.is_empty() && text.width() <= usize::from(width)
+    };
+    let has_one_row = !narrow || fits(&part);
     // If it is the only one, its place goes without saying.
     let place = match count {
         1 => Arg::own(""),
@@ -347,13 +373,12 @@ fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> 
         ("count", Arg::own(count)),
         ("n", Arg::own(question.id.0)),
         ("part", Arg::Own(part)),
-        ("agent", Arg::Name(app.agent_of(question))),
+        ("agent", Arg::Name(agent)),
         ("left", Arg::Own(left)),
     ];
-    let keys: &[&str] = if narrow {
-        &["pane.question.which", "pane.question.whose"]
-    } else {
-        &["pane.question"]
+    let keys: &[&str] = match has_one_row {
+        true => &["pane.question"],
+        false => &["pane.question.which", "pane.question.whose"],
     };
     let mut rows = Vec::new();
     for (at, key) in keys.iter().enumerate() {
@@ -389,16 +414,31 @@ fn findings(view: View<'_>, whole: &QuestionInSight, width: u16) -> Vec<PaneRow>
     found.collect()
 }
 
-/// Returns the keys that answer; none on a small screen, where they are below everything.
-fn keys_row(view: View<'_>, width: u16) -> Vec<PaneRow> {
+/// Returns keys in rows; none on a small screen, where they are below everything.
+fn keys_row(view: View<'_>, units: Vec<String>, width: u16) -> Vec<PaneRow> {
     if !view.regions {
         return Vec::new();
     }
     let lead = format!("{} ", view.app.phrases().text("pane.keys", &[]));
-    keys::lines(&lead, &keys::of_question(view.app), width)
+    keys::lines(&lead, &units, width)
         .into_iter()
         .map(|row| PaneRow::own(row, view.look.own()))
         .collect()
+}
+
+/// Returns the keys that answer beside what is drawn, unless something else has the keys.
+fn keys_now(view: View<'_>, showing: Showing, width: u16) -> Vec<PaneRow> {
+    match view.app.mode() {
+        Mode::Watching => keys_row(view, keys::of_question(view.app, showing), width),
+        Mode::Editing(_)
+        | Mode::Searching
+        | Mode::Prompting(_)
+        | Mode::Choosing(..)
+        | Mode::Confirming(_)
+        | Mode::Quitting
+        | Mode::Leaving(_)
+        | Mode::Help => Vec::new(),
+    }
 }
 
 fn details(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
@@ -443,7 +483,16 @@ fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u1
                 if !labelled {
                     let name = [("agent", Arg::Name(view.app.agent_of(question)))];
                     let label = format!("{}:", view.app.phrases().text("label.asks", &name));
-                    rows.extend(rows::own(&label, width, look.own()));
+                    let beside = format!(" {label}");
+                    let last = rows.last_mut().filter(|last: &&mut PaneRow| {
+                        // On a small screen, every row counts.
+                        let is_ours = !view.regions && !last.text.starts_with(' ');
+                        is_ours && last.style == look.own() && last.has_room(&beside, width)
+                    });
+                    match last {
+                        Some(last) => last.text.push_str(&beside),
+                        None => rows.extend(rows::own(&label, width, look.own())),
+                    }
                 }
                 let inside = width.saturating_sub(by).max(1);
                 let text = segment.text();

@@ -19,7 +19,7 @@ fn asked(more: serde_json::Value) -> (App, Now) {
 }
 
 fn offered(app: &App) -> String {
-    crate::pane::keys::of_question(app).join("; ")
+    crate::pane::keys::of_question(app, crate::app::Showing::SideQuestion).join("; ")
 }
 
 #[test]

@@ -51,6 +51,8 @@ impl AppCx {
             | Doing::Leaving(_) => return,
         };
         self.doing = Doing::Watching;
+        // What it asked for no longer holds.
+        self.answers.clear();
         self.respond("reply.still_open", &[("n", Arg::own(id.0))]);
     }
 

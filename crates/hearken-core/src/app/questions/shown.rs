@@ -54,6 +54,8 @@ pub struct Shown {
     pub page: usize,
     /// Since when a part of it is in sight.
     in_sight: Option<Duration>,
+    /// Since when it is the shown one, or out of sight.
+    awaited: Duration,
     pages: Pages,
     /// What the last frame showed of its changes.
     change: Option<DrawnChange>,
@@ -87,6 +89,7 @@ impl Shown {
             since: now,
             page: 0,
             in_sight: None,
+            awaited: now,
             pages: Pages::None,
             change: None,
             seen_changes: SeenChanges::default(),
@@ -139,9 +142,15 @@ impl Shown {
         self.in_sight.get_or_insert(at);
     }
 
+    /// Returns since when it is the shown one, or out of sight.
+    pub(super) fn awaited(&self) -> Duration {
+        self.awaited
+    }
+
     /// Notes that nothing of it is in sight any more.
-    pub(super) fn unsee(&mut self) {
+    pub(super) fn unsee(&mut self, at: Duration) {
         self.in_sight = None;
+        self.awaited = at;
         self.change = None;
     }
 
@@ -157,7 +166,8 @@ impl Shown {
 }
 
 impl Pages {
-    fn add(&mut self, drawn: Drawn) {
+    /// Adds a page that is in sight.
+    pub(super) fn add(&mut self, drawn: Drawn) {
         let mut seen = match std::mem::take(self) {
             Self::Some { seen, pages, cut } if (pages, cut) == (drawn.pages, drawn.cut) => seen,
             Self::None | Self::Some { .. } => BTreeSet::new(),
