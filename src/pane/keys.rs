@@ -23,8 +23,13 @@ const LONGEST_ANSWER: usize = 24;
 /// Returns the keys that answer the shown question beside what is drawn of it: before all of it was shown, those that turn
 /// to the rest or reject it.
 pub(super) fn of_question(app: &App, showing: Showing) -> Vec<String> {
-    let has_no_change = matches!(showing, Showing::Page(drawn) if drawn.change.is_none());
-    let change = has_no_change && app.hides_changes();
+    // A change on the screen says itself how to turn on.
+    let has_change = match showing {
+        Showing::Page(drawn) => drawn.change.is_some(),
+        Showing::Change(..) => true,
+        Showing::Blank | Showing::SideQuestion | Showing::Choices(_) => false,
+    };
+    let change = !has_change && app.hides_changes();
     offered(app, app.shows_whole(showing), change)
 }
 

@@ -8,12 +8,13 @@
 //! them anew.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
-use crate::announce::{Arg, Mark, QuestionInSight, Segment, takes_two_steps};
+use crate::announce::{Announcement, Arg, Mark, QuestionInSight, Segment, takes_two_steps};
 use crate::app::{Drawn, Showing, Shown};
 use crate::keys::Mode;
 use crate::protocol::{AwaitingConfirmation, RiskLevel};
@@ -28,6 +29,9 @@ const MARK: &str = "! ";
 /// The fewest rows below the words of a question in which its changes are turned; with fewer they take the place of
 /// the words.
 const TURNED_BELOW: usize = 8;
+
+/// The rows of the head of a page on a narrow screen.
+const PAGED_HEAD: usize = 2;
 
 /// A page ends at the end of a sentence or a part if there is one in this share of its last rows.
 const TAIL: usize = 3;
@@ -85,7 +89,7 @@ fn second_step(
 ) -> Block {
     let width = place.width.min(rows::WIDEST);
     let step = answers::rows(view, width, view.look.heading());
-    let whole = asked(view, question, width);
+    let whole = asked(view, question, place);
     let room = usize::from(place.height);
     let count = head.len();
     if count + whole.len() + step.len() <= room {
@@ -112,11 +116,19 @@ fn second_step(
             }),
         };
     }
-    head.extend(rows::fitting(step, room - count.min(room), width));
+    // What is confirmed stays in view, unless the step names it.
+    let subject = subject(view, question, width);
+    let is_named = |told: &Arc<Announcement>| told.segments.iter().any(|it| it.mark == Mark::Agent);
+    let fits = count + subject.len() + step.len() <= room;
+    if fits && !view.app.answers().iter().any(is_named) {
+        head.extend(subject);
+    }
+    let focus = head.len();
+    head.extend(rows::fitting(step, room.saturating_sub(focus), width));
     Block {
         rows: head,
         head: count,
-        focus: count,
+        focus,
         showing: Showing::SideQuestion,
     }
 }
@@ -135,7 +147,7 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
         cut,
         change: None,
     };
-    let whole = asked(view, question, width);
+    let whole = asked(view, question, place);
     let plain = head(view, question, place.width, None);
     let starts_of_asked = if plain.len() + whole.len() <= room {
         vec![0]
@@ -391,18 +403,46 @@ fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> 
     rows
 }
 
-/// Returns the whole question, what hearken found first; the remaining time is in the head alone.
-fn asked(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
+/// Returns the whole question, what hearken found first; the remaining time is in the head alone. If it needs several
+/// pages, the action comes before findings that would leave it no room on the first.
+fn asked(view: View<'_>, question: &Question, place: Rect) -> Vec<PaneRow> {
+    let width = place.width.min(rows::WIDEST);
     let announcer = view.app.announcer();
     let whole = announcer.in_full(question, view.app.sessions());
-    let mut rows = findings(view, &whole, width);
-    rows.extend(words_of(view, question, &whole.words, width));
+    let mut found = findings(view, &whole, width);
+    let (subject, rest) = whole.words.split_at(subject_of(&whole.words));
+    let subject = words_of(view, question, subject, width, true);
+    let rest = words_of(view, question, rest, width, false);
+    let mut room = usize::from(place.height).saturating_sub(PAGED_HEAD + subject.len());
+    let all = found.iter().map(Vec::len).sum::<usize>() + rest.len();
+    let later = match view.regions || all <= room {
+        true => Vec::new(),
+        false => {
+            let fits = |rows: &&Vec<PaneRow>| {
+                let is_room = rows.len() <= room;
+                room = room.saturating_sub(rows.len());
+                is_room
+            };
+            let first = found.iter().take_while(fits).count();
+            found.split_off(first.max(1).min(found.len()))
+        }
+    };
+    let mut rows = found.concat();
+    rows.extend(subject);
+    rows.extend(later.concat());
+    rows.extend(rest);
     rows
 }
 
+/// Returns how many of the words of a question lead up to what the agent wants.
+fn subject_of(words: &[Segment]) -> usize {
+    let first = words.iter().position(|part| part.mark == Mark::Agent);
+    first.map_or(words.len(), |first| first + 1)
+}
+
 /// Returns what hearken found about an action, each with a mark in front of every row.
-fn findings(view: View<'_>, whole: &QuestionInSight, width: u16) -> Vec<PaneRow> {
-    let found = whole.findings.iter().flat_map(|(words, grave)| {
+fn findings(view: View<'_>, whole: &QuestionInSight, width: u16) -> Vec<Vec<PaneRow>> {
+    let found = whole.findings.iter().map(|(words, grave)| {
         let style = if *grave {
             view.look.danger()
         } else {
@@ -444,21 +484,27 @@ fn keys_now(view: View<'_>, showing: Showing, width: u16) -> Vec<PaneRow> {
 fn details(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
     let words = announcer.details_in_sight(question, view.app.sessions());
-    words_of(view, question, words.get(1..).unwrap_or_default(), width)
+    let words = words.get(1..).unwrap_or_default();
+    words_of(view, question, words, width, true)
 }
 
 /// Returns what a question is about, without its choices.
 fn subject(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
-    let mut words = announcer.in_full(question, view.app.sessions()).words;
-    let first = words.iter().position(|part| part.mark == Mark::Agent);
-    words.truncate(first.map_or(words.len(), |first| first + 1));
-    words_of(view, question, &words, width)
+    let words = announcer.in_full(question, view.app.sessions()).words;
+    let (subject, _) = words.split_at(subject_of(&words));
+    words_of(view, question, subject, width, true)
 }
 
 /// Breaks the words of a question into rows: hearken's from the edge, the agent's indented below a row that says
-/// whose they are.
-fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u16) -> Vec<PaneRow> {
+/// whose they are. `first` is whether the question begins with them.
+fn words_of(
+    view: View<'_>,
+    question: &Question,
+    segments: &[Segment],
+    width: u16,
+    mut first: bool,
+) -> Vec<PaneRow> {
     let look = view.look;
     let by = if width < rows::NARROW {
         SET_IN.0
@@ -467,7 +513,6 @@ fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u1
     };
     let mut rows = Vec::new();
     let mut labelled = false;
-    let mut first = true;
     let written = |segment: &&Segment| !segment.text().trim().is_empty();
     for segment in segments.iter().filter(written) {
         match segment.mark {

@@ -127,7 +127,7 @@ impl ScreenPerson {
 #[test]
 fn turning_to_the_end_draws_every_line() {
     let mut dice = Dice(11);
-    for seed in 0..20 {
+    for seed in 0..12 {
         let edit = RandomEdit::of(seed);
         let size = SIZES[seed as usize % SIZES.len()];
         let mut person = edit.asked(size);
@@ -181,7 +181,7 @@ fn what_is_not_drawn_yet_is_not_passed() {
 fn one_key_accepts_only_what_was_drawn_to_its_end() {
     let mut dice = Dice(3);
     let (mut accepted, mut asked_again) = (0, 0);
-    for seed in 0..40 {
+    for seed in 0..24 {
         let edit = RandomEdit::of(100 + seed);
         let mut person = edit.asked(SIZES[seed as usize % SIZES.len()]);
         let turns = [0, 2, 6, 400][dice.throw(4) as usize];
@@ -216,5 +216,5 @@ fn one_key_accepts_only_what_was_drawn_to_its_end() {
             }
         }
     }
-    assert!(accepted > 5 && asked_again > 10, "{accepted} {asked_again}");
+    assert!(accepted > 3 && asked_again > 8, "{accepted} {asked_again}");
 }

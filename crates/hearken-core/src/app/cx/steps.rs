@@ -30,6 +30,8 @@ impl AppCx {
         let n = Arg::own(step.question().0);
         self.doing = Doing::Watching;
         let time = Arg::Own(self.announcer.time(patience));
+        // What it asked for no longer holds.
+        self.answers.clear();
         self.respond("reply.step_over", &[("n", n), ("time", time)]);
     }
 
