@@ -14,8 +14,7 @@ use std::time::Duration;
 
 use hearken::announce::{Manner, Phrases};
 use hearken::app::{
-    App, Drawn, DrawnChange, Effect, Input, LinkOrder, Setup, Showing, SourceSetup, Until,
-    VoiceWish,
+    App, Drawn, Effect, Input, LinkOrder, Setup, Showing, SourceSetup, Until, VoiceWish,
 };
 use hearken::config::{Config, Dialect};
 use hearken::dialect::Carrier;
@@ -271,13 +270,7 @@ impl Rig {
         self.model.in_sight(&token, at);
         let showing = match self.app.mode() {
             Mode::Choosing(..) => Showing::Choices(shown.question),
-            _ => Showing::Page(Drawn {
-                question: shown.question,
-                page: 0,
-                pages: 1,
-                cut: 0,
-                change: Some(DrawnChange::WHOLE),
-            }),
+            _ => Showing::Page(Drawn::whole(shown.question)),
         };
         Input::Drawn { showing, at }
     }

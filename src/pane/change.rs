@@ -75,7 +75,13 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
             let head = head(view, place, part, width);
             match laid.rows.is_empty() {
                 true if is_headed => {
-                    laid.rows = rows::fitting(head, room / 3, width);
+                    // The file matters more than the numbers before it.
+                    let most = room / 3;
+                    let head = match head.len() > most {
+                        true => self::head(view, place, None, width),
+                        false => head,
+                    };
+                    laid.rows = rows::fitting(head, most, width);
                 }
                 true => {}
                 // A place begins where there is room for some of it.

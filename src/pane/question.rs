@@ -108,11 +108,8 @@ fn second_step(
             head: count,
             focus,
             showing: Showing::Page(Drawn {
-                question: shown.question,
-                page: 0,
-                pages: 1,
-                cut: 0,
                 change: drawn,
+                ..Drawn::whole(shown.question)
             }),
         };
     }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use hearken::announce::Phrases;
-use hearken::app::{App, Drawn, DrawnChange, Effect, Input, LinkOrder, Showing};
+use hearken::app::{App, Drawn, Effect, Input, LinkOrder, Showing};
 use hearken::config::Dialect;
 use hearken::dialect::Carrier;
 use hearken::keys::{KeyReader, LineFeed, Mode, Stroke};
@@ -301,13 +301,7 @@ impl Rig {
         });
         let showing = match self.app.mode() {
             Mode::Choosing(..) => Showing::Choices(question),
-            _ => Showing::Page(Drawn {
-                question,
-                page: 0,
-                pages: 1,
-                cut: 0,
-                change: Some(DrawnChange::WHOLE),
-            }),
+            _ => Showing::Page(Drawn::whole(question)),
         };
         if found != self.in_sight {
             self.in_sight = found;

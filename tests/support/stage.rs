@@ -191,13 +191,7 @@ impl Stage {
         if self.app.wants_sight()
             && let Some((shown, _)) = self.app.shown()
         {
-            let showing = Showing::Page(Drawn {
-                question: shown.question,
-                page: 0,
-                pages: 1,
-                cut: 0,
-                change: Some(DrawnChange::WHOLE),
-            });
+            let showing = Showing::Page(Drawn::whole(shown.question));
             let at = self.now.monotonic;
             self.feed(Input::Drawn { showing, at });
         }

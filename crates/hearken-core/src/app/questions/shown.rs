@@ -43,6 +43,19 @@ pub struct Drawn {
     pub change: Option<DrawnChange>,
 }
 
+impl Drawn {
+    /// Returns the only page of a question, with all that it changes.
+    pub fn whole(question: QuestionId) -> Self {
+        Self {
+            question,
+            page: 0,
+            pages: 1,
+            cut: 0,
+            change: Some(DrawnChange::WHOLE),
+        }
+    }
+}
+
 /// The question that keys are meant for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
