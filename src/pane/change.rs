@@ -11,6 +11,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::announce::{Arg, ChangeInSight, ChangeItem, ChangePlace, LineInSight};
 use crate::app::DrawnChange;
+use crate::keys::Mode;
 use crate::session::Question;
 
 use super::View;
@@ -108,7 +109,14 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
         laid = lay_out(room - 1);
         let left = count.saturating_sub(laid.to.item);
         let args = [("n", Arg::own(left))];
-        let words = view.app.phrases().text("pane.change.more", &args);
+        // Elsewhere, the key that turns on has another meaning.
+        let turns = view.app.mode() == Mode::Watching;
+        let key = if turns {
+            "pane.change.more"
+        } else {
+            "pane.change.left"
+        };
+        let words = view.app.phrases().text(key, &args);
         let more = rows::own(&words, width, view.look.quiet());
         laid.rows.extend(rows::fitting(more, 1, width));
     }
