@@ -113,12 +113,11 @@ fn second_step(
             }),
         };
     }
-    // What is confirmed stays in view, unless the step names it.
-    let subject = subject(view, question, width);
+    // What is confirmed stays in view as far as it fits, unless the step names it.
     let is_named = |told: &Arc<Announcement>| told.segments.iter().any(|it| it.mark == Mark::Agent);
-    let fits = count + subject.len() + step.len() <= room;
-    if fits && !view.app.answers().iter().any(is_named) {
-        head.extend(subject);
+    if !view.app.answers().iter().any(is_named) {
+        let left = room.saturating_sub(count + step.len());
+        head.extend(rows::fitting(subject(view, question, width), left, width));
     }
     let focus = head.len();
     head.extend(rows::fitting(step, room.saturating_sub(focus), width));
