@@ -270,12 +270,7 @@ impl HandsRig {
         self.model.in_sight(&token, at);
         let showing = match self.app.mode() {
             Mode::Choosing(..) => Showing::Choices(shown.question),
-            _ => Showing::Page(Drawn {
-                question: shown.question,
-                page: 0,
-                pages: 1,
-                cut: 0,
-            }),
+            _ => Showing::Page(Drawn::whole(shown.question)),
         };
         Input::Drawn { showing, at }
     }

@@ -1,11 +1,17 @@
 //! What an edit changes: its places with line numbers, signs and the changed words, below its question.
 //!
-//! Responsibilities: as many rows as fit, from the part that was read last. Not here: which part that is (`app`), what
-//! changed in a line (`announce`).
+//! Responsibilities: as many rows as fit, from the place that was read last, and how far that goes. Not here: which place
+//! that is (`app`), what changed in a line (`announce`).
+//!
+//! # Mental model
+//! What does not fit is not shown, and is reported as such: whoever turns on continues with the first line that was not
+//! drawn. A line that fits nowhere is cut, and continues in the same way.
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::announce::{Arg, ChangeInSight, LineInSight};
+use crate::announce::{Arg, ChangeInSight, ChangeItem, ChangePlace, LineInSight};
+use crate::app::DrawnChange;
+use crate::keys::Mode;
 use crate::session::Question;
 
 use super::View;
@@ -14,80 +20,171 @@ use super::text_rows::{self, PaneRow};
 /// The fewest rows in which a change can be made out: its head, three lines and how many follow.
 pub(super) const FEWEST: usize = 5;
 
-/// Returns the rows of what a question changes, from the part that was read last; before any was read, of the first
-/// place alone. Empty if it changes nothing that is known, or if there is no room.
-pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize) -> Vec<PaneRow> {
+/// The fewest rows with room for a head; with fewer, the lines themselves matter more.
+const HEADED: usize = 4;
+
+/// The rows of a change, and which stretch of it they show.
+#[derive(Default)]
+pub(super) struct ChangeRows {
+    pub(super) rows: Vec<PaneRow>,
+    pub(super) drawn: Option<DrawnChange>,
+}
+
+/// Returns what a question changes from the place that was read last; before any was read, of the first place alone.
+/// Empty if it changes nothing that is known, or if there is no room.
+pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize) -> ChangeRows {
     let places = view.app.announcer().changes_in_sight(&question.attached);
-    if places.is_empty() || room == 0 {
-        return Vec::new();
-    }
-    if room < FEWEST {
-        let words = view.app.phrases().text("pane.change.hidden", &[]);
-        return text_rows::fitting(
-            text_rows::own(&words, width, view.look.quiet()),
-            room,
-            width,
-        );
-    }
     let read = view.app.change_read();
-    let begins = read.and_then(|read| {
-        let parts = view.app.announcer().places_of_parts(&question.attached);
-        parts.get(read.part).copied()
-    });
-    let (first, number) = begins.unwrap_or((0, 0));
-    let first = first.min(places.len() - 1);
-    let last = match read {
-        Some(_) => places.len(),
-        None => 1,
-    };
-    let shown = places.get(first..last).unwrap_or_default();
-    let digits = shown.iter().flat_map(|place| &place.lines);
-    let digits = digits.filter_map(|line| line.number).max().unwrap_or(0);
-    let digits = digits.to_string().len().max(2);
-    let mut all: Vec<PaneRow> = Vec::new();
-    let mut left = 0;
-    for (at, place) in shown.iter().enumerate() {
-        let from = match at {
-            0 => place.lines.iter().position(|line| line.at >= number),
-            _ => Some(0),
+    let from = read.map_or(ChangePlace::default(), |read| read.from);
+    if places.is_empty() {
+        return ChangeRows::default();
+    }
+    if room == 0 || read.is_none() && room < FEWEST {
+        return ChangeRows {
+            rows: Vec::new(),
+            drawn: read.map(|_| DrawnChange { from, to: from }),
         };
-        // The last row says how many follow.
-        if at > 0 && all.len() + FEWEST > room {
-            left += place.lines.len();
-            continue;
-        }
-        let part = read
-            .filter(|_| at == 0)
-            .map(|read| (read.part + 1, read.parts));
-        all.extend(head(view, place, part, width));
-        for line in place.lines.iter().skip(from.unwrap_or(0)) {
-            let rows = line_rows(view, question, line, digits, width);
-            if left > 0 || all.len() + rows.len() >= room {
-                left += 1;
-            } else {
-                all.extend(rows);
+    }
+    let lines = places.iter().flat_map(|place| &place.items);
+    let numbers = lines.filter_map(|item| match item {
+        ChangeItem::Line(line) => line.number,
+        ChangeItem::LeftOut(_) => None,
+    });
+    let digits = numbers.max().unwrap_or(0).to_string().len().max(2);
+    let count: usize = places.iter().map(|place| place.items.len()).sum();
+    let last = match read {
+        Some(_) => count,
+        None => places.first().map_or(0, |place| place.items.len()),
+    };
+    let is_headed = room >= HEADED;
+    let lay_out = |room: usize| {
+        let mut laid = LaidOut {
+            rows: Vec::new(),
+            from,
+            to: from,
+        };
+        let mut first = 0;
+        for place in &places {
+            let begin = first;
+            first += place.items.len();
+            if first <= from.item || begin >= last || begin > laid.to.item {
+                continue;
+            }
+            let part = read
+                .filter(|_| laid.rows.is_empty())
+                .map(|read| (read.part + 1, read.parts));
+            let head = head(view, place, part, width);
+            match laid.rows.is_empty() {
+                true if is_headed => {
+                    // The file matters more than the numbers before it.
+                    let most = room / 3;
+                    let head = match head.len() > most {
+                        true => self::head(view, place, None, width),
+                        false => head,
+                    };
+                    laid.rows = text_rows::fitting(head, most, width);
+                }
+                true => {}
+                // A place begins where there is room for some of it.
+                false if laid.rows.len() + FEWEST > room => break,
+                false => laid.rows.extend(head),
+            }
+            for (at, item) in place.items.iter().enumerate() {
+                let at = begin + at;
+                if (from.item..=laid.to.item).contains(&at) {
+                    let byte = if at == from.item { from.byte } else { 0 };
+                    let place = ChangePlace { item: at, byte };
+                    laid.add(view, question, item, place, (digits, width, room));
+                }
             }
         }
-        if place.left_out > 0 && left == 0 {
-            let args = [("n", Arg::own(place.left_out))];
-            let words = view.app.phrases().text("reading.left_out", &args);
-            all.extend(text_rows::own(&words, width, view.look.own()));
+        if laid.to.item >= count {
+            laid.to = ChangePlace::END;
         }
-    }
-    let hidden = places.get(last..).unwrap_or_default();
-    left += hidden.iter().map(|place| place.lines.len()).sum::<usize>();
-    all.truncate(room);
-    if left > 0 {
-        all.truncate(room - 1);
+        laid
+    };
+    let mut laid = lay_out(room);
+    if laid.to != ChangePlace::END && room > 1 {
+        // The last row says how many follow.
+        laid = lay_out(room - 1);
+        let left = count.saturating_sub(laid.to.item);
         let args = [("n", Arg::own(left))];
-        let words = view.app.phrases().text("pane.change.more", &args);
-        all.extend(text_rows::fitting(
-            text_rows::own(&words, width, view.look.quiet()),
-            1,
-            width,
-        ));
+        // Elsewhere, the key that turns on has another meaning.
+        let turns = view.app.mode() == Mode::Watching;
+        let key = if turns {
+            "pane.change.more"
+        } else {
+            "pane.change.left"
+        };
+        let words = view.app.phrases().text(key, &args);
+        let more = text_rows::own(&words, width, view.look.quiet());
+        laid.rows.extend(text_rows::fitting(more, 1, width));
     }
-    all
+    ChangeRows {
+        rows: laid.rows,
+        drawn: Some(DrawnChange { from, to: laid.to }),
+    }
+}
+
+/// The rows so far, and the first place that is not on them.
+struct LaidOut {
+    rows: Vec<PaneRow>,
+    from: ChangePlace,
+    to: ChangePlace,
+}
+
+impl LaidOut {
+    /// Adds an item from a place in it, if it fits; the first one may be cut.
+    fn add(
+        &mut self,
+        view: View<'_>,
+        question: &Question,
+        item: &ChangeItem,
+        place: ChangePlace,
+        (digits, width, room): (usize, u16, usize),
+    ) {
+        let (mut rows, text) = match item {
+            ChangeItem::Line(line) => {
+                let text = text_from(&line.text, place.byte);
+                let rows = line_rows(view, question, line, place.byte, digits, width);
+                (rows, text)
+            }
+            ChangeItem::LeftOut(words) => {
+                let text = text_from(words, place.byte);
+                (text_rows::own(text, width, view.look.own()), text)
+            }
+        };
+        let next = ChangePlace {
+            item: place.item + 1,
+            byte: 0,
+        };
+        let left = room.saturating_sub(self.rows.len());
+        let is_first = self.to == self.from;
+        if rows.len() <= left {
+            self.to = next;
+        } else if is_first && left > 0 {
+            rows.truncate(left);
+            let margin = match item {
+                ChangeItem::Line(_) => margin_width(digits),
+                ChangeItem::LeftOut(_) => 0,
+            };
+            let behind = text_rows::behind(&rows, margin, text);
+            let byte = place.byte + behind;
+            self.to = match behind < text.len() {
+                true => ChangePlace { byte, ..place },
+                false => next,
+            };
+        } else {
+            return;
+        }
+        self.rows.extend(rows);
+    }
+}
+
+/// Returns the text behind a byte of it.
+fn text_from(text: &str, byte: usize) -> &str {
+    text.get(text.floor_char_boundary(byte)..)
+        .unwrap_or_default()
 }
 
 /// Returns the row above a place: which one of how many, and its file.
@@ -114,11 +211,12 @@ fn head(
     text_rows::hanging(&label, place.path, "", None, width, view.look.own())
 }
 
-/// Returns a line with its number and its sign in the margin; its further rows have an empty margin.
+/// Returns a line from a byte of it, with its number and its sign in the margin; its further rows have an empty margin.
 fn line_rows(
     view: View<'_>,
     question: &Question,
     line: &LineInSight,
+    byte: usize,
     digits: usize,
     width: u16,
 ) -> Vec<PaneRow> {
@@ -130,13 +228,22 @@ fn line_rows(
     let inside = usize::from(width).saturating_sub(margin.width()).max(1);
     let inside = u16::try_from(inside).unwrap_or(width);
     let style = view.look.changed_line(line.sign);
-    let mut rows = text_rows::verbatim(&line.text, question.direction, inside, style);
+    let text = text_from(&line.text, byte);
+    let before = line.text.len() - text.len();
+    let mut rows = text_rows::verbatim(text, question.direction, inside, style);
     let changed = view.look.changed_words();
+    let behind = |at: usize| at.saturating_sub(before);
     let runs: Vec<_> = line
         .changed
         .iter()
-        .map(|part| (part.clone(), changed))
+        .map(|part| (behind(part.start)..behind(part.end), changed))
         .collect();
-    text_rows::paint(&mut rows, "", &line.text, &runs);
-    text_rows::led_by(rows, &margin, &empty)
+    text_rows::paint(&mut rows, "", text, &runs);
+    text_rows::led_by(rows, if before == 0 { &margin } else { &empty }, &empty)
+}
+
+/// Returns the width of the margin before a line.
+fn margin_width(digits: usize) -> usize {
+    // Two spaces before the number, the sign between two others.
+    2 + digits + 3
 }

@@ -6,8 +6,8 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use unicode_width::UnicodeWidthStr;
 
-use crate::announce::{Arg, Kind, takes_two_steps, wrap};
-use crate::app::App;
+use crate::announce::{Arg, Kind, wrap};
+use crate::app::{App, Showing};
 use crate::keys::Mode;
 use crate::protocol::{Decision, ResponseKind};
 use crate::session::{Question, QuestionBody};
@@ -20,12 +20,35 @@ const BETWEEN: &str = "  ";
 /// The longest agent's word for an answer in a row of keys, in characters.
 const LONGEST_ANSWER: usize = 24;
 
-/// Returns the keys that answer the shown question, unless something else has the keys.
-pub(super) fn of_question(app: &App) -> Vec<String> {
+/// Returns the keys that answer the shown question beside what is drawn of it: before all of it was shown, those that turn
+/// to the rest or reject it.
+pub(super) fn of_question(app: &App, showing: Showing) -> Vec<String> {
+    // A change on the screen says itself how to turn on.
+    let has_change = match showing {
+        Showing::Page(drawn) => drawn.change.is_some(),
+        Showing::Change(..) => true,
+        Showing::Blank | Showing::SideQuestion | Showing::Choices(_) => false,
+    };
+    let change = !has_change && app.hides_changes();
+    offered(app, app.shows_whole(showing), change)
+}
+
+/// Returns the most keys that it has at any time.
+pub(super) fn most_of_question(app: &App) -> Vec<String> {
+    offered(app, true, true)
+}
+
+fn offered(app: &App, is_whole: bool, change: bool) -> Vec<String> {
     let Some((_, question)) = app.shown() else {
         return Vec::new();
     };
-    let mut words = answer_keys(question);
+    let mut words = match is_whole {
+        true => answer_keys(app, question, change),
+        false => {
+            let reject = takes_reject(question).then_some("keys.reject");
+            ["keys.next_page"].into_iter().chain(reject).collect()
+        }
+    };
     let answerable = |question: &&&Question| question.is_answerable();
     if app.questions().iter().filter(answerable).count() > 1 {
         words.push("keys.more");
@@ -136,18 +159,21 @@ fn split(words: &str) -> Vec<String> {
 
 /// Returns the keys for the answers that the question's producer accepts; only an answerable
 /// question is shown.
-fn answer_keys(question: &Question) -> Vec<&'static str> {
+fn answer_keys(app: &App, question: &Question, change: bool) -> Vec<&'static str> {
     match &question.body {
         QuestionBody::Confirmation(asked) => {
             let mut words = Vec::new();
             if asked.takes(&Decision::Accept) {
-                words.push(match takes_two_steps(question) {
+                words.push(match app.accepts_in_two_steps(question) {
                     true => "keys.accept_twice",
                     false => "keys.accept",
                 });
             }
             if asked.takes(&Decision::Reject) {
                 words.push("keys.reject");
+            }
+            if change {
+                words.push("keys.change");
             }
             if asked.others().next().is_some() {
                 words.push("keys.choice");

@@ -19,10 +19,7 @@ pub struct Look {
 impl Look {
     /// Returns the style of normal text.
     pub(super) fn text(self) -> Style {
-        match self.theme {
-            ThemeChoice::Terminal | ThemeChoice::Plain => Style::new(),
-            ThemeChoice::HighContrast => Style::new().add_modifier(Modifier::BOLD),
-        }
+        Style::new()
     }
 
     /// Returns the style of the program's own headings and of typed text.
@@ -77,6 +74,7 @@ impl Look {
         match (self.theme, sign) {
             (ThemeChoice::Terminal, '+') => Style::new().fg(Color::Green),
             (ThemeChoice::Terminal, '-') => Style::new().fg(Color::Magenta),
+            (ThemeChoice::HighContrast, '+' | '-') => Style::new().add_modifier(Modifier::BOLD),
             _ => self.text(),
         }
     }
@@ -123,12 +121,7 @@ impl Look {
     pub(super) fn words(self, look: TextLook) -> Style {
         let style = Style::new();
         match (look, self.theme) {
-            (TextLook::Strong, ThemeChoice::HighContrast) => {
-                style.add_modifier(Modifier::UNDERLINED)
-            }
-            (TextLook::Strong, ThemeChoice::Terminal | ThemeChoice::Plain) => {
-                style.add_modifier(Modifier::BOLD)
-            }
+            (TextLook::Strong, _) => style.add_modifier(Modifier::BOLD),
             (TextLook::Emphasis, _) => style.add_modifier(Modifier::ITALIC),
             (TextLook::Struck, _) => style.add_modifier(Modifier::CROSSED_OUT),
             (TextLook::Code, ThemeChoice::Terminal) => style.fg(Color::Cyan),

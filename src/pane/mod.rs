@@ -93,7 +93,8 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
     let mut area = whole;
     if app.mode() == Mode::Help {
         draw_first(frame, view, &mut area);
-        draw_keys(frame, view, &mut area);
+        let keys = take_keys(view, &mut area);
+        draw_keys(frame, view, keys, Showing::SideQuestion);
         help::draw(frame, view, area);
         frame.set_cursor_position(Position::new(area.x, area.y));
         return Showing::SideQuestion;
@@ -101,7 +102,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
     if regions || app.shown().is_none() {
         draw_first(frame, view, &mut area);
     }
-    draw_keys(frame, view, &mut area);
+    let keys = take_keys(view, &mut area);
     if regions {
         let place = take_bottom(&mut area, 1);
         let status = headline::status(app, place.width);
@@ -116,12 +117,14 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
     if let Some(place) = beside {
         side::draw(frame, view, place, app.shown().is_none());
     }
-    if app.shown().is_some() {
+    let showing = if app.shown().is_some() {
         draw_beside_question(frame, view, area, whole)
     } else {
         draw_without_question(frame, view, area, whole);
         Showing::SideQuestion
-    }
+    };
+    draw_keys(frame, view, keys, showing);
+    showing
 }
 
 /// Draws the question, and whatever fits next to it.
@@ -238,24 +241,32 @@ fn draw_first(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
     text_rows::draw(frame, &[PaneRow::own(first, view.look.heading())], place);
 }
 
-/// Draws the keys. On a small screen, a question has a fixed number of rows for them, with its own keys
-/// first.
-fn draw_keys(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
+/// Returns the keys, beside what is drawn of a question. On a small screen, its own come first.
+fn rows_of_keys(view: View<'_>, showing: Showing, width: u16) -> Vec<String> {
     let mut units = if view.regions || view.app.mode() != Mode::Watching {
         Vec::new()
     } else {
-        key_hints::of_question(view.app)
+        key_hints::of_question(view.app, showing)
     };
     units.extend(key_hints::of_mode(view.app));
-    let mut lines = key_hints::lines("", &units, area.width);
+    key_hints::lines("", &units, width)
+}
+
+/// Takes the place of the keys. On a small screen, a question has a fixed number of rows for them.
+fn take_keys(view: View<'_>, area: &mut Rect) -> Rect {
     let most = usize::from((area.height / 4).max(1));
     let height = if view.app.shown().is_some() && !view.regions {
         most.min(if area.width < text_rows::NARROW { 2 } else { 1 })
     } else {
+        let lines = rows_of_keys(view, Showing::SideQuestion, area.width);
         lines.len().clamp(1, most)
     };
-    lines.truncate(height);
-    let place = take_bottom(area, u16::try_from(height).unwrap_or(1));
+    take_bottom(area, u16::try_from(height).unwrap_or(1))
+}
+
+/// Draws as many keys as fit.
+fn draw_keys(frame: &mut Frame<'_>, view: View<'_>, place: Rect, showing: Showing) {
+    let lines = rows_of_keys(view, showing, place.width);
     key_hints::draw(frame, lines, place, view.look);
 }
 

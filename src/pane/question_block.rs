@@ -8,11 +8,13 @@
 //! them anew.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr;
 
-use crate::announce::{Arg, Mark, QuestionInSight, Segment, takes_two_steps};
+use crate::announce::{Announcement, Arg, Mark, QuestionInSight, Segment, takes_two_steps};
 use crate::app::{Drawn, Showing, Shown};
 use crate::keys::Mode;
 use crate::protocol::{AwaitingConfirmation, RiskLevel};
@@ -27,6 +29,9 @@ const MARK: &str = "! ";
 /// The fewest rows below the words of a question in which its changes are turned; with fewer they take the place of
 /// the words.
 const TURNED_BELOW: usize = 8;
+
+/// The rows of the head of a page on a narrow screen.
+const PAGED_HEAD: usize = 2;
 
 /// A page ends at the end of a sentence or a part if there is one in this share of its last rows.
 const TAIL: usize = 3;
@@ -84,14 +89,17 @@ fn second_step(
 ) -> Block {
     let width = place.width.min(text_rows::WIDEST);
     let step = reply_region::rows(view, width, view.look.heading());
-    let whole = asked(view, question, width);
+    let whole = asked(view, question, place);
     let room = usize::from(place.height);
     let count = head.len();
     if count + whole.len() + step.len() <= room {
         head.extend(whole);
         let left = room - head.len() - step.len();
+        let mut drawn = None;
         if left >= edit_rows::FEWEST {
-            head.extend(edit_rows::rows(view, question, width, left));
+            let change = edit_rows::rows(view, question, width, left);
+            head.extend(change.rows);
+            drawn = change.drawn;
         }
         let focus = head.len();
         head.extend(step);
@@ -100,18 +108,27 @@ fn second_step(
             head: count,
             focus,
             showing: Showing::Page(Drawn {
-                question: shown.question,
-                page: 0,
-                pages: 1,
-                cut: 0,
+                change: drawn,
+                ..Drawn::whole(shown.question)
             }),
         };
     }
-    head.extend(text_rows::fitting(step, room - count.min(room), width));
+    // What is confirmed stays in view as far as it fits, unless the step names it.
+    let is_named = |told: &Arc<Announcement>| told.segments.iter().any(|it| it.mark == Mark::Agent);
+    if !view.app.answers().iter().any(is_named) {
+        let left = room.saturating_sub(count + step.len());
+        head.extend(text_rows::fitting(
+            subject(view, question, width),
+            left,
+            width,
+        ));
+    }
+    let focus = head.len();
+    head.extend(text_rows::fitting(step, room.saturating_sub(focus), width));
     Block {
         rows: head,
         head: count,
-        focus: count,
+        focus,
         showing: Showing::SideQuestion,
     }
 }
@@ -120,32 +137,29 @@ fn second_step(
 /// again.
 fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Block {
     let width = place.width.min(text_rows::WIDEST);
-    // The head of several pages includes the page number, and may be longer for that.
-    let longest = head(view, question, place.width, Some(Page::longest())).len();
-    let keys = keys_row(view, width);
     // The keys are on every page; if they currently do something else, their space is kept.
-    let room = usize::from(place.height).saturating_sub(keys.len());
-    let drawn = |page, pages, cut| {
-        Showing::Page(Drawn {
-            question: shown.question,
-            page,
-            pages,
-            cut,
-        })
+    let most = keys_row(view, key_hints::most_of_question(view.app), width).len();
+    let room = usize::from(place.height).saturating_sub(most);
+    let drawn = |page, pages, cut| Drawn {
+        question: shown.question,
+        page,
+        pages,
+        cut,
+        change: None,
     };
-    let whole = asked(view, question, width);
+    let whole = asked(view, question, place);
     let plain = head(view, question, place.width, None);
-    let (starts_of_asked, body) = if plain.len() + whole.len() <= room {
-        (vec![0], room - plain.len())
+    let starts_of_asked = if plain.len() + whole.len() <= room {
+        vec![0]
     } else {
-        let body = room.saturating_sub(longest);
-        (starts(&whole, body), body)
+        starts_below_head(view, question, place.width, (room, false), &whole)
     };
     let left = room.saturating_sub(plain.len() + whole.len());
-    if view.app.change_read().is_some() && left < TURNED_BELOW && body > 0 {
-        return turned(view, question, place, room, keys);
+    let is_read = view.app.change_read().is_some();
+    if is_read && left < TURNED_BELOW && room > plain.len() {
+        return turned(view, (shown, question), place, room);
     }
-    if body == 0 {
+    if starts_of_asked.is_empty() {
         // There is room for the head only, whatever the page.
         let mut rows = plain;
         rows.truncate(room);
@@ -153,25 +167,24 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
             head: rows.len(),
             rows,
             focus: 0,
-            showing: drawn(0, usize::MAX, 0),
+            showing: Showing::Page(drawn(0, usize::MAX, 0)),
         };
     }
     let pages = starts_of_asked.len();
-    let beside = view.app.change_read().is_some();
-    let (words, starts, page, in_full) = if shown.page < pages || beside {
+    let (words, starts, page, in_full) = if shown.page < pages || is_read {
         let at = shown.page % pages;
         (whole, starts_of_asked, at, false)
     } else {
         let details = details(view, question, width);
-        let starts_of_details = starts(&details, room.saturating_sub(longest).max(1));
-        let at = shown.page % (pages + starts_of_details.len());
+        let starts = starts_below_head(view, question, place.width, (room, true), &details);
+        let at = shown.page % (pages + starts.len());
         match at.checked_sub(pages) {
-            Some(at) => (details, starts_of_details, at, true),
+            Some(at) => (details, starts, at, true),
             None => (whole, starts_of_asked, at, false),
         }
     };
     // The details contain the whole question: a person who sees them first has it in view.
-    let part = drawn(
+    let mut part = drawn(
         page,
         starts.len(),
         cut(question, in_full, width, &words, &starts),
@@ -192,16 +205,17 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
     rows.extend(words.into_iter().take(end).skip(start));
     rows.truncate(room);
     if is_end {
-        rows.extend(edit_rows::rows(view, question, width, room - rows.len()));
+        let change = edit_rows::rows(view, question, width, room - rows.len());
+        rows.extend(change.rows);
+        part.change = change.drawn;
     }
-    if view.app.mode() == Mode::Watching {
-        rows.extend(keys);
-    }
+    let showing = Showing::Page(part);
+    rows.extend(keys_now(view, showing, width));
     Block {
         rows,
         head: count,
         focus: 0,
-        showing: part,
+        showing,
     }
 }
 
@@ -209,25 +223,55 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
 /// question.
 fn turned(
     view: View<'_>,
-    question: &Question,
+    (shown, question): (&Shown, &Question),
     place: Rect,
     room: usize,
-    keys: Vec<PaneRow>,
 ) -> Block {
     let width = place.width.min(text_rows::WIDEST);
     let mut rows = head(view, question, place.width, None);
-    rows.truncate(room);
+    // Something of the change comes before the second row of the head.
+    rows.truncate(room.saturating_sub(1));
     let count = rows.len();
-    rows.extend(edit_rows::rows(view, question, width, room - count));
-    if view.app.mode() == Mode::Watching {
-        rows.extend(keys);
-    }
+    let change = edit_rows::rows(view, question, width, room - count);
+    rows.extend(change.rows);
+    let showing = match change.drawn {
+        Some(drawn) => Showing::Change(shown.question, drawn),
+        None => Showing::SideQuestion,
+    };
+    rows.extend(keys_now(view, showing, width));
     Block {
         rows,
         head: count,
         focus: 0,
-        showing: Showing::SideQuestion,
+        showing,
     }
+}
+
+/// Returns where each page begins below its head, which includes the page number, and may have one more row for that; none
+/// if there is room for the head only.
+fn starts_below_head(
+    view: View<'_>,
+    question: &Question,
+    width: u16,
+    (room, details): (usize, bool),
+    words: &[PaneRow],
+) -> Vec<usize> {
+    let mut found = Vec::new();
+    for at in [8, 88, usize::MAX] {
+        let count = at;
+        let page = Page { at, count, details };
+        let head = head(view, question, width, Some(page)).len();
+        let body = room.saturating_sub(head);
+        if body == 0 {
+            return Vec::new();
+        }
+        found = starts(words, body);
+        // The page numbers have no more digits than that.
+        if found.len() <= at {
+            break;
+        }
+    }
+    found
 }
 
 /// Returns where each page begins: a page ends with a sentence if that costs few rows, and always with a word,
@@ -278,19 +322,8 @@ struct Page {
     details: bool,
 }
 
-impl Page {
-    /// Returns the page with the longest head.
-    fn longest() -> Self {
-        Self {
-            at: 88,
-            count: 88,
-            details: false,
-        }
-    }
-}
-
 /// Returns the head: which question of how many, which page, how much time is left, and whose it is. On a narrow
-/// screen it always has two rows, so that nothing below it moves as the time changes.
+/// screen it has two rows if it has a time, or if more questions would not fit: so nothing below it moves as either changes.
 fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> Vec<PaneRow> {
     let (app, look) = (view.app, view.look);
     let mut answerable = app.waiting_questions();
@@ -328,6 +361,20 @@ fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> 
         (None, _) => String::new(),
     };
     let count = answerable.len().max(place);
+    let agent = app.agent_of(question);
+    let fits = |part: &String| {
+        let args = [
+            ("place", Arg::own(88)),
+            ("count", Arg::own(88)),
+            ("n", Arg::own(question.id.0)),
+            ("part", Arg::Own(part.clone())),
+            ("agent", Arg::Name(agent.clone())),
+            ("left", Arg::own("")),
+        ];
+        let text = app.phrases().text("pane.question", &args);
+        left.is_empty() && text.width() <= usize::from(width)
+    };
+    let has_one_row = !narrow || fits(&part);
     // If it is the only one, its place goes without saying.
     let place = match count {
         1 => Arg::own(""),
@@ -338,13 +385,12 @@ fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> 
         ("count", Arg::own(count)),
         ("n", Arg::own(question.id.0)),
         ("part", Arg::Own(part)),
-        ("agent", Arg::Name(app.agent_of(question))),
+        ("agent", Arg::Name(agent)),
         ("left", Arg::Own(left)),
     ];
-    let keys: &[&str] = if narrow {
-        &["pane.question.which", "pane.question.whose"]
-    } else {
-        &["pane.question"]
+    let keys: &[&str] = match has_one_row {
+        true => &["pane.question"],
+        false => &["pane.question.which", "pane.question.whose"],
     };
     let mut rows = Vec::new();
     for (at, key) in keys.iter().enumerate() {
@@ -357,18 +403,46 @@ fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> 
     rows
 }
 
-/// Returns the whole question, what hearken found first; the remaining time is in the head alone.
-fn asked(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
+/// Returns the whole question, what hearken found first; the remaining time is in the head alone. If it needs several
+/// pages, the action comes before findings that would leave it no room on the first.
+fn asked(view: View<'_>, question: &Question, place: Rect) -> Vec<PaneRow> {
+    let width = place.width.min(text_rows::WIDEST);
     let announcer = view.app.announcer();
     let whole = announcer.in_full(question, view.app.sessions());
-    let mut rows = findings(view, &whole, width);
-    rows.extend(words_of(view, question, &whole.words, width));
+    let mut found = findings(view, &whole, width);
+    let (subject, rest) = whole.words.split_at(subject_of(&whole.words));
+    let subject = words_of(view, question, subject, width, true);
+    let rest = words_of(view, question, rest, width, false);
+    let mut room = usize::from(place.height).saturating_sub(PAGED_HEAD + subject.len());
+    let all = found.iter().map(Vec::len).sum::<usize>() + rest.len();
+    let later = match view.regions || all <= room {
+        true => Vec::new(),
+        false => {
+            let fits = |rows: &&Vec<PaneRow>| {
+                let is_room = rows.len() <= room;
+                room = room.saturating_sub(rows.len());
+                is_room
+            };
+            let first = found.iter().take_while(fits).count();
+            found.split_off(first.max(1).min(found.len()))
+        }
+    };
+    let mut rows = found.concat();
+    rows.extend(subject);
+    rows.extend(later.concat());
+    rows.extend(rest);
     rows
 }
 
+/// Returns how many of the words of a question lead up to what the agent wants.
+fn subject_of(words: &[Segment]) -> usize {
+    let first = words.iter().position(|part| part.mark == Mark::Agent);
+    first.map_or(words.len(), |first| first + 1)
+}
+
 /// Returns what hearken found about an action, each with a mark in front of every row.
-fn findings(view: View<'_>, whole: &QuestionInSight, width: u16) -> Vec<PaneRow> {
-    let found = whole.findings.iter().flat_map(|(words, grave)| {
+fn findings(view: View<'_>, whole: &QuestionInSight, width: u16) -> Vec<Vec<PaneRow>> {
+    let found = whole.findings.iter().map(|(words, grave)| {
         let style = if *grave {
             view.look.danger()
         } else {
@@ -380,36 +454,57 @@ fn findings(view: View<'_>, whole: &QuestionInSight, width: u16) -> Vec<PaneRow>
     found.collect()
 }
 
-/// Returns the keys that answer; none on a small screen, where they are below everything.
-fn keys_row(view: View<'_>, width: u16) -> Vec<PaneRow> {
+/// Returns keys in rows; none on a small screen, where they are below everything.
+fn keys_row(view: View<'_>, units: Vec<String>, width: u16) -> Vec<PaneRow> {
     if !view.regions {
         return Vec::new();
     }
     let lead = format!("{} ", view.app.phrases().text("pane.keys", &[]));
-    key_hints::lines(&lead, &key_hints::of_question(view.app), width)
+    key_hints::lines(&lead, &units, width)
         .into_iter()
         .map(|row| PaneRow::own(row, view.look.own()))
         .collect()
 }
 
+/// Returns the keys that answer beside what is drawn, unless something else has the keys.
+fn keys_now(view: View<'_>, showing: Showing, width: u16) -> Vec<PaneRow> {
+    match view.app.mode() {
+        Mode::Watching => keys_row(view, key_hints::of_question(view.app, showing), width),
+        Mode::Editing(_)
+        | Mode::Searching
+        | Mode::Prompting(_)
+        | Mode::Choosing(..)
+        | Mode::Confirming(_)
+        | Mode::Quitting
+        | Mode::Leaving(_)
+        | Mode::Help => Vec::new(),
+    }
+}
+
 fn details(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
     let words = announcer.details_in_sight(question, view.app.sessions());
-    words_of(view, question, words.get(1..).unwrap_or_default(), width)
+    let words = words.get(1..).unwrap_or_default();
+    words_of(view, question, words, width, true)
 }
 
 /// Returns what a question is about, without its choices.
 fn subject(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
     let announcer = view.app.announcer();
-    let mut words = announcer.in_full(question, view.app.sessions()).words;
-    let first = words.iter().position(|part| part.mark == Mark::Agent);
-    words.truncate(first.map_or(words.len(), |first| first + 1));
-    words_of(view, question, &words, width)
+    let words = announcer.in_full(question, view.app.sessions()).words;
+    let (subject, _) = words.split_at(subject_of(&words));
+    words_of(view, question, subject, width, true)
 }
 
 /// Breaks the words of a question into rows: hearken's from the edge, the agent's indented below a row that says
-/// whose they are.
-fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u16) -> Vec<PaneRow> {
+/// whose they are. `first` is whether the question begins with them.
+fn words_of(
+    view: View<'_>,
+    question: &Question,
+    segments: &[Segment],
+    width: u16,
+    mut first: bool,
+) -> Vec<PaneRow> {
     let look = view.look;
     let by = if width < text_rows::NARROW {
         SET_IN.0
@@ -418,7 +513,6 @@ fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u1
     };
     let mut rows = Vec::new();
     let mut labelled = false;
-    let mut first = true;
     let written = |segment: &&Segment| !segment.text().trim().is_empty();
     for segment in segments.iter().filter(written) {
         match segment.mark {
@@ -434,7 +528,16 @@ fn words_of(view: View<'_>, question: &Question, segments: &[Segment], width: u1
                 if !labelled {
                     let name = [("agent", Arg::Name(view.app.agent_of(question)))];
                     let label = format!("{}:", view.app.phrases().text("label.asks", &name));
-                    rows.extend(text_rows::own(&label, width, look.own()));
+                    let beside = format!(" {label}");
+                    let last = rows.last_mut().filter(|last: &&mut PaneRow| {
+                        // On a small screen, every row counts.
+                        let is_ours = !view.regions && !last.text.starts_with(' ');
+                        is_ours && last.style == look.own() && last.has_room(&beside, width)
+                    });
+                    match last {
+                        Some(last) => last.text.push_str(&beside),
+                        None => rows.extend(text_rows::own(&label, width, look.own())),
+                    }
                 }
                 let inside = width.saturating_sub(by).max(1);
                 let text = segment.text();

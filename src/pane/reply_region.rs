@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 
-use crate::announce::{About, Announcement};
+use crate::announce::{About, Aloud, Announcement};
 use crate::keys::Mode;
 
 use super::text_rows::{PaneRow, beside_sign, scanned};
@@ -12,6 +12,8 @@ use super::{View, transcript};
 pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
     let shown = view.app.shown().map(|(shown, _)| shown.question);
     let has_a_place = |told: &Announcement| match told.about {
+        // Said because a screen shows it anyway.
+        _ if told.aloud == Aloud::Heard => true,
         // The question itself is visible, and its details appear in its place.
         Some(About::Asks(id)) => Some(id) == shown,
         // A part of what the question changes is visible below its words, or in their place.

@@ -84,7 +84,7 @@ mod tests {
         );
         assert_eq!(
             shown(ThemeChoice::HighContrast, true),
-            "\x1b[0;1;30;107mone\x1b[0m\n\x1b[0;1;30;43mtwo\x1b[0m\n\x1b[0;1mthree\x1b[0m\n\x1b[0;1mfour\x1b[0m"
+            "\x1b[0;1;30;107mone\x1b[0m\n\x1b[0;1;30;43mtwo\x1b[0m\n\x1b[0;1mthree\x1b[0m\n\x1b[0mfour\x1b[0m"
         );
         assert_eq!(
             shown(ThemeChoice::Plain, true),

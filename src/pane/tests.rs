@@ -19,6 +19,7 @@ use crate::link::{Frame as Message, LinkEvent};
 use crate::protocol::KeyRing;
 use crate::session::LinkId;
 
+mod edits;
 mod keys;
 mod laid_out;
 mod seen;

@@ -179,6 +179,17 @@ pub(super) fn verbatim(
     isolated(balanced(pieces), "", &text, direction, style)
 }
 
+/// Returns the byte of a text behind its first rows, which have margins of a width.
+pub(super) fn behind(rows: &[PaneRow], margin: usize, text: &str) -> usize {
+    let of_text = rows
+        .iter()
+        .map(|row| row.text.get(margin..).unwrap_or_default());
+    let signs = |text: &str| text.graphemes(true).filter(|sign| counts(sign)).count();
+    let drawn: usize = of_text.map(signs).sum();
+    let mut all = text.grapheme_indices(true).filter(|(_, sign)| counts(sign));
+    all.nth(drawn).map_or(text.len(), |(at, _)| at)
+}
+
 /// Marks the agent's columns in rows whose direction is isolated.
 fn isolated(
     rows: Vec<String>,

@@ -301,12 +301,7 @@ impl ShiftingRig {
         });
         let showing = match self.app.mode() {
             Mode::Choosing(..) => Showing::Choices(question),
-            _ => Showing::Page(Drawn {
-                question,
-                page: 0,
-                pages: 1,
-                cut: 0,
-            }),
+            _ => Showing::Page(Drawn::whole(question)),
         };
         if found != self.in_sight {
             self.in_sight = found;

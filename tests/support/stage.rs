@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use hearken::announce::{Announcement, Manner, Mark, Phrases, Utterance};
+use hearken::announce::{Announcement, ChangePlace, Manner, Mark, Phrases, Utterance};
 use hearken::app::{
-    App, Drawn, Effect, Exit, Input, LineSource, LinkOrder, Setup, Showing, SourceSetup, Until,
-    VoiceWish,
+    App, Drawn, DrawnChange, Effect, Exit, Input, LineSource, LinkOrder, Setup, Showing,
+    SourceSetup, Until, VoiceWish,
 };
 use hearken::config::{Config, Dialect, ThemeChoice};
 use hearken::dialect::{Carrier, Identity};
@@ -191,12 +191,17 @@ impl Stage {
         if self.app.wants_sight()
             && let Some((shown, _)) = self.app.shown()
         {
-            let showing = Showing::Page(Drawn {
-                question: shown.question,
-                page: 0,
-                pages: 1,
-                cut: 0,
-            });
+            let showing = Showing::Page(Drawn::whole(shown.question));
+            let at = self.now.monotonic;
+            self.feed(Input::Drawn { showing, at });
+        }
+        // And all that it changes, from where that is being read.
+        if let (Some(read), Some((shown, _))) = (self.app.change_read(), self.app.shown()) {
+            let drawn = DrawnChange {
+                from: read.from,
+                to: ChangePlace::END,
+            };
+            let showing = Showing::Change(shown.question, drawn);
             let at = self.now.monotonic;
             self.feed(Input::Drawn { showing, at });
         }
@@ -362,7 +367,9 @@ impl Stage {
             .unwrap();
         let part = match showing {
             Showing::Page(part) => Some(part),
-            Showing::Blank | Showing::SideQuestion | Showing::Choices(_) => None,
+            Showing::Blank | Showing::SideQuestion | Showing::Choices(_) | Showing::Change(..) => {
+                None
+            }
         };
         let buffer = terminal.backend().buffer().clone();
         (buffer, terminal.get_cursor_position().unwrap(), part)

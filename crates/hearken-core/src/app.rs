@@ -18,6 +18,7 @@
 
 mod activity;
 mod answer_origin;
+mod change_sight;
 mod commands;
 mod conversations;
 mod cx;
@@ -59,6 +60,7 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 use crate::session::Sessions;
 
+pub use change_sight::DrawnChange;
 pub use dialect_wording::EveryLanguage;
 pub use effect::{Effect, Exit, LinkOrder, Notice, Noticed, RecordedFact};
 pub use fault_words::told;

@@ -19,7 +19,7 @@ fn asked(more: serde_json::Value) -> (App, Now) {
 }
 
 fn offered(app: &App) -> String {
-    crate::pane::key_hints::of_question(app).join("; ")
+    crate::pane::key_hints::of_question(app, crate::app::Showing::SideQuestion).join("; ")
 }
 
 #[test]
@@ -113,5 +113,108 @@ fn the_item_that_a_switch_would_select_is_reversed_and_has_a_sign() {
         assert_eq!(item.len(), 1, "{width}");
         assert_eq!(row(item[0]), "» hearken: Reject it", "{width}");
         assert!(buffer[(2, item[0])].modifier.contains(Modifier::REVERSED));
+    }
+}
+
+/// Draws a screen as the runtime does, twice: what the first frame shows counts for the second.
+fn drawn(app: &mut App, now: Now, size: (u16, u16)) -> Vec<String> {
+    for _ in 0..2 {
+        let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
+        let mut showing = crate::app::Showing::SideQuestion;
+        terminal
+            .draw(|frame| showing = draw(frame, app, now, &TimeZone::UTC, LOOK))
+            .unwrap();
+        let at = now.monotonic;
+        app.update(Input::Drawn { showing, at }, now);
+    }
+    screen(app, now, size.0, size.1).0
+}
+
+fn command(words: &str) -> (App, Now) {
+    let (mut app, now) = app();
+    event(
+        &mut app,
+        now,
+        json!({
+            "type": "aaep:agent.awaiting.confirmation", "action": words, "consequence": "It runs.",
+            "reply_token": "rpl_1", "urgency": "critical", "allowed_replies": ["accept", "reject", "always"],
+            "extensions": {"hearken": {"deed": {"commands": [words]}}},
+        }),
+    );
+    (app, now)
+}
+
+#[test]
+fn accepting_is_offered_once_every_page_was_shown() {
+    let (mut app, mut now) = command("git push --force origin main && rm -rf /var/lib/data");
+    let first = drawn(&mut app, now, (40, 10));
+    let command = first.iter().position(|row| row.contains("git push"));
+    assert!(
+        command.is_some() && first[2].starts_with("! "),
+        "{first:#?}"
+    );
+    let mut pages = 0;
+    loop {
+        let rows = drawn(&mut app, now, (40, 10));
+        let keys = rows[8..].join("  ");
+        if !keys.contains("d next page") {
+            assert!(keys.starts_with("y then c accept  n reject"), "{rows:#?}");
+            break;
+        }
+        assert!(
+            keys.starts_with("d next page  n reject") && !keys.contains("accept"),
+            "{keys}"
+        );
+        now.monotonic += Duration::from_secs(1);
+        press(&mut app, KeyCode::Char('y'), now);
+        assert_eq!(app.mode(), Mode::Watching);
+        now.monotonic += Duration::from_secs(1);
+        press(&mut app, KeyCode::Char('d'), now);
+        pages += 1;
+    }
+    assert!(pages > 0);
+    now.monotonic += Duration::from_secs(1);
+    press(&mut app, KeyCode::Char('y'), now);
+    assert!(matches!(app.mode(), Mode::Confirming(_)));
+    let step = drawn(&mut app, now, (40, 10)).join(" ");
+    assert!(
+        step.contains("git push") && step.contains("Press c to confirm"),
+        "{step}"
+    );
+    // The step lapses, and nothing asks for its key any more.
+    now.monotonic += Duration::from_secs(90);
+    now.wall += jiff::SignedDuration::from_secs(90);
+    app.update(Input::Deadline, now);
+    let over = drawn(&mut app, now, (40, 10)).join(" ");
+    assert!(
+        over.contains("did not come within") && !over.contains("Press c"),
+        "{over}"
+    );
+}
+
+#[test]
+fn an_ordinary_command_fits_the_smallest_screen() {
+    let (mut app, now) = command("cargo test --workspace");
+    let rows = drawn(&mut app, now, (40, 10));
+    let all = rows.join(" ");
+    for word in [
+        "Mailer asks:",
+        "cargo test --workspace",
+        "Choice 1: always.",
+        "y then c accept",
+    ] {
+        assert!(all.contains(word), "{word}: {rows:#?}");
+    }
+    assert!(!all.contains("page"), "{rows:#?}");
+}
+
+#[test]
+fn each_key_is_shown_once() {
+    let (mut app, now) = command("cargo test --workspace");
+    for size in [(40, 10), (80, 24), (140, 40)] {
+        let all = drawn(&mut app, now, size).join(" ");
+        for key in ["y then c accept", "n reject", "d details"] {
+            assert_eq!(all.matches(key).count(), 1, "{key} {size:?}: {all}");
+        }
     }
 }

@@ -5,10 +5,10 @@ use super::*;
 use crate::app::Showing;
 
 /// A generator of random numbers that are the same in every run.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn throw(&mut self, below: u64) -> u64 {
+    pub(super) fn throw(&mut self, below: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -18,21 +18,21 @@ impl Dice {
 }
 
 /// A person at a screen, and what they have seen on it.
-struct ScreenPerson {
-    app: App,
-    now: Now,
-    size: (u16, u16),
-    seen: String,
+pub(super) struct ScreenPerson {
+    pub(super) app: App,
+    pub(super) now: Now,
+    pub(super) size: (u16, u16),
+    pub(super) seen: String,
 }
 
 impl ScreenPerson {
-    fn wait(&mut self, millis: u64) {
+    pub(super) fn wait(&mut self, millis: u64) {
         self.now.monotonic += Duration::from_millis(millis);
         self.app.update(Input::Deadline, self.now);
     }
 
     /// Draws, and notes what can then be read.
-    fn look(&mut self) {
+    pub(super) fn look(&mut self) {
         let (width, height) = self.size;
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         let (mut showing, now) = (Showing::SideQuestion, self.now);
@@ -48,17 +48,17 @@ impl ScreenPerson {
         self.tell(showing);
     }
 
-    fn tell(&mut self, showing: Showing) {
+    pub(super) fn tell(&mut self, showing: Showing) {
         let at = self.now.monotonic;
         self.app.update(Input::Drawn { showing, at }, self.now);
     }
 
-    fn resize(&mut self, size: (u16, u16)) {
+    pub(super) fn resize(&mut self, size: (u16, u16)) {
         self.size = size;
         self.tell(Showing::Blank);
     }
 
-    fn press(&mut self, key: char) {
+    pub(super) fn press(&mut self, key: char) {
         press(&mut self.app, KeyCode::Char(key), self.now);
     }
 

@@ -107,8 +107,14 @@ impl App {
             Command::PageBack => self.review.leap(Leap::Back, cx),
             Command::PageForward => self.review.leap(Leap::Forward, cx),
             Command::First => self.review.leap(Leap::First, cx),
-            Command::ReadOn => self.review.turn_page(1, self.questions.shown_id(), cx),
-            Command::ReadBack => self.review.turn_page(-1, self.questions.shown_id(), cx),
+            Command::ReadOn => {
+                let (shown, sight) = self.questions.followed(cx);
+                self.review.turn_page(1, shown, sight, cx);
+            }
+            Command::ReadBack => {
+                let (shown, sight) = self.questions.followed(cx);
+                self.review.turn_page(-1, shown, sight, cx);
+            }
             Command::Leap(on) => self.review.leap_line(on, cx),
             Command::History => self.review.history_lines(cx),
             Command::WholeTurn => self.review.whole_turn(cx),

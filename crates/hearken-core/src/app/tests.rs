@@ -57,6 +57,7 @@ mod stuck;
 mod timers;
 mod token_answers;
 mod tongues;
+mod turning_on;
 mod typed_words;
 mod typing;
 mod unsettled;
@@ -246,11 +247,13 @@ impl Stage {
                         page: 0,
                         pages: 1 + usize::from(question.is_cut()),
                         cut: 0,
+                        change: Some(DrawnChange::WHOLE),
                     }),
                 };
                 facts.push_back(Input::Drawn { showing, at });
             }
         }
+        self.draw_change(at);
     }
 
     /// Feeds a fact, and returns what is to be written.
@@ -381,6 +384,7 @@ impl Stage {
             page,
             pages,
             cut: 0,
+            change: Some(DrawnChange::WHOLE),
         }));
     }
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use crate::announce::{
     Aloud, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Ledger, Phrases,
-    Quote, Quoted,
+    Quote, Quoted, takes_two_steps,
 };
 use crate::config::{Config, Load, Verbosity};
 use crate::keys::{Keymap, Mode};
 use crate::session::{Question, QuestionBody, QuestionId, Session, Sessions};
 
 use super::App;
-use super::questions::shown_question::Shown;
+use super::questions::shown_question::{Showing, Shown};
 use super::review::Hit;
 use super::review::part_reading::ChangeRead;
 use super::signals::VoiceState;
@@ -167,6 +167,23 @@ impl App {
     /// Returns whether no face has reported yet that the shown question is in sight.
     pub fn wants_sight(&self) -> bool {
         self.questions.wants_sight()
+    }
+
+    /// Returns whether accepting a question takes a second step, also for what it changes out of sight.
+    pub fn accepts_in_two_steps(&self, question: &Question) -> bool {
+        takes_two_steps(question) || self.questions.unseen_lines(question, &self.cx) > 0
+    }
+
+    /// Returns whether all of the shown question was spoken or shown, counting what a frame is about to show.
+    pub fn shows_whole(&self, showing: Showing) -> bool {
+        let shown = self.shown();
+        shown.is_some_and(|(_, question)| self.questions.shows_whole(question, showing, &self.cx))
+    }
+
+    /// Returns whether some lines that the shown question changes were not shown.
+    pub fn hides_changes(&self) -> bool {
+        let shown = self.shown();
+        shown.is_some_and(|(_, question)| self.questions.unseen_lines(question, &self.cx) > 0)
     }
 
     /// Returns which part of the shown question's changes was read last; `None` before the first.

@@ -40,6 +40,23 @@ impl Announcer {
         self.keys_as(question, false)
     }
 
+    /// Returns the decisions of a question beyond accepting and rejecting, by their numbers.
+    pub(super) fn choices_in_sight(&self, question: &Question) -> String {
+        let QuestionBody::Confirmation(asked) = &question.body else {
+            return String::new();
+        };
+        let choice = |(at, other): (usize, &Decision)| {
+            let args = [
+                ("n", Arg::own(at + 1)),
+                ("label_in", Arg::own("")),
+                ("label", Arg::Own(self.decision_words(other))),
+            ];
+            self.phrases.text("question.choice", &args)
+        };
+        let choices: Vec<String> = asked.others().enumerate().map(choice).collect();
+        choices.join(" ")
+    }
+
     fn keys_as(&self, question: &Question, known: bool) -> Segment {
         let length = match known {
             true => Length::Short,

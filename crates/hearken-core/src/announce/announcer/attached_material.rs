@@ -10,26 +10,22 @@
 //! languages it is all that an edit does. A part is short enough to remember and to fit a small screen; a part that
 //! continues says so, and whatever is missing is counted where it is missing.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::borrow::Cow;
 
 use super::Announcer;
-use super::read_parts::Reads;
-use crate::announce::text::wrap::beginning;
+use super::changed_lines::{
+    MOST_SIGNS, ReadingLine, ReadingSubject, lines_of, mixes_indents, pieces, places_left_out,
+};
+use super::read_parts::{ChangePlace, Reads};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Segment, naming};
 use crate::config::Verbosity;
-use crate::protocol::{
-    Attachments, CallOutput, ChangedLine, FileChange, Hunk, PlanStage, PlanStep,
-};
+use crate::protocol::{Attachments, CallOutput, FileChange, PlanStage, PlanStep};
 
 /// The maximum number of lines in a part.
 const MOST_LINES: usize = 6;
-/// The maximum number of characters in these lines; a longer line gets parts of its own.
-const MOST_SIGNS: usize = 240;
 /// The number of plan steps in a part.
 const MOST_STEPS: usize = 5;
-/// The maximum number of word changes in a line that is announced by them.
-const MOST_SPANS: usize = 3;
 
 impl Announcer {
     /// Returns the parts of the attached material; none if it contains nothing of the kind.
@@ -86,71 +82,170 @@ impl Announcer {
         self.phrases.say(key, Verbosity::Normal, args)
     }
 
-    /// Returns where each part of the changes begins: the place, counted over all files, and the number of its line.
-    pub fn places_of_parts(&self, attached: &Attachments) -> Vec<(usize, u64)> {
-        let parts = self.placed_parts(&attached.changes);
-        parts.into_iter().map(|(at, _)| at).collect()
+    /// Returns where each part of the changes begins, as they are seen.
+    pub fn places_of_parts(&self, attached: &Attachments) -> Vec<ChangePlace> {
+        let parts = self.change_parts(&attached.changes);
+        parts.into_iter().map(|part| part.begins).collect()
+    }
+
+    /// Reads what is left of a part of the changes behind a place in it.
+    pub fn rest_of_part(
+        &self,
+        attached: &Attachments,
+        part: usize,
+        from: ChangePlace,
+    ) -> Vec<Segment> {
+        let parts = self.change_parts(&attached.changes);
+        let part = parts.get(part);
+        part.map_or_else(Vec::new, |part| self.read_from(part, from))
     }
 
     fn parts_of_changes(&self, changes: &[FileChange]) -> Vec<Vec<Segment>> {
-        let parts = self.placed_parts(changes);
-        parts.into_iter().map(|(_, part)| part).collect()
+        let parts = self.change_parts(changes).into_iter();
+        parts
+            .map(|part| self.read_from(&part, part.begins))
+            .collect()
     }
 
-    fn placed_parts(&self, changes: &[FileChange]) -> Vec<((usize, u64), Vec<Segment>)> {
-        let mut parts = Vec::new();
-        let mut place = 0;
+    fn change_parts<'a>(&self, changes: &'a [FileChange]) -> Vec<ChangePart<'a>> {
+        let mut parts: Vec<ChangePart<'a>> = Vec::new();
+        let mut items = 0;
         for change in changes {
             let path = match changes.len() {
-                1 => Arg::own(""),
-                _ => exact(&change.path),
+                1 => "",
+                _ => change.path.as_str(),
+            };
+            let part = |begins, n, is_first| ChangePart {
+                path,
+                begins,
+                n,
+                count: change.places,
+                is_first,
+                marks_tabs: false,
+                lines: Vec::new(),
+                left_out: 0,
+                places_left_out: 0,
             };
             for (at, hunk) in change.hunks.iter().enumerate() {
                 let mut lines = lines_of(hunk).into_iter().peekable();
-                let mut first = true;
+                let mut is_first = true;
+                let marks_tabs = mixes_indents(hunk);
                 while let Some(line) = lines.peek() {
-                    let begins = (place, line.number);
-                    let key = match first {
-                        true => "reading.place",
-                        false => "reading.place.on",
-                    };
-                    let args = [
-                        ("n", Arg::own(at + 1)),
-                        ("count", Arg::own(change.places)),
-                        ("path", path.clone()),
-                        ("line", Arg::own(line.number)),
-                    ];
-                    let mut part = self.read(key, &args);
-                    let mut said = Vec::new();
+                    let begins = self.place_of(line, marks_tabs, items);
+                    let mut part = part(begins, at + 1, is_first);
+                    part.marks_tabs = marks_tabs;
                     let mut signs = 0;
                     while let Some(line) = lines.next_if(|line| {
-                        let fits = said.len() < MOST_LINES && signs + line.size() <= MOST_SIGNS;
-                        said.is_empty() || fits
+                        let fits =
+                            part.lines.len() < MOST_LINES && signs + line.size() <= MOST_SIGNS;
+                        part.lines.is_empty() || fits
                     }) {
                         signs += line.size();
-                        said.push(line);
+                        let begins = self.place_of(&line, marks_tabs, items);
+                        part.lines.push((begins, line));
                     }
-                    part.extend(self.lines(&said));
-                    if lines.peek().is_none() && hunk.left_out > 0 {
-                        part.extend(self.read("reading.left_out", &[count_of(hunk.left_out)]));
+                    if lines.peek().is_none() {
+                        part.left_out = hunk.left_out;
                     }
-                    parts.push((begins, part));
-                    first = false;
+                    parts.push(part);
+                    is_first = false;
                 }
-                place += 1;
+                items += hunk.lines.len() + usize::from(hunk.left_out > 0);
             }
-            let missing = change.places.saturating_sub(change.hunks.len() as u64);
+            let missing = places_left_out(change);
             if missing > 0 {
-                let args = [count_of(missing), ("path", exact(&change.path))];
-                let words = self.read("reading.places_left_out", &args);
-                parts.push(((place, 0), words));
+                let begins = ChangePlace {
+                    item: items,
+                    byte: 0,
+                };
+                let mut part = part(begins, 0, true);
+                part.path = &change.path;
+                part.places_left_out = missing;
+                parts.push(part);
+                items += 1;
             }
+        }
+        if let Some(first) = parts.first_mut() {
+            // A place without lines may precede the first part.
+            first.begins = ChangePlace::default();
         }
         parts
     }
 
+    /// Returns where a line begins as it is seen, if its place begins with this item.
+    fn place_of(&self, line: &ReadingLine<'_>, marks_tabs: bool, items: usize) -> ChangePlace {
+        let read = line.whole.get(..line.from).unwrap_or_default();
+        let byte = match line.from {
+            0 => 0,
+            _ => self.line_in_sight(read, marks_tabs).len(),
+        };
+        ChangePlace {
+            item: items + line.item,
+            byte,
+        }
+    }
+
+    /// Reads a part of the changes from a place in it.
+    fn read_from(&self, part: &ChangePart<'_>, from: ChangePlace) -> Vec<Segment> {
+        if part.places_left_out > 0 {
+            let args = [count_of(part.places_left_out), ("path", exact(part.path))];
+            return self.read("reading.places_left_out", &args);
+        }
+        // The line at the place, also if that is behind its beginning, and all that follow.
+        let behind = |(begins, _): &&(ChangePlace, ReadingLine<'_>)| *begins <= from;
+        let skipped = part.lines.iter().take_while(behind).count();
+        let lines = part.lines.get(skipped.saturating_sub(1)..);
+        let lines = lines.unwrap_or_default();
+        let is_whole = from <= part.begins;
+        let key = match part.is_first && is_whole {
+            true => "reading.place",
+            false => "reading.place.on",
+        };
+        let number = lines.first().map_or(0, |(_, line)| line.number);
+        let path = match part.path {
+            "" => Arg::own(""),
+            path => exact(path),
+        };
+        let args = [
+            ("n", Arg::own(part.n)),
+            ("count", Arg::own(part.count)),
+            ("path", path),
+            ("line", Arg::own(number)),
+        ];
+        let mut words = self.read(key, &args);
+        let mut lines: Vec<Cow<'_, ReadingLine<'_>>> =
+            lines.iter().map(|(_, line)| Cow::Borrowed(line)).collect();
+        let tail = self.tail_of(part, skipped, from);
+        if let (Some(first), Some(tail)) = (lines.first_mut(), &tail) {
+            first.to_mut().what = ReadingSubject::GoesOn(tail);
+        }
+        words.extend(self.lines(&lines));
+        if part.left_out > 0 {
+            words.extend(self.read("reading.left_out", &[count_of(part.left_out)]));
+        }
+        words
+    }
+
+    /// Returns the rest of a single line behind a place in it.
+    fn tail_of(&self, part: &ChangePart<'_>, count: usize, from: ChangePlace) -> Option<String> {
+        let (begins, line) = part.lines.get(count.checked_sub(1)?)?;
+        let is_single = match line.what {
+            ReadingSubject::Changed { .. } | ReadingSubject::Moved(_) => false,
+            ReadingSubject::Kept(_)
+            | ReadingSubject::Removed(_)
+            | ReadingSubject::Added(_)
+            | ReadingSubject::GoesOn(_) => true,
+        };
+        if !is_single || begins.item != from.item || begins.byte >= from.byte {
+            return None;
+        }
+        let text = self.line_in_sight(line.what.text(), part.marks_tabs);
+        let behind = text.floor_char_boundary(from.byte - begins.byte);
+        Some(text.get(behind..).unwrap_or_default().to_owned())
+    }
+
     /// Reads consecutive lines; what happens to them is said once for each run of lines that share it.
-    fn lines(&self, lines: &[ReadingLine<'_>]) -> Vec<Segment> {
+    fn lines(&self, lines: &[Cow<'_, ReadingLine<'_>>]) -> Vec<Segment> {
         let mut words = Vec::new();
         let mut heard = "";
         let runs = lines.chunk_by(|one, next| {
@@ -269,206 +364,22 @@ fn count_of(n: u64) -> (&'static str, Arg) {
     count("n", n)
 }
 
-/// One line of a place, or a piece of a long one.
-struct ReadingLine<'a> {
-    number: u64,
-    what: ReadingSubject<'a>,
-}
-
-enum ReadingSubject<'a> {
-    Kept(&'a str),
-    Removed(&'a str),
-    Added(&'a str),
-    /// Only its indentation changed.
-    Moved(&'a str),
-    /// The next piece of the previous line.
-    GoesOn(&'a str),
-    /// Only some of its words changed: each old text with its new one.
-    Changed {
-        spans: Vec<(String, String)>,
-        text: &'a str,
-    },
-}
-
-impl<'a> ReadingSubject<'a> {
-    /// Returns the phrase for what happens to it, if that is said once for several lines.
-    fn label(&self) -> Option<&'static str> {
-        match self {
-            Self::Kept(_) => Some("reading.kept"),
-            Self::Removed(_) => Some("reading.removed"),
-            Self::Added(_) => Some("reading.added"),
-            Self::Moved(_) => Some("reading.moved"),
-            Self::GoesOn(_) | Self::Changed { .. } => None,
-        }
-    }
-
-    /// Returns the text as it is, or as it will be.
-    fn text(&self) -> &'a str {
-        match self {
-            Self::Kept(text)
-            | Self::Removed(text)
-            | Self::Added(text)
-            | Self::Moved(text)
-            | Self::GoesOn(text)
-            | Self::Changed { text, .. } => text,
-        }
-    }
-}
-
-impl ReadingLine<'_> {
-    /// Estimates how many characters are read of it.
-    fn size(&self) -> usize {
-        let spans = match &self.what {
-            ReadingSubject::Changed { spans, .. } => spans.as_slice(),
-            ReadingSubject::Kept(_)
-            | ReadingSubject::Removed(_)
-            | ReadingSubject::Added(_)
-            | ReadingSubject::Moved(_)
-            | ReadingSubject::GoesOn(_) => &[],
-        };
-        let spans = spans.iter().map(|(one, other)| one.len() + other.len());
-        self.what.text().chars().count() + spans.sum::<usize>()
-    }
-}
-
-/// Cuts a line that is too long for one part.
-fn pieces(line: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let mut rest = line;
-    loop {
-        let piece = beginning(rest, MOST_SIGNS);
-        pieces.push(piece);
-        rest = rest.get(piece.len()..).unwrap_or_default();
-        if rest.is_empty() || piece.is_empty() {
-            return pieces;
-        }
-    }
-}
-
-/// Returns the lines of a place as they are read: a line of which only some words changed becomes a single line.
-fn lines_of(hunk: &Hunk) -> Vec<ReadingLine<'_>> {
-    let mut lines = Vec::new();
-    let mut number = hunk.line;
-    let mut rest = hunk.lines.as_slice();
-    while let Some(first) = rest.first() {
-        let gone = rest
-            .iter()
-            .take_while(|line| matches!(line, ChangedLine::Removed(_)))
-            .count();
-        let come = rest.iter().skip(gone);
-        let come = come
-            .take_while(|line| matches!(line, ChangedLine::Added(_)))
-            .count();
-        let (run, behind) = rest.split_at((gone + come).max(1));
-        rest = behind;
-        let pairs: Option<Vec<ReadingLine<'_>>> = (gone > 0 && gone == come)
-            .then(|| {
-                let (old, new) = run.split_at(gone);
-                let pairs = old.iter().zip(new).enumerate();
-                pairs
-                    .map(|(at, (old, new))| {
-                        let what = what_changed(old.text(), new.text())?;
-                        let number = number + at as u64;
-                        Some(ReadingLine { number, what })
-                    })
-                    .collect()
-            })
-            .flatten();
-        if let Some(pairs) = pairs {
-            number += pairs.len() as u64;
-            lines.extend(pairs);
-            continue;
-        }
-        let run = if gone + come == 0 {
-            std::slice::from_ref(first)
-        } else {
-            run
-        };
-        for line in run {
-            for (at, piece) in pieces(line.text()).into_iter().enumerate() {
-                let what = match line {
-                    _ if at > 0 => ReadingSubject::GoesOn(piece),
-                    ChangedLine::Kept(_) => ReadingSubject::Kept(piece),
-                    ChangedLine::Removed(_) => ReadingSubject::Removed(piece),
-                    ChangedLine::Added(_) => ReadingSubject::Added(piece),
-                };
-                lines.push(ReadingLine { number, what });
-            }
-            if !matches!(line, ChangedLine::Removed(_)) {
-                number += 1;
-            }
-        }
-    }
-    lines
-}
-
-/// Returns how one line becomes another, if they have enough in common.
-fn what_changed<'a>(old: &str, new: &'a str) -> Option<ReadingSubject<'a>> {
-    let bare = new.trim_start();
-    if old.trim_start() == bare && !bare.is_empty() && new.chars().count() <= MOST_SIGNS {
-        return Some(ReadingSubject::Moved(new));
-    }
-    let spans = spans(old, new)?;
-    Some(ReadingSubject::Changed { spans, text: new })
-}
-
-/// Returns the words in which two lines differ; `None` if they have too little in common, or are too long.
-fn spans(old: &str, new: &str) -> Option<Vec<(String, String)>> {
-    if old.chars().count() > MOST_SIGNS || new.chars().count() > MOST_SIGNS {
-        return None;
-    }
-    let (before, after) = (words(old), words(new));
-    let steps = capture_diff_slices(Algorithm::Myers, &before, &after);
-    let joined = |words: &[&str]| words.concat();
-    let mut spans: Vec<(String, String)> = Vec::new();
-    let (mut same, mut between) = (0, None::<String>);
-    for step in &steps {
-        let (gone, come) = (
-            joined(before.get(step.old_range()).unwrap_or_default()),
-            joined(after.get(step.new_range()).unwrap_or_default()),
-        );
-        if let DiffOp::Equal { .. } = step {
-            same += come.trim().chars().count();
-            between = Some(come);
-            continue;
-        }
-        match (spans.last_mut(), between.take()) {
-            // Two changes with only a space between them count as one.
-            (Some((before, after)), Some(space)) if space.trim().is_empty() => {
-                before.push_str(&space);
-                before.push_str(&gone);
-                after.push_str(&space);
-                after.push_str(&come);
-            }
-            _ => spans.push((gone, come)),
-        }
-    }
-    let longest = old.trim().chars().count().max(new.trim().chars().count());
-    let said = spans
-        .iter()
-        .all(|(before, after)| !before.trim().is_empty() || !after.trim().is_empty());
-    let alike = same * 2 >= longest && said && !spans.is_empty() && spans.len() <= MOST_SPANS;
-    alike.then_some(spans)
-}
-
-/// Splits a line into words, spaces and single signs.
-pub(super) fn words(line: &str) -> Vec<&str> {
-    let kind = |c: char| match c {
-        c if c.is_alphanumeric() || c == '_' => 0,
-        c if c.is_whitespace() => 1,
-        _ => 2,
-    };
-    let mut words = Vec::new();
-    let mut start = 0;
-    let mut last = None;
-    for (at, c) in line.char_indices() {
-        let now = kind(c);
-        if last.is_some_and(|last| last != now || now == 2) {
-            words.extend(line.get(start..at));
-            start = at;
-        }
-        last = Some(now);
-    }
-    words.extend(line.get(start..).filter(|rest| !rest.is_empty()));
-    words
+/// A part of the changes.
+struct ChangePart<'a> {
+    /// The path of the file; empty if it is the only one.
+    path: &'a str,
+    begins: ChangePlace,
+    /// The number of its place within its file, of how many.
+    n: usize,
+    count: u64,
+    /// Whether its place begins with it.
+    is_first: bool,
+    /// Whether tabs are marked in it.
+    marks_tabs: bool,
+    /// Its lines, and where each begins.
+    lines: Vec<(ChangePlace, ReadingLine<'a>)>,
+    /// How many lines are missing behind it.
+    left_out: u64,
+    /// How many places of the file are missing, which is then all that it says.
+    places_left_out: u64,
 }

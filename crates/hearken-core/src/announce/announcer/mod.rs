@@ -9,6 +9,7 @@ mod answer_keys;
 mod answerable;
 mod attached_material;
 mod change_wording;
+mod changed_lines;
 mod command_findings;
 mod departures;
 mod doubt;
@@ -42,8 +43,8 @@ mod white_space;
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
 pub use read_parts::{
-    ChangeInSight, Copied, LineInSight, QuestionInSight, Reads, TurnPart, TurnText, Whole,
-    source_of,
+    ChangeInSight, ChangeItem, ChangePlace, Copied, LineInSight, QuestionInSight, Reads, TurnPart,
+    TurnText, Whole, source_of,
 };
 pub use trust::Trust;
 

@@ -8,10 +8,12 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::Announcer;
-use super::attached_material::words;
-use super::read_parts::{ChangeInSight, LineInSight, QuestionInSight};
+use super::changed_lines::{indent, mixes_indents, pairs_of, places_left_out, runs_of, words};
+use super::read_parts::{ChangeInSight, ChangeItem, LineInSight, QuestionInSight};
+
 use crate::announce::text::normalise::clean;
 use crate::announce::text::speakable;
+use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::join;
 use crate::protocol::{Attachments, ChangedLine, Hunk};
 use crate::session::{Question, QuestionBody, Sessions};
@@ -42,50 +44,56 @@ impl Announcer {
         }
     }
 
-    /// Returns the places that change, in the order of [`Announcer::places_of_parts`].
+    /// Returns the places that change; their items are counted in this order in a [`ChangePlace`].
     pub fn changes_in_sight<'a>(&self, attached: &'a Attachments) -> Vec<ChangeInSight<'a>> {
+        let left_out = |key: &str, n: u64, path: &str| {
+            let args = [
+                ("n", Arg::own(n)),
+                ("path", Arg::Exact(path.to_owned(), None)),
+            ];
+            ChangeItem::LeftOut(self.phrases.text(key, &args))
+        };
         let mut places = Vec::new();
         for change in &attached.changes {
             // How far the numbers of the new text are ahead; not known behind lines that were left out.
             let mut ahead = Some(0_i64);
+            let place = |n, items| ChangeInSight {
+                path: &change.path,
+                is_new: change.is_new,
+                n,
+                count: change.places,
+                items,
+            };
+            let before = places.len();
             for (at, hunk) in change.hunks.iter().enumerate() {
-                places.push(ChangeInSight {
-                    path: &change.path,
-                    is_new: change.is_new,
-                    n: at + 1,
-                    count: change.places,
-                    lines: self.lines_in_sight(hunk, &mut ahead),
-                    left_out: hunk.left_out,
-                });
+                let lines = self.lines_in_sight(hunk, &mut ahead).into_iter();
+                let mut items: Vec<ChangeItem> = lines.map(ChangeItem::Line).collect();
+                if hunk.left_out > 0 {
+                    items.push(left_out("reading.left_out", hunk.left_out, ""));
+                }
+                places.push(place(at + 1, items));
+            }
+            let missing = places_left_out(change);
+            if missing > 0 {
+                let item = left_out("reading.places_left_out", missing, &change.path);
+                match places.get_mut(before..).and_then(<[_]>::last_mut) {
+                    Some(last) => last.items.push(item),
+                    None => places.push(place(1, vec![item])),
+                }
             }
         }
         places
     }
 
     fn lines_in_sight(&self, hunk: &Hunk, ahead: &mut Option<i64>) -> Vec<LineInSight> {
-        let tabs = hunk
-            .lines
-            .iter()
-            .any(|line| indent(line.text()).contains('\t'));
-        let spaces = hunk
-            .lines
-            .iter()
-            .any(|line| indent(line.text()).contains(' '));
-        let marks_tabs = tabs && spaces;
+        let marks_tabs = mixes_indents(hunk);
         let mut lines: Vec<LineInSight> = Vec::new();
         let mut at = hunk.line;
-        let mut rest = hunk.lines.as_slice();
-        while !rest.is_empty() {
-            let gone = rest
+        for run in runs_of(hunk) {
+            let gone = run
                 .iter()
-                .take_while(|it| matches!(it, ChangedLine::Removed(_)));
-            let gone = gone.count();
-            let come = rest.iter().skip(gone);
-            let come = come
-                .take_while(|it| matches!(it, ChangedLine::Added(_)))
+                .filter(|line| matches!(line, ChangedLine::Removed(_)))
                 .count();
-            let (run, behind) = rest.split_at((gone + come).max(1));
-            rest = behind;
             let first = lines.len();
             for line in run {
                 let (sign, number) = match line {
@@ -97,7 +105,6 @@ impl Announcer {
                 };
                 lines.push(LineInSight {
                     number,
-                    at,
                     sign,
                     text: self.line_in_sight(line.text(), marks_tabs),
                     changed: Vec::new(),
@@ -111,8 +118,15 @@ impl Announcer {
                     ChangedLine::Removed(_) => *ahead = ahead.map(|ahead| ahead - 1),
                 }
             }
-            if gone == come {
+            if 2 * gone == run.len() {
                 mark_changed(lines.get_mut(first..).unwrap_or_default(), gone);
+            }
+            // What is read in pairs is seen in pairs.
+            if pairs_of(run).is_some() {
+                let new = lines.split_off(first + gone);
+                let old = lines.split_off(first);
+                let pairs = old.into_iter().zip(new);
+                lines.extend(pairs.flat_map(|(old, new)| [old, new]));
             }
         }
         if hunk.left_out > 0 {
@@ -122,7 +136,7 @@ impl Announcer {
     }
 
     /// Returns a line without hostile characters; hidden ones are named. Tabs are marked if spaces indent other lines.
-    fn line_in_sight(&self, line: &str, marks_tabs: bool) -> String {
+    pub(super) fn line_in_sight(&self, line: &str, marks_tabs: bool) -> String {
         let before = indent(line);
         let mut text = String::new();
         for c in before.chars() {
@@ -142,11 +156,6 @@ impl Announcer {
         }
         text
     }
-}
-
-fn indent(line: &str) -> &str {
-    let bare = line.trim_start_matches([' ', '\t']);
-    line.get(..line.len() - bare.len()).unwrap_or_default()
 }
 
 /// Marks the changed parts of lines that replace as many others.
@@ -196,6 +205,7 @@ fn part(words: &[&str], range: Range<usize>) -> Option<Range<usize>> {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::read_parts::ChangePlace;
     use super::*;
     use crate::announce::{Manner, Phrases};
     use crate::config::AnnounceConfig;
@@ -234,9 +244,13 @@ mod tests {
         let places = announcer.changes_in_sight(&attached);
         assert_eq!(
             announcer.places_of_parts(&attached)[0],
-            (0, places[0].lines[0].at)
+            ChangePlace::default()
         );
-        let lines = places.iter().flat_map(|place| &place.lines);
+        let items = places.iter().flat_map(|place| &place.items);
+        let lines = items.filter_map(|item| match item {
+            ChangeItem::Line(line) => Some(line),
+            ChangeItem::LeftOut(_) => None,
+        });
         lines
             .map(|line| {
                 let changed = line

@@ -69,16 +69,16 @@ impl Announcer {
         self.without_keys(question, details)
     }
 
+    /// Leaves out the keys, which such a face has rows for, but not which other decisions there are, nor why the question
+    /// can't be answered.
     fn without_keys(&self, question: &Question, mut segments: Vec<Segment>) -> Vec<Segment> {
-        let others = match &question.body {
-            QuestionBody::Confirmation(asked) => asked.others().count(),
-            QuestionBody::Clarification(_) => 0,
-        };
-        // Why it can't be answered, and which other decisions exist, appears nowhere else.
-        if !question.is_answerable() || others > 0 {
+        if !question.is_answerable() {
             return segments;
         }
-        segments.retain(|segment| !segment.ways);
+        let choices = self.choices_in_sight(question);
+        for segment in segments.iter_mut().filter(|segment| segment.ways) {
+            *segment = Segment::own(choices.clone());
+        }
         segments
     }
 

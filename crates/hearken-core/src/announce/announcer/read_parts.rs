@@ -88,10 +88,17 @@ pub struct ChangeInSight<'a> {
     pub n: usize,
     /// How many places of the file change.
     pub count: u64,
-    /// Its lines.
-    pub lines: Vec<LineInSight>,
-    /// How many lines of it were left out.
-    pub left_out: u64,
+    /// Its lines, and what is missing behind them.
+    pub items: Vec<ChangeItem>,
+}
+
+/// A line of a place that changes, or what is missing there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeItem {
+    /// A line.
+    Line(LineInSight),
+    /// A sentence on what is missing.
+    LeftOut(String),
 }
 
 /// A line of a place that changes.
@@ -99,14 +106,29 @@ pub struct ChangeInSight<'a> {
 pub struct LineInSight {
     /// Its number: in the new text, or that of a removed line in the old one; `None` if it is not known.
     pub number: Option<u64>,
-    /// The number in the new text at which it stands.
-    pub at: u64,
     /// `+`, `-` or a space.
     pub sign: char,
     /// The line, cleaned, with its indentation.
     pub text: String,
     /// The parts of it that changed, if most of the line did not.
     pub changed: Vec<Range<usize>>,
+}
+
+/// A place in what a question changes, as it is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct ChangePlace {
+    /// The item, counted over all places.
+    pub item: usize,
+    /// The byte of its text.
+    pub byte: usize,
+}
+
+impl ChangePlace {
+    /// The place behind everything.
+    pub const END: Self = Self {
+        item: usize::MAX,
+        byte: 0,
+    };
 }
 
 /// Returns a piece of an agent's text as it was written.

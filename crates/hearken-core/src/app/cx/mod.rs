@@ -106,6 +106,12 @@ impl AppCx {
         self.emit(told);
     }
 
+    /// Announces words in answer to a key, and says how they reach the person.
+    pub(super) fn tell_aloud(&mut self, class: Class, about: About, words: (Vec<Segment>, Aloud)) {
+        let told = (self.announcer).say_about(class, Kind::Reply, about, words, self.now);
+        self.emit(told);
+    }
+
     /// Withdraws all speech about a question.
     pub(super) fn withdraw(&mut self, question: QuestionId) {
         let wishes = self.queue.withdraw(question, self.now.monotonic);

@@ -30,6 +30,8 @@ impl AppCx {
         let n = Arg::own(step.question().0);
         self.doing = Doing::Watching;
         let time = Arg::Own(self.announcer.time(patience));
+        // What it asked for no longer holds.
+        self.answers.clear();
         self.respond("reply.step_over", &[("n", n), ("time", time)]);
     }
 
@@ -51,6 +53,8 @@ impl AppCx {
             | Doing::Leaving(_) => return,
         };
         self.doing = Doing::Watching;
+        // What it asked for no longer holds.
+        self.answers.clear();
         self.respond("reply.still_open", &[("n", Arg::own(id.0))]);
     }
 

@@ -267,7 +267,7 @@ impl Questions {
             Answer::Decision {
                 decision: Decision::Accept,
                 ..
-            } => takes_two_steps(question),
+            } => takes_two_steps(question) || self.unseen_lines(question, cx) > 0,
             // The effect of another decision is unknown: it always takes the second step.
             Answer::Decision {
                 decision: Decision::Other(_),

@@ -25,6 +25,9 @@ use super::Questions;
 use super::question_exposure::Hearing;
 use crate::app::setup::LineSource;
 
+/// A screen that does not show a question by then takes nothing: any other is done with many frames.
+const DRAWN_BY: Duration = Duration::from_secs(2);
+
 /// Why a question can't be answered yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NotYet {
@@ -40,6 +43,8 @@ pub(super) enum NotYet {
     Soon,
     /// It is not written, because a line is being typed or the lines are held.
     Held,
+    /// A screen is about to show it.
+    Drawing,
     /// It is not written, because nothing takes it, and it was not heard either.
     Unshown,
 }
@@ -95,7 +100,7 @@ impl Questions {
             return Some(NotYet::Word);
         }
         match self.before_the_person(question, senses.manner) {
-            None => Some(NotYet::Unshown),
+            None => Some(self.undrawn(question, press.read)),
             Some(since) if press.read < since + senses.arm => Some(NotYet::Keys),
             Some(_) => self.unsaid(question, press.read, senses),
         }
@@ -149,11 +154,20 @@ impl Questions {
         match senses.manner {
             Manner::Lines | Manner::Program if held => return Some(NotYet::Held),
             Manner::Keys if self.before_the_person(question, senses.manner).is_none() => {
-                return Some(NotYet::Unshown);
+                return Some(self.undrawn(question, now));
             }
             Manner::Lines | Manner::Program | Manner::Keys => {}
         }
         self.unsaid(question, now, senses)
+    }
+
+    /// Returns why a screen does not show a question.
+    fn undrawn(&self, question: &Question, now: Duration) -> NotYet {
+        let shown = self.shown().filter(|shown| shown.question == question.id);
+        match shown {
+            Some(shown) if now < shown.awaited() + DRAWN_BY => NotYet::Drawing,
+            Some(_) | None => NotYet::Unshown,
+        }
     }
 
     /// Returns since when a question is the shown one.

@@ -49,6 +49,13 @@ impl Questions {
                 "reply.second_step.other.lines",
             )
         };
+        let rejects = matches!(
+            answer,
+            Answer::Decision {
+                decision: Decision::Reject,
+                ..
+            }
+        );
         cx.doing = Doing::Confirming(SecondStep::new(
             question.id,
             answer,
@@ -67,6 +74,11 @@ impl Questions {
         {
             let spoken = cx.phrases().text("reply.second_step.program", &[]);
             *how = Segment::new(how.mark, how.text(), &spoken);
+        }
+        let unseen = self.unseen_lines(question, cx);
+        if unseen > 0 && !rejects {
+            let args = [("n", Arg::own(unseen))];
+            words.extend(cx.words("reply.second_step.unseen", &args));
         }
         cx.tell_of(Class::Response, question, key, (words, Aloud::Yes));
     }

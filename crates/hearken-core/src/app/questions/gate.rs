@@ -173,6 +173,7 @@ impl Questions {
             NotYet::Early => "reply.not_yet.early",
             NotYet::Soon => "reply.not_yet.soon",
             NotYet::Held => "reply.not_yet.held",
+            NotYet::Drawing => "reply.not_yet.drawing",
             NotYet::Unshown => "reply.not_yet.unshown",
         };
         self.respond_not_yet(key, question.id, cx);

@@ -5,13 +5,14 @@
 use std::time::Duration;
 
 use crate::announce::{About, Announcement, Arg, Kind, Manner};
-use crate::session::Question;
+use crate::session::{Question, QuestionId};
 
 use super::Questions;
 use super::arming::Senses;
 use super::question_exposure::Hearing;
 use super::shown_question::{Pages, Showing};
 use crate::app::AppCx;
+use crate::app::change_sight::ChangeSight;
 
 impl Questions {
     /// Returns whether no face has reported yet that the shown question is in sight.
@@ -26,7 +27,7 @@ impl Questions {
             (Showing::SideQuestion, _) => {}
             (Showing::Blank, shown) => {
                 if let Some(shown) = shown {
-                    shown.unsee();
+                    shown.unsee(at);
                 }
                 if cx.doing.second_step().is_some() {
                     cx.stay_open();
@@ -38,7 +39,34 @@ impl Questions {
             (Showing::Choices(question), Some(shown)) if shown.question == question => {
                 shown.see_choices(at);
             }
-            (Showing::Page(_) | Showing::Choices(_), _) => {}
+            (Showing::Change(question, drawn), Some(shown)) if shown.question == question => {
+                shown.see_change(drawn, at);
+            }
+            (Showing::Page(_) | Showing::Choices(_) | Showing::Change(..), _) => {}
+        }
+    }
+
+    /// Returns the shown question, and how a person follows what it changes.
+    pub(in crate::app) fn followed(&self, cx: &AppCx) -> (Option<QuestionId>, ChangeSight) {
+        let in_sight = self.shown().filter(|shown| shown.in_sight().is_some());
+        let sight = match in_sight {
+            _ if cx.face.manner() != Manner::Keys => ChangeSight::ByEar,
+            Some(shown) => ChangeSight::BySight(shown.change()),
+            None if cx.has_voice() => ChangeSight::ByEar,
+            None => ChangeSight::BySight(None),
+        };
+        (self.shown_id(), sight)
+    }
+
+    /// Counts the lines of a question's changes that a person who has it in sight did not see.
+    pub(in crate::app) fn unseen_lines(&self, question: &Question, cx: &AppCx) -> usize {
+        let shown = self.shown().filter(|shown| shown.question == question.id);
+        match shown.filter(|shown| shown.in_sight().is_some()) {
+            Some(shown) if cx.face.manner() == Manner::Keys => {
+                let places = cx.announcer.changes_in_sight(&question.attached);
+                shown.seen_changes().unseen(&places)
+            }
+            Some(_) | None => 0,
         }
     }
 
@@ -105,27 +133,55 @@ impl Questions {
         Senses::new(face.manner(), face.lines(), cx.has_voice(), times)
     }
 
+    /// Returns whether all of a question was spoken or shown, counting what a frame is about to show.
+    pub(in crate::app) fn shows_whole(
+        &self,
+        question: &Question,
+        showing: Showing,
+        cx: &AppCx,
+    ) -> bool {
+        let shown = self.shown().filter(|it| it.question == question.id);
+        let mut pages = shown.map_or(Pages::None, |it| it.pages().clone());
+        match showing {
+            Showing::Page(drawn) if drawn.question == question.id => pages.add(drawn),
+            Showing::Page(_)
+            | Showing::Blank
+            | Showing::SideQuestion
+            | Showing::Choices(_)
+            | Showing::Change(..) => {}
+        }
+        self.is_whole(question, &pages, cx)
+    }
+
+    fn is_whole(&self, question: &Question, pages: &Pages, cx: &AppCx) -> bool {
+        let heard = self.known.heard(question.id);
+        match pages {
+            Pages::All => true,
+            // Stopping it means knowing that it is there, not what it says.
+            Pages::Some { .. } if !question.is_cut() => matches!(heard, Some(Hearing::Said(_))),
+            // A program that reads JSON got all of it in one piece.
+            Pages::Some { .. } | Pages::None if !question.is_cut() || cx.face.is_json() => true,
+            Pages::Some { .. } | Pages::None => {
+                let needed = cx.announcer.whole(question, &cx.sessions, cx.now).needed;
+                // Without a voice, its parts were written, or not at all: a screen has its own pages.
+                let written = !cx.has_voice() && cx.face.manner() != Manner::Keys;
+                self.known.parts(question.id) >= needed && (heard.is_some() || written)
+            }
+        }
+    }
+
     /// Returns whether all of a question was spoken or shown, and announces what to do if not: a part of a question
     /// can't be answered.
     pub(super) fn is_told_whole(&mut self, question: &Question, cx: &mut AppCx) -> bool {
         self.note_said(cx);
-        let heard = self.known.heard(question.id);
         let shown = self.shown().filter(|it| it.question == question.id);
-        let in_parts = match shown.map_or(&Pages::None, |it| it.pages()) {
-            Pages::All => return true,
-            Pages::Some { .. } if !question.is_cut() => {
-                // Stopping it means knowing that it is there, not what it says.
-                let said = matches!(heard, Some(Hearing::Said(_)));
-                if !said {
-                    self.respond_not_yet("reply.not_yet.seen", question.id, cx);
-                }
-                return said;
-            }
-            Pages::Some { .. } | Pages::None => question.is_cut(),
-        };
-        // A program that reads JSON got all of it in one piece.
-        if !in_parts || cx.face.is_json() {
+        let pages = shown.map_or(Pages::None, |it| it.pages().clone());
+        if self.is_whole(question, &pages, cx) {
             return true;
+        }
+        if !question.is_cut() {
+            self.respond_not_yet("reply.not_yet.seen", question.id, cx);
+            return false;
         }
         let whole = cx.announcer.whole(question, &cx.sessions, cx.now);
         if self.known.parts(question.id) < whole.needed {
@@ -134,9 +190,6 @@ impl Questions {
                 .pick("reply.not_yet.rest.keys", "reply.not_yet.rest.lines");
             self.respond_not_yet(why, question.id, cx);
             return false;
-        }
-        if heard.is_some() {
-            return true;
         }
         if cx.has_voice() {
             // The reason cuts off the part that is being spoken, so that part is spoken again.
@@ -148,14 +201,8 @@ impl Questions {
             self.tell_part(question.id, words, cx);
             return false;
         }
-        match cx.face.manner() {
-            // Its parts were written.
-            Manner::Lines | Manner::Program => true,
-            // The parts were not spoken, and the screen has its own pages.
-            Manner::Keys => {
-                self.respond_not_yet("reply.not_yet.seen", question.id, cx);
-                false
-            }
-        }
+        // The parts were not spoken, and the screen has its own pages.
+        self.respond_not_yet("reply.not_yet.seen", question.id, cx);
+        false
     }
 }

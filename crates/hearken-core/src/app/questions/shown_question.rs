@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::app::change_sight::{DrawnChange, SeenChanges};
 use crate::session::QuestionId;
 
 /// The times after which an unanswered question rings again.
@@ -23,6 +24,8 @@ pub enum Showing {
     Choices(QuestionId),
     /// A page of it.
     Page(Drawn),
+    /// What this question changes, in place of its words. It is not a page of it.
+    Change(QuestionId, DrawnChange),
 }
 
 /// The page of the shown question that is in sight.
@@ -36,6 +39,21 @@ pub struct Drawn {
     pub pages: usize,
     /// A fingerprint of how the pages are cut: pages of another text or another size do not add up with these.
     pub cut: u64,
+    /// What it changes, if that is in sight below its words.
+    pub change: Option<DrawnChange>,
+}
+
+impl Drawn {
+    /// Returns the only page of a question, with all that it changes.
+    pub fn whole(question: QuestionId) -> Self {
+        Self {
+            question,
+            page: 0,
+            pages: 1,
+            cut: 0,
+            change: Some(DrawnChange::WHOLE),
+        }
+    }
 }
 
 /// The question that keys are meant for.
@@ -49,7 +67,13 @@ pub struct Shown {
     pub page: usize,
     /// Since when a part of it is in sight.
     in_sight: Option<Duration>,
+    /// Since when it is the shown one, or out of sight.
+    awaited: Duration,
     pages: Pages,
+    /// What the last frame showed of its changes.
+    change: Option<DrawnChange>,
+    /// What any frame showed of them.
+    seen_changes: SeenChanges,
     /// How often the bell has rung again.
     alarms: usize,
 }
@@ -78,7 +102,10 @@ impl Shown {
             since: now,
             page: 0,
             in_sight: None,
+            awaited: now,
             pages: Pages::None,
+            change: None,
+            seen_changes: SeenChanges::default(),
             alarms: 0,
         }
     }
@@ -96,7 +123,31 @@ impl Shown {
     /// Notes that a page has been in sight since `at`.
     pub(super) fn see(&mut self, drawn: Drawn, at: Duration) {
         self.in_sight.get_or_insert(at);
+        self.note_change(drawn.change);
         self.pages.add(drawn);
+    }
+
+    /// Notes that a stretch of its changes has been in sight since `at`, in place of its words.
+    pub(super) fn see_change(&mut self, drawn: DrawnChange, at: Duration) {
+        self.in_sight.get_or_insert(at);
+        self.note_change(Some(drawn));
+    }
+
+    fn note_change(&mut self, drawn: Option<DrawnChange>) {
+        self.change = drawn;
+        if let Some(drawn) = drawn {
+            self.seen_changes.add(drawn);
+        }
+    }
+
+    /// Returns what was in sight of its changes.
+    pub(super) fn seen_changes(&self) -> &SeenChanges {
+        &self.seen_changes
+    }
+
+    /// Returns the stretch of its changes that was in sight last.
+    pub(super) fn change(&self) -> Option<DrawnChange> {
+        self.change
     }
 
     /// Notes that its choices have been in sight since `at`.
@@ -104,9 +155,16 @@ impl Shown {
         self.in_sight.get_or_insert(at);
     }
 
+    /// Returns since when it is the shown one, or out of sight.
+    pub(super) fn awaited(&self) -> Duration {
+        self.awaited
+    }
+
     /// Notes that nothing of it is in sight any more.
-    pub(super) fn unsee(&mut self) {
+    pub(super) fn unsee(&mut self, at: Duration) {
         self.in_sight = None;
+        self.awaited = at;
+        self.change = None;
     }
 
     /// Returns when the bell rings again.
@@ -121,7 +179,8 @@ impl Shown {
 }
 
 impl Pages {
-    fn add(&mut self, drawn: Drawn) {
+    /// Adds a page that is in sight.
+    pub(super) fn add(&mut self, drawn: Drawn) {
         let mut seen = match std::mem::take(self) {
             Self::Some { seen, pages, cut } if (pages, cut) == (drawn.pages, drawn.cut) => seen,
             Self::None | Self::Some { .. } => BTreeSet::new(),

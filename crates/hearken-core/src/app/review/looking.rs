@@ -7,6 +7,7 @@ use crate::keys;
 use crate::session::QuestionId;
 
 use super::Review;
+use crate::app::change_sight::ChangeSight;
 use crate::app::{AppCx, Doing};
 
 /// How many announcements the line `h` repeats.
@@ -99,9 +100,10 @@ impl Review {
         &mut self,
         by: isize,
         shown: Option<QuestionId>,
+        sight: ChangeSight,
         cx: &mut AppCx,
     ) {
-        if self.read_part(by > 0, shown, cx) {
+        if self.read_part(by > 0, shown, sight, cx) {
             return;
         }
         if cx.face.manner() != Manner::Keys {

@@ -13,7 +13,7 @@ pub(super) mod spelling;
 
 use std::time::Duration;
 
-use crate::announce::AnnouncementId;
+use crate::announce::{AnnouncementId, ChangePlace};
 
 use reading::Reading;
 use spelled::Spelling;
@@ -38,8 +38,8 @@ pub(super) struct Review {
     away_since: Option<Duration>,
     /// What is read part by part.
     reading: Reading,
-    /// The announcement that read the last part of a question's changes.
-    read_out: Option<AnnouncementId>,
+    /// The announcement that last read some of a question's changes, and where that begins.
+    read_out: Option<(AnnouncementId, ChangePlace)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use crate::announce::{
-    About, Announcement, AnnouncementId, Arg, Class, Kind, Quote, Quoted, Reads, Segment,
+    About, Aloud, Announcement, AnnouncementId, Arg, ChangePlace, Class, Kind, Manner, Quote,
+    Quoted, Reads, Segment,
 };
 use crate::protocol::Attachments;
 use crate::session::{QuestionId, Session, SessionKey};
@@ -14,6 +15,7 @@ use crate::session::{QuestionId, Session, SessionKey};
 use super::Review;
 use super::reading::{Of, Stepped};
 use crate::app::AppCx;
+use crate::app::change_sight::ChangeSight;
 
 /// The part of a question's changes that was read last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,18 +24,25 @@ pub struct ChangeRead {
     pub part: usize,
     /// The number of parts.
     pub parts: usize,
-    /// The announcement that reads it.
+    /// Where the words that were read last begin: on a small screen, perhaps within the part.
+    pub from: ChangePlace,
+    /// The announcement that reads them.
     pub told: AnnouncementId,
 }
 
 impl Review {
     /// Opens the changes that belong to a question, and announces how to read them.
     pub(in crate::app) fn offer_changes(&mut self, question: QuestionId, cx: &mut AppCx) {
-        if self.open_changes(question, cx) {
-            let key = cx
-                .face
-                .pick("reading.changes.keys", "reading.changes.lines");
-            cx.respond(key, &[]);
+        if !self.open_changes(question, cx) {
+            return;
+        }
+        match cx.face.manner() {
+            // A screen says it below the words of the question, whose place this would take.
+            Manner::Keys => {
+                let words = (cx.words("reading.changes.keys", &[]), Aloud::Heard);
+                cx.tell_aloud(Class::Response, About::Tells(question), words);
+            }
+            Manner::Lines | Manner::Program => cx.respond("reading.changes.lines", &[]),
         }
     }
 
@@ -53,15 +62,22 @@ impl Review {
             return None;
         }
         let (part, parts) = self.reading.place()?;
-        let told = self.read_out?;
-        Some(ChangeRead { part, parts, told })
+        let (told, from) = self.read_out?;
+        Some(ChangeRead {
+            part,
+            parts,
+            from,
+            told,
+        })
     }
 
-    /// Moves one part forward or back in what is being read; returns `false` if nothing is.
+    /// Moves one part forward or back in what is being read; returns `false` if nothing is. On a screen, all of a
+    /// question's part is shown before the next one.
     pub(super) fn read_part(
         &mut self,
         on: bool,
         shown: Option<QuestionId>,
+        sight: ChangeSight,
         cx: &mut AppCx,
     ) -> bool {
         let open = match self.reading.of() {
@@ -76,8 +92,46 @@ impl Review {
                 return false;
             }
         }
+        if let Some(Of::Question(id)) = self.reading.of()
+            && let Some((part, from)) = self.within_part(id, on, sight, cx)
+        {
+            let asked = cx.sessions.question(id);
+            let words = asked.map(|asked| cx.announcer.rest_of_part(&asked.attached, part, from));
+            self.tell_change(id, words.unwrap_or_default(), from, cx);
+            return true;
+        }
         let stepped = self.reading.step(on);
         self.tell_step(stepped, cx)
+    }
+
+    /// Returns the part of a question's changes that was read last, and where in it to go on; `None` if another part
+    /// comes next.
+    fn within_part(
+        &self,
+        question: QuestionId,
+        on: bool,
+        sight: ChangeSight,
+        cx: &AppCx,
+    ) -> Option<(usize, ChangePlace)> {
+        let ChangeSight::BySight(drawn) = sight else {
+            return None;
+        };
+        let read = self.change_read(question)?;
+        let asked = cx.sessions.question(question)?;
+        let begins = cx.announcer.places_of_parts(&asked.attached);
+        if !on {
+            let begin = *begins.get(read.part)?;
+            return (begin < read.from).then_some((read.part, begin));
+        }
+        let end = begins.get(read.part + 1).copied();
+        let end = end.unwrap_or(ChangePlace::END);
+        match drawn.filter(|drawn| drawn.from == read.from) {
+            // Without any room on the screen, only its parts are left.
+            Some(drawn) if drawn.to == drawn.from => None,
+            Some(drawn) => (drawn.to < end).then_some((read.part, drawn.to)),
+            // It is not drawn yet.
+            None => Some((read.part, read.from)),
+        }
     }
 
     /// Leaps to a landmark in a turn; returns `false` if no turn is being read.
@@ -127,8 +181,11 @@ impl Review {
             Some(Stepped::To(words)) => match self.reading.of() {
                 // Next to a question each speaker has separate lines: a line of a file is not one of hearken's.
                 Some(Of::Question(id)) => {
-                    cx.tell_words(Class::Response, Kind::Reply, About::Tells(id), words);
-                    self.read_out = cx.announcer.history().last().map(|told| told.id);
+                    let asked = cx.sessions.question(id);
+                    let begins = asked.map(|asked| cx.announcer.places_of_parts(&asked.attached));
+                    let part = self.reading.place().map_or(0, |(part, _)| part);
+                    let from = begins.and_then(|begins| begins.get(part).copied());
+                    self.tell_change(id, words, from.unwrap_or_default(), cx);
                 }
                 Some(Of::Told | Of::Turn) | None => {
                     let quotes = self.reading.quote().into_iter().collect();
@@ -140,6 +197,19 @@ impl Review {
             None => return false,
         }
         true
+    }
+
+    /// Reads some of a question's changes.
+    fn tell_change(
+        &mut self,
+        question: QuestionId,
+        words: Vec<Segment>,
+        from: ChangePlace,
+        cx: &mut AppCx,
+    ) {
+        cx.tell_words(Class::Response, Kind::Reply, About::Tells(question), words);
+        let told = cx.announcer.history().last();
+        self.read_out = told.map(|told| (told.id, from));
     }
 
     /// Opens the changes that an announcement is about; returns the words on how to read them.

@@ -350,7 +350,14 @@ fn a_question_is_answered_only_after_the_write_of_it_returned() {
     let mut stage = Stage::new(KEYS);
     stage.blocked = true;
     stage.ask("rpl_1");
-    stage.wait(5000);
+    stage.wait(1000);
+    stage.press('y');
+    assert!(
+        stage.heard("Question 1 is being drawn."),
+        "{:?}",
+        stage.lines
+    );
+    stage.wait(4000);
     stage.press('y');
     assert!(stage.sent.is_empty(), "the terminal was stopped");
     assert!(
