@@ -12,6 +12,8 @@ use crate::keys::{Keymap, Scan};
 use super::changes::Change;
 use super::setup_questions::{ONE_SWITCH, READER, SPEAKS, SetupQuestion, TWO_SWITCHES, changes};
 
+/// How often the switch that steps on may be pressed where the other one is asked for: it bounces, or is held.
+const SAME_SWITCH: u8 = 3;
 /// The words that leave; as everywhere, a key or the word it stands for.
 const LEAVE: [&str; 2] = ["q", "quit"];
 
@@ -43,7 +45,7 @@ pub enum SetupEffect {
     Show(ThemeChoice),
     /// Read one key, whatever it is.
     Listen,
-    /// Make these changes in the person's settings, and leave.
+    /// Make these changes in the person's settings, report them, and leave.
     Write(Vec<Change>),
     /// Leave, with the settings as they were.
     Leave,
@@ -77,6 +79,8 @@ pub struct Dialog {
     chosen: Option<usize>,
     /// The key of a switch that is being waited for.
     wanted: Option<SwitchKey>,
+    /// How often the first of two switches was pressed instead of the second.
+    same: u8,
     /// Whether a voice was tried and is not there.
     is_voiceless: bool,
 }
@@ -94,6 +98,7 @@ impl Dialog {
             number: 0,
             chosen: None,
             wanted: None,
+            same: 0,
             is_voiceless: false,
         }
     }
@@ -253,7 +258,18 @@ impl Dialog {
         let name = ("key", Arg::own(&key));
         let scan = &mut self.tried.scanning;
         match wanted {
-            SwitchKey::Step => scan.step = key,
+            SwitchKey::Step => {
+                self.same = 0;
+                scan.step = key;
+            }
+            SwitchKey::Select if at == TWO_SWITCHES && scan.step == key => {
+                self.same += 1;
+                if self.same > SAME_SWITCH {
+                    return self.unchoose("setup.switch.same", &[name], effects);
+                }
+                effects.push(self.tell("setup.switch.same", &[name]));
+                return self.want(SwitchKey::Select, effects);
+            }
             SwitchKey::Select => scan.select = key,
         }
         // While only one of two is known, it has to stand for both.
@@ -297,7 +313,10 @@ impl Dialog {
         }
         match next {
             Some(next) => self.ask(next, effects),
-            None => effects.push(SetupEffect::Write(changes(&self.before, &self.answered))),
+            None => {
+                effects.push(SetupEffect::Write(changes(&self.before, &self.answered)));
+                effects.push(self.tell("setup.next", &[]));
+            }
         }
     }
 
@@ -308,293 +327,4 @@ impl Dialog {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-    use crate::config::{FaceChoice, ReaderChoice, VoiceChoice};
-    use crate::setup::Value;
-
-    /// A person at the dialog.
-    struct Person {
-        dialog: Dialog,
-        effects: Vec<SetupEffect>,
-    }
-
-    impl Person {
-        fn new(config: &Config, reader: bool) -> Self {
-            let phrases = Arc::new(Phrases::english().unwrap());
-            let mut dialog = Dialog::new(phrases, config, reader);
-            let effects = dialog.begin();
-            Self { dialog, effects }
-        }
-
-        fn takes(&mut self, input: SetupInput) -> &[SetupEffect] {
-            self.effects = self.dialog.take(input);
-            &self.effects
-        }
-
-        fn types(&mut self, line: &str) -> String {
-            self.takes(SetupInput::Line(format!("{line}\n")));
-            self.told()
-        }
-
-        fn presses(&mut self, key: &str) -> String {
-            self.takes(SetupInput::Key(Some(key.to_owned())));
-            self.told()
-        }
-
-        /// What was told by the last effects.
-        fn told(&self) -> String {
-            let lines = self.effects.iter().filter_map(|effect| match effect {
-                SetupEffect::Tell(text) => Some(text.as_str()),
-                _ => None,
-            });
-            lines.collect::<Vec<_>>().join("\n")
-        }
-
-        fn written(&self) -> Vec<(String, Option<Value>)> {
-            let [.., SetupEffect::Write(changes)] = self.effects.as_slice() else {
-                panic!("{:?}", self.effects);
-            };
-            let changes = changes.iter();
-            changes
-                .map(|it| (format!("{}.{}", it.table, it.name), it.value.clone()))
-                .collect()
-        }
-    }
-
-    fn text(value: &str) -> Option<Value> {
-        Some(Value::Text(value.to_owned()))
-    }
-
-    #[test]
-    fn enter_alone_changes_nothing() {
-        let mut person = Person::new(&Config::default(), false);
-        assert_eq!(
-            person.told(),
-            "Five questions at most, one at a time. A number chooses and tries, Enter goes on, q leaves and changes \
-             nothing.\n\
-             Question 1: Who reads to you?\n\
-             1: A screen reader or a braille display. hearken writes plain lines.\n\
-             2: hearken's own voice.\n\
-             3: Nobody. I read the screen.\n\
-             Enter takes 2."
-        );
-        assert!(person.types("").starts_with("Question 2: How fast"));
-        assert!(
-            person
-                .types("")
-                .starts_with("Question 3: How do you answer?")
-        );
-        assert!(person.types("").starts_with("Question 4: How long"));
-        assert!(person.types("").starts_with("Question 5: Which colours?"));
-        person.types("");
-        assert_eq!(person.written(), []);
-    }
-
-    #[test]
-    fn each_answer_is_tried_at_once_and_only_the_last_trial_counts() {
-        let mut person = Person::new(&Config::default(), true);
-        assert!(person.told().ends_with("Enter takes 1."));
-        // A voice beside a screen reader is tried, and heard to be there.
-        person.types("2");
-        let [SetupEffect::Speak(tried), ..] = person.effects.as_slice() else {
-            panic!("{:?}", person.effects);
-        };
-        assert_eq!(tried.screen.reader, ReaderChoice::No);
-        assert_eq!(person.effects.last(), Some(&SetupEffect::Await));
-        person.takes(SetupInput::Voice("espeak-ng".into()));
-        assert_eq!(
-            person.told(),
-            "This is hearken's voice, by espeak-ng.\n2 is chosen. Enter goes on, another number changes it."
-        );
-        assert!(person.types("").starts_with("Question 2: How fast"));
-        for (number, rate) in [("1", Some(-40)), ("4", Some(80)), ("3", Some(40))] {
-            person.types(number);
-            let [SetupEffect::Speak(tried), ..] = person.effects.as_slice() else {
-                panic!("{:?}", person.effects);
-            };
-            assert_eq!(tried.voice.rate, rate);
-        }
-        person.types("");
-        assert!(person.types("4").starts_with("4 is chosen."));
-        person.types("");
-        assert!(person.types("1").starts_with("Tests done."));
-        assert!(person.types("3").contains("240"));
-        person.types("1");
-        person.types("");
-        person.types("2");
-        assert_eq!(
-            person.effects[0],
-            SetupEffect::Show(ThemeChoice::HighContrast)
-        );
-        person.types("");
-        assert_eq!(
-            person.written(),
-            [
-                ("screen.reader".to_owned(), text("no")),
-                ("voice.rate".to_owned(), Some(Value::Number(40))),
-                ("questions.bounce_ms".to_owned(), Some(Value::Number(300))),
-                ("announce.verbosity".to_owned(), text("terse")),
-                ("screen.theme".to_owned(), text("high-contrast")),
-            ]
-        );
-    }
-
-    #[test]
-    fn a_screen_reader_gets_plain_lines_and_no_second_voice() {
-        let mut config = Config::default();
-        config.screen.face = FaceChoice::Full;
-        config.voice.engine = VoiceChoice::SpeechDispatcher;
-        let mut person = Person::new(&config, false);
-        assert!(
-            person
-                .types("1")
-                .starts_with("Your screen reader reads this.")
-        );
-        for _ in 0..4 {
-            person.types("");
-        }
-        assert_eq!(
-            person.written(),
-            [
-                ("screen.reader".to_owned(), text("yes")),
-                ("voice.engine".to_owned(), text("auto")),
-                ("screen.face".to_owned(), text("auto")),
-            ]
-        );
-    }
-
-    #[test]
-    fn a_voice_that_is_not_there_has_no_speed() {
-        let mut person = Person::new(&Config::default(), false);
-        person.types("2");
-        person.takes(SetupInput::NoVoice("no sound".into()));
-        assert!(person.told().starts_with("There is no voice: no sound."));
-        assert!(
-            person
-                .told()
-                .ends_with("2 is chosen. Enter goes on, another number changes it.")
-        );
-        assert!(
-            person
-                .types("")
-                .starts_with("Question 2: How do you answer?")
-        );
-    }
-
-    #[test]
-    fn switches_are_learned_by_pressing_them() {
-        let mut person = Person::new(&Config::default(), false);
-        person.types("3");
-        assert!(
-            person
-                .types("")
-                .starts_with("Question 2: How do you answer?"),
-            "who hears no voice is not asked for its speed"
-        );
-        assert_eq!(person.types("3"), "Press the switch that steps on.");
-        assert_eq!(person.effects.last(), Some(&SetupEffect::Listen));
-        // What accepts a question can't step.
-        assert!(person.presses("y").contains("y means something else"));
-        assert!(
-            person
-                .told()
-                .ends_with("1 is chosen. Enter goes on, another number changes it.")
-        );
-        person.types("3");
-        assert!(
-            person
-                .presses("Space")
-                .starts_with("Space steps on.\nPress the switch that selects.")
-        );
-        assert!(
-            person
-                .presses("Space")
-                .contains("Space means something else")
-        );
-        person.types("3");
-        person.presses("Space");
-        assert!(
-            person
-                .presses("Enter")
-                .starts_with("Enter selects.\n3 is chosen.")
-        );
-        // One switch is enough.
-        assert_eq!(person.types("2"), "Press your switch.");
-        person.takes(SetupInput::Key(None));
-        assert!(person.told().starts_with("No key came."));
-        person.types("2");
-        assert!(person.presses("F7").starts_with("F7 selects."));
-        for _ in 0..3 {
-            person.types("");
-        }
-        assert_eq!(
-            person.written(),
-            [
-                ("voice.engine".to_owned(), text("none")),
-                ("scanning.select".to_owned(), text("F7")),
-                ("scanning.auto_ms".to_owned(), Some(Value::Number(2000))),
-            ]
-        );
-    }
-
-    #[test]
-    fn what_a_person_set_is_what_enter_takes() {
-        let mut config = Config::default();
-        config.voice.engine = VoiceChoice::Command("espeak-ng".into());
-        config.voice.rate = Some(13);
-        config.scanning.select = "F8".into();
-        config.scanning.step = "F7".into();
-        config.announce.verbosity = Verbosity::Detailed;
-        config.screen.theme = ThemeChoice::Plain;
-        let mut person = Person::new(&config, false);
-        for taken in [
-            "Enter takes 2.",
-            "Enter leaves it as it is.",
-            "Enter takes 3.",
-            "Enter takes 3.",
-        ] {
-            assert!(person.told().ends_with(taken), "{}", person.told());
-            person.types("");
-        }
-        assert!(person.told().ends_with("Enter takes 3."));
-        // Keys in the place of switches.
-        person.types("");
-        assert_eq!(person.written(), []);
-        let mut person = Person::new(&config, false);
-        for line in ["", "2", "", "1", "", "", ""] {
-            person.types(line);
-        }
-        assert_eq!(
-            person.written(),
-            [
-                ("voice.rate".to_owned(), None),
-                ("scanning.step".to_owned(), text("")),
-                ("scanning.select".to_owned(), text("")),
-            ]
-        );
-    }
-
-    #[test]
-    fn leaving_changes_nothing_and_says_so() {
-        for input in [
-            SetupInput::Line("q\n".into()),
-            SetupInput::Line("quit".into()),
-            SetupInput::End,
-        ] {
-            let mut person = Person::new(&Config::default(), false);
-            person.types("3");
-            person.types("");
-            person.takes(input);
-            assert_eq!(person.told(), "Left. Your settings are as they were.");
-            assert_eq!(person.effects.last(), Some(&SetupEffect::Leave));
-        }
-        let mut person = Person::new(&Config::default(), false);
-        for line in ["4", "0", "x", "1 2", "yes"] {
-            assert_eq!(
-                person.types(line),
-                "The numbers are 1 to 3. Enter goes on, q leaves."
-            );
-        }
-    }
-}
+mod tests;

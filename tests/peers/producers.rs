@@ -195,7 +195,7 @@ fn producers_are_prompted_by_a_line_where_a_source_says_who_takes_prompts() {
         all_announced(
             &mut hearken,
             &[
-                ("connection", "It was taken."),
+                ("connection", "Your prompt was taken."),
                 ("session_started", request),
                 (kind, words),
             ],

@@ -307,12 +307,12 @@ fn answers(stage: &mut Stage, status: u16) {
 #[test]
 fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is_told() {
     for (status, told) in [
-        (202, "It was taken."),
+        (202, "Your prompt was taken."),
         (
             404,
-            "It was not taken: nothing is at that address (status 404).",
+            "Your prompt was not taken: nothing is at that address (status 404).",
         ),
-        (500, "Perhaps it was taken, and perhaps not:"),
+        (500, "Perhaps your prompt was taken, and perhaps not:"),
     ] {
         let mut stage = served(PIPE);
         stage.type_line("> run \"it\"");
@@ -339,7 +339,7 @@ fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is
     }
     stage.code(KeyCode::Enter);
     answers(&mut stage, 200);
-    assert!(stage.heard("It was taken."), "{:?}", stage.lines);
+    assert!(stage.heard("Your prompt was taken."), "{:?}", stage.lines);
 }
 
 #[test]
