@@ -391,6 +391,7 @@ impl App {
             }
             Timer::Speech => {
                 // Last: everything that this fact caused is put in order before any speech begins.
+                self.cx.queue.note_answering(self.questions.is_answering());
                 let wishes = self.cx.queue.tick(self.cx.now.monotonic);
                 self.cx.wish(wishes);
                 self.questions.note_said(&mut self.cx);

@@ -34,7 +34,7 @@ use attention::Calls;
 use question_exposure::ReceivedExtent;
 use rule_decisions::Rules;
 use shown_question::Shown;
-use under_way::UnderWay;
+use under_way::{Outgoing, UnderWay};
 
 /// How much may be stored about closed questions before all of it is checked.
 const FEW: usize = 64;
@@ -146,6 +146,11 @@ impl Questions {
     /// Returns whether no answer is under way.
     pub(super) fn is_all_sent(&self) -> bool {
         self.under_way.is_empty()
+    }
+
+    /// Returns whether an answer was read back of which nothing more was announced yet.
+    pub(super) fn is_answering(&self) -> bool {
+        self.under_way.iter().any(Outgoing::is_untold)
     }
 
     /// Returns whether a rule leaves a question alone: it stays open, and the person is not asked.

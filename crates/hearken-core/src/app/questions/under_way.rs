@@ -71,6 +71,11 @@ impl Outgoing {
         self.told.replace(state) != Some(state)
     }
 
+    /// Returns whether nothing was announced of its fate yet.
+    pub(super) fn is_untold(&self) -> bool {
+        self.told.is_none()
+    }
+
     /// Returns whether the loss of its connection was announced with it, so that only its last word is still to be said.
     pub(super) fn is_loss_told(&self) -> bool {
         self.loss_told

@@ -99,10 +99,18 @@ impl SpeechQueue {
             return Vec::new();
         }
         self.quiet_until = None;
-        if self.expired_outcomes > 0 {
+        let urgent = [Lane::Alert, Lane::Response];
+        let waits = urgent
+            .iter()
+            .any(|lane| !self.lanes[*lane as usize].is_empty());
+        if self.expired_outcomes > 0 && !waits && !self.is_answering {
             let count = std::mem::take(&mut self.expired_outcomes);
             let count = self.counted("outcome.expired", Class::Outcome, count, None, now);
-            self.lanes[Lane::Outcome as usize].push_front(WaitingUtterance::Item(count));
+            let outcomes = &mut self.lanes[Lane::Outcome as usize];
+            // It does not come before the last words of an answer.
+            let is_reply = |waiting: &WaitingUtterance| matches!(waiting, WaitingUtterance::Item(item) if item.announcement.kind == Kind::Reply);
+            let at = outcomes.iter().take_while(|it| is_reply(it)).count();
+            outcomes.insert(at, WaitingUtterance::Item(count));
         }
         for lane in Lane::ALL {
             while let Some(waiting) = self.take_next(lane) {

@@ -191,6 +191,8 @@ pub struct SpeechQueue {
     said: VecDeque<About>,
     enabled: bool,
     expired_outcomes: u64,
+    /// Whether an answer was read back of which it was not yet said that it was sent: no count comes between.
+    is_answering: bool,
     /// Whether the announcement being spoken may finish.
     polite: bool,
     deliveries: Deliveries,
@@ -219,6 +221,7 @@ impl SpeechQueue {
             said: VecDeque::new(),
             enabled: false,
             expired_outcomes: 0,
+            is_answering: false,
             polite: false,
             deliveries: Deliveries::default(),
             phrases,
@@ -542,6 +545,11 @@ impl SpeechQueue {
         }
         wishes.extend(self.drive(now));
         wishes
+    }
+
+    /// Notes whether an answer was read back of which it was not yet said that it was sent.
+    pub fn note_answering(&mut self, is_answering: bool) {
+        self.is_answering = is_answering;
     }
 
     /// Returns the monotonic time at which [`SpeechQueue::tick`] has something to do.

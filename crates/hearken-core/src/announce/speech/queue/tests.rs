@@ -303,6 +303,35 @@ fn what_waits_too_long_is_dropped_and_results_are_counted() {
 }
 
 #[test]
+fn no_count_comes_between_the_two_words_of_an_answer() {
+    let mut rig = Rig::new();
+    rig.say(Lane::Alert, "question");
+    rig.say(Lane::Outcome, "result");
+    rig.wait(31_000);
+    rig.say(Lane::Response, "accepting");
+    rig.queue.note_answering(true);
+    rig.drain();
+    let sent = Announcement {
+        kind: Kind::Reply,
+        ..told(Lane::Outcome, "sent")
+    };
+    // Another one keeps the engine busy while it comes.
+    rig.say(Lane::Alert, "next question");
+    rig.push(sent);
+    rig.queue.note_answering(false);
+    rig.drain();
+    assert_eq!(
+        rig.log[rig.log.len() - 3..],
+        [
+            "next question",
+            "sent",
+            "1 result was too old to be said. It is in the history."
+        ]
+    );
+    assert!(rig.log.contains(&"accepting".to_owned()), "{:?}", rig.log);
+}
+
+#[test]
 fn only_the_last_progress_is_kept_however_many_come() {
     let mut rig = Rig::new();
     for n in 0..10_000 {
