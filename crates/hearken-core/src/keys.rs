@@ -281,7 +281,8 @@ pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
                 | Command::PageBack
                 | Command::PageForward
                 | Command::Status
-                | Command::Repeat),
+                | Command::Repeat
+                | Command::Help),
             ) => Some(command),
             Some(_) | None => Some(Command::Back),
         },
@@ -417,7 +418,7 @@ mod tests {
 
     #[test]
     fn the_help_answers_nothing() {
-        for c in ['y', 'n', 'c', 'a', 'o', 'd', 'x', 'z', '?', 'q'] {
+        for c in ['y', 'n', 'c', 'a', 'o', 'd', 'x', 'z', 's', 'q'] {
             assert_eq!(
                 usual(press(KeyCode::Char(c)), Mode::Help),
                 Some(Command::Back),

@@ -6,7 +6,7 @@ use crate::announce::{Arg, BackBy};
 use crate::config::{Knob, Load};
 use crate::keys::{self, Command, Edit, Press, VoiceChange};
 
-use super::helping;
+use super::helping::{self, HelpScene};
 use super::review::looking::{Direction, Leap};
 use super::review::spelling::WordStep;
 use super::status::tell_status;
@@ -142,7 +142,15 @@ impl App {
             }
             Command::Tune(knob, turn) => self.tune(knob, turn),
             Command::Remember => self.tuning.remember(cx),
-            Command::Help => helping::help(self.hands.keymap(), cx),
+            Command::Help => {
+                let scene = HelpScene {
+                    shown: self.questions.shown_id(),
+                    meant: self.questions.meant(cx),
+                    prompts: self.prompts.takes_prompts(&self.links),
+                    works: self.prompts.stops_work(&self.links),
+                };
+                helping::help(self.hands.keymap(), scene, cx);
+            }
             Command::AllHelp => helping::all_help(cx),
             Command::Quit => {
                 let all_sent = self.questions.is_all_sent();
@@ -153,6 +161,9 @@ impl App {
                 facts = (self.run).ask_to_quit(Exit::Interrupted, all_sent, &self.links, cx);
             }
             Command::Back => {
+                if matches!(cx.doing, Doing::Helping { .. }) {
+                    self.questions.stop_speech(cx);
+                }
                 // The person can take up the typed text again.
                 if let Some(typed) = cx.back() {
                     self.prompts.keep(&typed);

@@ -1,35 +1,121 @@
 //! The help: every key or line and what it does, from the shared table.
 
-use crate::announce::{Arg, Class, Kind, Manner};
+use crate::announce::{Arg, Class, Kind, Manner, Segment};
 use crate::keys::{self, Keymap, LineCommand};
+use crate::session::QuestionId;
 
 use super::{AppCx, Doing};
 
-/// The most words of the help that says only what can be typed now.
+/// The most words of the help that says only what can be pressed or typed now.
 const MOST_WORDS: usize = 80;
+/// The commands whose keys are of use at any time, the most needed first.
+const USUAL_KEYS: [&str; 8] = [
+    PROMPT,
+    STOP_TURN,
+    "stop",
+    "status",
+    "previous",
+    "output",
+    "whole_turn",
+    "quit",
+];
+/// The command that prompts an agent.
+const PROMPT: &str = "prompt";
+/// The command that stops an agent's work.
+const STOP_TURN: &str = "stop_turn";
 /// The lines that can be typed at any time, the most needed first.
 const USUAL: [&str; 7] = ["> TEXT", "stop, stop 2", "t", "h", "output", "w", "q"];
 /// The first line that several open questions do not need: a choice and words are explained with each question.
 const SEVERAL: &str = "r TEXT, r 2 TEXT";
 
-/// Shows the help and reads it out: people who can't see the screen need it most.
-pub(super) fn help(keymap: &Keymap, cx: &mut AppCx) {
-    match cx.face.manner() {
-        Manner::Keys if matches!(cx.doing, Doing::Helping { .. }) => {
-            cx.doing = Doing::Watching;
+/// What the help has to know of the questions and the agents.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HelpScene {
+    /// The question that keys are meant for.
+    pub(super) shown: Option<QuestionId>,
+    /// How many questions an answer without a number could be meant for.
+    pub(super) meant: usize,
+    /// Whether any agent takes prompts.
+    pub(super) prompts: bool,
+    /// Whether any agent's work can be stopped.
+    pub(super) works: bool,
+}
+
+/// Shows the help, and reads out what applies now: people who can't see the screen need it most. Asked for again, it
+/// reads all keys to who hears it, and is closed otherwise.
+pub(super) fn help(keymap: &Keymap, scene: HelpScene, cx: &mut AppCx) {
+    match (cx.face.manner(), &mut cx.doing) {
+        (Manner::Keys, Doing::Helping { all, .. }) => {
+            if std::mem::replace(all, true) || !cx.has_voice() {
+                cx.doing = Doing::Watching;
+                return;
+            }
+            let rows = keymap
+                .help()
+                .flat_map(|(keys, does)| key_row(&keys, does, cx));
+            let rows = rows.collect();
+            cx.quote(rows, Vec::new());
         }
-        Manner::Keys => {
-            cx.doing = Doing::Helping { scroll: 0 };
-            let phrases = cx.phrases();
-            let entries = keymap.help();
-            let entries: Vec<String> = entries
-                .map(|(key, does)| format!("{key}: {}.", phrases.help(does)))
-                .collect();
-            cx.respond("fault.other", &[("reason", Arg::Own(entries.join(" ")))]);
+        (Manner::Keys, _) => {
+            cx.doing = Doing::Helping {
+                scroll: 0,
+                all: false,
+            };
+            let rows = keys_that_apply(keymap, scene, cx);
+            cx.quote(rows, Vec::new());
         }
-        Manner::Lines => what_applies(cx),
-        Manner::Program => all_help(cx),
+        (Manner::Lines, _) => what_applies(cx),
+        (Manner::Program, _) => all_help(cx),
     }
+}
+
+/// Returns what can be pressed now, in few words.
+fn keys_that_apply(keymap: &Keymap, scene: HelpScene, cx: &AppCx) -> Vec<Segment> {
+    let mut rows = Vec::new();
+    let shown = scene.shown.and_then(|id| cx.sessions.question(id));
+    rows.extend(shown.map(|question| cx.announcer.keys_in_full(question)));
+    let rest = match cx.has_voice() {
+        true => cx.words("help.all.keys", &[]),
+        false => Vec::new(),
+    };
+    let words = |row: &[Segment]| {
+        let words = row.iter().flat_map(|it| it.spoken().split_whitespace());
+        words.count()
+    };
+    let mut count = words(&rows) + words(&rest);
+    let next = (scene.meant > 1).then_some("next_question");
+    for name in next.into_iter().chain(USUAL_KEYS) {
+        let applies = match name {
+            PROMPT => scene.prompts,
+            STOP_TURN => scene.works,
+            _ => true,
+        };
+        let binding = keys::BINDINGS.iter().find(|it| it.name == name);
+        if let (Some(key), Some(binding), true) = (keymap.key_of(name), binding, applies) {
+            let row = key_row(key, binding.does, cx);
+            if count + words(&row) <= MOST_WORDS {
+                count += words(&row);
+                rows.extend(row);
+            }
+        }
+    }
+    rows.extend(rest);
+    rows
+}
+
+/// Returns what a key does; several are separated by commas.
+fn key_row(keys: &str, does: &str, cx: &AppCx) -> Vec<Segment> {
+    let phrases = cx.phrases();
+    let spoken: Vec<String> = keys
+        .split(", ")
+        .map(|key| phrases.lexicon().key(key))
+        .collect();
+    let key = Arg::Sounding {
+        text: keys.to_owned(),
+        spoken: spoken.join(", "),
+    };
+    let does = Arg::own(phrases.help(does));
+    cx.words("help.key", &[("key", key), ("does", does)])
 }
 
 /// Announces what can be typed now: how to answer, then the usual lines, in few words.

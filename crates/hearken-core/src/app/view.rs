@@ -67,7 +67,7 @@ impl App {
     /// Returns how many rows the help is scrolled down; the pane stops at its last row.
     pub fn help_scroll(&self) -> usize {
         match self.cx.doing {
-            Doing::Helping { scroll } => scroll,
+            Doing::Helping { scroll, .. } => scroll,
             Doing::Watching
             | Doing::Confirming(_)
             | Doing::Answering { .. }

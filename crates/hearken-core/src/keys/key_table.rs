@@ -343,7 +343,7 @@ pub const BINDINGS: &[Binding] = &[
     Binding {
         name: "help",
         key: "?",
-        does: "show or hide this help",
+        does: "hear what you can press now; again, all keys",
         command: || Command::Help,
     },
     Binding {

@@ -36,7 +36,7 @@ impl Announcer {
     }
 
     /// Returns how to answer, in full, for whoever asks.
-    pub(super) fn keys_in_full(&self, question: &Question) -> Segment {
+    pub fn keys_in_full(&self, question: &Question) -> Segment {
         self.keys_as(question, false)
     }
 

@@ -45,6 +45,8 @@ pub(super) enum Doing {
     Helping {
         /// The number of rows scrolled down.
         scroll: usize,
+        /// Whether all keys were read out.
+        all: bool,
     },
     /// Leaving the program, with a confirmation because questions are open.
     Quitting,

@@ -22,6 +22,11 @@ impl Prompts {
         !self.prompted_links(false, links).is_empty()
     }
 
+    /// Returns whether any agent's work can be stopped.
+    pub(in crate::app) fn stops_work(&self, links: &Links) -> bool {
+        !self.prompted_links(true, links).is_empty()
+    }
+
     /// Returns the sources whose agents take prompts, or can be stopped; once the person has chosen one, only that one.
     fn prompted_links(&self, in_turn: bool, links: &Links) -> Vec<LinkId> {
         let there = links.iter().filter(|view| !view.is_over());

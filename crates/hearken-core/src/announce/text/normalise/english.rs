@@ -309,6 +309,8 @@ pub(super) fn words() -> Words {
         hours: count("1 hour", "{n} hours"),
         days: count("1 day", "{n} days"),
         letter: Borrowed("letter {letter}"),
+        greater: Borrowed("greater than"),
+        less: Borrowed("less than"),
         capital: Borrowed("capital {letter}"),
         space: Borrowed("space"),
         spaces: Borrowed("{n} spaces"),

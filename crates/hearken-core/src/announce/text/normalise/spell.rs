@@ -83,6 +83,8 @@ pub fn key(key: &str, words: &Words) -> String {
         (Some(sign), None) if sign.chars().all(char::is_alphabetic) => {
             fill(&words.letter, &[("letter", &name(sign, words, false))])
         }
+        (Some(">"), None) => words.greater.to_string(),
+        (Some("<"), None) => words.less.to_string(),
         (Some(sign), None) => name(sign, words, false),
         (Some(_), Some(_)) | (None, _) => key.to_owned(),
     }
@@ -117,6 +119,8 @@ mod tests {
             ("y", "letter y"),
             ("G", "letter capital G"),
             ("?", "question mark"),
+            (">", "greater than"),
+            ("<", "less than"),
             ("5", "5"),
             ("Tab", "Tab"),
             ("", ""),

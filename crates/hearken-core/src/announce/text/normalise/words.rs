@@ -97,6 +97,10 @@ pub struct Words {
     pub drawing: SignWords,
     /// A letter as the spoken name of a key: the letter in `{letter}`.
     pub letter: WordOrTemplate,
+    /// The key `>`, which is no redirection.
+    pub greater: WordOrTemplate,
+    /// The key `<`.
+    pub less: WordOrTemplate,
     /// A capital in a spelled text: the letter in `{letter}`.
     pub capital: WordOrTemplate,
     /// A space in a spelled text, or in a command where none is expected.

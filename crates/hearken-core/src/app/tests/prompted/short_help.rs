@@ -48,3 +48,67 @@ fn it_says_what_can_be_typed_now_in_few_words_and_all_only_on_request() {
         assert!(all.iter().any(|it| it.starts_with(&head)), "{head}");
     }
 }
+
+/// The same by ear.
+const EAR: Options = Options {
+    voice: VoiceWish::Speak,
+    ..KEYS
+};
+
+/// Presses a key, lets all be said, and returns it.
+fn said(stage: &mut Stage, key: char) -> String {
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.press(key);
+    stage.speak_all();
+    let said: Vec<String> = stage.spoken.drain(..).map(|(_, text)| text).collect();
+    said.join(" ")
+}
+
+#[test]
+fn by_ear_it_says_what_can_be_pressed_now_then_all_keys_and_stops_at_a_key() {
+    let mut stage = Stage::agent(EAR, Config::default());
+    stage.input(Input::Voice(VoiceEvent::Ready {
+        engine: "a voice".into(),
+    }));
+    let count = |words: &str| words.split_whitespace().count();
+    let idle = said(&mut stage, '?');
+    assert!(count(&idle) <= MOST, "{}: {idle}", count(&idle));
+    assert!(idle.starts_with("greater than: tell the agent"), "{idle}");
+    assert!(!idle.contains("accept"), "{idle}");
+    assert!(!idle.contains("stop what the agent does"), "{idle}");
+    let all = said(&mut stage, '?');
+    assert!(count(&all) > MOST, "{all}");
+    for binding in keys::BINDINGS {
+        assert!(all.contains(binding.does), "{}: {all}", binding.does);
+    }
+    said(&mut stage, '?');
+    assert_eq!(stage.app.mode(), Mode::Watching, "a third press closes it");
+
+    stage.type_prompt("do it");
+    stage.asks(7, json!({"toolCallId": "t1", "title": "Delete it"}));
+    stage.speak_all();
+    let one = said(&mut stage, '?');
+    assert!(count(&one) <= MOST, "{}: {one}", count(&one));
+    assert!(one.starts_with("letter y then letter c accepts"), "{one}");
+    assert!(one.contains("stop what the agent does"), "{one}");
+
+    // Whatever closes it also ends its words.
+    stage.spoken.clear();
+    stage.press('?');
+    assert_eq!(stage.spoken.len(), 1);
+    stage.press('s');
+    assert_eq!(stage.app.mode(), Mode::Watching);
+    stage.speak_all();
+    assert_eq!(stage.spoken.len(), 1, "{:?}", stage.spoken);
+}
+
+#[test]
+fn who_hears_nothing_closes_it_with_the_second_press() {
+    let mut stage = Stage::new(KEYS);
+    stage.press('?');
+    assert_eq!(stage.app.mode(), Mode::Help);
+    assert!(!stage.heard("again"), "{:?}", stage.lines);
+    stage.press('?');
+    assert_eq!(stage.app.mode(), Mode::Watching);
+}
