@@ -269,6 +269,7 @@ impl App {
 
     /// Fires due timers and updates the shown question after every fact, so that no stream of facts starves a timer.
     fn settle(&mut self, alone: bool) {
+        self.prompts.look_for_idle(&self.links, &self.cx);
         self.fire(TimerTurn::First, alone);
         let facts = self.fleet.count(&self.links, &mut self.cx);
         self.pass(facts);

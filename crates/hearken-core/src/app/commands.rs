@@ -143,12 +143,10 @@ impl App {
             Command::Tune(knob, turn) => self.tune(knob, turn),
             Command::Remember => self.tuning.remember(cx),
             Command::Help => {
-                let scene = HelpScene {
-                    shown: self.questions.shown_id(),
-                    meant: self.questions.meant(cx),
-                    prompts: self.prompts.takes_prompts(&self.links),
-                    works: self.prompts.stops_work(&self.links),
-                };
+                let (shown, meant) = (self.questions.shown_id(), self.questions.meant(cx));
+                let prompts = self.prompts.takes_prompts(&self.links);
+                let works = self.prompts.stops_work(&self.links);
+                let scene = HelpScene::new(shown, meant, prompts, works);
                 helping::help(self.hands.keymap(), scene, cx);
             }
             Command::AllHelp => helping::all_help(cx),

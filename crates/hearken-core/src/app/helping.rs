@@ -32,13 +32,24 @@ const SEVERAL: &str = "r TEXT, r 2 TEXT";
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HelpScene {
     /// The question that keys are meant for.
-    pub(super) shown: Option<QuestionId>,
+    shown: Option<QuestionId>,
     /// How many questions an answer without a number could be meant for.
-    pub(super) meant: usize,
+    meant: usize,
     /// Whether any agent takes prompts.
-    pub(super) prompts: bool,
+    prompts: bool,
     /// Whether any agent's work can be stopped.
-    pub(super) works: bool,
+    works: bool,
+}
+
+impl HelpScene {
+    pub(super) fn new(shown: Option<QuestionId>, meant: usize, prompts: bool, works: bool) -> Self {
+        Self {
+            shown,
+            meant,
+            prompts,
+            works,
+        }
+    }
 }
 
 /// Shows the help, and reads out what applies now: people who can't see the screen need it most. Asked for again, it

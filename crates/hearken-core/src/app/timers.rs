@@ -62,6 +62,8 @@ timers! {
         Dialect,
         /// Work of which nothing more is heard, or that does not stop.
         Stuck,
+        /// An agent that waits for the first prompt.
+        Invite,
         /// Input typed ahead of a question, which is discarded a second time.
         Flush,
     }
@@ -114,6 +116,7 @@ impl Timer {
             | Self::Start
             | Self::Dialect
             | Self::Stuck
+            | Self::Invite
             | Self::Flush => Fired::Due,
         }
     }

@@ -326,6 +326,7 @@ impl App {
             Timer::Start => self.links.start_due(),
             Timer::Dialect => self.links.dialects_due(),
             Timer::Stuck => self.prompts.stuck_due(),
+            Timer::Invite => self.prompts.invitation_due(),
             Timer::Flush => self.questions.flush_due(),
             Timer::Beat => self.cx.signals.beat_due(),
             Timer::Speech => self.cx.queue.deadline(),
@@ -375,6 +376,7 @@ impl App {
             Timer::Start => self.links.tick_waiting(&mut self.cx),
             Timer::Dialect => self.tick_dialects(),
             Timer::Stuck => self.prompts.tick_stuck(&self.links, &mut self.cx),
+            Timer::Invite => self.prompts.invite(&self.links, &mut self.cx),
             Timer::Flush => {
                 self.questions.flushed();
                 self.cx.effects.push(Effect::FlushInput);

@@ -156,6 +156,13 @@ impl Announcer {
         Arc::new(self.number(draft, now))
     }
 
+    /// Creates a hint that is heard, but neither shown nor kept: the screen has the same in its own place.
+    pub fn hint_by_ear(&mut self, key: &str, now: Now) -> Arc<Announcement> {
+        let segments = self.phrases.say(key, self.verbosity(), &[]);
+        let draft = Draft::new(Class::Outcome, Kind::Hint, segments).aloud(Aloud::Heard);
+        Arc::new(self.number(draft, now))
+    }
+
     fn number(&mut self, draft: Draft, at: Now) -> Announcement {
         self.next += 1;
         let cue = draft.cue.or_else(|| cue_of(&draft));

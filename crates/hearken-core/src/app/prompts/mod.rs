@@ -1,11 +1,12 @@
 //! The conversations that the person has with agents: which one they are in, prompts, stops, work that is stuck.
 //!
 //! The folder: `earlier`, `stopping` and `stuck` hold the state; `conversing` (going from one conversation to another),
-//! `prompting` (prompts and stops), `offering` (an agent's commands and settings) and `stuck_actions` act on it. Not
-//! here: the numbers (`conversations`), what is sent (the dialect of the source).
+//! `prompting` (prompts and stops), `offering` (an agent's commands and settings), `inviting` (to the first prompt) and
+//! `stuck_actions` act on it. Not here: the numbers (`conversations`), what is sent (the dialect of the source).
 
 mod conversing;
 mod earlier;
+mod inviting;
 mod offering;
 mod prompting;
 mod stopping;
@@ -21,6 +22,7 @@ use crate::session::SessionKey;
 use super::conversations::Conversations;
 
 use earlier::EarlierPrompts;
+use inviting::Invitation;
 use stopping::StopSteps;
 use stuck::Stuck;
 
@@ -31,6 +33,7 @@ pub(super) struct Prompts {
     earlier: EarlierPrompts,
     stopping: StopSteps,
     stuck: Stuck,
+    invitation: Invitation,
 }
 
 impl Prompts {

@@ -13,6 +13,7 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 
 use super::Prompts;
+use super::inviting::Invitation;
 use crate::app::typing::echo;
 use crate::app::{AppCx, AppFact, AppFacts, By, Conversation, Doing, Links};
 
@@ -169,6 +170,7 @@ impl Prompts {
             return Vec::new();
         }
         self.keep(text);
+        self.invitation = Invitation::Over;
         if let Some(agent) = self.name_of_prompted(whom, links, cx) {
             cx.respond("prompt.to", &[("agent", Arg::Name(agent))]);
         }

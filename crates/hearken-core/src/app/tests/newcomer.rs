@@ -121,3 +121,89 @@ fn a_source_that_was_left_takes_its_sessions_and_questions_along() {
     stage.press('q');
     assert_eq!(stage.quit, Some(Exit::Clean), "nothing is asked");
 }
+
+/// Lets agents get ready.
+pub(super) fn ready(options: Options, config: Config, count: usize) -> Stage {
+    let voice = options.voice;
+    let source = |at: usize| SourceSetup {
+        name: format!("agent {at}"),
+        answerable: true,
+        carrier: crate::dialect::Carrier::Lines,
+        dialect: crate::config::Dialect::Acp,
+        folder: "/work/a".to_owned(),
+        ..SourceSetup::default()
+    };
+    let mut stage = Stage::under(config, options, (0..count).map(source).collect());
+    if voice == VoiceWish::Speak {
+        stage.input(Input::Voice(VoiceEvent::Ready {
+            engine: "a voice".into(),
+        }));
+    }
+    for at in 0..count {
+        stage.link(at, LinkEvent::Connected);
+        for (id, result) in [
+            (1, json!({"protocolVersion": 1, "agentCapabilities": {}})),
+            (2, json!({"sessionId": "s"})),
+        ] {
+            let frame = json!({"jsonrpc": "2.0", "id": id, "result": result});
+            stage.link(at, LinkEvent::Frame(Frame::of(frame.to_string())));
+        }
+    }
+    stage
+}
+
+/// Returns what is said and written within a time of how to begin.
+fn told_to_begin(stage: &mut Stage, ms: u64) -> Vec<String> {
+    stage.wait(ms);
+    stage.speak_all();
+    stage.wait(ms);
+    let spoken = stage.spoken.iter().map(|(_, text)| text);
+    let all = spoken.chain(&stage.lines);
+    let all = all.filter(|it| it.contains("to write to"));
+    all.cloned().collect()
+}
+
+#[test]
+fn who_only_hears_is_told_once_how_to_begin() {
+    const EAR: Options = Options {
+        voice: VoiceWish::Speak,
+        ..KEYS
+    };
+    let mut stage = ready(EAR, Config::default(), 1);
+    assert_eq!(told_to_begin(&mut stage, 400), Vec::<String>::new());
+    assert_eq!(
+        told_to_begin(&mut stage, 2_000),
+        ["Press greater than to write to it."],
+        "heard, and not written: the screen has it in its own place"
+    );
+    stage.type_prompt("do it");
+    stage.turn_ends();
+    stage.lines.clear();
+    stage.spoken.clear();
+    assert_eq!(told_to_begin(&mut stage, 5_000), Vec::<String>::new());
+
+    let mut stage = ready(PIPE, Config::default(), 1);
+    assert_eq!(
+        told_to_begin(&mut stage, 2_000),
+        ["Type >, a space and your words to write to it."]
+    );
+    let mut stage = ready(PIPE, Config::default(), 2);
+    assert_eq!(
+        told_to_begin(&mut stage, 2_000),
+        ["Type >, a space and your words to write to an agent."]
+    );
+}
+
+#[test]
+fn nobody_is_told_how_to_begin_who_has_begun_or_wants_few_words() {
+    let mut stage = ready(PIPE, Config::default(), 1);
+    stage.type_prompt("do it");
+    assert_eq!(told_to_begin(&mut stage, 5_000), Vec::<String>::new());
+    let mut config = Config::default();
+    config.announce.verbosity = crate::config::Verbosity::Terse;
+    let mut stage = ready(PIPE, config, 1);
+    assert_eq!(told_to_begin(&mut stage, 5_000), Vec::<String>::new());
+    // A screen that is seen says it all the time.
+    let mut stage = ready(KEYS, Config::default(), 1);
+    assert_eq!(told_to_begin(&mut stage, 5_000), Vec::<String>::new());
+}

@@ -131,6 +131,10 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     watch(&mut stage, 5000, &mut seen);
     assert!(stage.heard("has shaken hands"), "{:?}", stage.lines);
 
+    // An agent that waits for its first prompt.
+    let mut stage = super::newcomer::ready(PIPE, Config::default(), 1);
+    watch(&mut stage, 2000, &mut seen);
+
     // A run that ends once nothing happens any more.
     let mut stage = Stage::new(Options {
         until: Until::Idle(Duration::from_secs(60)),

@@ -1,0 +1,83 @@
+//! How to begin, said once in a run: nobody who only hears would find it.
+//!
+//! Responsibilities: when it is said. Not here: what the screen says of it (`pane`).
+
+use std::time::Duration;
+
+use super::Prompts;
+use crate::announce::{Class, Kind, Manner};
+use crate::app::{AppCx, Doing, Links};
+
+/// How long an agent is idle before: what it does may be reported right after it is ready.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Whether the person was invited to write to an agent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) enum Invitation {
+    /// No agent is ready for a prompt, or one works.
+    #[default]
+    Early,
+    /// An agent has been idle since then.
+    Idle(Duration),
+    /// It was said, or is not needed any more.
+    Over,
+}
+
+impl Prompts {
+    /// Returns when the person is to be told how to begin.
+    pub(in crate::app) fn invitation_due(&self) -> Option<Duration> {
+        match self.invitation {
+            Invitation::Idle(since) => Some(since + IDLE),
+            Invitation::Early | Invitation::Over => None,
+        }
+    }
+
+    /// Notes whether an agent is ready for the first prompt.
+    pub(in crate::app) fn look_for_idle(&mut self, links: &Links, cx: &AppCx) {
+        match self.invitation {
+            Invitation::Over => {}
+            _ if self.stops_work(links) || cx.face.manner() == Manner::Program => {
+                self.invitation = Invitation::Over;
+            }
+            _ if !self.is_idle(links, cx) => self.invitation = Invitation::Early,
+            Invitation::Early => self.invitation = Invitation::Idle(cx.now.monotonic),
+            Invitation::Idle(_) => {}
+        }
+    }
+
+    /// Returns whether an agent takes a prompt, and none works or asks.
+    pub(in crate::app) fn is_idle(&self, links: &Links, cx: &AppCx) -> bool {
+        let works = cx.sessions.iter().any(|session| !session.is_ended());
+        let asks = cx.sessions.open_questions().next().is_some();
+        self.takes_prompts(links) && !works && !asks && !self.stops_work(links)
+    }
+
+    /// Says how to begin.
+    pub(in crate::app) fn invite(&mut self, links: &Links, cx: &mut AppCx) {
+        let several = self
+            .prompted_link(false, links, cx)
+            .map(|link| self.meant_on(link, links, cx))
+            .is_some_and(|whom| self.name_of_prompted(&whom, links, cx).is_some());
+        let key = match several {
+            false => cx.face.pick("prompt.begin.keys", "prompt.begin.lines"),
+            true => (cx.face).pick("prompt.begin.any.keys", "prompt.begin.any.lines"),
+        };
+        match cx.face.manner() {
+            // The screen shows it while nothing happens.
+            Manner::Keys if !cx.queue.is_enabled() && cx.has_voice() => {
+                // The voice is still getting ready.
+                self.invitation = Invitation::Idle(cx.now.monotonic);
+                return;
+            }
+            Manner::Keys if matches!(cx.doing, Doing::Watching) => {
+                if cx.has_voice() {
+                    let told = cx.announcer.hint_by_ear(key, cx.now);
+                    cx.emit(told);
+                }
+            }
+            Manner::Keys | Manner::Program => {}
+            Manner::Lines => cx.say(Class::Outcome, Kind::Hint, key, &[]),
+        }
+        self.invitation = Invitation::Over;
+    }
+}
