@@ -39,7 +39,8 @@ pub(super) fn most_of_question(app: &App) -> Vec<String> {
 }
 
 fn offered(app: &App, is_whole: bool, change: bool) -> Vec<String> {
-    let Some((_, question)) = app.shown() else {
+    // Switches have all items of the mode in one place.
+    let Some((_, question)) = app.shown().filter(|_| app.scanned_items().is_none()) else {
         return Vec::new();
     };
     let mut words = match is_whole {
@@ -56,8 +57,11 @@ fn offered(app: &App, is_whole: bool, change: bool) -> Vec<String> {
     units(app, &words)
 }
 
-/// Returns all other keys that matter now.
+/// Returns all other keys that matter now, or what switches can select.
 pub(super) fn of_mode(app: &App) -> Vec<String> {
+    if let Some(items) = app.scanned_items() {
+        return items;
+    }
     let words = match app.mode() {
         Mode::Help => vec!["keys.help"],
         Mode::Editing(_) => vec!["keys.editing"],
@@ -74,6 +78,9 @@ pub(super) fn of_mode(app: &App) -> Vec<String> {
 
 /// Returns the keys that matter while nothing else has them.
 pub(super) fn when_watching(app: &App) -> Vec<String> {
+    if let Some(items) = app.scanned_items() {
+        return items;
+    }
     let mut words = Vec::new();
     if app.is_looking_back() {
         words.push("keys.looking_back");

@@ -529,7 +529,16 @@ fn plan(
     let seed = seed()?;
     let keymap = Keymap::new(&config.keys)?;
     let scan = Scan::new(&config.scanning, &keymap)?;
-    let phrases = phrases(&config)?.keyed(&keymap.names());
+    let mut phrases = phrases(&config)?.keyed(&keymap.names());
+    // Switches are read where keys are.
+    let reads_keys = match face {
+        Face::Full => true,
+        Face::Linear => lines == Some(LineSource::Editor),
+        Face::Json => false,
+    };
+    if scan.is_some() && reads_keys {
+        phrases = phrases.scanned();
+    }
     let trusted = settings_file::trusted_keys(config.handshake.keys.as_deref())?;
     Ok(Plan {
         face,

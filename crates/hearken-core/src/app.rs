@@ -54,7 +54,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::announce::{Announcer, Class, Deliveries, Kind, SpeechQueue, VoiceEvent};
+use crate::announce::{Announcer, Class, Deliveries, Kind, Manner, SpeechQueue, VoiceEvent};
 use crate::keys::{Command, Filter, Struck};
 use crate::link::LinkId;
 use crate::protocol::Now;
@@ -112,10 +112,16 @@ impl App {
     /// Builds the initial state; [`Input::Start`] comes next.
     pub fn new(setup: Setup) -> Self {
         let mut sessions = Sessions::default();
+        let is_scanned = setup.phrases.is_scanned();
+        let worded = match is_scanned {
+            // Whoever scans types no lines.
+            true => Manner::Keys,
+            false => setup.manner,
+        };
         let mut announcer = Announcer::new(
             setup.config.announce.clone(),
             Arc::clone(&setup.phrases),
-            setup.manner,
+            worded,
         );
         announcer.trust_mut().know(setup.keys.agents());
         if setup.config.run.one_step {
@@ -166,7 +172,8 @@ impl App {
                     wall: Timestamp::UNIX_EPOCH,
                 },
                 config: setup.config,
-                face: Face::new(setup.manner, setup.lines, setup.face, setup.copies),
+                face: Face::new(setup.manner, setup.lines, setup.face, setup.copies)
+                    .scanned(is_scanned),
                 sessions,
                 announcer,
                 queue,

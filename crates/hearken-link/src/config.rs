@@ -548,6 +548,7 @@ impl Config {
                 most: 60_000,
             },
         )?;
+        range(self.scanning.fits(), "scanning.prompts", AcceptedValues::Prompts)?;
         range(
             self.questions.arm_ms <= 10_000,
             "questions.arm_ms",

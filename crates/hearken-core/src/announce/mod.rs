@@ -37,5 +37,6 @@ pub use words::language::best;
 pub use words::naming::{stands_as_it_is, words_of};
 pub use words::phrase::{Arg, Args, BUILT_IN, BuiltIn, PhraseError, Phrases};
 pub use words::reason::{Detail, Reason};
+pub use words::scanned::{SCANNED, scanned};
 pub use words::segment::{Mark, Segment, join, join_shown, join_spoken};
 pub use words::spoken_language::Tongue;

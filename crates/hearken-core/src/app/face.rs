@@ -8,6 +8,8 @@ use super::setup::LineSource;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Face {
     manner: Manner,
+    /// Whether sentences name keys or what is scanned, not lines.
+    names_keys: bool,
     lines: Option<LineSource>,
     /// The name of the face; like `why`, the reason for the choice, a phrase key.
     name: &'static str,
@@ -26,10 +28,19 @@ impl Face {
     ) -> Self {
         Self {
             manner,
+            names_keys: manner == Manner::Keys,
             lines,
             name,
             why,
             copies,
+        }
+    }
+
+    /// Notes whether the person scans, and so types no lines.
+    pub(super) fn scanned(self, is_scanned: bool) -> Self {
+        Self {
+            names_keys: self.names_keys || is_scanned,
+            ..self
         }
     }
 
@@ -78,9 +89,9 @@ impl Face {
 
     /// Returns the wording for keys or the one for lines.
     pub(super) fn pick(&self, keys: &'static str, lines: &'static str) -> &'static str {
-        match self.manner {
-            Manner::Keys => keys,
-            Manner::Lines | Manner::Program => lines,
+        match self.names_keys {
+            true => keys,
+            false => lines,
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::dialect::{Out, Wish};
 use crate::link::{Fault, LinkEvent, LinkId, Undelivered};
 use crate::session::{Change, Ended, SessionKey, What};
 
-use super::hands::scanning::ScanScene;
+use super::hands::scanning::{Prompting, ScanScene};
 use super::timers::{Fired, Timer, TimerTurn};
 use super::{App, Effect, Exit, LinkView};
 use super::{AppFact, AppFacts};
@@ -92,9 +92,20 @@ impl App {
         }
     }
 
-    /// Returns what scanning has to know of the questions.
+    /// Returns what scanning has to know of the questions and the agents.
     pub(super) fn scan_scene(&self) -> ScanScene {
-        ScanScene::new(self.questions.shown_id(), self.questions.meant(&self.cx))
+        let (prompts, links) = (&self.prompts, &self.links);
+        let prompting = match prompts.takes_prompts(links) {
+            false => Prompting::Never,
+            true if prompts.stops_work(links) => Prompting::Stoppable,
+            true if prompts.is_idle(links, &self.cx) => Prompting::Idle,
+            true => Prompting::Busy,
+        };
+        ScanScene::new(
+            self.questions.shown_id(),
+            self.questions.meant(&self.cx),
+            prompting,
+        )
     }
 
     fn want(&mut self, link: LinkId, wish: &Wish) {

@@ -292,6 +292,12 @@ impl App {
         self.cx.has_voice()
     }
 
+    /// Returns everything that the switches of a person can select at the moment; `None` if they use none.
+    pub fn scanned_items(&self) -> Option<Vec<String>> {
+        let scans = self.hands.scans();
+        scans.then(|| self.hands.scanned_items(self.scan_scene(), &self.cx))
+    }
+
     /// Returns whether any agent takes prompts.
     pub fn takes_prompts(&self) -> bool {
         self.prompts.takes_prompts(&self.links)

@@ -97,6 +97,7 @@ mod tests {
                 step: step.into(),
                 select: select.into(),
                 auto_ms,
+                ..ScanConfig::default()
             };
             Scan::new(&settings, &Keymap::default())
         };

@@ -30,6 +30,8 @@ pub enum AcceptedValues {
     Languages,
     /// Words, and what is spoken for each.
     Pronunciations,
+    /// A few prompts, none of them empty.
+    Prompts,
     /// Descriptions of how a voice sounds.
     Deliveries,
 }

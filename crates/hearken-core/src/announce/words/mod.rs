@@ -13,6 +13,7 @@ pub(super) mod language;
 pub(super) mod naming;
 pub(super) mod phrase;
 pub(super) mod reason;
+pub(super) mod scanned;
 pub(super) mod segment;
 mod settings_words;
 pub(super) mod spoken_language;

@@ -58,6 +58,7 @@ impl Phrases {
                 self.text("settings.takes.some", &[("names", names)])
             }
             AcceptedValues::Languages => self.text("settings.takes.languages", &[]),
+            AcceptedValues::Prompts => self.text("settings.takes.prompts", &[]),
             AcceptedValues::Pronunciations => self.text("settings.takes.pronunciations", &[]),
             AcceptedValues::Deliveries => self.text("settings.takes.deliveries", &[]),
         }

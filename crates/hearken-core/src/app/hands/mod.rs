@@ -52,6 +52,11 @@ impl Hands {
         self.scanning.focus(mode, shown)?.told()
     }
 
+    /// Returns whether the person scans.
+    pub(super) fn scans(&self) -> bool {
+        self.scanning.is_on()
+    }
+
     fn scanning(&self) -> &Scanning {
         &self.scanning
     }

@@ -19,12 +19,33 @@ pub(in crate::app) struct Scanning {
     group: Option<usize>,
 }
 
+/// One item that can be selected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ScanItem {
+    /// A command, by its name in the table of keys.
+    Named(&'static str),
+    /// A choice of a question.
+    Option(QuestionId, usize),
+    /// A group of characters.
+    Group(usize),
+    /// A character.
+    Letter(char),
+    /// A prepared prompt.
+    Prompt(usize),
+    /// Delete the last character.
+    Delete,
+    /// Send the text.
+    Send,
+    /// Go back.
+    Back,
+}
+
 /// What is in focus, with the mode and the question that it belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Focus {
     mode: Mode,
     shown: Option<QuestionId>,
-    at: usize,
+    item: ScanItem,
     since: Duration,
     /// The number of automatic steps so far.
     by_itself: usize,
@@ -33,18 +54,18 @@ pub(super) struct Focus {
 }
 
 impl Focus {
-    /// Creates a focus on a place.
+    /// Creates a focus on an item.
     pub(super) fn new(
         mode: Mode,
         shown: Option<QuestionId>,
-        at: usize,
+        item: ScanItem,
         since: Duration,
         by_itself: usize,
     ) -> Self {
         Self {
             mode,
             shown,
-            at,
+            item,
             since,
             by_itself,
             told: None,
@@ -56,9 +77,9 @@ impl Focus {
         self.told
     }
 
-    /// Returns the place in the list of items.
-    pub(super) fn at(&self) -> usize {
-        self.at
+    /// Returns the item.
+    pub(super) fn item(&self) -> ScanItem {
+        self.item
     }
 
     /// Returns the number of automatic steps so far.
@@ -88,6 +109,11 @@ impl Scanning {
 
     pub(super) fn key(&self, key: crossterm::event::KeyEvent) -> Option<ScanKey> {
         self.keys.as_ref()?.key(key)
+    }
+
+    /// Returns whether there are keys of scanning.
+    pub(super) fn is_on(&self) -> bool {
+        self.keys.is_some()
     }
 
     /// Returns the time between automatic steps.

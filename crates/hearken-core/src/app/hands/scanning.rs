@@ -15,13 +15,14 @@
 
 use std::time::Duration;
 
-use crate::announce::{Arg, Class};
+use crate::announce::{Arg, Class, scanned};
 use crate::keys::{BINDINGS, Binding, Command, Edit, Mode, Press, ScanKey};
 use crate::protocol::{Decision, ResponseKind};
 use crate::session::{Question, QuestionBody, QuestionId};
 
 use super::Hands;
-use super::scan_state::Focus;
+use super::scan_state::{Focus, ScanItem};
+use crate::app::typing::paste_into_line;
 use crate::app::{AppCx, AppFact, AppFacts, By};
 
 /// The characters that can be typed, in groups: the group is selected first, then the character.
@@ -29,37 +30,47 @@ const GROUPS: [&str; 7] = [
     "etaoin", "shrdlu", "cmfgyp", "wbvkxj", "qz .,-", "012345", "6789?!",
 ];
 
-/// One item that can be selected.
-#[derive(Debug, Clone, PartialEq)]
-enum ScanItem {
-    /// A command, by its name in the table of keys.
-    Named(&'static str),
-    /// A choice of a question.
-    Option(QuestionId, usize),
-    /// A group of characters.
-    Group(usize),
-    /// A character.
-    Letter(char),
-    /// Delete the last character.
-    Delete,
-    /// Send the text.
-    Send,
-    /// Go back.
-    Back,
+/// Prompts in hearken's own words, for people who have none in their settings.
+const OWN_PROMPTS: [&str; 3] = [
+    "scan.prompt.go_on",
+    "scan.prompt.test",
+    "scan.prompt.explain",
+];
+
+/// What can be told to agents now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Prompting {
+    /// Nothing: none takes prompts.
+    Never,
+    /// A prompt, and nothing else is going on.
+    Idle,
+    /// A prompt, while something else is going on.
+    Busy,
+    /// A prompt, or to stop its work.
+    Stoppable,
 }
 
-/// What scanning has to know of the questions.
+/// What scanning has to know of the questions and the agents.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct ScanScene {
     /// The question that keys are meant for.
     shown: Option<QuestionId>,
     /// How many questions an answer without a number could be meant for.
     meant: usize,
+    prompting: Prompting,
 }
 
 impl ScanScene {
-    pub(in crate::app) fn new(shown: Option<QuestionId>, meant: usize) -> Self {
-        Self { shown, meant }
+    pub(in crate::app) fn new(
+        shown: Option<QuestionId>,
+        meant: usize,
+        prompting: Prompting,
+    ) -> Self {
+        Self {
+            shown,
+            meant,
+            prompting,
+        }
     }
 }
 
@@ -85,14 +96,15 @@ impl Hands {
             (ScanKey::Select, None) => cx.respond("scan.nothing", &[]),
             (ScanKey::Select, Some(focus)) if press.again || focus.is_too_soon(press.read) => {
                 cx.respond("scan.too_soon", &[]);
-                self.scan_say(focus.at(), scene, cx);
+                self.scan_say(focus.item(), scene, cx);
             }
             (ScanKey::Select, Some(focus)) => {
                 self.scanning_mut().leave();
-                let item = self.scan_items(scene, cx).get(focus.at()).cloned();
-                if let Some(item) = item {
-                    return self.scan_do(item, press, scene, cx);
+                // What can't be done any more gives its place to nothing else.
+                if self.scan_items(scene, cx).contains(&focus.item()) {
+                    return self.scan_do(focus.item(), press, scene, cx);
                 }
+                cx.respond("scan.nothing", &[]);
             }
         }
         Vec::new()
@@ -119,19 +131,22 @@ impl Hands {
     }
 
     fn scan_step(&mut self, by_itself: usize, scene: ScanScene, cx: &mut AppCx) {
-        let count = self.scan_items(scene, cx).len();
-        let at = self
-            .scan_focus(scene, cx)
-            .map_or(0, |focus| (focus.at() + 1) % count.max(1));
+        let items = self.scan_items(scene, cx);
+        let focus = self.scan_focus(scene, cx);
+        let at = focus.and_then(|focus| items.iter().position(|item| *item == focus.item()));
+        let next = at.map_or(0, |at| (at + 1) % items.len());
+        let Some(item) = items.get(next).copied() else {
+            return;
+        };
         let (mode, shown) = (cx.doing.mode(), scene.shown);
-        let focus = Focus::new(mode, shown, at, cx.now.monotonic, by_itself);
+        let focus = Focus::new(mode, shown, item, cx.now.monotonic, by_itself);
         self.scanning_mut().go_to(focus);
-        self.scan_say(at, scene, cx);
+        self.scan_say(item, scene, cx);
     }
 
     /// Announces what is in focus, and notes where it is announced.
-    fn scan_say(&mut self, at: usize, scene: ScanScene, cx: &mut AppCx) {
-        scan_tell(self.scan_items(scene, cx).get(at), scene, cx);
+    fn scan_say(&mut self, item: ScanItem, scene: ScanScene, cx: &mut AppCx) {
+        scan_tell(item, scene, cx);
         let told = cx.answers.told().last().map(|told| told.id);
         self.scanning_mut().note_told(told);
     }
@@ -158,6 +173,12 @@ impl Hands {
                 self.scanning_mut().close_group();
                 Some(Command::Edit(Edit::Insert(c)))
             }
+            ScanItem::Prompt(at) => {
+                if let Some(text) = prepared(cx).get(at) {
+                    paste_into_line(text, cx);
+                }
+                return Vec::new();
+            }
             ScanItem::Delete => Some(Command::Edit(Edit::Backspace)),
             ScanItem::Send => Some(Command::Edit(Edit::Submit)),
             ScanItem::Back if self.scanning_mut().close_group() => {
@@ -181,12 +202,22 @@ impl Hands {
         cx.respond("scan.typed", &[("text", text)]);
     }
 
+    /// Returns everything that can be done at the moment, in words, for people with switches.
+    pub(in crate::app) fn scanned_items(&self, scene: ScanScene, cx: &AppCx) -> Vec<String> {
+        let items = self.scan_items(scene, cx);
+        let words = items.into_iter().map(|item| item_words(item, scene, cx));
+        words.collect()
+    }
+
     /// Returns everything that can be done at the moment.
     fn scan_items(&self, scene: ScanScene, cx: &AppCx) -> Vec<ScanItem> {
         match cx.doing.mode() {
             Mode::Watching => {
                 let shown = scene.shown.and_then(|id| cx.sessions.question(id));
                 let mut items = shown.map(question_items).unwrap_or_default();
+                if scene.prompting == Prompting::Idle {
+                    items.push(ScanItem::Named("prompt"));
+                }
                 if shown.is_some_and(|question| !question.attached.changes.is_empty()) {
                     items.extend(["read_on", "read_back"].map(ScanItem::Named));
                 }
@@ -194,6 +225,13 @@ impl Hands {
                     items.push(ScanItem::Named("next_question"));
                 }
                 items.push(ScanItem::Named("stop"));
+                match scene.prompting {
+                    Prompting::Never | Prompting::Idle => {}
+                    Prompting::Busy => items.push(ScanItem::Named("prompt")),
+                    Prompting::Stoppable => {
+                        items.extend(["stop_turn", "prompt"].map(ScanItem::Named));
+                    }
+                }
                 if cx.queue.silenced() > 0 {
                     items.push(ScanItem::Named("go_on"));
                 }
@@ -223,10 +261,24 @@ impl Hands {
                         .map(ScanItem::Letter)
                         .chain([ScanItem::Back])
                         .collect(),
-                    None => (0..GROUPS.len())
-                        .map(ScanItem::Group)
-                        .chain([ScanItem::Delete, ScanItem::Send, ScanItem::Back])
-                        .collect(),
+                    None => {
+                        let groups = (0..GROUPS.len()).map(ScanItem::Group);
+                        match prepared_line(cx) {
+                            PreparedLine::Whole => [ScanItem::Send]
+                                .into_iter()
+                                .chain(groups)
+                                .chain([ScanItem::Delete, ScanItem::Back])
+                                .collect(),
+                            PreparedLine::Empty(count) => (0..count)
+                                .map(ScanItem::Prompt)
+                                .chain(groups)
+                                .chain([ScanItem::Back])
+                                .collect(),
+                            PreparedLine::Other => groups
+                                .chain([ScanItem::Delete, ScanItem::Send, ScanItem::Back])
+                                .collect(),
+                        }
+                    }
                 }
             }
             Mode::Quitting => vec![ScanItem::Named("quit"), ScanItem::Back],
@@ -241,47 +293,87 @@ impl Hands {
 }
 
 /// Announces an item.
-fn scan_tell(item: Option<&ScanItem>, scene: ScanScene, cx: &mut AppCx) {
-    let Some(item) = item else {
+fn scan_tell(item: ScanItem, scene: ScanScene, cx: &mut AppCx) {
+    if let ScanItem::Option(id, at) = item {
+        let Some(question) = cx.sessions.shared(id) else {
+            return;
+        };
+        let label = match &question.body {
+            QuestionBody::Clarification(asked) => asked
+                .choices
+                .get(at)
+                .map(|choice| cx.announcer.exact(&question, &choice.label)),
+            QuestionBody::Confirmation(asked) => asked
+                .others()
+                .nth(at)
+                .map(|other| Arg::Own(cx.announcer.decision_words(other))),
+        };
+        let args = [
+            ("n", Arg::own(at + 1)),
+            ("label", label.unwrap_or_else(|| Arg::own(""))),
+        ];
+        cx.tell_about(Class::Response, &question, "scan.choice", &args);
         return;
-    };
+    }
+    let words = item_words(item, scene, cx);
+    cx.respond("scan.item", &[("item", Arg::Own(words))]);
+}
+
+/// Returns an item in hearken's words; a choice has its number.
+fn item_words(item: ScanItem, scene: ScanScene, cx: &AppCx) -> String {
     let phrases = cx.phrases();
-    let words = match item {
+    match item {
         ScanItem::Named(name) => {
             let shown = scene.shown.and_then(|id| cx.sessions.question(id));
             phrases.text(name_of(name, shown), &[])
         }
-        ScanItem::Option(id, at) => {
-            let Some(question) = cx.sessions.shared(*id) else {
-                return;
-            };
-            let label = match &question.body {
-                QuestionBody::Clarification(asked) => asked
-                    .choices
-                    .get(*at)
-                    .map(|choice| cx.announcer.exact(&question, &choice.label)),
-                QuestionBody::Confirmation(asked) => asked
-                    .others()
-                    .nth(*at)
-                    .map(|other| Arg::Own(cx.announcer.decision_words(other))),
-            };
-            let args = [
-                ("n", Arg::own(at + 1)),
-                ("label", label.unwrap_or_else(|| Arg::own(""))),
-            ];
-            cx.tell_about(Class::Response, &question, "scan.choice", &args);
-            return;
-        }
+        ScanItem::Option(_, at) => (at + 1).to_string(),
         ScanItem::Group(at) => {
-            let letters: Vec<String> = GROUPS[*at].chars().map(|c| scan_letter(c, cx)).collect();
+            let letters: Vec<String> = GROUPS[at].chars().map(|c| scan_letter(c, cx)).collect();
             letters.join(" ")
         }
-        ScanItem::Letter(c) => scan_letter(*c, cx),
+        ScanItem::Letter(c) => scan_letter(c, cx),
+        ScanItem::Prompt(at) => {
+            let prompts = prepared(cx);
+            let text = prompts.get(at).map(String::as_str).unwrap_or_default();
+            crate::announce::speakable::one_line(text)
+        }
         ScanItem::Delete => phrases.text("scan.delete", &[]),
         ScanItem::Send => phrases.text("scan.send", &[]),
         ScanItem::Back => phrases.text("scan.back", &[]),
+    }
+}
+
+/// Returns the prepared prompts: the person's, or else hearken's own.
+fn prepared(cx: &AppCx) -> Vec<String> {
+    let own = &cx.config.scanning.prompts;
+    match own.is_empty() {
+        true => OWN_PROMPTS.map(|key| cx.phrases().text(key, &[])).to_vec(),
+        false => own.clone(),
+    }
+}
+
+/// Returns what is in a line in which a prepared prompt may stand.
+fn prepared_line(cx: &AppCx) -> PreparedLine {
+    let Mode::Prompting(_) = cx.doing.mode() else {
+        return PreparedLine::Other;
     };
-    cx.respond("scan.item", &[("item", Arg::Own(words))]);
+    let prompts = prepared(cx);
+    match cx.editor().0 {
+        "" => PreparedLine::Empty(prompts.len()),
+        typed if prompts.iter().any(|prompt| prompt == typed) => PreparedLine::Whole,
+        _ => PreparedLine::Other,
+    }
+}
+
+/// What stands in a line in which a prepared prompt may stand.
+enum PreparedLine {
+    /// Nothing; this many prompts can be put into it.
+    Empty(usize),
+    /// One of them, so that it is most likely to be sent next.
+    Whole,
+    /// Anything else, or it takes none.
+    Other,
 }
 
 /// Returns the phrase that names a command in two words.
@@ -293,25 +385,7 @@ fn name_of(command: &str, shown: Option<&Question>) -> &'static str {
     match command {
         "accept" if informs => "scan.yes",
         "reject" if informs => "scan.no",
-        "accept" => "scan.accept",
-        "reject" => "scan.reject",
-        "confirm" => "scan.confirm",
-        "explain" => "scan.explain",
-        "choose" => "scan.choose",
-        "answer" => "scan.answer",
-        "details" => "scan.details",
-        "read_on" => "scan.read_on",
-        "read_back" => "scan.read_back",
-        "next_question" => "scan.next_question",
-        "stop" => "scan.stop",
-        "go_on" => "scan.go_on",
-        "repeat" => "scan.repeat",
-        "status" => "scan.status",
-        "previous" => "scan.previous",
-        "next" => "scan.next",
-        "away" => "scan.away",
-        "leave" => "scan.leave",
-        _ => "scan.quit",
+        command => scanned(command).unwrap_or("scan.quit"),
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::Prompts;
 use crate::announce::{Class, Kind, Manner};
 use crate::app::{AppCx, Doing, Links};
+use crate::session::Session;
 
 /// How long an agent is idle before: what it does may be reported right after it is ready.
 const IDLE: Duration = Duration::from_secs(1);
@@ -47,9 +48,10 @@ impl Prompts {
 
     /// Returns whether an agent takes a prompt, and none works or asks.
     pub(in crate::app) fn is_idle(&self, links: &Links, cx: &AppCx) -> bool {
-        let works = cx.sessions.iter().any(|session| !session.is_ended());
-        let asks = cx.sessions.open_questions().next().is_some();
-        self.takes_prompts(links) && !works && !asks && !self.stops_work(links)
+        self.takes_prompts(links)
+            && !self.stops_work(links)
+            && cx.sessions.open_questions().next().is_none()
+            && cx.sessions.iter().all(Session::is_ended)
     }
 
     /// Says how to begin.

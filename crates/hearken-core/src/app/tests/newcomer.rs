@@ -124,6 +124,16 @@ fn a_source_that_was_left_takes_its_sessions_and_questions_along() {
 
 /// Lets agents get ready.
 pub(super) fn ready(options: Options, config: Config, count: usize) -> Stage {
+    ready_in(english(), options, config, count)
+}
+
+/// Lets agents get ready, in these words.
+pub(super) fn ready_in(
+    phrases: Arc<Phrases>,
+    options: Options,
+    config: Config,
+    count: usize,
+) -> Stage {
     let voice = options.voice;
     let source = |at: usize| SourceSetup {
         name: format!("agent {at}"),
@@ -131,9 +141,11 @@ pub(super) fn ready(options: Options, config: Config, count: usize) -> Stage {
         carrier: crate::dialect::Carrier::Lines,
         dialect: crate::config::Dialect::Acp,
         folder: "/work/a".to_owned(),
+        program: true,
         ..SourceSetup::default()
     };
-    let mut stage = Stage::under(config, options, (0..count).map(source).collect());
+    let sources = (0..count).map(source).collect();
+    let mut stage = Stage::worded(phrases, KeyRing::default(), config, options, sources);
     if voice == VoiceWish::Speak {
         stage.input(Input::Voice(VoiceEvent::Ready {
             engine: "a voice".into(),

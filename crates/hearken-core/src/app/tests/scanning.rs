@@ -8,15 +8,37 @@ const STEP: KeyCode = KeyCode::F(7);
 const SELECT: KeyCode = KeyCode::F(8);
 
 pub(super) fn stage(step: &str, auto_ms: u64) -> Stage {
-    let mut stage = Stage::new(KEYS);
+    let options = KEYS;
+    let source = || SourceSetup {
+        name: "one".into(),
+        answerable: true,
+        ..SourceSetup::default()
+    };
+    let phrases = Arc::new(Phrases::english().unwrap().scanned());
+    let mut stage = Stage::worded(
+        phrases,
+        KeyRing::default(),
+        Config::default(),
+        options,
+        vec![source(), source()],
+    );
+    stage.link(0, LinkEvent::Connected);
+    stage.wait(2000);
+    stage.lines.clear();
+    switch(&mut stage, step, auto_ms);
+    stage
+}
+
+/// Gives a stage the keys of switches.
+fn switch(stage: &mut Stage, step: &str, auto_ms: u64) {
     let settings = ScanConfig {
         step: step.into(),
         select: "F8".into(),
         auto_ms,
+        ..ScanConfig::default()
     };
     let keys = Scan::new(&settings, &Keymap::default()).unwrap();
     stage.app.hands.set_scanning(Scanning::new(keys));
-    stage
 }
 
 impl Stage {
@@ -192,4 +214,116 @@ fn the_items_of_a_question_have_two_words_each_and_the_last_one_told_is_in_focus
     stage.wait(500);
     stage.code(SELECT);
     assert_eq!(stage.app.scanned(), None, "a selection leaves the focus");
+}
+
+/// Returns a stage with an idle agent, and two switches.
+fn agent() -> Stage {
+    let phrases = Arc::new(Phrases::english().unwrap().scanned());
+    let mut stage = super::newcomer::ready_in(phrases, KEYS, Config::default(), 1);
+    switch(&mut stage, "F7", 0);
+    stage.wait(2000);
+    stage.lines.clear();
+    stage
+}
+
+#[test]
+fn an_idle_agent_is_told_a_prepared_prompt_in_two_steps() {
+    let mut stage = agent();
+    stage.code(STEP);
+    assert_eq!(stage.lines, ["Tell agent"]);
+    stage.wait(500);
+    stage.code(SELECT);
+    assert!(
+        stage.heard("Select a prompt, or letters."),
+        "{:?}",
+        stage.lines
+    );
+    stage.step_to("Run the tests.");
+    stage.code(SELECT);
+    assert!(stage.prompts(0).is_empty(), "it is not sent at once");
+    stage.wait(500);
+    stage.lines.clear();
+    stage.code(STEP);
+    assert_eq!(stage.lines, ["Send it"]);
+    stage.wait(500);
+    stage.code(SELECT);
+    assert_eq!(stage.prompts(0)[0].1, "Run the tests.");
+    // While it works, it can be stopped in two steps.
+    stage.step_to("Stop agent");
+    stage.code(SELECT);
+    assert!(
+        stage.heard("Select “Stop agent” once more"),
+        "{:?}",
+        stage.lines
+    );
+    stage.step_to("Stop agent");
+    stage.code(SELECT);
+    let cancelled = |(_, body): &(LinkId, Value)| body["method"] == "session/cancel";
+    assert!(stage.frames.iter().any(cancelled), "{:?}", stage.frames);
+}
+
+#[test]
+fn the_persons_own_prompts_take_the_place_of_hearkens() {
+    let phrases = Arc::new(Phrases::english().unwrap().scanned());
+    let mut config = Config::default();
+    config.scanning.prompts = vec!["Feed the cat.".into()];
+    let mut stage = super::newcomer::ready_in(phrases, KEYS, config, 1);
+    switch(&mut stage, "F7", 0);
+    stage.step_to("Tell agent");
+    stage.code(SELECT);
+    stage.step_to("Feed the cat.");
+    stage.code(STEP);
+    assert!(stage.heard("e t a o i n"), "{:?}", stage.lines);
+}
+
+#[test]
+fn what_is_in_focus_gives_its_place_to_nothing_else() {
+    let mut stage = agent();
+    stage.step_to("Leave source");
+    // The agent begins to work, and everything moves by one.
+    stage.type_prompt("do it");
+    stage.code(SELECT);
+    assert!(stage.heard("Leaving"), "{:?}", stage.lines);
+    assert_eq!(stage.quit, None);
+    stage.wait(500);
+    stage.step_to("Go back");
+    stage.code(SELECT);
+    stage.step_to("Stop agent");
+    stage.turn_ends();
+    stage.lines.clear();
+    stage.code(SELECT);
+    assert!(stage.heard("Nothing is selected"), "{:?}", stage.lines);
+}
+
+#[test]
+fn no_sentence_names_a_key_that_switches_do_not_have() {
+    let mut stage = agent();
+    stage.type_prompt("do it");
+    stage.asks(7, json!({"toolCallId": "t1", "title": "Delete it"}));
+    let asked = stage.lines.iter().find(|it| it.contains("Delete it"));
+    let asked = asked.unwrap();
+    assert!(
+        asked.ends_with("“Accept it” then “Confirm it”, “Reject it”, “Read details”."),
+        "{asked}"
+    );
+    stage.step_to("Accept it");
+    stage.code(SELECT);
+    assert!(
+        stage.heard("Select “Confirm it” to confirm"),
+        "{:?}",
+        stage.lines
+    );
+    stage.step_to("Go back");
+    stage.code(SELECT);
+    stage.step_to("Quit hearken");
+    stage.code(SELECT);
+    let asked = stage.lines.last().unwrap();
+    assert!(
+        asked.ends_with("Select “Quit hearken” again to leave, or “Go back” to stay."),
+        "{asked}"
+    );
+    assert_eq!(
+        stage.app.scanned_items().unwrap(),
+        ["Quit hearken", "Go back"]
+    );
 }

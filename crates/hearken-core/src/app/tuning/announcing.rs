@@ -182,6 +182,10 @@ impl Tuning {
         let phrases = phrases
             .pronouncing(Pronunciation::new(&cx.config.pronunciation))
             .keyed(&keymap.names());
+        let phrases = match cx.phrases().is_scanned() {
+            true => phrases.scanned(),
+            false => phrases,
+        };
         // If the run began in another language, the engine's default may speak that one.
         let foreign = self.tongue().voice.is_some() && phrases.voice_language().is_none();
         let tag = languages
