@@ -120,9 +120,10 @@ fn asks(app: &App, told: &Announcement, question: &Question) -> Value {
         QuestionBody::Clarification(asked) => clarification(asked),
     };
     if let Value::Object(map) = &mut fields {
-        let deadline = app
-            .sessions()
+        let sessions = app.sessions();
+        let deadline = sessions
             .expires(question)
+            .filter(|_| sessions.is_age_known(question))
             .and_then(|at| {
                 let left = at.saturating_sub(told.at.monotonic);
                 told.at.wall.checked_add(left).ok()

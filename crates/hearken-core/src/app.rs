@@ -134,6 +134,9 @@ impl App {
             announcer.set_source(link, source.announce.clone());
             announcer.grounds_mut().know(link, &source.folder);
             sessions.add_link(link, source.answerable);
+            if source.leaves_machine() {
+                sessions.link_leaves_machine(link);
+            }
             if links::asks(source, &setup.config).require_signed {
                 announcer.trust_mut().want(link);
             }

@@ -129,6 +129,13 @@ pub struct SourceSetup {
 }
 
 impl SourceSetup {
+    /// Returns whether its messages come from another machine, as far as its address shows.
+    pub(super) fn leaves_machine(&self) -> bool {
+        let (_, host) = self.origin.split_once("://").unwrap_or_default();
+        let is_here = ["localhost", "127.", "[::1]"];
+        !host.is_empty() && !is_here.iter().any(|here| host.starts_with(here))
+    }
+
     /// Sets a name that the person chose, which applies wherever its frames are.
     #[must_use]
     pub fn called(self, name: String) -> Self {

@@ -202,12 +202,12 @@ impl App {
         (self.cx.announcer.agent_name(key, agent, &self.cx.sessions)).to_string()
     }
 
-    /// Returns how much time a question has left.
+    /// Returns how much time a question has left; `None` if it has no limit, or nobody knows how old it is.
     pub fn time_left(&self, question: &Question, now: Duration) -> Option<Duration> {
-        self.cx
-            .sessions
-            .expires(question)
-            .map(|at| at.saturating_sub(now))
+        let sessions = &self.cx.sessions;
+        let expires = sessions.expires(question);
+        let expires = expires.filter(|_| sessions.is_age_known(question));
+        expires.map(|at| at.saturating_sub(now))
     }
 
     /// Returns the session that the person is concerned with: that of the shown question, else of the chosen

@@ -49,8 +49,11 @@ impl ClockSkews {
     /// Returns the smallest difference seen between receiving a machine's events and their timestamps, in milliseconds.
     /// Of an event that was stamped before the clock was set, which its own difference shows, it is that of before.
     pub(super) fn of(&self, machine: Option<&str>, difference: i64) -> Option<i64> {
-        let named = machine.and_then(|machine| self.named.get(machine));
-        let skew = named.unwrap_or(&self.unnamed);
+        let is_full = self.named.len() >= MOST_MACHINES;
+        let skew = match machine {
+            Some(machine) => (self.named.get(machine)).or(is_full.then_some(&self.unnamed))?,
+            None => &self.unnamed,
+        };
         let known = [skew.smallest, skew.before].into_iter().flatten();
         known.min_by_key(|known| difference.abs_diff(*known))
     }
@@ -138,6 +141,7 @@ mod tests {
         }
         assert_eq!(skews.of(Some("build-3"), 0), Some(-3_600_000));
         assert_eq!(skews.of(Some("build-4"), 0), Some(20));
+        skews.learn(None, Some(ahead), at(7));
         assert_eq!(skews.of(Some("build-5"), 0), None);
     }
 

@@ -60,6 +60,8 @@ pub(super) enum EventNovelty {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LinkState {
     answerable: bool,
+    /// Whether it goes to another machine, whose clock may be wrong.
+    leaves_machine: bool,
     /// The tokens of view-only questions, until they are raised.
     only_shown: VecDeque<ReplyToken>,
     burst: Burst,
@@ -75,12 +77,23 @@ impl LinkState {
     pub(super) fn new(answerable: bool) -> Self {
         Self {
             answerable,
+            leaves_machine: false,
             only_shown: VecDeque::new(),
             burst: Burst::Over,
             skews: ClockSkews::default(),
             seen: HashMap::new(),
             seen_before: HashMap::new(),
         }
+    }
+
+    /// Notes that it goes to another machine.
+    pub(super) fn leave_machine(&mut self) {
+        self.leaves_machine = true;
+    }
+
+    /// Returns whether who speaks there has this machine's clock, as long as no other machine is named.
+    pub(super) fn shares_clock(&self) -> bool {
+        !self.leaves_machine
     }
 
     pub(super) fn is_down(&self) -> bool {

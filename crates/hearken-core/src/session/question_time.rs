@@ -6,21 +6,45 @@
 use std::time::Duration;
 
 use super::question::{Question, Warning};
+use super::sessions::Sessions;
 
 /// The second warning comes at a tenth of the time, or this much before the end if the time is more than twice as long:
 /// less is too short to hear the question again and answer.
 const LAST_WARNING: Duration = Duration::from_secs(20);
 
+impl Sessions {
+    /// Returns when a question's time is over at the latest, on the monotonic clock.
+    pub fn expires(&self, question: &Question) -> Option<Duration> {
+        question.expires(self.skew_of(question))
+    }
+
+    /// Returns whether it is known how long ago a question was asked: old news of a machine whose clock is not known
+    /// yet may have any age.
+    pub fn is_age_known(&self, question: &Question) -> bool {
+        !question.replayed || self.skew_of(question).is_some()
+    }
+
+    /// Returns the difference of the clock of a question's machine, as far as it is known. Whoever is at work on this
+    /// machine has its clock.
+    fn skew_of(&self, question: &Question) -> Option<i64> {
+        let session = self.sessions.get(&question.key);
+        let machine = session.and_then(|session| session.host.as_deref());
+        let link = self.links.get(&question.key.link)?;
+        let difference = question.clock_difference().unwrap_or_default();
+        let same_clock = question.replayed && machine.is_none() && link.shares_clock();
+        (link.skews.of(machine, difference)).or(same_clock.then_some(0))
+    }
+}
+
 impl Question {
     /// Returns when the producer's time is over on our monotonic clock.
     ///
     /// `skew` is the smallest difference seen between receiving and stamping what its machine says, in milliseconds:
-    /// anything beyond it is the time that this event was under way. For old news the whole difference counts, even
-    /// before `skew` is known.
+    /// anything beyond it is the time that this event was under way. Without it, all of its time is left: whose clock
+    /// is not known can't be said to have waited.
     pub fn expires(&self, skew: Option<i64>) -> Option<Duration> {
         let timeout = Duration::from_secs(self.body.timeout_seconds()?);
-        let known = skew.or(self.replayed.then_some(0));
-        let under_way = match (self.clock_difference(), known) {
+        let under_way = match (self.clock_difference(), skew) {
             (Some(difference), Some(skew)) => {
                 Duration::from_millis(u64::try_from(difference - skew).unwrap_or(0))
             }

@@ -103,6 +103,13 @@ impl Sessions {
         }
     }
 
+    /// Notes that a link goes to another machine, whose clock may be wrong.
+    pub fn link_leaves_machine(&mut self, link: LinkId) {
+        if let Some(link) = self.links.get_mut(&link) {
+            link.leave_machine();
+        }
+    }
+
     /// Notes that a link is up: old events may be replayed now.
     pub fn link_connected(&mut self, link: LinkId, now: Now) {
         if let Some(state) = self.links.get_mut(&link) {
@@ -466,15 +473,6 @@ impl Sessions {
     pub fn rejections(&self, key: &SessionKey) -> usize {
         let of = self.questions.of(key);
         of.filter(|question| question.was_rejected()).count()
-    }
-
-    /// Returns when a question's time is over, on the monotonic clock.
-    pub fn expires(&self, question: &Question) -> Option<Duration> {
-        let session = self.sessions.get(&question.key);
-        let machine = session.and_then(|session| session.host.as_deref());
-        let link = self.links.get(&question.key.link);
-        let difference = question.clock_difference().unwrap_or_default();
-        question.expires(link.and_then(|link| link.skews.of(machine, difference)))
     }
 
     /// Returns the session that another one is a part of (A.9, pattern 2), while it is remembered.

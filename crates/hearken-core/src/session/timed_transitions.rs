@@ -56,7 +56,10 @@ impl Sessions {
     /// Returns when a question has something due.
     fn due_of(&self, question: &Question) -> Option<Duration> {
         let expires = self.expires(question).filter(|_| Self::counts(question))?;
-        let warning = question.next_warning();
+        // A warning says how much time is left.
+        let warning = question
+            .next_warning()
+            .filter(|_| self.is_age_known(question));
         Some(warning.map_or(expires, |(left, _)| expires.saturating_sub(left)))
     }
 
@@ -147,7 +150,9 @@ impl Sessions {
                     let what = What::QuestionClosed { question: id, how };
                     changes.push(self.bare_change(&question, now, what));
                 }
-            } else if question.next_warning().is_some_and(|(at, _)| left <= at) {
+            } else if self.is_age_known(&question)
+                && question.next_warning().is_some_and(|(at, _)| left <= at)
+            {
                 self.questions.change(id, |question| {
                     // Both may be due if no tick came for a while: only the later one is reported.
                     while let Some((_, which)) =

@@ -24,6 +24,8 @@ pub(super) enum TimeLeft {
     Told(Duration),
     /// The head above the words states it: the time runs down there, while the words stay as they are.
     Headed,
+    /// Nobody knows how much: the question is old news, and the clock of its machine is not known.
+    Unknown,
     /// None: by this program's own count the time is over, whatever the agent has made of that.
     Over,
 }
@@ -375,6 +377,9 @@ impl Announcer {
         let Some(left) = left.filter(|_| question.standing.reaches()) else {
             return Vec::new();
         };
+        if let TimeLeft::Unknown = left {
+            return vec![Segment::own(self.default(question))];
+        }
         let mut args = self.time_args(left);
         let fails = question.attached.fails_unanswered;
         let key = match (&asked.default_response, left) {
@@ -384,7 +389,7 @@ impl Announcer {
             (Some(_), TimeLeft::Headed) => "question.silence.response",
             (None, TimeLeft::Told(_)) => "question.timeout.none",
             (None, TimeLeft::Headed) => "question.silence.none",
-            (_, TimeLeft::Over) => "question.timeout.over",
+            (_, TimeLeft::Over | TimeLeft::Unknown) => "question.timeout.over",
         };
         if let Some(response) = &asked.default_response
             && !matches!(left, TimeLeft::Over)
@@ -411,6 +416,7 @@ impl Announcer {
             (Some(Decision::Other(_)) | None, TimeLeft::Told(_)) => "question.timeout.other",
             (Some(Decision::Other(_)) | None, TimeLeft::Headed) => "question.silence.other",
             (_, TimeLeft::Over) => "question.timeout.over",
+            (_, TimeLeft::Unknown) => return self.default(question),
         };
         self.phrases.text(key, &self.time_args(left))
     }
@@ -418,7 +424,7 @@ impl Announcer {
     fn time_args(&self, left: TimeLeft) -> Vec<(&'static str, Arg)> {
         match left {
             TimeLeft::Told(left) => vec![("time", Arg::Own(self.time(left)))],
-            TimeLeft::Headed | TimeLeft::Over => Vec::new(),
+            TimeLeft::Headed | TimeLeft::Over | TimeLeft::Unknown => Vec::new(),
         }
     }
 
@@ -569,16 +575,21 @@ impl Announcer {
 
 /// Returns the time that a question has left, for words that state it.
 pub(super) fn told(question: &Question, sessions: &Sessions, now: Now) -> Option<TimeLeft> {
-    let left = |at: Duration| match at.checked_sub(now.monotonic) {
-        Some(left) if !left.is_zero() => TimeLeft::Told(left),
-        Some(_) | None => TimeLeft::Over,
-    };
-    sessions.expires(question).map(left)
+    let left = sessions.expires(question)?.saturating_sub(now.monotonic);
+    Some(match (left.is_zero(), sessions.is_age_known(question)) {
+        (true, _) => TimeLeft::Over,
+        (false, true) => TimeLeft::Told(left),
+        (false, false) => TimeLeft::Unknown,
+    })
 }
 
 /// Returns the same for words below a head that states the time.
 fn headed(question: &Question, sessions: &Sessions) -> Option<TimeLeft> {
-    sessions.expires(question).map(|_| TimeLeft::Headed)
+    sessions.expires(question)?;
+    Some(match sessions.is_age_known(question) {
+        true => TimeLeft::Headed,
+        false => TimeLeft::Unknown,
+    })
 }
 
 fn cut(text: &str, longest: usize) -> String {

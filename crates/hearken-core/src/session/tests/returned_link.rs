@@ -256,3 +256,87 @@ fn two_calls_of_one_tool_are_asked_about_in_two_questions() {
         assert_eq!(dangers(&told), []);
     }
 }
+
+#[test]
+fn a_question_of_a_machine_whose_clock_is_not_known_has_no_age() {
+    let asked = |stage: &SessionStage, hours: i64, more: Value| {
+        let there = stage.now.wall - jiff::SignedDuration::from_hours(hours);
+        let mut event = json!({
+            "@context": "https://aaep-protocol.org/context/v1", "type": "aaep:agent.awaiting.confirmation",
+            "event_id": format!("evt_{hours}"), "session_id": "sess_1", "timestamp": format!("{there:.3}"),
+            "producer": {"agent_id": "a", "agent_name": "Mailer"},
+            "action": "Send", "consequence": "It leaves.", "reply_token": "rpl_1", "timeout_seconds": 60,
+            "default_decision": "reject", "urgency": "critical",
+        });
+        for (key, value) in more.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        event
+    };
+    let id = QuestionId(1);
+    let timed_out = |told: &[What]| told.contains(&What::QuestionTimedOut(id));
+    // On this machine, old news is as old as its timestamp says.
+    let mut stage = SessionStage::new();
+    stage.sessions.link_connected(LINK, stage.now);
+    let question = asked(&stage, 5, json!({}));
+    stage.put(LINK, &question);
+    let told = stage.wait(1000);
+    assert!(timed_out(&told), "{told:?}");
+    // Elsewhere nobody knows, until something comes that was stamped just now.
+    for hours in [5, -5] {
+        let mut stage = SessionStage::new();
+        stage.sessions.link_leaves_machine(LINK);
+        stage.sessions.link_connected(LINK, stage.now);
+        let question = asked(&stage, hours, json!({}));
+        stage.put(LINK, &question);
+        let told = stage.wait(1000);
+        assert!(!timed_out(&told), "{told:?}");
+        let open = stage.sessions.question(id).unwrap();
+        assert!(open.is_open());
+        let is_old = hours > 0;
+        assert_eq!(stage.sessions.is_age_known(open), !is_old, "{hours}");
+        // Its clock is hours behind, as is that of what comes now: the question was asked a moment ago.
+        let there = stage.now.wall - jiff::SignedDuration::from_hours(hours);
+        let at = json!({"timestamp": format!("{there:.3}")});
+        stage.wait(2000);
+        let told = stage.on("progress.updated", at);
+        assert!(!timed_out(&told), "{told:?}");
+        assert!(
+            stage
+                .sessions
+                .is_age_known(stage.sessions.question(id).unwrap())
+        );
+        let told = stage.wait(40_000);
+        let warned = |what: &What| matches!(what, What::QuestionWarning { .. });
+        assert!(told.iter().any(warned), "{hours}: {told:?}");
+        let told = stage.wait(30_000);
+        assert!(timed_out(&told), "{hours}: {told:?}");
+    }
+    // Its clock is right, and the question is old after all.
+    let mut stage = SessionStage::new();
+    stage.sessions.link_leaves_machine(LINK);
+    stage.sessions.link_connected(LINK, stage.now);
+    let question = asked(&stage, 5, json!({}));
+    stage.put(LINK, &question);
+    let told = stage.wait(1000);
+    assert!(!timed_out(&told), "{told:?}");
+    stage.on("progress.updated", json!({}));
+    let told = stage.wait(10);
+    assert!(timed_out(&told), "{told:?}");
+    // Nothing more is heard of it: at the end of its whole time it is surely over.
+    let mut stage = SessionStage::new();
+    stage.sessions.link_leaves_machine(LINK);
+    stage.sessions.link_connected(LINK, stage.now);
+    let question = asked(&stage, 5, json!({}));
+    stage.put(LINK, &question);
+    let told = stage.wait(59_000);
+    assert!(
+        !told
+            .iter()
+            .any(|what| matches!(what, What::QuestionWarning { .. })),
+        "{told:?}"
+    );
+    assert!(!timed_out(&told), "{told:?}");
+    let told = stage.wait(2_000);
+    assert!(timed_out(&told), "{told:?}");
+}
