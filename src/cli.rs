@@ -452,7 +452,7 @@ impl Options {
             config.announce.languages.clone_from(&self.language);
         }
         if let Some(width) = self.width {
-            config.screen.width = width;
+            config.screen.width = Some(width);
         }
         if let Some(retries) = self.retries {
             config.links.retries = Some(retries);

@@ -53,7 +53,7 @@ const SAME_BREATH: Duration = Duration::from_secs(30);
 /// The page that lines are written on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// The width in columns; 0 leaves wrapping to the display.
+    /// The width in columns; 0 leaves lines whole.
     pub width: u16,
     /// The handling of right-to-left words.
     pub order: VisualOrder,
@@ -130,6 +130,11 @@ impl LineWriter {
             ours: OwnWords::default(),
             is_new: true,
         }
+    }
+
+    /// Changes the width in columns; 0 leaves lines whole.
+    pub fn set_width(&mut self, columns: u16) {
+        self.page.width = columns;
     }
 
     /// Notes that other text appeared among the lines: the person typed.

@@ -107,7 +107,7 @@ fn every_value_is_told_with_its_origin() {
     );
     assert!(!text.contains("screen.width"), "{text}");
     let (_, all) = doctor(server, &["doctor", "--all", "--voice", "none"]);
-    has(&all, "Settings: screen.width = 0, by default.");
+    has(&all, "Settings: screen.bell = true, by default.");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn the_report_speaks_the_persons_language() {
     for line in [
         "Terminal: Weder Eingabe noch Ausgabe ist ein Terminal, darum werden Zeilen gelesen und geschrieben.",
         "Einstellungen: announce.languages = [\"de\"], durch die Option --language.",
-        "Einstellungen: screen.width = 0, wie üblich.",
+        "Einstellungen: screen.bell = true, wie üblich.",
         "Bildschirmleser: Keiner ist am Werk, wie Sie sagen (durch die Option --screen-reader); nichts wurde angesehen.",
         "Quelle: Die Standardeingabe wird nicht versucht, weil fort wäre, was von ihr gelesen wird.",
     ] {

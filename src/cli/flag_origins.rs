@@ -96,6 +96,10 @@ mod tests {
                 creds: Some("d".into()),
                 ..Default::default()
             },
+            screen: crate::config::ScreenConfig {
+                width: Some(40),
+                ..Default::default()
+            },
             ..Default::default()
         });
         for (id, setting) in SETTINGS {

@@ -42,7 +42,7 @@ pub(super) fn until(text: &str) -> Result<Until, BadValue> {
 
 pub(super) fn width(text: &str) -> Result<u16, BadValue> {
     match text.parse::<u16>() {
-        Ok(width) if width >= 20 => Ok(width),
+        Ok(width @ (0 | 20..)) => Ok(width),
         Ok(_) | Err(_) => Err(BadValue::Width),
     }
 }
@@ -76,7 +76,8 @@ mod tests {
         assert_eq!(until("idle:5"), Ok(Until::Idle(Duration::from_secs(5))));
         assert!(until("idle:").is_err() && until("idle:0").is_err() && until("never").is_err());
         assert!(speed("0").is_err() && speed("nan").is_err() && speed("2").is_ok());
-        assert!(width("19").is_err() && width("x").is_err() && width("20").is_ok());
+        assert!(width("19").is_err() && width("x").is_err());
+        assert!(width("0") == Ok(0) && width("20") == Ok(20));
         assert!(retries("-1").is_err() && retries("0").is_ok());
         assert_eq!(count::<9>("9"), Ok(9));
         assert_eq!(count::<9>("10"), Err(BadValue::Count(9)));

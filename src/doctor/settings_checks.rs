@@ -293,7 +293,7 @@ mod tests {
             Origin::Said(SetBy::Call),
             "a value that nobody names a flag for is no default"
         );
-        assert_eq!(*origin(&settings, "screen.width"), Origin::Default);
+        assert_eq!(*origin(&settings, "screen.bell"), Origin::Default);
         let lines: Vec<String> = settings.findings(false).iter().map(line).collect();
         assert!(lines.iter().any(|line| line
             == "Settings: announce.verbosity = \"detailed\", from the flag --verbosity.\n"));

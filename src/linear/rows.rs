@@ -26,8 +26,12 @@ const LABEL_SHARE: usize = 3;
 /// A one-column placeholder in a line while it is wrapped; lines never break at it.
 const FILL: &str = "_";
 
-/// The least room for words next to a label, in columns, whatever width is requested.
-const NARROWEST: usize = 12;
+/// The least room for words next to a label, in columns, whatever width is requested: beside a label of two words and
+/// less, on the narrowest line that can be set.
+const NARROWEST: usize = 8;
+
+/// Where less room than this is left beside a name, the name has a row of its own.
+const BESIDE_NAME: usize = 12;
 
 /// The indentation of a continuation row.
 const SET_IN: &str = "  ";
@@ -186,6 +190,17 @@ pub(super) fn put(
         Beginning::GoesOn => (further.clone(), taken),
         Beginning::Greeting => (String::new(), 0),
     };
+    let room = width.saturating_sub(taken).max(NARROWEST);
+    let (first, taken_first) = match width.saturating_sub(taken_first) {
+        left if width > 0 && taken < taken_first && has_no_room(left, room, &whole) => {
+            for (at, row) in wrap(first.trim_end(), width).into_iter().enumerate() {
+                let before = if at == 0 { "" } else { SET_IN };
+                out.extend([before, &row, "\n"]);
+            }
+            (further.clone(), taken)
+        }
+        _ => (first, taken_first),
+    };
     let mut write = |at: usize, line: &str| {
         out.push_str(if at == 0 { &first } else { &further });
         out.push_str(line);
@@ -206,6 +221,13 @@ pub(super) fn put(
     let lines = lines.iter().enumerate();
     lines.for_each(|(at, line)| write(at, line));
     in_label.or(at_end).is_some() && !(is_alone && is_narrow)
+}
+
+/// Returns whether a message has no room beside its label: next to none, or not for its first word, which is broken
+/// nowhere if it has a row to itself.
+fn has_no_room(left: usize, room: usize, message: &str) -> bool {
+    let word = message.split_whitespace().next().map_or(0, str::width);
+    left < BESIDE_NAME || (left < word && word <= room)
 }
 
 /// Cuts a message into rows; the first and the others have their first columns taken.
@@ -352,7 +374,27 @@ mod tests {
             None,
             Page::plain(10),
         );
-        assert!(tiny.starts_with("Mail Assistant says: A few"), "{tiny}");
+        assert_eq!(
+            tiny,
+            "Mail\n  Assistant\n  says:\nsays: A few\nsays: words\nsays: here.\n"
+        );
+        // A long name has a row of its own, and a first word that would be broken beside it, another.
+        for (label, words, rows) in [
+            (
+                "Release Engineering Team asks",
+                "May I go on?",
+                "Release Engineering Team asks:\nasks: May I go on?\n",
+            ),
+            (
+                "Mail Assistant asks",
+                "minutes-of-monday-2026.md is ready.",
+                "Mail Assistant asks:\nasks: minutes-of-monday-2026.md is\nasks: ready.\n",
+            ),
+        ] {
+            let told = written(label, words, None, narrow);
+            assert_eq!(told, rows);
+            assert!(told.lines().all(|row| row.width() <= 40), "{told}");
+        }
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub(super) struct FaceOutput {
     zone: TimeZone,
     look: Look,
     lines: LineWriter,
+    /// Whether lines are as wide as the terminal is at the moment.
+    fits_terminal: bool,
     signs: Signs,
     screen: Option<Screen>,
     started: Instant,
@@ -85,7 +87,7 @@ impl FaceOutput {
             Face::Linear | Face::Json => None,
         };
         let page = Page {
-            width: settings.width,
+            width: settings.width.unwrap_or(0),
             order: order(out.is_terminal() && !reader, env),
         };
         // The no-color.org convention: set and not empty, whatever the value.
@@ -105,6 +107,7 @@ impl FaceOutput {
                 stacked: reader,
             },
             lines: LineWriter::new(page, zone.clone()),
+            fits_terminal: settings.width.is_none() && out.is_terminal(),
             zone,
             writer: OutputWriter::new(own),
             signs,
@@ -260,6 +263,10 @@ impl FaceOutput {
             // The pane reads the app.
             Face::Full => {}
             Face::Linear => {
+                if self.fits_terminal {
+                    let columns = terminal::size().map_or(0, |(columns, _)| columns);
+                    self.lines.set_width(columns);
+                }
                 let lines = self.lines.write(app, &told);
                 let lines = self.signs.marked(told.kind, lines);
                 self.write_told(lines, told);

@@ -387,8 +387,8 @@ pub struct ScreenConfig {
     pub face: FaceChoice,
     /// Whether a screen reader is running: the default face is then the linear one, without a voice.
     pub reader: ReaderChoice,
-    /// The width of linear lines in columns; 0 leaves wrapping to the terminal.
-    pub width: u16,
+    /// The width of linear lines in columns, 0 for lines of any length; absent means that of the terminal.
+    pub width: Option<u16>,
     /// Whether an unanswered question rings the bell.
     pub bell: bool,
     /// The colours of the pane; `NO_COLOR` makes it plain whatever is set.
@@ -410,7 +410,7 @@ impl Default for ScreenConfig {
         Self {
             face: FaceChoice::Auto,
             reader: ReaderChoice::Auto,
-            width: 0,
+            width: None,
             bell: true,
             theme: ThemeChoice::Terminal,
             times: TimesChoice::Minute,
