@@ -151,6 +151,38 @@ fn a_watcher_that_comes_late_is_asked_and_one_that_goes_decides_nothing() {
 }
 
 #[test]
+fn questions_that_nobody_who_comes_later_is_told_of_are_reported_at_both_ends() {
+    with(|bridged| {
+        let ask = |n: usize| {
+            let event = json!({
+                "@context": "https://aaep-protocol.org/context/v1",
+                "type": "aaep:agent.awaiting.confirmation", "event_id": format!("evt_{n}"),
+                "session_id": format!("sess_{n}"), "timestamp": format!("{:.3}", jiff::Timestamp::now()),
+                "producer": {"agent_id": format!("agent-{n}")}, "reply_token": format!("rpl_{n}"),
+                "action": format!("Do {n}."), "consequence": "It is done.", "default_decision": "reject",
+                "timeout_seconds": 3600, "risk_level": "low", "irreversible": false, "urgency": "critical",
+                "summary_normal": format!("May I do {n}?"),
+            });
+            let text = event.to_string();
+            bridged
+                .producer
+                .publish(&text, &hearken::producer::Lasting::AsItsType);
+        };
+        // One for each session that a bridge remembers, and one more.
+        (0..=1024).for_each(ask);
+        let line = bridged
+            .bridge
+            .wait("report", |line| line.starts_with("Too many questions"));
+        assert_eq!(
+            line,
+            "Too many questions are open: 1 is heard only by those who were there."
+        );
+        let mut late = bridged.watch("late", &bridged.url());
+        late.announced("connection", "More questions are open on build-3");
+    });
+}
+
+#[test]
 fn a_subscriber_that_knows_only_aaep_follows_and_answers() {
     with(|bridged| {
         let url = bridged.url();

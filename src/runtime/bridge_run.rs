@@ -109,6 +109,7 @@ pub async fn bridge(
         outcomes: BTreeMap::new(),
         requests: 0,
         is_down: false,
+        left_out: 0,
         exit: None,
     };
     shell.take(BridgeInput::Start, &mut outlet);
@@ -136,6 +137,9 @@ pub async fn bridge(
                     shell.take(BridgeInput::Link { link, event }, &mut outlet);
                 }
             }
+        }
+        if let Some(line) = shell.left_out(&mut outlet, words) {
+            announce(&line);
         }
         if let Some(exit) = shell.exit {
             break exit;
@@ -340,6 +344,14 @@ impl Outlet {
         }
     }
 
+    /// Returns how many open questions no later watcher is told of.
+    fn questions_left_out(&self) -> u64 {
+        match self {
+            Self::Served(running) => running.producer().questions_left_out(),
+            Self::Broker(published) => published.questions_left_out(),
+        }
+    }
+
     /// Waits for what happens next.
     async fn next(&mut self) -> OutletNews {
         match self {
@@ -399,6 +411,8 @@ struct BridgeShell {
     requests: u64,
     /// Whether people were told that the broker can't be reached.
     is_down: bool,
+    /// How many questions that are told to nobody who comes later people were told of.
+    left_out: u64,
     exit: Option<Exit>,
 }
 
@@ -503,6 +517,23 @@ impl BridgeShell {
             self.take(BridgeInput::Tell(phrase), outlet);
         }
         Some(line)
+    }
+
+    /// Returns words about questions that nobody who comes later is told of: at the first, and whenever there are twice as
+    /// many. Watchers are told once.
+    fn left_out(&mut self, outlet: &mut Outlet, words: &Phrases) -> Option<String> {
+        let count = outlet.questions_left_out();
+        if count < (2 * self.left_out).max(1) {
+            return None;
+        }
+        if std::mem::replace(&mut self.left_out, count) == 0 {
+            self.take(BridgeInput::Forgets, outlet);
+        }
+        let number = PhraseArg::Own(count.to_string());
+        Some(told(
+            words,
+            &Phrase::new("bridge.left_out").with("n", number),
+        ))
     }
 
     fn broker_request(&mut self, request: BrokerRequest, outlet: &mut Outlet) {

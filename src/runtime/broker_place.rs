@@ -110,6 +110,11 @@ impl BrokerSide {
         });
     }
 
+    /// Returns how many open questions no later watcher is told of.
+    pub(super) fn questions_left_out(&self) -> u64 {
+        self.open.questions_left_out()
+    }
+
     /// Waits for the next event of the broker; `None` once it can't be used any more.
     pub(super) async fn next(&mut self) -> Option<BrokerEvent> {
         self.broker.next().await

@@ -28,6 +28,8 @@ pub enum BridgeInput {
     Reply(Reply),
     /// Tell watchers this about the way to them.
     Tell(Phrase),
+    /// More questions are open than are repeated to watchers who come later.
+    Forgets,
     /// The time of [`Bridge::deadline`](super::Bridge::deadline) has come.
     Deadline,
     /// The bridge is about to end.

@@ -56,6 +56,8 @@ pub struct Bridge {
     published: SessionOwners,
     /// The standing that was last reported.
     standing: Option<BridgeAbilities>,
+    /// Whether more questions are open than watchers who come later are told of.
+    forgets: bool,
     /// The number of reports so far.
     reports: u64,
     effects: Vec<BridgeEffect>,
@@ -95,6 +97,7 @@ impl Bridge {
             answers: Answers::default(),
             published: SessionOwners::default(),
             standing: None,
+            forgets: false,
             reports: 0,
             effects: Vec::new(),
         }
@@ -107,6 +110,7 @@ impl Bridge {
             BridgeInput::Link { link, event } => self.link(link, event, now),
             BridgeInput::Request { number, request } => self.request(number, request, now),
             BridgeInput::Reply(reply) => self.answer(None, reply, None, now),
+            BridgeInput::Forgets => self.forgets = true,
             BridgeInput::Tell(phrase) => self.tell(&phrase, "", now),
             BridgeInput::Deadline => {
                 self.tick_links(now);
@@ -137,6 +141,7 @@ impl Bridge {
     fn report_standing(&mut self, now: Now) {
         let mut standing = BridgeAbilities {
             host: self.host.clone(),
+            forgets: self.forgets,
             ..BridgeAbilities::default()
         };
         for link in self.links.iter().filter(|link| !link.is_over()) {

@@ -24,6 +24,8 @@ use super::{Aaep, Handshakes};
 #[derive(Debug, Default)]
 pub(super) struct BridgeState {
     standing: Option<BridgeAbilities>,
+    /// Whether the person was told that not all questions are repeated to who comes later.
+    is_loss_told: bool,
     watching: WatcherMemory,
 }
 
@@ -59,7 +61,12 @@ impl Aaep {
             return true;
         }
         match BridgeReport::read(text) {
-            Some(BridgeReport::Standing(standing)) => self.bridged.standing = Some(standing),
+            Some(BridgeReport::Standing(standing)) => {
+                if standing.forgets && !std::mem::replace(&mut self.bridged.is_loss_told, true) {
+                    cx.out.push(Out::Tell(standing.loss()));
+                }
+                self.bridged.standing = Some(standing);
+            }
             Some(BridgeReport::Closed { question, how }) => {
                 let watching = &mut self.bridged.watching;
                 watching.closed_there(question.as_str(), how, cx.out);

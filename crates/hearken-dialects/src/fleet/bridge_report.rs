@@ -6,6 +6,7 @@ use jiff::{Timestamp, Unit};
 use serde_json::{Map, Value, json};
 
 use super::{BRIDGE, LONGEST_NAME, LONGEST_SENTENCE, ReportedDanger, name};
+use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
     AAEP_VERSION, AgentId, Answer, Attachments, Decision, Envelope, Event, EventId, Level,
     Localization, Producer, Response, SessionId, Summary, UnknownEvent, Urgency, decode, encode,
@@ -56,6 +57,8 @@ pub struct BridgeAbilities {
     pub working: bool,
     /// Whether an agent was started and is not yet ready for prompts.
     pub starting: bool,
+    /// Whether more questions are open than it repeats to watchers who come later.
+    pub forgets: bool,
 }
 
 /// How a question ended, if its session's events alone don't show it.
@@ -88,6 +91,11 @@ pub struct AnsweredBy {
 }
 
 impl BridgeAbilities {
+    /// Returns words about its questions that only those heard who were there.
+    pub fn loss(&self) -> Phrase {
+        Phrase::new("bridge.forgets").with("host", PhraseArg::Name(self.host.clone()))
+    }
+
     fn write(&self) -> Value {
         json!({
             "host": self.host,
@@ -96,6 +104,7 @@ impl BridgeAbilities {
             "stops": self.stops,
             "working": self.working,
             "starting": self.starting,
+            "forgets": self.forgets,
         })
     }
 
@@ -111,6 +120,7 @@ impl BridgeAbilities {
             stops: is("stops"),
             working: is("working"),
             starting: is("starting"),
+            forgets: is("forgets"),
         }
     }
 }
@@ -328,6 +338,7 @@ mod tests {
                 stops: false,
                 working: true,
                 starting: false,
+                forgets: true,
             }),
             BridgeReport::Notice {
                 said: Summary {

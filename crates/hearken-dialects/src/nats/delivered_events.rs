@@ -135,6 +135,10 @@ impl Nats {
             BridgeReport::Standing(standing) => {
                 let session = event.get("session_id").and_then(Value::as_str);
                 let session = session.unwrap_or_default();
+                let told = self.machines.standing_of(machine);
+                if standing.forgets && !told.is_some_and(|told| told.forgets) {
+                    cx.out.push(Out::Tell(standing.loss()));
+                }
                 if self.machines.stands(machine, session, standing) {
                     self.inquire(machine.clone(), cx);
                 }

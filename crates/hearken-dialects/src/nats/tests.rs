@@ -151,6 +151,10 @@ fn question(session: &str, id: &str, token: &str) -> Value {
 
 /// Returns what a bridge reports of itself, in a session of its own.
 fn standing(host: &str, session: &str) -> Value {
+    standing_of(host, session, false)
+}
+
+fn standing_of(host: &str, session: &str, forgets: bool) -> Value {
     let standing = BridgeReport::Standing(BridgeAbilities {
         host: host.to_owned(),
         prompts: true,
@@ -158,6 +162,7 @@ fn standing(host: &str, session: &str) -> Value {
         stops: true,
         working: false,
         starting: false,
+        forgets,
     });
     let at = "2026-01-01T00:00:00Z".parse().unwrap();
     serde_json::from_str(&standing.to_event(host, session, 0, at)).unwrap()
@@ -187,6 +192,20 @@ fn an_event_is_passed_on_with_the_machine_of_its_subject() {
     event["extensions"] = json!({"hearken": {"host": "bank"}});
     let passed = events(&bench.event("build-3", &event));
     assert_eq!(passed[0]["extensions"]["hearken"]["host"], "build-3");
+}
+
+#[test]
+fn a_machine_that_does_not_repeat_all_its_questions_is_told_of_once() {
+    let mut bench = Bench::joined();
+    let told = |bench: &mut Bench, host: &str, forgets| {
+        let event = standing_of(host, "bridge1", forgets);
+        let told = phrases(&bench.event(host, &event));
+        told.contains(&"bridge.forgets")
+    };
+    assert!(!told(&mut bench, "build-3", false));
+    assert!(told(&mut bench, "build-3", true));
+    assert!(!told(&mut bench, "build-3", true));
+    assert!(told(&mut bench, "build-4", true));
 }
 
 #[test]

@@ -129,6 +129,11 @@ impl Producer {
         self.shared.change(|state, _| state.publish(text, lasting));
     }
 
+    /// Returns how many open questions from outside no later subscriber is told of, because there was no room for them.
+    pub fn questions_left_out(&self) -> u64 {
+        self.shared.look(ProducerState::questions_left_out)
+    }
+
     /// Returns the outside events that a new subscriber would be told.
     pub fn standing(&self) -> Vec<String> {
         self.shared.look(ProducerState::standing)

@@ -195,6 +195,11 @@ impl ProducerState {
         self.emitted += 1;
     }
 
+    /// Returns how many open questions from outside no later subscriber is told of.
+    pub(super) fn questions_left_out(&self) -> u64 {
+        self.standing.questions_left_out()
+    }
+
     /// Returns what a new subscriber must know of events from outside.
     pub(super) fn standing(&self) -> Vec<String> {
         self.standing.frames().map(|it| it.text.clone()).collect()

@@ -62,9 +62,16 @@ pub struct OpenSessions {
     /// Their ids, the oldest first.
     order: VecDeque<String>,
     bytes: usize,
+    /// How many open questions no later subscriber is told of, because there was no room for them.
+    questions_left_out: u64,
 }
 
 impl OpenSessions {
+    /// Returns how many open questions no later subscriber is told of, because there was no room for them.
+    pub fn questions_left_out(&self) -> u64 {
+        self.questions_left_out
+    }
+
     /// Remembers what later subscribers must know of an event.
     pub fn note(&mut self, text: &str, lasting: &Lasting) {
         self.take(text, lasting);
@@ -124,8 +131,9 @@ impl OpenSessions {
                 going
                     .questions
                     .retain(|asked| token_of(asked).as_ref() != token);
-                if going.questions.len() < MOST_QUESTIONS {
-                    going.questions.extend(kept());
+                match kept().filter(|_| going.questions.len() < MOST_QUESTIONS) {
+                    Some(asked) => going.questions.push(asked),
+                    None => self.questions_left_out += 1,
                 }
             }
             _ => {}
@@ -140,6 +148,8 @@ impl OpenSessions {
             let Some(oldest) = oldest.or(self.order.front()).cloned() else {
                 break;
             };
+            let lost = self.sessions.get(&oldest);
+            self.questions_left_out += lost.map_or(0, |going| going.questions.len()) as u64;
             self.forget(&oldest);
         }
         frame
@@ -192,6 +202,7 @@ fn from_idle(event: &Value) -> Option<Arc<Frame>> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 
@@ -234,6 +245,31 @@ mod tests {
             (open.sessions.len(), open.order.len(), open.bytes),
             (0, 0, 0)
         );
+    }
+
+    #[test]
+    fn questions_that_no_later_subscriber_is_told_of_are_counted() {
+        let mut open = OpenSessions::default();
+        for session in 0..MOST_SESSIONS {
+            note(&mut open, session, "awaiting.confirmation", "");
+        }
+        assert_eq!(open.questions_left_out(), 0);
+        note(&mut open, MOST_SESSIONS, "session.started", "");
+        assert_eq!(open.questions_left_out(), 0, "it asks nothing, and goes");
+        note(&mut open, MOST_SESSIONS + 1, "awaiting.confirmation", "");
+        assert_eq!(open.questions_left_out(), 1, "the oldest of them");
+        note(&mut open, 1, "awaiting.clarification", &"x".repeat(LARGEST));
+        assert_eq!(open.questions_left_out(), 2, "too large");
+        for session in 0..MOST_SESSIONS + 2 {
+            note(&mut open, session, "session.completed", "");
+        }
+        for n in 0..=MOST_QUESTIONS {
+            let mut asked: Value =
+                serde_json::from_str(&event(7, "awaiting.confirmation", "")).unwrap();
+            asked["reply_token"] = json!(format!("rpl_{n}"));
+            open.note(&asked.to_string(), &Lasting::AsItsType);
+        }
+        assert_eq!(open.questions_left_out(), 3, "too many of one session");
     }
 
     #[test]

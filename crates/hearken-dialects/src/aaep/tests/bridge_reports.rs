@@ -22,6 +22,7 @@ fn standing() -> BridgeReport {
         stops: true,
         working: true,
         starting: false,
+        forgets: false,
     })
 }
 
@@ -329,4 +330,22 @@ fn a_notice_is_heard_in_the_persons_language() {
     assert_eq!(heard(bench.frame(notice.clone())), words("It was lost."));
     bench.machine.wanted.languages = vec!["de-AT".to_owned()];
     assert_eq!(heard(bench.frame(notice)), words("Sie ist weg."));
+}
+
+#[test]
+fn a_person_hears_once_that_a_bridge_does_not_repeat_all_questions() {
+    let mut bench = watching();
+    let told = |out: &[Out]| {
+        let is_loss =
+            |one: &&Out| matches!(one, Out::Tell(phrase) if phrase.key == "bridge.forgets");
+        out.iter().filter(is_loss).count()
+    };
+    let full = Report::Standing(Standing {
+        host: "build-3".to_owned(),
+        forgets: true,
+        ..Standing::default()
+    });
+    let full = full.to_event("build-3", "b", 1, at());
+    assert_eq!(told(&bench.frame(full.clone())), 1);
+    assert_eq!(told(&bench.frame(full)), 0);
 }
