@@ -563,3 +563,33 @@ fn a_dumb_terminal_gets_plain_lines_without_any_escape() {
         running.stop().await;
     });
 }
+
+#[test]
+fn plain_lines_keep_to_the_terminals_width_and_break_no_word() {
+    let arguments = |width: &'static [&'static str]| {
+        let demo = [
+            "demo",
+            "--scenario",
+            "tool",
+            "--face",
+            "linear",
+            "--voice",
+            "none",
+        ];
+        [&demo[..], width].concat()
+    };
+    let rows = |width: &'static [&'static str]| {
+        let mut terminal = Terminal::start(40, 40, &arguments(width));
+        terminal.wait("Finished");
+        let screen = terminal.screen();
+        let rows = screen.lines().map(str::to_owned);
+        rows.filter(|row| !row.trim().is_empty())
+            .collect::<Vec<_>>()
+    };
+    let begins = |row: &&String| row.contains(": ") || row.starts_with("  ");
+    let fitted = rows(&[]);
+    assert!(fitted.iter().skip(1).all(|row| begins(&row)), "{fitted:#?}");
+    // Lines that are left whole are broken by the terminal, somewhere.
+    let whole = rows(&["--width", "0"]);
+    assert!(!whole.iter().skip(1).all(|row| begins(&row)), "{whole:#?}");
+}

@@ -41,6 +41,8 @@ pub struct Connection {
     pub rests: bool,
     /// Whether it was started and is not yet ready for prompts.
     pub gets_ready: bool,
+    /// Whether the conversation so far can't be taken up again once the agent's program ends.
+    pub loses_conversation: bool,
     /// The machine on which its agents run, if it is a bridge that names it.
     pub host: Option<String>,
 }

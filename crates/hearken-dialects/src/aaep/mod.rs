@@ -458,6 +458,7 @@ impl Dialect for Aaep {
                 Some(_) => WhenLeft::Kept,
                 None => WhenLeft::Default,
             },
+            loses_conversation: false,
             gets_ready: bridge.is_some_and(|bridge| bridge.starting),
             host: bridge
                 .map(|bridge| bridge.host.clone())

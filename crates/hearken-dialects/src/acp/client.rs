@@ -501,6 +501,9 @@ impl Dialect for Acp {
                 true => WhenLeft::Default,
                 false => WhenLeft::Cancelled,
             },
+            loses_conversation: !self.listens
+                && !self.prompted.is_empty()
+                && !self.keeps.can_continue(),
             gets_ready: !self.listens
                 && (matches!(self.phase, AgentPhase::Unmet | AgentPhase::Meeting)
                     || self.mode.holds_prompts()),

@@ -41,6 +41,11 @@ pub struct ConversationAbilities {
 }
 
 impl ConversationAbilities {
+    /// Returns whether a conversation can be taken up again.
+    pub fn can_continue(self) -> bool {
+        self.lists && (self.loads || self.resumes)
+    }
+
     /// Parses the capabilities of an agent.
     pub fn read(capabilities: Option<&Map<String, Value>>) -> Self {
         let object =
@@ -123,7 +128,7 @@ impl Acp {
                 self.ask(AcpRequest::Opening, "session/new", &params, out);
             }
             ConversationToContinue::Last | ConversationToContinue::Chosen => {
-                if !keeps.lists || !(keeps.loads || keeps.resumes) {
+                if !keeps.can_continue() {
                     return Err(Phrase::new("acp.earlier.never"));
                 }
                 let params = json!({"cwd": folder}).to_string();

@@ -63,6 +63,23 @@ impl Links {
         }
     }
 
+    /// Returns what is lost with the programs that end with hearken, or an empty text: work under way, and conversations
+    /// that can't be taken up again.
+    pub(in crate::app) fn lost_at_end(&self, cx: &AppCx) -> String {
+        let started = self.iter().filter(|view| view.program && !view.is_over());
+        let lost = started.filter_map(|view| {
+            let connection = view.connection();
+            let key = match (connection.in_turn, connection.loses_conversation) {
+                (true, _) => "quit.ends.working",
+                (false, true) => "quit.ends.conversation",
+                (false, false) => return None,
+            };
+            let source = ("source", Arg::Own(view.name.clone()));
+            Some(cx.phrases().text(key, &[source]))
+        });
+        lost.collect::<Vec<_>>().join(" ")
+    }
+
     /// Returns the sentence that a failed program has left remarks, or an empty text.
     pub(super) fn has_remarked(&self, link: LinkId, cx: &AppCx) -> String {
         match self.get(link) {

@@ -76,7 +76,8 @@ impl Run {
     ) -> AppFacts {
         let open = undecided(links, cx);
         let asked = matches!(cx.doing, Doing::Quitting) || self.is_parting();
-        let decided = asked || open.is_empty();
+        let ends = links.lost_at_end(cx);
+        let decided = asked || (open.is_empty() && ends.is_empty());
         // An answer that was given must arrive; leaving waits for it, but not for ever, and not if the person asks
         // again.
         if decided && !all_sent && !self.is_parting() {
@@ -89,9 +90,14 @@ impl Run {
             self.leave_defaults(links, cx);
             return vec![AppFact::Quit(exit)];
         } else {
+            let count = Some(open.len()).filter(|count| *count > 0);
             let args = [
-                ("n", Arg::own(open.len())),
+                (
+                    "n",
+                    Arg::Own(count.map_or_else(String::new, |count| count.to_string())),
+                ),
                 ("defaults", Arg::Own(self.defaults(&open, links, cx))),
+                ("ends", Arg::Own(ends)),
             ];
             cx.doing = Doing::Quitting;
             let key = cx.face.pick("quit.ask", "quit.ask_lines");

@@ -135,3 +135,70 @@ fn an_answer_that_was_meant_for_a_source_that_is_left_is_given_to_no_other() {
     stage.type_line("y");
     assert_eq!(stage.sent.len(), 1, "{:?}", stage.lines.last());
 }
+
+/// Lets an agent that hearken started get ready; `keeps` is whether it can open conversations again.
+fn started(keeps: bool) -> Stage {
+    let source = SourceSetup {
+        name: "fox".into(),
+        answerable: true,
+        carrier: crate::dialect::Carrier::Lines,
+        dialect: crate::config::Dialect::Acp,
+        folder: "/work/a".to_owned(),
+        program: true,
+        ..SourceSetup::default()
+    };
+    let mut stage = Stage::of(PIPE, vec![source]);
+    let able = match keeps {
+        true => json!({"loadSession": true, "sessionCapabilities": {"list": {}}}),
+        false => json!({}),
+    };
+    stage.link(0, LinkEvent::Connected);
+    for (id, result) in [
+        (1, json!({"protocolVersion": 1, "agentCapabilities": able})),
+        (2, json!({"sessionId": "s"})),
+    ] {
+        let frame = json!({"jsonrpc": "2.0", "id": id, "result": result});
+        stage.link(0, LinkEvent::Frame(Frame::of(frame.to_string())));
+    }
+    stage.wait(2000);
+    stage
+}
+
+#[test]
+fn leaving_asks_once_where_work_or_a_conversation_would_end_with_it() {
+    // Nothing was said to it, so nothing is lost.
+    let mut stage = started(false);
+    stage.type_line("q");
+    assert_eq!(stage.quit, Some(Exit::Clean));
+    for keeps in [true, false] {
+        let mut stage = started(keeps);
+        stage.type_prompt("do it");
+        stage.lines.clear();
+        stage.type_line("q");
+        assert_eq!(
+            stage.lines,
+            ["fox is at work, and ends with hearken. Type q again to leave."]
+        );
+        stage.type_line("q");
+        assert_eq!(stage.quit, Some(Exit::Clean));
+        let mut idle = started(keeps);
+        idle.type_prompt("do it");
+        idle.turn_ends();
+        idle.wait(1000);
+        idle.lines.clear();
+        idle.type_line("q");
+        match keeps {
+            true => assert_eq!(idle.quit, Some(Exit::Clean), "it can be taken up again"),
+            false => {
+                assert_eq!(
+                    idle.lines,
+                    [
+                        "fox ends with hearken, and this conversation can't be taken up again. Type q again to leave."
+                    ]
+                );
+                idle.type_line("q");
+                assert_eq!(idle.quit, Some(Exit::Clean));
+            }
+        }
+    }
+}
