@@ -151,8 +151,8 @@ fn every_folder_crate_and_scenario_is_named() {
         }
     }
     let usage = read("docs/usage.md");
-    for info in hearken::demo::list() {
-        let name = format!("`{}`", info.name);
+    for name in hearken::demo::names() {
+        let name = format!("`{name}`");
         assert!(usage.contains(&name), "docs/usage.md lacks {name}");
     }
 }

@@ -225,9 +225,9 @@ fn a_call_that_can_not_be_used_is_one_sentence_in_each_language() {
         ),
         (
             "watch --width 3",
-            "--width can't be 3: the width is a whole number from 20 to 65535.",
-            "--width kann nicht 3 sein: die Breite ist eine ganze Zahl von 20 bis 65535.",
-            "--width no puede ser 3: el ancho es un número entero de 20 a 65535.",
+            "--width can't be 3: the width is 0, or a whole number from 20 to 65535.",
+            "--width kann nicht 3 sein: die Breite ist 0 oder eine ganze Zahl von 20 bis 65535.",
+            "--width no puede ser 3: el ancho es 0 o un número entero de 20 a 65535.",
         ),
         (
             "watch --voice loud",
