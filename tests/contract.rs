@@ -92,6 +92,14 @@ fn is_end(told: &Value) -> bool {
 /// row. The first row has a label, in which a time may stand, and continuations without a label are indented.
 fn words_of(lines: &str, width: u16, labels: &[String], ours: bool) -> String {
     let mut is_timed = false;
+    // A label without room beside it has rows of its own.
+    let beside = labels.iter().fold(format!("\n{lines}"), |lines, label| {
+        let rows = hearken::announce::wrap(&format!("{label}:"), usize::from(width));
+        lines.replace(&format!("\n{}\n", rows.join("\n  ")), "\n")
+    });
+    let beside = beside.strip_prefix('\n').unwrap();
+    let had_alone = beside.len() < lines.len();
+    let lines = beside;
     let messages: Vec<&str> = lines
         .lines()
         .enumerate()
@@ -112,7 +120,7 @@ fn words_of(lines: &str, width: u16, labels: &[String], ours: bool) -> String {
             });
             match (labelled, line.strip_prefix("  ")) {
                 (Some(words), _) => words,
-                (None, Some(words)) if at > 0 => words,
+                (None, Some(words)) if at > 0 || had_alone => words,
                 // Only the greeting, the first line of all, begins with hearken's name instead of a label.
                 (None, None) if ours && line.starts_with("hearken, ") => line,
                 (None, _) => {

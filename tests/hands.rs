@@ -154,7 +154,10 @@ impl HandsRig {
         };
         rig.input(Input::Start);
         rig.link(LinkEvent::Connected);
+        // Nothing is asked before the first question.
+        rig.over = true;
         rig.wait(2000);
+        rig.over = false;
         rig.ask(false);
         rig
     }

@@ -101,6 +101,7 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
     wait("Then not.", "");
     wait("Finished", "g");
     wait("warming up", "q");
+    wait("this conversation can't be taken up again", "q");
     let (code, errors, seen) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));
     assert!(!seen.iter().any(|line| line.contains("without you")));
@@ -160,6 +161,7 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
         "y 9",
     );
     wait("Mode: Yolo.", "q");
+    wait("this conversation can't be taken up again", "q");
     let (code, errors, _) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));
     let heard = agent.heard();
@@ -204,6 +206,8 @@ fn an_agent_is_prompted_and_stopped_by_keys_on_a_small_screen_and_enter_answers_
     terminal.let_pass(Duration::from_millis(900));
     terminal.press("\x18");
     terminal.wait("Cancelled by user.");
+    terminal.press("q");
+    terminal.wait("again to leave");
     terminal.press("q");
     assert_eq!(terminal.exit(), 0);
     let answers: Vec<String> = agent

@@ -220,7 +220,9 @@ fn is_agents(row: &str, above: bool) -> bool {
     if row.starts_with("  ") {
         return above;
     }
-    let label = row.split_once(": ").map_or("", |(label, _)| label);
+    // A label without room beside it has a row of its own.
+    let alone = row.strip_suffix(':').unwrap_or("");
+    let label = row.split_once(": ").map_or(alone, |(label, _)| label);
     let label = label.split(" (").next().unwrap();
     let verb = label.rsplit(' ').next().unwrap();
     let numbered = ["Choice ", "Step "].iter().any(|it| label.starts_with(it));

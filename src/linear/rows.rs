@@ -30,9 +30,6 @@ const FILL: &str = "_";
 /// less, on the narrowest line that can be set.
 const NARROWEST: usize = 8;
 
-/// Where less room than this is left beside a name, the name has a row of its own.
-const BESIDE_NAME: usize = 12;
-
 /// The indentation of a continuation row.
 const SET_IN: &str = "  ";
 
@@ -227,7 +224,7 @@ pub(super) fn put(
 /// nowhere if it has a row to itself.
 fn has_no_room(left: usize, room: usize, message: &str) -> bool {
     let word = message.split_whitespace().next().map_or(0, str::width);
-    left < BESIDE_NAME || (left < word && word <= room)
+    left < NARROWEST || (left < word && word <= room)
 }
 
 /// Cuts a message into rows; the first and the others have their first columns taken.
@@ -381,9 +378,9 @@ mod tests {
         // A long name has a row of its own, and a first word that would be broken beside it, another.
         for (label, words, rows) in [
             (
-                "Release Engineering Team asks",
+                "Release Engineering Assistant asks",
                 "May I go on?",
-                "Release Engineering Team asks:\nasks: May I go on?\n",
+                "Release Engineering Assistant asks:\nasks: May I go on?\n",
             ),
             (
                 "Mail Assistant asks",

@@ -143,6 +143,8 @@ fn answer(scene: ShiftingScene, keys: &[(&str, &str)]) -> (Vec<String>, String, 
         hearken.say(line);
     }
     hearken.wait("the end", |line| line.starts_with("Session: Finished"));
+    // It keeps no conversations, so leaving is asked about.
+    hearken.say("q");
     hearken.say("q");
     let (_, _, seen) = hearken.exit();
     let after = contents(folder.path());
@@ -209,7 +211,7 @@ fn what_is_accepted_runs_and_no_file_changes_that_was_not_announced() {
 
 #[test]
 fn an_input_that_no_question_says_is_counted_and_stands_in_its_details() {
-    let keys = [("1 more details: cmd", "d 1"), ("cmd: rm -rf src", "n 1")];
+    let keys = [("1 more detail: cmd", "d 1"), ("cmd: rm -rf src", "n 1")];
     let (changed, announced, _) =
         answer(still(json!({"command": "ls", "cmd": "rm -rf src"})), &keys);
     assert_eq!(changed, [""; 0]);

@@ -282,6 +282,8 @@ pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
                 | Command::PageForward
                 | Command::Status
                 | Command::Repeat
+                | Command::Stop
+                | Command::Escape
                 | Command::Help),
             ) => Some(command),
             Some(_) | None => Some(Command::Back),
@@ -418,7 +420,7 @@ mod tests {
 
     #[test]
     fn the_help_answers_nothing() {
-        for c in ['y', 'n', 'c', 'a', 'o', 'd', 'x', 'z', 's', 'q'] {
+        for c in ['y', 'n', 'c', 'a', 'o', 'd', 'x', 'z', 'q'] {
             assert_eq!(
                 usual(press(KeyCode::Char(c)), Mode::Help),
                 Some(Command::Back),

@@ -83,7 +83,10 @@ impl App {
                 let chosen = self.prompts.chosen_link();
                 facts = self.run.leave(of_shown, chosen, &self.links, cx);
             }
-            Command::Stop => self.questions.stop_speech(cx),
+            Command::Stop => {
+                helping::close(cx);
+                self.questions.stop_speech(cx);
+            }
             Command::GoOn => self.tuning.go_on(cx),
             Command::BackSentence => self.tuning.go_back(BackBy::Sentence, cx),
             Command::BackParagraph => self.tuning.go_back(BackBy::Paragraph, cx),
@@ -159,9 +162,6 @@ impl App {
                 facts = (self.run).ask_to_quit(Exit::Interrupted, all_sent, &self.links, cx);
             }
             Command::Back => {
-                if matches!(cx.doing, Doing::Helping { .. }) {
-                    self.questions.stop_speech(cx);
-                }
                 // The person can take up the typed text again.
                 if let Some(typed) = cx.back() {
                     self.prompts.keep(&typed);
@@ -188,6 +188,7 @@ impl App {
     fn escape(&mut self) {
         let looked_back = self.review.leave();
         self.review.leave_search();
+        helping::close(&mut self.cx);
         self.questions.stop_speech(&mut self.cx);
         if looked_back {
             self.cx.answers.clear();

@@ -80,6 +80,13 @@ pub(super) fn help(keymap: &Keymap, scene: HelpScene, cx: &mut AppCx) {
     }
 }
 
+/// Closes the help, if it is shown.
+pub(super) fn close(cx: &mut AppCx) {
+    if matches!(cx.doing, Doing::Helping { .. }) {
+        cx.doing = Doing::Watching;
+    }
+}
+
 /// Returns what can be pressed now, in few words.
 fn keys_that_apply(keymap: &Keymap, scene: HelpScene, cx: &AppCx) -> Vec<Segment> {
     let mut rows = Vec::new();

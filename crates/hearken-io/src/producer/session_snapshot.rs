@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::queue::Frame;
+use super::queue::{Frame, QUEUE_EVENTS};
 
 /// How many sessions are remembered for later subscribers: more than one machine runs.
 const MOST_SESSIONS: usize = 1024;
@@ -16,6 +16,9 @@ const MOST_SESSIONS: usize = 1024;
 const MOST_BYTES: usize = 32 << 20;
 /// How many open questions of one session are remembered: more than a person can keep apart.
 const MOST_QUESTIONS: usize = 64;
+/// How many open questions of all sessions are remembered: fewer than the events that may wait for one subscriber, who
+/// would be cut off by more, since no question is dropped.
+const MOST_ASKED: usize = QUEUE_EVENTS - 24;
 /// The largest event that is remembered, in bytes: far more than any question that can be spoken.
 const LARGEST: usize = 256 * 1024;
 
@@ -88,7 +91,8 @@ impl OpenSessions {
         let of = |name: &str| event.get(name).and_then(Value::as_str);
         let frame = Arc::new(Frame {
             event_id: of("event_id").map(str::to_owned),
-            critical: of("urgency") == Some("critical"),
+            // Without the last report, a subscriber would not know whom it follows.
+            critical: of("urgency") == Some("critical") || *lasting == Lasting::Latest,
             text: text.to_owned(),
         });
         match lasting {
@@ -152,7 +156,27 @@ impl OpenSessions {
             self.questions_left_out += lost.map_or(0, |going| going.questions.len()) as u64;
             self.forget(&oldest);
         }
+        if frame.critical {
+            self.limit_questions();
+        }
         frame
+    }
+
+    /// Forgets the oldest questions of the oldest sessions beyond what a new subscriber can be sent.
+    fn limit_questions(&mut self) {
+        let asked: usize = self.sessions.values().map(|it| it.questions.len()).sum();
+        for _ in MOST_ASKED..asked {
+            let asks = |id: &&String| {
+                let going = self.sessions.get(*id);
+                going.is_some_and(|going| !going.questions.is_empty())
+            };
+            let oldest = self.order.iter().find(asks).cloned();
+            let Some(going) = oldest.and_then(|id| self.sessions.get_mut(&id)) else {
+                break;
+            };
+            self.bytes -= going.questions.remove(0).text.len();
+            self.questions_left_out += 1;
+        }
     }
 
     fn forget(&mut self, session: &str) {
@@ -212,6 +236,7 @@ mod tests {
         json!({
             "type": format!("aaep:agent.{kind}"), "session_id": format!("sess_{session}"),
             "event_id": format!("evt_{session}_{kind}"), "reply_token": format!("rpl_{session}"), "more": more,
+            "urgency": if kind.starts_with("awaiting") { "critical" } else { "normal" },
         })
         .to_string()
     }
@@ -249,18 +274,21 @@ mod tests {
 
     #[test]
     fn questions_that_no_later_subscriber_is_told_of_are_counted() {
+        let asked = |open: &OpenSessions| {
+            let asks = |text: &&str| text.contains("agent.awaiting.");
+            open.texts().filter(asks).count()
+        };
         let mut open = OpenSessions::default();
-        for session in 0..MOST_SESSIONS {
+        for session in 0..MOST_ASKED {
             note(&mut open, session, "awaiting.confirmation", "");
         }
-        assert_eq!(open.questions_left_out(), 0);
-        note(&mut open, MOST_SESSIONS, "session.started", "");
-        assert_eq!(open.questions_left_out(), 0, "it asks nothing, and goes");
-        note(&mut open, MOST_SESSIONS + 1, "awaiting.confirmation", "");
-        assert_eq!(open.questions_left_out(), 1, "the oldest of them");
+        assert_eq!((open.questions_left_out(), asked(&open)), (0, MOST_ASKED));
+        note(&mut open, MOST_ASKED, "awaiting.confirmation", "");
+        assert_eq!((open.questions_left_out(), asked(&open)), (1, MOST_ASKED));
+        assert!(!open.texts().any(|text| text.contains("rpl_0\"")));
         note(&mut open, 1, "awaiting.clarification", &"x".repeat(LARGEST));
         assert_eq!(open.questions_left_out(), 2, "too large");
-        for session in 0..MOST_SESSIONS + 2 {
+        for session in 0..=MOST_ASKED {
             note(&mut open, session, "session.completed", "");
         }
         for n in 0..=MOST_QUESTIONS {
@@ -270,6 +298,8 @@ mod tests {
             open.note(&asked.to_string(), &Lasting::AsItsType);
         }
         assert_eq!(open.questions_left_out(), 3, "too many of one session");
+        note(&mut open, 7, "session.completed", "");
+        assert_eq!((open.sessions.len(), open.bytes), (0, 0));
     }
 
     #[test]
