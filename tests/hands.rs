@@ -154,10 +154,7 @@ impl HandsRig {
         };
         rig.input(Input::Start);
         rig.link(LinkEvent::Connected);
-        // Nothing is asked before the first question.
-        rig.over = true;
         rig.wait(2000);
-        rig.over = false;
         rig.ask(false);
         rig
     }
@@ -362,9 +359,9 @@ impl HandsRig {
         self.go_on();
     }
 
-    /// Closes a decided question, and asks the next one.
+    /// Closes a question that was decided by keys, and asks the next one.
     fn go_on(&mut self) {
-        if self.model.is_closed() && !self.over {
+        if self.keys > 0 && self.model.is_closed() && !self.over {
             match self.asker {
                 QuestionSource::Producer => {
                     self.event("session.completed", json!({"summary_normal": "Done."}))
