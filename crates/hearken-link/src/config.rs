@@ -548,7 +548,11 @@ impl Config {
                 most: 60_000,
             },
         )?;
-        range(self.scanning.fits(), "scanning.prompts", AcceptedValues::Prompts)?;
+        range(
+            self.scanning.fits(),
+            "scanning.prompts",
+            AcceptedValues::Prompts,
+        )?;
         range(
             self.questions.arm_ms <= 10_000,
             "questions.arm_ms",

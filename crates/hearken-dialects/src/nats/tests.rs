@@ -196,8 +196,8 @@ fn an_event_is_passed_on_with_the_machine_of_its_subject() {
 
 #[test]
 fn a_machine_that_does_not_repeat_all_its_questions_is_told_of_once() {
-    let mut bench = Bench::joined();
-    let told = |bench: &mut Bench, host: &str, forgets| {
+    let mut bench = NatsBench::joined();
+    let told = |bench: &mut NatsBench, host: &str, forgets| {
         let event = standing_of(host, "bridge1", forgets);
         let told = phrases(&bench.event(host, &event));
         told.contains(&"bridge.forgets")

@@ -340,10 +340,10 @@ fn a_person_hears_once_that_a_bridge_does_not_repeat_all_questions() {
             |one: &&Out| matches!(one, Out::Tell(phrase) if phrase.key == "bridge.forgets");
         out.iter().filter(is_loss).count()
     };
-    let full = Report::Standing(Standing {
+    let full = BridgeReport::Standing(BridgeAbilities {
         host: "build-3".to_owned(),
         forgets: true,
-        ..Standing::default()
+        ..BridgeAbilities::default()
     });
     let full = full.to_event("build-3", "b", 1, at());
     assert_eq!(told(&bench.frame(full.clone())), 1);
