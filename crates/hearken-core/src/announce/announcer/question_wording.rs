@@ -585,11 +585,9 @@ pub(super) fn told(question: &Question, sessions: &Sessions, now: Now) -> Option
 
 /// Returns the same for words below a head that states the time.
 fn headed(question: &Question, sessions: &Sessions) -> Option<TimeLeft> {
-    sessions.expires(question)?;
-    Some(match sessions.is_age_known(question) {
-        true => TimeLeft::Headed,
-        false => TimeLeft::Unknown,
-    })
+    let states = [TimeLeft::Unknown, TimeLeft::Headed];
+    let known = usize::from(sessions.is_age_known(question));
+    sessions.expires(question).map(|_| states[known])
 }
 
 fn cut(text: &str, longest: usize) -> String {
