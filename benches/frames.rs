@@ -30,13 +30,13 @@ const ANSWER: &str = "The sum was *wrong*, see [the rules](https://shop.example/
 - Prices are rounded once, at the end.\n- [x] Tests pass\n\n```python\ndef total(prices, discount=0):\n    \
 # What is to be paid.\n    return max(0, sum(prices) - discount)\n```\n\nRun `make check` before you merge.\n";
 
-struct Full {
+struct FullFace {
     app: App,
     now: Now,
     sent: u64,
 }
 
-impl Full {
+impl FullFace {
     fn new() -> Self {
         let now = Now {
             monotonic: Duration::from_secs(1),
@@ -127,8 +127,8 @@ impl Full {
     }
 }
 
-fn answers() -> Full {
-    Full::new().fill(|full| full.say(ANSWER))
+fn answers() -> FullFace {
+    FullFace::new().fill(|full| full.say(ANSWER))
 }
 
 #[divan::bench]
@@ -138,7 +138,7 @@ fn answers_with_tables_and_code(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn one_long_answer(bencher: Bencher<'_, '_>) {
-    let mut full = Full::new();
+    let mut full = FullFace::new();
     full.say(&ANSWER.repeat(ENTRIES / 12));
     full.measure(bencher);
 }
@@ -153,7 +153,7 @@ fn a_long_block_of_code(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn calls(bencher: Bencher<'_, '_>) {
-    let full = Full::new().fill(|full| {
+    let full = FullFace::new().fill(|full| {
         let id = format!("call_{}", full.sent);
         let fields = json!({"tool": "read", "tool_call_id": id, "summary_normal": "Reading a file."});
         full.event("tool.invoked", fields);

@@ -89,18 +89,18 @@ fn pipeline(chunks: &[(&str, u64)], words: &Words) -> usize {
 }
 
 /// A text and its name.
-struct Text {
+struct NamedText {
     name: &'static str,
     text: String,
 }
 
-impl fmt::Display for Text {
+impl fmt::Display for NamedText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
 }
 
-static TEXTS: LazyLock<Vec<Text>> = LazyLock::new(|| {
+static TEXTS: LazyLock<Vec<NamedText>> = LazyLock::new(|| {
     let texts = [
         ("prose, 1 MB", PROSE.repeat((1 << 20) / PROSE.len())),
         ("prose, 10 MB", PROSE.repeat(10 * (1 << 20) / PROSE.len())),
@@ -138,11 +138,11 @@ static TEXTS: LazyLock<Vec<Text>> = LazyLock::new(|| {
             "هذه الدالة تعود الآن مبكرا، وقد نجحت كل الاختبارات. هل تريد شيئا آخر؟ ".repeat((1 << 20) / 125),
         ),
     ];
-    let text = |(name, text)| Text { name, text };
+    let text = |(name, text)| NamedText { name, text };
     texts.map(text).into()
 });
 
-fn texts() -> impl Iterator<Item = &'static Text> {
+fn texts() -> impl Iterator<Item = &'static NamedText> {
     TEXTS.iter()
 }
 
@@ -151,7 +151,7 @@ mod texts_through {
     use super::*;
 
     #[divan::bench(args = texts())]
-    fn unicode_segmentation(bencher: Bencher, text: &Text) {
+    fn unicode_segmentation(bencher: Bencher, text: &NamedText) {
         let run = || {
             black_box(text.text.as_str())
                 .split_sentence_bounds()
@@ -163,7 +163,7 @@ mod texts_through {
     }
 
     #[divan::bench(args = texts())]
-    fn sentence(bencher: Bencher, text: &Text) {
+    fn sentence(bencher: Bencher, text: &NamedText) {
         let chunks = chunks(&text.text);
         bencher
             .counter(BytesCount::of_str(&text.text))
@@ -171,7 +171,7 @@ mod texts_through {
     }
 
     #[divan::bench(args = texts())]
-    fn all_three(bencher: Bencher, text: &Text) {
+    fn all_three(bencher: Bencher, text: &NamedText) {
         let (chunks, words) = (chunks(&text.text), Words::default());
         bencher
             .counter(BytesCount::of_str(&text.text))

@@ -23,7 +23,7 @@ use hearken::bench::Flood;
 use hearken::config::Config;
 use hearken::linear::{LineWriter, Page};
 use hearken::link::{Frame, LinkEvent, LinkId};
-use hearken::protocol::{CORE_CONTEXT, KeyRing, Now, OWN_CONTEXT, Recent, TRANSLATED};
+use hearken::protocol::{CORE_CONTEXT, KeyRing, Now, OWN_CONTEXT, RecentValues, TRANSLATED};
 use hearken::session::Sessions;
 use hearken::transport::EventStream;
 use hearken::voice::VoiceEvent;
@@ -50,7 +50,7 @@ const LINK: LinkId = LinkId(0);
 /// An event with the same fields as the flood's, without any checks.
 #[derive(Deserialize)]
 #[allow(dead_code, reason = "reading them is what is measured")]
-struct Bare {
+struct BareEvent {
     #[serde(rename = "@context")]
     context: serde_json::Value,
     #[serde(rename = "type")]
@@ -100,12 +100,12 @@ struct Hints {
 #[derive(Deserialize)]
 #[allow(dead_code, reason = "reading them is what is measured")]
 struct Extensions {
-    hearken: Own,
+    hearken: ExtensionFields,
 }
 
 #[derive(Deserialize)]
 #[allow(dead_code, reason = "reading them is what is measured")]
-struct Own {
+struct ExtensionFields {
     translated: String,
     thread: String,
 }
@@ -199,7 +199,7 @@ fn now() -> Now {
 
 /// The part that decodes and relates events, and words them.
 struct Core {
-    recent: Recent,
+    recent: RecentValues,
     sessions: Sessions,
     announcer: Announcer,
 }
@@ -208,7 +208,7 @@ impl Core {
     fn begun(starts: &[String], phrases: &Arc<Phrases>) -> Self {
         let settings = Config::default().announce;
         let mut core = Self {
-            recent: Recent::default(),
+            recent: RecentValues::default(),
             sessions: Sessions::default(),
             announcer: Announcer::new(settings, Arc::clone(phrases), Manner::Lines),
         };
@@ -232,14 +232,14 @@ impl Core {
 }
 
 /// The whole pipeline, driven as the loop drives it when it can't keep up.
-struct Whole {
+struct WholePipeline {
     app: App,
     lines: Option<LineWriter>,
     /// The frames, as a transport delivers them.
     frames: Vec<Frame>,
 }
 
-impl Whole {
+impl WholePipeline {
     fn begun(load: &Load, phrases: &Arc<Phrases>, voice: VoiceWish, writes: bool) -> Self {
         let app = App::new(Setup {
             config: Config::default(),
@@ -337,8 +337,8 @@ fn stage<T>(bencher: Bencher, ready: impl Fn() -> T, run: impl Fn(&mut T)) {
 }
 
 fn whole(bencher: Bencher, load: &Load, voice: VoiceWish, writes: bool) {
-    let ready = || Whole::begun(load, &PHRASES, voice, writes);
-    stage(bencher, ready, Whole::run);
+    let ready = || WholePipeline::begun(load, &PHRASES, voice, writes);
+    stage(bencher, ready, WholePipeline::run);
 }
 
 #[divan::bench_group(sample_count = 5, sample_size = 1)]
@@ -349,7 +349,7 @@ mod stages {
     fn serde_json_alone(bencher: Bencher, load: &Load) {
         let run = |(): &mut ()| {
             for text in &load.events {
-                black_box(serde_json::from_str::<Bare>(black_box(text)).unwrap());
+                black_box(serde_json::from_str::<BareEvent>(black_box(text)).unwrap());
             }
         };
         stage(bencher, || (), run);
@@ -369,12 +369,12 @@ mod stages {
 
     #[divan::bench(args = loads())]
     fn events(bencher: Bencher, load: &Load) {
-        let run = |recent: &mut Recent| {
+        let run = |recent: &mut RecentValues| {
             for text in &load.events {
                 black_box(recent.decode(text).unwrap());
             }
         };
-        stage(bencher, Recent::default, run);
+        stage(bencher, RecentValues::default, run);
     }
 
     #[divan::bench(args = loads())]
@@ -410,8 +410,8 @@ mod stages {
 
     #[divan::bench(args = loads())]
     fn bytes_to_lines_and_utterances(bencher: Bencher, load: &Load) {
-        let ready = || Whole::begun(load, &PHRASES, VoiceWish::Speak, true);
-        let run = |whole: &mut Whole| pieces(&load.bytes, |frames| whole.take(frames));
+        let ready = || WholePipeline::begun(load, &PHRASES, VoiceWish::Speak, true);
+        let run = |whole: &mut WholePipeline| pieces(&load.bytes, |frames| whole.take(frames));
         stage(bencher, ready, run);
     }
 }

@@ -3,13 +3,13 @@
 //! Responsibilities: flags and their help, and applying flags to the settings. Not here: what a command does
 //! (`runtime`), how a source is reached (`transport`).
 
-mod bridging;
-mod choices;
-mod measuring;
-mod said;
-mod speaking;
-mod tool_serving;
-mod values;
+mod bench_arguments;
+mod bridge_arguments;
+mod flag_origins;
+mod flag_values;
+mod mcp_flags;
+mod speech_flags;
+mod word_values;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,14 +24,14 @@ use crate::config::{
 };
 
 pub use crate::config::HookedAgent;
-pub use bridging::Bridging;
-pub use choices::{HookAction, TraceFormat};
-pub use measuring::Measuring;
-pub use said::said;
-pub use speaking::Speaking;
-pub use tool_serving::ToolServing;
-pub use values::BadValue;
-use values::{retries, speed, until, width};
+pub use bench_arguments::BenchArguments;
+pub use bridge_arguments::BridgeArguments;
+pub use flag_origins::said;
+pub use flag_values::BadValue;
+use flag_values::{retries, speed, until, width};
+pub use mcp_flags::ToolServing;
+pub use speech_flags::SpeechFlags;
+pub use word_values::{HookAction, TraceFormat};
 
 /// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
 #[derive(Debug, Parser)]
@@ -130,7 +130,7 @@ pub enum Command {
         name: Option<String>,
         /// How it speaks.
         #[command(flatten)]
-        speaking: Speaking,
+        speaking: SpeechFlags,
         /// The agent that the editor would have started, without a shell, and its arguments
         #[arg(value_name = "COMMAND", last = true, required = true)]
         program: Vec<OsString>,
@@ -143,7 +143,7 @@ pub enum Command {
         name: String,
         /// How it speaks.
         #[command(flatten)]
-        speaking: Speaking,
+        speaking: SpeechFlags,
     },
     /// Speak the events of an acp-proxy; hearken starts it by itself
     #[command(hide = true)]
@@ -153,14 +153,14 @@ pub enum Command {
         name: String,
         /// How it speaks.
         #[command(flatten)]
-        speaking: Speaking,
+        speaking: SpeechFlags,
     },
     /// Offer this machine's agents to hearken on another machine
     ///
     /// Whatever the sources report is offered again as AAEP, without a face or a voice. Watchers follow it with
     /// hearken watch, answer, prompt and stop; the bridge itself decides nothing. For example:
     /// hearken watch -- ssh build-3 hearken bridge claude --serve -
-    Bridge(Bridging),
+    Bridge(BridgeArguments),
     /// Play a recording as if it were live
     Replay {
         /// A recording: one event a line
@@ -272,7 +272,7 @@ pub enum Command {
     /// Without options it takes a minute at most; it needs space for the events in the temporary folder, and no
     /// network.
     #[command(hide = true)]
-    Bench(Measuring),
+    Bench(BenchArguments),
     /// Speak with the platform's own speech, in a separate process; hearken starts it by itself
     #[command(hide = true)]
     SystemVoice {

@@ -26,10 +26,10 @@
 //! braille display or a program, nothing is inserted: they read in the order of the letters, and some would spell the
 //! sign.
 
-mod again;
 mod json;
-mod parts;
+mod line_cache;
 mod rows;
+mod speaker_rows;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +43,7 @@ use crate::session::SessionKey;
 
 pub use json::json;
 
-use again::{ClockWords, Labels, OwnWords};
+use line_cache::{ClockWords, Labels, OwnWords};
 use rows::{Beginning, Continuation, Label, TimePlace, isolated, place_of, put};
 
 /// How long after an agent's words its next ones need no label: later, a person may have forgotten whose turn it was,

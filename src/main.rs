@@ -10,12 +10,15 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use clap_complete::CompleteEnv;
 use hearken::app::Exit;
-use hearken::bench::{self, Ended, Unmeasured};
+use hearken::bench::{self, BenchEnd, Unmeasured};
 use hearken::cli::{self, Cli, Command, Options, TraceFormat};
 use hearken::doctor;
 use hearken::guide;
 use hearken::inspect::{Format, Verdict};
-use hearken::runtime::{self, Earlier, Failure, Offered, Proxied, Serving, Unwritten, Wanted};
+use hearken::runtime::{
+    self, AgentCall, ConversationToContinue, DemoServing, OfferOutcome, ProxyListener,
+    RequestFailure, Unwritten,
+};
 
 fn main() -> ExitCode {
     runtime::end_on_panic();
@@ -56,7 +59,7 @@ fn main() -> ExitCode {
         program,
     } = cli.command
     {
-        let wanted = Proxied {
+        let wanted = ProxyListener {
             name,
             program,
             speaking,
@@ -124,7 +127,8 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                     Verdict::Bad => Exit::NoSource,
                     Verdict::Unusable => {
                         anyhow::bail!(
-                            Failure::new("call.no_event").with("name", runtime::shown(&file))
+                            RequestFailure::new("call.no_event")
+                                .with("name", runtime::shown(&file))
                         )
                     }
                 },
@@ -148,7 +152,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             ..
         } if !serve.is_empty() => {
             let pipes = serve.iter().any(|place| place == "-");
-            let serving = Serving {
+            let serving = DemoServing {
                 places: serve,
                 scenario,
                 sign,
@@ -176,10 +180,10 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             program,
             options,
         } => match runtime::offered(sources, &program, &options).await? {
-            Offered::Follow(sources) => {
+            OfferOutcome::Follow(sources) => {
                 runtime::run(runtime::watch(&sources, program, &options)?).await
             }
-            Offered::Leave(exit) => Ok(exit),
+            OfferOutcome::Leave(exit) => Ok(exit),
         },
         Command::Run {
             list: true,
@@ -201,11 +205,11 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             list: _,
         } => {
             let earlier = match (go_on, resume) {
-                (true, _) => Earlier::Last,
-                (false, true) => Earlier::Chosen,
-                (false, false) => Earlier::None,
+                (true, _) => ConversationToContinue::Last,
+                (false, true) => ConversationToContinue::Chosen,
+                (false, false) => ConversationToContinue::None,
             };
-            let wanted = Wanted {
+            let wanted = AgentCall {
                 agent,
                 program,
                 folder: cwd,
@@ -261,10 +265,10 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 json: wanted.json,
             };
             match bench::run(request, runtime::phrases_for(None, &wanted.language)?).await {
-                Ok(Ended::Measured) => Ok(Exit::Clean),
+                Ok(BenchEnd::Measured) => Ok(Exit::Clean),
                 // An interrupt or a termination ends the measuring.
-                Ok(Ended::Interrupted) | Err(Unmeasured::Over) => Ok(Exit::Interrupted),
-                Ok(Ended::Terminated) => Ok(Exit::Terminated),
+                Ok(BenchEnd::Interrupted) | Err(Unmeasured::Over) => Ok(Exit::Interrupted),
+                Ok(BenchEnd::Terminated) => Ok(Exit::Terminated),
                 // A reader that closes the pipe has read enough.
                 Err(Unmeasured::Unwritten(error))
                     if error.kind() == std::io::ErrorKind::BrokenPipe =>
@@ -274,7 +278,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 Err(Unmeasured::Unwritten(error)) => Err(Unwritten(error).into()),
                 Err(Unmeasured::Refused(error)) => Err(error.into()),
                 Err(Unmeasured::Failed(code)) => {
-                    anyhow::bail!(Failure::new("call.unmeasured").with("code", code))
+                    anyhow::bail!(RequestFailure::new("call.unmeasured").with("code", code))
                 }
             }
         }
@@ -348,7 +352,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 Some(page) => print(page.text.as_bytes()),
                 None => {
                     anyhow::bail!(
-                        Failure::new("call.page")
+                        RequestFailure::new("call.page")
                             .with("name", format!("{:?}", page.unwrap_or_default()))
                     )
                 }

@@ -8,42 +8,42 @@
 //! flood, polling, waking and writing cost more than the events themselves. Events of a slow stream are handled one by
 //! one.
 
-mod agents;
-mod bridging;
-mod brokered;
-mod chosen;
+mod agent_commands;
+mod agent_offer;
+mod bridge_run;
+mod broker_place;
+mod capture_commands;
+mod chosen_sources;
 pub(crate) mod codex_home;
-mod decisions;
-mod desk;
-mod editor;
-mod facing;
-mod failure;
-mod feed;
-mod hooked;
-mod input;
-mod live;
-mod look;
+mod cursor_replies;
+mod decision_identity;
+mod demo_server;
+mod external_editor;
+mod face_choice;
+mod face_output;
+mod face_screen;
+mod guide_files;
+mod hook_commands;
+mod input_facts;
+mod keyboard_modes;
+mod line_terminal;
+mod live_check;
 mod missing_voice;
-mod modes;
-pub(crate) mod nearby;
-mod offer;
-mod output;
-mod pages;
+pub(crate) mod nearby_agents;
+mod output_writer;
 mod panics;
-mod plan;
-mod proxied;
-mod replies;
-mod running;
-mod screen;
-mod serving;
-mod setting_up;
-pub(crate) mod settings;
-mod signs;
-pub(crate) mod sources;
+mod person_wording;
+mod proxy_listener;
+mod request_failure;
+mod run_plan;
+mod running_programs;
+pub(crate) mod settings_file;
+mod setup_terminal;
+mod source_feed;
+pub(crate) mod source_links;
 mod surroundings;
+mod terminal_signs;
 pub(crate) mod versions;
-mod wording;
-mod writer;
 
 use std::time::{Duration, Instant};
 
@@ -58,35 +58,35 @@ use crate::transport::{LinkHandle, LinkNews, LinkSettings, Recorder, Source};
 use crate::voice::{self, VoiceHandle, VoiceSink};
 
 pub(crate) use crate::app::told;
-pub use crate::dialect::Earlier;
+pub use crate::dialect::ConversationToContinue;
 /// Runs the process that speaks with the platform's own speech.
 pub use crate::voice::system::run_child as system_voice;
-pub(crate) use agents::{Startable, is_there, startable};
-pub use agents::{Wanted, agents};
-pub use bridging::{bridge, bridge_words};
-pub(crate) use brokered::durable;
-pub use facing::Face;
-pub(crate) use facing::{Terminals, choose_face};
-pub use failure::Failure;
-pub(crate) use failure::{source as of_source, tls as of_tls};
-pub use hooked::{HookRequest, hooks, relay, serve_tools};
-pub use live::check;
-pub use look::{shown, trace};
-pub use offer::{Offered, offered};
-pub use pages::{scenario_names, source_names, write_pages};
+pub use agent_commands::{AgentCall, agents};
+pub(crate) use agent_commands::{StartCandidate, is_there, startable};
+pub use agent_offer::{OfferOutcome, offered};
+pub use bridge_run::{bridge, bridge_words};
+pub(crate) use broker_place::durable;
+pub use capture_commands::{shown, trace};
+pub use demo_server::{DemoServing, serve};
+pub use face_choice::Face;
+pub(crate) use face_choice::{Terminals, choose_face};
+pub use guide_files::{scenario_names, source_names, write_pages};
+pub use hook_commands::{HookRequest, hooks, relay, serve_tools};
+pub use live_check::check;
 pub use panics::end_on_panic;
-pub use plan::{Plan, acp_speak, demo, list, replay, run_agent, say, watch};
-pub use proxied::{Proxied, acp_listen, acp_proxy};
-pub use serving::{Serving, serve};
-pub use setting_up::set_up;
-pub use wording::{fault, phrases, phrases_for};
+pub use person_wording::{fault, phrases, phrases_for};
+pub use proxy_listener::{ProxyListener, acp_listen, acp_proxy};
+pub use request_failure::RequestFailure;
+pub(crate) use request_failure::{source as of_source, tls as of_tls};
+pub use run_plan::{Plan, acp_speak, demo, list, replay, run_agent, say, watch};
+pub use setup_terminal::set_up;
 
-use editor::Editor;
-use feed::Feeds;
-use input::{Inputs, Upheaval};
-use output::FaceOutput;
+use external_editor::Editor;
+use face_output::FaceOutput;
+use input_facts::{Inputs, Upheaval};
+use output_writer::WriteFault;
+use source_feed::SourceFeeds;
 use surroundings::Surroundings;
-use writer::Broken;
 
 /// The shortest time between two full-screen redraws.
 const FRAME: Duration = Duration::from_millis(33);
@@ -145,7 +145,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         reads_keys,
     )?;
     let mut surroundings = Surroundings::of(&plan, started);
-    let mut feeds = Feeds::open(plan.feeds, plan.links)?;
+    let mut feeds = SourceFeeds::open(plan.feeds, plan.links)?;
     let mut shell = Shell {
         recorder,
         voice,
@@ -276,10 +276,10 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 output.give_up();
                 queue.push(Input::Terminate);
             }
-            Some(Broken::Gone) => {
+            Some(WriteFault::Gone) => {
                 shell.exit.get_or_insert(Exit::Clean);
             }
-            Some(Broken::Failed(error)) => {
+            Some(WriteFault::Failed(error)) => {
                 unwritten = Some(Unwritten(error));
                 shell.exit.get_or_insert(Exit::Clean);
             }
@@ -329,7 +329,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     }
     feeds.close().await;
     // The last lines may be the ones that could not be written.
-    if let Some(Broken::Failed(error)) = output.writer().broken() {
+    if let Some(WriteFault::Failed(error)) = output.writer().broken() {
         unwritten = Some(Unwritten(error));
     }
     // The app owns nothing that must be shut down, and the process memory is freed as a whole: dropping thousands of
@@ -353,7 +353,7 @@ pub struct Unwritten(#[source] pub std::io::Error);
 /// # Errors
 /// When the signal handler can't be installed.
 pub fn survive_large_files() -> std::io::Result<()> {
-    crate::platform::signals::survive_large_files()
+    crate::platform::system_signals::survive_large_files()
 }
 
 /// Ends any started programs that are still running, for an exit that waits for nothing.
@@ -422,7 +422,7 @@ impl Shell {
         &mut self,
         input: Input,
         app: &mut App,
-        feeds: &mut Feeds,
+        feeds: &mut SourceFeeds,
         inputs: &mut Inputs,
         output: &mut FaceOutput,
         at: Now,
@@ -440,7 +440,7 @@ impl Shell {
         &mut self,
         effects: &mut Vec<Effect>,
         app: &App,
-        feeds: &mut Feeds,
+        feeds: &mut SourceFeeds,
         inputs: &mut Inputs,
         output: &mut FaceOutput,
         at: Now,
@@ -486,7 +486,7 @@ impl Shell {
             return;
         }
         if let Err(error) = recorder.news(at.wall, link.0, event) {
-            let failure = failure::recording(&error);
+            let failure = request_failure::recording(&error);
             self.happened.push(Input::RecordingFailed(failure));
         }
     }
@@ -508,7 +508,7 @@ impl Shell {
             }
         };
         if let Err(error) = recorded {
-            let failure = failure::recording(&error);
+            let failure = request_failure::recording(&error);
             self.happened.push(Input::RecordingFailed(failure));
         }
     }
@@ -517,7 +517,7 @@ impl Shell {
         &mut self,
         effects: &mut Vec<Effect>,
         app: &App,
-        feeds: &mut Feeds,
+        feeds: &mut SourceFeeds,
         output: &mut FaceOutput,
         at: Now,
     ) {
@@ -539,7 +539,7 @@ impl Shell {
                 Effect::Farewell(words) => output.farewell(words),
                 Effect::Title(title) => output.title(title.as_deref()),
                 Effect::Remember(delivery) => {
-                    let outcome = settings::remember(&delivery);
+                    let outcome = settings_file::remember(&delivery);
                     let outcome = outcome.map_err(|failure| failure.reason().clone());
                     self.happened.push(Input::Remembered(outcome));
                 }

@@ -22,7 +22,7 @@ const PARTS: &[&str] = &[
 ];
 
 /// The structs that every part may use, by the file or folder that owns each.
-const LENT: &[&str] = &["activity", "answers", "face", "holding", "signals"];
+const LENT: &[&str] = &["activity", "face", "holding", "key_replies", "signals"];
 
 #[test]
 fn what_app_is_made_of_knows_nothing_of_app() {

@@ -32,21 +32,21 @@ use hearken::voice::{Surroundings, VoiceEvent, VoiceHandle, VoiceSink, open_in};
 use rustix::process::{Pid, Signal};
 use tokio::sync::mpsc;
 
-#[path = "audio/cue.rs"]
-mod cue;
-#[path = "audio/daemon.rs"]
-mod daemon;
-#[path = "audio/delivery.rs"]
-mod delivery;
-#[path = "audio/latency.rs"]
-mod latency;
+#[path = "audio/failing_daemon.rs"]
+mod failing_daemon;
+#[path = "audio/heard_cues.rs"]
+mod heard_cues;
+#[path = "audio/heard_delivery.rs"]
+mod heard_delivery;
+#[path = "audio/heard_questions.rs"]
+mod heard_questions;
 #[path = "audio/phonemes.rs"]
 mod phonemes;
-#[path = "audio/questions.rs"]
-mod questions;
+#[path = "audio/sound_latency.rs"]
+mod sound_latency;
 #[cfg(feature = "system-voice")]
-#[path = "audio/system.rs"]
-mod system;
+#[path = "audio/system_voice.rs"]
+mod system_voice;
 
 /// Returns the words of a reason as they are heard.
 fn said_of(reason: &hearken::announce::Reason) -> String {
@@ -96,13 +96,13 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// A sound system in its own folder.
-struct Rig {
+struct SoundRig {
     daemon: Option<Process>,
     pulse: Option<Process>,
     folder: PathBuf,
 }
 
-impl Rig {
+impl SoundRig {
     /// Creates a folder with the daemon's settings, without starting anything.
     fn folder() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -237,7 +237,7 @@ impl Rig {
                     .chunks_exact(2)
                     .map(|pair| i16::from_le_bytes([pair[0], pair[1]]))
                     .collect();
-                kept.lock().unwrap().push(Chunk { at, samples });
+                kept.lock().unwrap().push(AudioChunk { at, samples });
             }
         });
         let recorder = Recorder {
@@ -251,7 +251,7 @@ impl Rig {
     }
 }
 
-impl Drop for Rig {
+impl Drop for SoundRig {
     fn drop(&mut self) {
         // A daemon that went into the background is known only by its file.
         if let Ok(pid) = std::fs::read_to_string(self.folder.join("daemon.pid"))
@@ -269,7 +269,7 @@ impl Drop for Rig {
     }
 }
 
-struct Chunk {
+struct AudioChunk {
     at: Instant,
     samples: Vec<i16>,
 }
@@ -281,7 +281,7 @@ fn is_loud(sample: &i16) -> bool {
 /// The recorded sound, with its times.
 struct Recorder {
     _process: Process,
-    heard: Arc<Mutex<Vec<Chunk>>>,
+    heard: Arc<Mutex<Vec<AudioChunk>>>,
 }
 
 impl Recorder {
@@ -401,7 +401,7 @@ const LONG: &str = "The agent wants to send an email to Bob with the subject lun
 
 #[tokio::test]
 async fn hello_can_be_heard() {
-    let rig = Rig::new();
+    let rig = SoundRig::new();
     let (handle, mut events) = open(rig.surroundings());
     ready(&mut events).await;
     let recorder = rig.record();
@@ -428,7 +428,7 @@ async fn hello_can_be_heard() {
 
 #[tokio::test]
 async fn a_stop_is_silence_within_100_ms() {
-    let rig = Rig::new();
+    let rig = SoundRig::new();
     let (handle, mut events) = open(rig.surroundings());
     ready(&mut events).await;
     let recorder = rig.record();
@@ -492,7 +492,7 @@ async fn own_words_are_higher(
 
 #[tokio::test]
 async fn own_words_sound_higher_than_an_agents() {
-    let rig = Rig::new();
+    let rig = SoundRig::new();
     let (handle, mut events) = open(rig.surroundings());
     ready(&mut events).await;
     own_words_are_higher(&handle, &mut events, &rig.record()).await;
@@ -500,7 +500,7 @@ async fn own_words_sound_higher_than_an_agents() {
 
 #[tokio::test]
 async fn a_newer_utterance_is_heard_instead_of_the_older_ones() {
-    let rig = Rig::new();
+    let rig = SoundRig::new();
     let (handle, mut events) = open(rig.surroundings());
     ready(&mut events).await;
     for number in 1..=30 {
@@ -521,7 +521,7 @@ async fn a_newer_utterance_is_heard_instead_of_the_older_ones() {
 
 #[tokio::test]
 async fn hostile_words_are_only_words_to_the_real_daemon() {
-    let rig = Rig::new();
+    let rig = SoundRig::new();
     let (handle, mut events) = open(rig.surroundings());
     ready(&mut events).await;
     let texts = [
@@ -540,7 +540,7 @@ async fn hostile_words_are_only_words_to_the_real_daemon() {
 
 #[tokio::test]
 async fn an_unknown_language_is_told_once_and_heard() {
-    let rig = Rig::new();
+    let rig = SoundRig::new();
     let (handle, mut events) = open(rig.surroundings());
     ready(&mut events).await;
     let recorder = rig.record();
@@ -569,7 +569,7 @@ async fn an_unknown_language_is_told_once_and_heard() {
 
 #[tokio::test]
 async fn closing_leaves_silence() {
-    let rig = Rig::new();
+    let rig = SoundRig::new();
     let (handle, mut events) = open(rig.surroundings());
     ready(&mut events).await;
     let recorder = rig.record();

@@ -3,28 +3,28 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use hearken::demo::{DemoSettings, Running, serve};
+use hearken::demo::{DemoSettings, ServedDemo, serve};
 use hearken::producer::Producer;
 use serde_json::{Value, json};
 
-use crate::run::Working;
-use crate::run::agents::Asking;
+use crate::run::AgentFolder;
+use crate::run::scripted_agents::AskingAgent;
 use crate::support::child::{Hearken, command};
-use crate::support::hooks::{Place, STATE, ended, printed};
+use crate::support::hook_relays::{HooksFolder, STATE, ended, printed};
 use crate::support::{PATIENCE, block_on, program, within};
 
 /// A bridge to the demo's agent, at loopback and, where there are sockets, at one of its own.
-struct Bridged {
+struct DemoBridge {
     producer: Producer,
     bridge: Hearken,
     /// The address at loopback.
     address: String,
     folder: tempfile::TempDir,
-    running: Running,
+    running: ServedDemo,
 }
 
 /// Starts a bridge to the demo's agent and lets the test watch it.
-fn with(test: impl FnOnce(&mut Bridged) + Send) {
+fn with(test: impl FnOnce(&mut DemoBridge) + Send) {
     block_on(async {
         let running = serve("127.0.0.1:0", DemoSettings::stepped(3));
         let running = running.await.unwrap();
@@ -42,7 +42,7 @@ fn with(test: impl FnOnce(&mut Bridged) + Send) {
         let address = line.split("http://127.0.0.1:").last().unwrap();
         let port: String = address.chars().take_while(char::is_ascii_digit).collect();
         within("bridge", producer.until_subscribed(1)).await;
-        let mut bridged = Bridged {
+        let mut bridged = DemoBridge {
             producer,
             bridge,
             address: format!("127.0.0.1:{port}"),
@@ -53,7 +53,7 @@ fn with(test: impl FnOnce(&mut Bridged) + Send) {
     });
 }
 
-impl Bridged {
+impl DemoBridge {
     /// Follows it, as this person, at a source.
     fn watch(&self, person: &str, source: &str) -> Hearken {
         let settings = self.folder.path().join(format!("{person}.toml"));
@@ -274,7 +274,7 @@ fn a_token_is_wanted_where_one_is_set() {
     let token = folder.path().join("token");
     std::fs::write(&token, "s3cret\n").unwrap();
     let token = token.to_str().unwrap();
-    let agent = Working::new::<Asking>();
+    let agent = AgentFolder::new::<AskingAgent>();
     let mut call = command(&["bridge", "--serve", "127.0.0.1:0", "--name", "build-3"]);
     call.args(["--serve-token-file", token, "--cwd", agent.path(), "--"]);
     let mut bridge = Hearken::spawn(call.args(&agent.call));
@@ -292,7 +292,7 @@ fn a_token_is_wanted_where_one_is_set() {
 
 #[test]
 fn an_agent_is_prompted_answered_and_stopped_on_another_machine() {
-    let agent = Working::new::<Asking>();
+    let agent = AgentFolder::new::<AskingAgent>();
     let mut call = command(&["watch", "--face", "linear", "--voice", "none"]);
     call.args(["--verbosity", "detailed", "--"])
         .arg(program())
@@ -374,7 +374,7 @@ fn the_calls_of_the_page_can_be_made() {
 /// Claude Code on another machine, by its hooks: the machine is a folder of its own, the person never leaves the lines.
 #[test]
 fn claude_code_is_followed_and_answered_on_another_machine() {
-    let there = Place::new();
+    let there = HooksFolder::new();
     let mut call = command(&["watch", "--face", "linear", "--voice", "none", "--"]);
     call.arg(program())
         .args(["bridge", "claude", "--serve", "-", "--name", "build-3"])
@@ -492,7 +492,7 @@ struct Line {
 }
 
 impl Line {
-    fn open(bridged: &Bridged, person: &str) -> Self {
+    fn open(bridged: &DemoBridge, person: &str) -> Self {
         use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
         let mut request = format!("ws://{}/aaep/v1/ws", bridged.address)
             .into_client_request()

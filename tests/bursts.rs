@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use hearken::demo::{DemoSettings, serve};
 use hearken::producer::PostVerdict;
 
-use crate::support::terminal::Terminal;
+use crate::support::pty_terminal::Terminal;
 use crate::support::{block_on, within};
 
 /// How many bursts each terminal gets, unless `HEARKEN_BURSTS` gives another number.
@@ -19,9 +19,9 @@ const BURSTS: u64 = 6;
 const ARM: Duration = Duration::from_millis(1000);
 
 /// A generator of small random numbers that are the same in every run (splitmix64).
-struct Dice(u64);
+struct BurstDice(u64);
 
-impl Dice {
+impl BurstDice {
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -152,7 +152,7 @@ fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
         let bursts = std::env::var("HEARKEN_BURSTS").map_or(BURSTS, |many| many.parse().unwrap());
         let mut tokens = std::collections::BTreeSet::new();
         for round in 0..bursts {
-            let mut dice = Dice(seed * 1000 + round);
+            let mut dice = BurstDice(seed * 1000 + round);
             agents.hold_before("aaep:agent.awaiting.confirmation");
             let session = agents.start(scenario).unwrap();
             within("gate", agents.until_held()).await;

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 
 use crate::support::child::{Hearken, command};
-use crate::support::stand_in::{StandIn, Talk};
 #[cfg(unix)]
-use crate::support::terminal::Terminal;
+use crate::support::pty_terminal::Terminal;
+use crate::support::stand_in::{ProgramPipes, StandIn};
 use crate::support::{block_on, within};
 
 /// Starts a short run of the demo.
@@ -473,7 +473,7 @@ fn how_the_work_ended_is_the_exit_code_of_who_waits_for_its_end() {
     let stand_in = StandIn::new("", 0);
     let says = Arc::new(Mutex::new(String::new()));
     let text = Arc::clone(&says);
-    stand_in.plays(move |mut talk: Talk| {
+    stand_in.plays(move |mut talk: ProgramPipes| {
         talk.say(&text.lock().unwrap());
         talk.end();
     });

@@ -9,7 +9,7 @@ use hearken::inspect::{Checker, ReportItem, Summary};
 use serde_json::{Value, json};
 
 use super::child::Hearken;
-use super::{Peer, free_port, program};
+use super::{ProducerProcess, free_port, program};
 
 fn check(text: &str) -> (Vec<ReportItem>, Summary) {
     let mut checker = Checker::new();
@@ -220,11 +220,11 @@ const SAME: &[(&str, &[(&str, &str)])] = &[
 ];
 
 /// A stream with one fault: its description, and its events.
-type Faulty = (String, Vec<Value>);
+type FaultyStream = (String, Vec<Value>);
 
 /// Returns every stream that differs from the demo's tour by one small fault: each event missing, repeated,
 /// or moved to the end, and each field of each event with another value.
-fn faults() -> Vec<Faulty> {
+fn faults() -> Vec<FaultyStream> {
     let mut events: Vec<Value> = include_str!("fixtures/tour.jsonl")
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -233,7 +233,7 @@ fn faults() -> Vec<Faulty> {
         // Their checks ignore sequence numbers, which every fault would break, too.
         event.as_object_mut().unwrap().remove("sequence_number");
     }
-    let mut all: Vec<Faulty> = vec![("nothing".to_owned(), events.clone())];
+    let mut all: Vec<FaultyStream> = vec![("nothing".to_owned(), events.clone())];
     for at in 1..events.len() {
         let name = events[at]["type"].as_str().unwrap().to_owned();
         let mut less = events.clone();
@@ -435,7 +435,7 @@ fn capture(program: &str, message: &str, answer: Option<&str>) -> String {
         .join("run.jsonl")
         .to_string_lossy()
         .into_owned();
-    let peer = Peer::start(program, free_port(), &[]);
+    let peer = ProducerProcess::start(program, free_port(), &[]);
     let mut hearken = Hearken::start(&[
         "watch",
         &peer.url(),

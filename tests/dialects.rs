@@ -2,11 +2,11 @@
 
 mod asp;
 mod codex;
-mod program;
-mod sage;
-mod server;
 #[cfg(unix)]
-mod terminal;
+mod codex_socket;
+mod sage;
+mod unnamed_servers;
+mod whole_programs;
 
 use std::time::Duration;
 

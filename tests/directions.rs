@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::json;
 
 use crate::support::child::Hearken;
-use crate::support::terminal::Terminal;
+use crate::support::pty_terminal::Terminal;
 
 const ISOLATE: &str = "\u{2067}";
 

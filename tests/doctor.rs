@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::support::child::command;
 #[cfg(unix)]
-use crate::support::ssip::{FakeSsip, WordsFate, address};
+use crate::support::pty_terminal::Terminal;
 #[cfg(unix)]
-use crate::support::terminal::Terminal;
+use crate::support::scripted_ssip::{FakeSsip, WordsFate, address};
 use crate::support::{block_on, within};
 
 /// An address without a speech-dispatcher.

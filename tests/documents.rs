@@ -15,7 +15,7 @@ use hearken::session::{AgentState, AnomalyKind, Lifecycle, OutputRun, QuestionRu
 
 use crate::support::page::{COLUMNS, wrapped};
 
-mod guide;
+mod help_documents;
 mod phrases;
 
 /// How many words all documents may have together.

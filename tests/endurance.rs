@@ -38,13 +38,13 @@ const MOST_KIB: u64 = 64 * 1024;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server with the plain pair: what is put in is sent as events, what is posted comes back.
-struct Server {
+struct PairServer {
     address: String,
     events: Sender<String>,
     posted: Receiver<Value>,
 }
 
-impl Server {
+impl PairServer {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -118,13 +118,13 @@ fn request(stream: &mut TcpStream) -> (String, Vec<u8>) {
 }
 
 /// Builds the events of the three agents.
-struct Agents {
+struct AgentEvents {
     count: u64,
     start: jiff::Timestamp,
     at: Duration,
 }
 
-impl Agents {
+impl AgentEvents {
     fn event(&mut self, agent: usize, kind: &str, fields: Value) -> String {
         self.count += 1;
         let stamp = self.start + self.at;
@@ -150,7 +150,7 @@ impl Agents {
 
 #[test]
 fn an_hour_of_three_agents_stays_within_64_mib_and_loses_nothing_that_matters() {
-    let server = Server::start();
+    let server = PairServer::start();
     let url = format!("http://{}", server.address);
     let mut child = Command::new(binary())
         .args(["watch", &url, "--face", "linear", "--voice", "none"])
@@ -182,7 +182,7 @@ fn an_hour_of_three_agents_stays_within_64_mib_and_loses_nothing_that_matters() 
             }
         }
     };
-    let mut agents = Agents {
+    let mut agents = AgentEvents {
         count: 0,
         start: jiff::Timestamp::now(),
         at: Duration::ZERO,

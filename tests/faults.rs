@@ -5,19 +5,19 @@
 //! `server`. After the row's broken connection comes a good one, where a question is asked and answered.
 //! The announcements of a fault are in the row word for word, with `S` for the source.
 
-mod duplex;
+mod certificates;
+mod cut_replies;
+mod duplex_peer;
+mod duplex_story;
+mod failing_ways;
+mod fault_server;
 #[cfg(unix)]
-mod program;
-mod reply;
-mod secure;
-mod server;
-mod silence;
+mod program_faults;
+mod silent_servers;
 #[cfg(unix)]
-mod socket;
-mod story;
-mod waiting;
-mod ways;
-mod websocket;
+mod socket_faults;
+mod waiting_servers;
+mod websocket_faults;
 
 use std::time::Duration;
 
@@ -25,7 +25,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::child::Hearken;
-use server::{BEFORE_ANSWER, Exchange, Past, STREAM, Server, Style, Turn, WORDS};
+use fault_server::{
+    BEFORE_ANSWER, FaultServer, LineStyle, ReplayedPast, STREAM, StreamExchange, StreamScript,
+    WORDS,
+};
 
 /// The most memory that a run may use, in bytes. It is far below what the rows send; a build with all
 /// checks needs about 25 MB for itself.
@@ -35,7 +38,7 @@ const PEAK: usize = 64 * 1024 * 1024;
 const SETTINGS: &str = "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 100\n\
     connect_timeout_ms = 1000\nreply_timeout_ms = 1000\n";
 
-use End::{Over, Whole};
+use ServerStoryEnd::{Over, Whole};
 
 const BACK: &str = "The connection to S is back.";
 const CONNECTED: &str = "Connected to S, without a handshake.";
@@ -45,18 +48,18 @@ const NO_ANSWER: &str = "S can't be reached: the connection was closed. It is tr
 
 /// How a story ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum ServerStoryEnd {
     /// The fault passes and everything is heard.
     Whole,
     /// The program ends by itself with this code, because nothing more can be expected.
     Over(i32),
 }
 
-struct Row {
-    turns: &'static [Turn],
-    style: Style,
+struct FaultRow {
+    turns: &'static [StreamScript],
+    style: LineStyle,
     hears: &'static [&'static str],
-    end: End,
+    end: ServerStoryEnd,
 }
 
 /// Defines a test for each row: its name, the style of its lines and its end, its first connections, and
@@ -65,7 +68,7 @@ macro_rules! rows {
     ($($name:ident ($style:ident, $end:expr): $turns:expr => $hears:expr;)*) => {
         $(#[test]
         fn $name() {
-            static ROW: Row = Row { turns: $turns, style: Style::$style, hears: $hears, end: $end };
+            static ROW: FaultRow = FaultRow { turns: $turns, style: LineStyle::$style, hears: $hears, end: $end };
             play_both(stringify!($name), &ROW);
         })*
     };
@@ -166,13 +169,13 @@ rows! {
 }
 
 /// Redirects to the same place.
-fn again(at: &mut Exchange) {
+fn again(at: &mut StreamExchange) {
     at.status("307 Temporary Redirect", "Location: /events\r\n");
 }
 
 /// Sends the first bytes of its head and of an event at one per second, which takes longer than every
 /// limit in the settings, and the rest byte by byte.
-fn slowly(at: &mut Exchange) {
+fn slowly(at: &mut StreamExchange) {
     let second = Duration::from_secs(1);
     let text = at.log.range(1, BEFORE_ANSWER);
     at.dribble(&STREAM.as_bytes()[..2], second);
@@ -182,24 +185,24 @@ fn slowly(at: &mut Exchange) {
 }
 
 /// Sends what comes before an event, and half of it.
-fn half_of(at: &mut Exchange, n: usize) {
+fn half_of(at: &mut StreamExchange, n: usize) {
     let text = at.log.sse(n);
     at.open(n).text(&text[..text.len() / 2]);
 }
 
-fn play_both(name: &str, row: &'static Row) {
+fn play_both(name: &str, row: &'static FaultRow) {
     std::thread::scope(|scope| {
-        for past in [Past::Resumed, Past::Replayed] {
+        for past in [ReplayedPast::Resumed, ReplayedPast::Replayed] {
             scope.spawn(move || play(name, row, past));
         }
     });
 }
 
-fn watch(server: &Server, settings: &TempDir) -> Hearken {
+fn watch(server: &FaultServer, settings: &TempDir) -> Hearken {
     watch_with(server, settings, SETTINGS, &[])
 }
 
-fn watch_with(server: &Server, folder: &TempDir, settings: &str, more: &[&str]) -> Hearken {
+fn watch_with(server: &FaultServer, folder: &TempDir, settings: &str, more: &[&str]) -> Hearken {
     watch_at(server.address(), folder, settings, more)
 }
 
@@ -240,19 +243,19 @@ fn read(lines: &[String]) -> Vec<Value> {
     lines.iter().map(object).collect()
 }
 
-fn play(name: &str, row: &Row, past: Past) {
-    let server = Server::start(row.turns, past, row.style);
+fn play(name: &str, row: &FaultRow, past: ReplayedPast) {
+    let server = FaultServer::start(row.turns, past, row.style);
     let settings = tempfile::tempdir().unwrap();
     let mut child = watch(&server, &settings);
-    if row.end == End::Whole {
+    if row.end == ServerStoryEnd::Whole {
         see_through(&mut child, &format!("{name}, {past:?}"));
     }
     let (code, errors, lines) = child.exit();
     let told = read(&lines);
     let all = lines.join("\n");
     let wanted = match row.end {
-        End::Whole => 0,
-        End::Over(code) => code,
+        ServerStoryEnd::Whole => 0,
+        ServerStoryEnd::Over(code) => code,
     };
     assert_eq!(
         (code, errors.as_str()),
@@ -260,7 +263,7 @@ fn play(name: &str, row: &Row, past: Past) {
         "{name}, {past:?}\n{all}"
     );
     assert_eq!(heard(&told, &server), row.hears, "{name}, {past:?}\n{all}");
-    if row.end == End::Whole {
+    if row.end == ServerStoryEnd::Whole {
         once(&told, &format!("{name}, {past:?}\n{all}"));
         let replies = server.seen(|seen| seen.replies.clone());
         assert_eq!(replies.len(), 1, "{name}, {past:?}: {replies:?}");
@@ -270,7 +273,7 @@ fn play(name: &str, row: &Row, past: Past) {
 }
 
 /// Returns what the person hears about the connection, with `S` for the source.
-fn heard(told: &[Value], server: &Server) -> Vec<String> {
+fn heard(told: &[Value], server: &FaultServer) -> Vec<String> {
     let source = format!("http://{}/events", server.address());
     let heard = heard_of(told).into_iter();
     heard.map(|text| text.replace(&source, "S")).collect()
@@ -309,8 +312,8 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 
 #[test]
 fn what_is_resumed_is_what_came_whole() {
-    let turns: [Turn; 3] = [|at| half_of(at, 1), |at| half_of(at, 4), |_| {}];
-    let server = Server::start(&turns, Past::Resumed, Style::Lf);
+    let turns: [StreamScript; 3] = [|at| half_of(at, 1), |at| half_of(at, 4), |_| {}];
+    let server = FaultServer::start(&turns, ReplayedPast::Resumed, LineStyle::Lf);
     let folder = tempfile::tempdir().unwrap();
     let mut child = watch(&server, &folder);
     child.announced("confirmation", "Send the letter");
@@ -328,8 +331,8 @@ fn what_is_resumed_is_what_came_whole() {
 }
 
 /// Plays the turns and returns how long the wait for the second connection was.
-fn gap(turns: &[Turn]) -> Duration {
-    let server = Server::start(turns, Past::Resumed, Style::Lf);
+fn gap(turns: &[StreamScript]) -> Duration {
+    let server = FaultServer::start(turns, ReplayedPast::Resumed, LineStyle::Lf);
     let folder = tempfile::tempdir().unwrap();
     let settings = "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 3000\n";
     let mut child = watch_with(&server, &folder, settings, &[]);
@@ -339,7 +342,7 @@ fn gap(turns: &[Turn]) -> Duration {
 
 #[test]
 fn a_server_that_names_a_wait_is_left_alone_for_so_long() {
-    let named: [(&str, &[Turn]); 2] = [
+    let named: [(&str, &[StreamScript]); 2] = [
         (
             "retry:",
             &[|at| {
@@ -365,8 +368,8 @@ fn a_server_that_names_a_wait_is_left_alone_for_so_long() {
 
 #[test]
 fn the_token_goes_to_the_servers_own_origin_and_nowhere_else() {
-    let other = Server::start(&[], Past::Resumed, Style::Lf);
-    let turns: [Turn; 2] = [
+    let other = FaultServer::start(&[], ReplayedPast::Resumed, LineStyle::Lf);
+    let turns: [StreamScript; 2] = [
         |at| {
             at.status("307 Temporary Redirect", "Location: /elsewhere\r\n");
         },
@@ -375,7 +378,7 @@ fn the_token_goes_to_the_servers_own_origin_and_nowhere_else() {
             at.status("307 Temporary Redirect", &away);
         },
     ];
-    let server = Server::start(&turns, Past::Resumed, Style::Lf);
+    let server = FaultServer::start(&turns, ReplayedPast::Resumed, LineStyle::Lf);
     server.knows(&other);
     let folder = tempfile::tempdir().unwrap();
     let token = folder.path().join("token");
@@ -383,7 +386,7 @@ fn the_token_goes_to_the_servers_own_origin_and_nowhere_else() {
     let more = ["--token-file", token.to_str().unwrap()];
     let mut child = watch_with(&server, &folder, SETTINGS, &more);
     child.announced("confirmation", "Send the letter");
-    let carried = |server: &Server| -> Vec<Option<String>> {
+    let carried = |server: &FaultServer| -> Vec<Option<String>> {
         server.seen(|seen| {
             let heads = seen
                 .streams
@@ -400,10 +403,10 @@ fn the_token_goes_to_the_servers_own_origin_and_nowhere_else() {
 
 #[test]
 fn a_question_that_outlives_its_connection_is_asked_once_and_answered_on_the_next() {
-    let turns: [Turn; 1] = [|at| {
+    let turns: [StreamScript; 1] = [|at| {
         at.open(BEFORE_ANSWER + 1).gate();
     }];
-    let server = Server::start(&turns, Past::Replayed, Style::Lf);
+    let server = FaultServer::start(&turns, ReplayedPast::Replayed, LineStyle::Lf);
     let folder = tempfile::tempdir().unwrap();
     let mut child = watch(&server, &folder);
     child.announced("confirmation", "Send the letter");

@@ -9,8 +9,8 @@
     reason = "a test fails by panicking, and tells its figures"
 )]
 
-#[path = "order/streams.rs"]
-mod streams;
+#[path = "heard_order/numbered_streams.rs"]
+mod numbered_streams;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
@@ -26,9 +26,9 @@ const EVENTS: &str = include_str!("corpus/events.jsonl");
 const ODD: &str = include_str!("corpus/odd.jsonl");
 
 /// A random number generator (xorshift64*).
-struct Dice(u64);
+struct FuzzDice(u64);
 
-impl Dice {
+impl FuzzDice {
     fn new(name: &str) -> Self {
         let given = std::env::var("HEARKEN_FUZZ_SEED")
             .ok()
@@ -70,7 +70,7 @@ fn seconds() -> Duration {
     Duration::from_secs(seconds)
 }
 
-fn nasty(dice: &mut Dice) -> Value {
+fn nasty(dice: &mut FuzzDice) -> Value {
     match dice.below(16) {
         0 => Value::Null,
         1 => json!(true),
@@ -92,7 +92,7 @@ fn nasty(dice: &mut Dice) -> Value {
 }
 
 /// Changes one place of a value, at any depth.
-fn disturb(dice: &mut Dice, value: &mut Value) {
+fn disturb(dice: &mut FuzzDice, value: &mut Value) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             let keys: Vec<String> = map.keys().cloned().collect();
@@ -130,7 +130,7 @@ fn disturb(dice: &mut Dice, value: &mut Value) {
 }
 
 /// Changes the bytes of a text.
-fn corrupt(dice: &mut Dice, bytes: &mut Vec<u8>, corpus: &[String]) {
+fn corrupt(dice: &mut FuzzDice, bytes: &mut Vec<u8>, corpus: &[String]) {
     if bytes.is_empty() {
         bytes.extend_from_slice(dice.pick(corpus).as_bytes());
     }
@@ -189,7 +189,7 @@ fn corpus() -> Vec<String> {
         .collect()
 }
 
-fn make(dice: &mut Dice, corpus: &[String]) -> String {
+fn make(dice: &mut FuzzDice, corpus: &[String]) -> String {
     let mut text = dice.pick(corpus).clone();
     if let Ok(mut value) = serde_json::from_str::<Value>(&text) {
         for _ in 0..dice.below(5) {
@@ -280,7 +280,7 @@ fn hold(text: &str, decoded: &Decoded) {
 #[test]
 fn the_decoder_survives_anything() {
     let phrases = hearken::announce::Phrases::english().unwrap();
-    let mut dice = Dice::new("decoder");
+    let mut dice = FuzzDice::new("decoder");
     let corpus = corpus();
     let until = Instant::now() + seconds();
     let (mut texts, mut read, mut slowest) = (0_u64, 0_u64, Duration::ZERO);
@@ -406,14 +406,14 @@ const LINKS: usize = 3;
 /// How many turns a run has before everything is restarted.
 const TURNS: u32 = 3000;
 
-struct Run {
+struct FuzzRun {
     sessions: Sessions,
     witness: Witness,
     now: Now,
     sent: Vec<(LinkId, String)>,
 }
 
-impl Run {
+impl FuzzRun {
     fn new() -> Self {
         let mut sessions = Sessions::default();
         for link in 0..LINKS {
@@ -430,7 +430,7 @@ impl Run {
         }
     }
 
-    fn event(&self, dice: &mut Dice, corpus: &[String]) -> String {
+    fn event(&self, dice: &mut FuzzDice, corpus: &[String]) -> String {
         let mut event: Value = serde_json::from_str(dice.pick(corpus).as_str()).unwrap();
         let number = dice.below(5);
         event["event_id"] = json!(format!("evt_{}", dice.next() % 100_000));
@@ -480,7 +480,7 @@ impl Run {
         }
     }
 
-    fn turn(&mut self, dice: &mut Dice, corpus: &[String]) {
+    fn turn(&mut self, dice: &mut FuzzDice, corpus: &[String]) {
         let link = LinkId(dice.below(LINKS));
         match dice.below(24) {
             0 | 1 if !self.sent.is_empty() => {
@@ -513,7 +513,7 @@ impl Run {
         self.now = self.now.after(Duration::from_millis(dice.below(50) as u64));
     }
 
-    fn answer(&mut self, dice: &mut Dice) {
+    fn answer(&mut self, dice: &mut FuzzDice) {
         let open: Vec<QuestionId> = self
             .sessions
             .open_questions()
@@ -565,12 +565,12 @@ impl Run {
 
 #[test]
 fn the_sessions_survive_anything() {
-    let mut dice = Dice::new("sessions");
+    let mut dice = FuzzDice::new("sessions");
     let corpus: Vec<String> = EVENTS.lines().map(str::to_owned).collect();
     let until = Instant::now() + seconds();
     let (mut runs, mut turns, mut asked) = (0_u64, 0_u64, 0);
     while Instant::now() < until {
-        let mut run = Run::new();
+        let mut run = FuzzRun::new();
         for turn in 0..TURNS {
             run.turn(&mut dice, &corpus);
             run.settle();
@@ -590,11 +590,11 @@ fn the_sessions_survive_anything() {
 /// Whatever is cut, lost or reordered in a hundred thousand legal streams, half of them on each of two threads.
 #[test]
 fn what_arrives_is_heard_in_order() {
-    let mut dice = Dice::new("order");
+    let mut dice = FuzzDice::new("order");
     let seeds: Vec<u64> = (0..100_000).map(|_| dice.next()).collect();
     std::thread::scope(|scope| {
         for half in seeds.chunks(seeds.len() / 2) {
-            scope.spawn(|| half.iter().copied().for_each(streams::play));
+            scope.spawn(|| half.iter().copied().for_each(numbered_streams::play));
         }
     });
 }

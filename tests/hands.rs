@@ -7,7 +7,7 @@
 #![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 
 mod model;
-mod shifting;
+mod shifting_calls;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use hearken::link::{Frame, LinkEvent, LinkId};
 use hearken::protocol::{KeyRing, Now};
 use serde_json::{Value, json};
 
-use model::{Model, Step};
+use model::{ByteReads, Model};
 
 const KEYS: (usize, usize) = (8000, 1_000_000);
 
@@ -40,9 +40,9 @@ fn as_many((part, all): (usize, usize)) -> usize {
 }
 
 /// A random number generator (xorshift64*).
-pub struct Dice(pub u64);
+pub struct HandsDice(pub u64);
 
-impl Dice {
+impl HandsDice {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -65,7 +65,7 @@ impl Dice {
 
 /// How much the terminal shows of what is written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Glass {
+enum ScreenBehaviour {
     Shows,
     /// It accepts nothing.
     Stopped,
@@ -75,7 +75,7 @@ enum Glass {
 
 /// Who asks the questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asker {
+enum QuestionSource {
     /// An AAEP producer, in one step or in two.
     Producer,
     /// A running agent, whose permissions state no risk.
@@ -83,12 +83,12 @@ enum Asker {
 }
 
 /// A person at a terminal that always has a question open.
-struct Rig {
-    asker: Asker,
+struct HandsRig {
+    asker: QuestionSource,
     app: App,
     now: Now,
     reader: KeyReader,
-    glass: Glass,
+    glass: ScreenBehaviour,
     model: Model,
     asked: u64,
     events: u64,
@@ -128,11 +128,11 @@ fn app(dialect: Dialect, carrier: Carrier, phrases: &Arc<Phrases>) -> App {
     })
 }
 
-impl Rig {
-    fn new(asker: Asker, phrases: &Arc<Phrases>, asked: u64) -> Self {
+impl HandsRig {
+    fn new(asker: QuestionSource, phrases: &Arc<Phrases>, asked: u64) -> Self {
         let (dialect, carrier) = match asker {
-            Asker::Producer => (Dialect::Auto, Carrier::default()),
-            Asker::Agent => (Dialect::Acp, Carrier::Lines),
+            QuestionSource::Producer => (Dialect::Auto, Carrier::default()),
+            QuestionSource::Agent => (Dialect::Acp, Carrier::Lines),
         };
         let app = app(dialect, carrier, phrases);
         let now = Now {
@@ -144,7 +144,7 @@ impl Rig {
             app,
             now,
             reader: KeyReader::new(LineFeed::ControlJ),
-            glass: Glass::Shows,
+            glass: ScreenBehaviour::Shows,
             model: Model::default(),
             asked,
             events: 0,
@@ -185,7 +185,7 @@ impl Rig {
     fn ask(&mut self, high: bool) {
         self.asked += 1;
         let token = format!("rpl_{}", self.asked);
-        if self.asker == Asker::Agent {
+        if self.asker == QuestionSource::Agent {
             self.model.asked(&token, true);
             return self.requests();
         }
@@ -233,8 +233,8 @@ impl Rig {
                         ..
                     } => {
                         match self.asker {
-                            Asker::Producer => self.answered(&body, read),
-                            Asker::Agent => facts.extend(self.told(&body, read)),
+                            QuestionSource::Producer => self.answered(&body, read),
+                            QuestionSource::Agent => facts.extend(self.told(&body, read)),
                         }
                         facts.push(Input::Link {
                             link: LinkId(0),
@@ -252,7 +252,7 @@ impl Rig {
                     _ => {}
                 }
             }
-            if facts.is_empty() && self.glass == Glass::Shows && self.app.wants_sight() {
+            if facts.is_empty() && self.glass == ScreenBehaviour::Shows && self.app.wants_sight() {
                 facts.push(self.frame());
             }
         }
@@ -263,9 +263,9 @@ impl Rig {
         let at = self.now.monotonic;
         let (shown, prompt) = self.app.shown().unwrap();
         let token = match self.asker {
-            Asker::Producer => prompt.body.token().unwrap().reveal().to_owned(),
+            QuestionSource::Producer => prompt.body.token().unwrap().reveal().to_owned(),
             // It has no token; the client created one, and asks one question at a time.
-            Asker::Agent => format!("rpl_{}", self.asked),
+            QuestionSource::Agent => format!("rpl_{}", self.asked),
         };
         self.model.in_sight(&token, at);
         let showing = match self.app.mode() {
@@ -363,10 +363,10 @@ impl Rig {
     fn go_on(&mut self) {
         if self.model.is_closed() && !self.over {
             match self.asker {
-                Asker::Producer => {
+                QuestionSource::Producer => {
                     self.event("session.completed", json!({"summary_normal": "Done."}))
                 }
-                Asker::Agent => {
+                QuestionSource::Agent => {
                     let update = json!({"sessionUpdate": "tool_call_update", "status": "completed",
                         "toolCallId": format!("c{}", self.asked)});
                     self.line(json!({"jsonrpc": "2.0", "method": "session/update",
@@ -398,8 +398,8 @@ impl Rig {
 
     /// Answers as a person does who was away: leaves everything first, then presses the documented keys.
     fn answer_carefully(&mut self) {
-        if self.glass != Glass::Shows {
-            self.glass = Glass::Shows;
+        if self.glass != ScreenBehaviour::Shows {
+            self.glass = ScreenBehaviour::Shows;
             self.blank();
         }
         self.wait(1500);
@@ -474,25 +474,25 @@ const GAPS: [u64; 20] = [
 
 #[test]
 fn every_acceptance_among_random_hands_is_explained() {
-    among_hands(Asker::Producer, as_many(KEYS));
+    among_hands(QuestionSource::Producer, as_many(KEYS));
 }
 
 #[test]
 fn no_permission_of_an_agent_that_is_run_is_given_but_by_the_documented_keys() {
-    among_hands(Asker::Agent, as_many(PERMISSIONS));
+    among_hands(QuestionSource::Agent, as_many(PERMISSIONS));
 }
 
-fn among_hands(asker: Asker, wanted: usize) {
+fn among_hands(asker: QuestionSource, wanted: usize) {
     let seed = std::env::var("HEARKEN_FUZZ_SEED").map_or(2026, |seed| seed.parse().unwrap());
-    let mut dice = Dice(seed);
+    let mut dice = HandsDice(seed);
     let phrases = Arc::new(Phrases::english().unwrap());
-    let mut rig = Rig::new(asker, &phrases, 0);
+    let mut rig = HandsRig::new(asker, &phrases, 0);
     let (mut keys, mut accepted) = (0, 0);
     while keys < wanted {
         if rig.over || rig.keys > 5000 {
             keys += rig.keys;
             accepted += rig.accepted;
-            rig = Rig::new(asker, &phrases, rig.asked);
+            rig = HandsRig::new(asker, &phrases, rig.asked);
         }
         if dice.one_in(40) {
             rig.answer_carefully();
@@ -500,13 +500,13 @@ fn among_hands(asker: Asker, wanted: usize) {
         }
         match dice.below(60) {
             0 => {
-                rig.glass = Glass::Sizeless;
+                rig.glass = ScreenBehaviour::Sizeless;
                 rig.blank();
             }
-            1 => rig.glass = Glass::Stopped,
+            1 => rig.glass = ScreenBehaviour::Stopped,
             2..=6 => {
-                let was = std::mem::replace(&mut rig.glass, Glass::Shows);
-                if was != Glass::Stopped {
+                let was = std::mem::replace(&mut rig.glass, ScreenBehaviour::Shows);
+                if was != ScreenBehaviour::Stopped {
                     // A different size.
                     rig.blank();
                 }
@@ -557,7 +557,7 @@ fn the_model_does_not_explain_everything() {
         monotonic: ms(at),
         wall: jiff::Timestamp::UNIX_EPOCH.checked_add(ms(at)).unwrap(),
     };
-    let explains = |high, steps: &[Step]| {
+    let explains = |high, steps: &[ByteReads]| {
         let mut model = Model::default();
         model.asked("t", high);
         model.in_sight("t", ms(1000));

@@ -21,8 +21,8 @@ use hearken::bench;
 use serde_json::{Value, json};
 
 use crate::support::PATIENCE;
-use crate::support::ssip::{FakeSsip, LineKind, address};
-use crate::support::terminal::Terminal;
+use crate::support::pty_terminal::Terminal;
+use crate::support::scripted_ssip::{FakeSsip, LineKind, address};
 
 /// The number of events per second, and the duration: enough questions for a 99th percentile.
 pub const ISSUE: (u32, Duration) = (10_000, Duration::from_secs(20));
@@ -50,13 +50,13 @@ const AT_ONCE: u64 = 100;
 const ROUNDS: usize = 3;
 
 /// A reply, and the time at which its first bytes arrived.
-pub type Arrived = (Instant, Value);
+pub type TimedReply = (Instant, Value);
 
 /// A plain pair that streams without pause.
 pub struct Flood {
     pub url: String,
     pub asked: Sender<String>,
-    pub replies: Receiver<Arrived>,
+    pub replies: Receiver<TimedReply>,
     sent: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
 }
@@ -102,7 +102,7 @@ fn serve(
     stream: TcpStream,
     rate: u32,
     questions: &Mutex<Receiver<String>>,
-    replies: &Sender<Arrived>,
+    replies: &Sender<TimedReply>,
     sent: &AtomicU64,
     stop: &AtomicBool,
 ) {

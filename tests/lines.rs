@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use hearken::demo::{DemoSettings, serve};
 use rustix::process::Signal;
 
-use crate::support::terminal::Terminal;
+use crate::support::pty_terminal::Terminal;
 use crate::support::{PATIENCE, block_on, within};
 
 const FACE: [&str; 4] = ["--face", "linear", "--voice", "none"];

@@ -14,15 +14,14 @@
 )]
 
 // Not on Windows: tests of the repository that do not depend on the system (app_rooms, architecture, checklist,
-// circles, directions, packaging), tests in a pseudo-terminal (bursts, latency, lines, pty, sight, terminal), and tests
-// with a speech-dispatcher (speech) or Unix sockets (proxy). In other files, single tests are excluded for the same
-// reasons (docs/systems.md).
+// circles, directions, packaging, unique_names), tests in a pseudo-terminal (bursts, hidden_screens, latency, lines, pane_terminal,
+// pty), and tests with a speech-dispatcher (speech) or Unix sockets (proxy). In other files, single tests are excluded
+// for the same reasons (docs/systems.md).
 
 // The scripted server from the voice's own tests refers to the voice by this name.
 #[cfg(unix)]
 use hearken::voice;
 
-mod agreed_events;
 #[cfg(unix)]
 mod app_rooms;
 #[cfg(unix)]
@@ -31,12 +30,15 @@ mod bench;
 mod bridge;
 #[cfg(unix)]
 mod bursts;
+mod capture_reports;
 #[cfg(unix)]
 mod checklist;
 #[cfg(unix)]
 mod circles;
+mod claude_hooks;
 mod cli;
 mod contract;
+mod demo_terms;
 mod dialects;
 #[cfg(unix)]
 mod directions;
@@ -49,45 +51,45 @@ mod floods;
 mod german;
 mod guide;
 mod hands;
-mod hooked;
-mod hooked_others;
-mod judged;
-mod kinds;
+mod handshake_events;
+mod heard_order;
+#[cfg(unix)]
+mod hidden_screens;
 #[cfg(unix)]
 mod latency;
 #[cfg(unix)]
 mod lines;
-mod look;
 mod matrix;
+mod mcp_program;
 mod musts;
-mod nearby;
-mod order;
-mod own;
+mod nearby_programs;
+mod one_judgement;
+mod other_hooks;
 #[cfg(unix)]
 mod packaging;
 mod pane;
+#[cfg(unix)]
+mod pane_terminal;
 mod pictures;
+mod piped_answers;
 #[cfg(unix)]
 mod proxy;
 #[cfg(unix)]
 mod pty;
-mod replies;
+mod question_kinds;
 mod run;
 mod screens;
-mod served;
 mod setup;
-#[cfg(unix)]
-mod sight;
+mod source_overrides;
 mod sources;
 mod speakers;
 #[cfg(unix)]
 mod speech;
 mod spoof;
 mod support;
-mod telling;
-#[cfg(unix)]
-mod terminal;
-mod terms;
 mod transcripts;
 mod trust;
+#[cfg(unix)]
+mod unique_names;
+mod word_budget;
 mod words;

@@ -13,13 +13,13 @@ use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::{Message, WebSocket, accept_hdr};
 
 use crate::support::child::Hearken;
-use crate::support::stand_in::{StandIn, Talk};
+use crate::support::stand_in::{ProgramPipes, StandIn};
 
-mod handshake;
-mod odd;
+mod handshake_rows;
+mod odd_messages;
 
 /// The other side of a transport.
-trait Peer {
+trait TransportPeer {
     /// Returns the arguments after `watch`.
     fn source(&self) -> Vec<String>;
     /// Accepts the next connection.
@@ -76,7 +76,7 @@ struct Sse {
     stream: Option<TcpStream>,
 }
 
-impl Peer for Sse {
+impl TransportPeer for Sse {
     fn source(&self) -> Vec<String> {
         vec![format!("http://{}", self.listener.local_addr().unwrap())]
     }
@@ -128,12 +128,12 @@ impl Peer for Sse {
     }
 }
 
-struct Ws {
+struct WebsocketPeer {
     listener: TcpListener,
     socket: Option<WebSocket<TcpStream>>,
 }
 
-impl Peer for Ws {
+impl TransportPeer for WebsocketPeer {
     fn source(&self) -> Vec<String> {
         vec![format!("ws://{}", self.listener.local_addr().unwrap())]
     }
@@ -199,7 +199,7 @@ impl Unix {
 }
 
 #[cfg(unix)]
-impl Peer for Unix {
+impl TransportPeer for Unix {
     fn source(&self) -> Vec<String> {
         vec![format!(
             "unix:{}",
@@ -258,7 +258,7 @@ impl Peer for Unix {
 /// A program that the test speaks for.
 struct Stdio {
     program: StandIn,
-    talk: Option<Talk>,
+    talk: Option<ProgramPipes>,
     rpc: bool,
     last_id: Value,
 }
@@ -276,12 +276,12 @@ impl Stdio {
         }
     }
 
-    fn talk(&mut self) -> &mut Talk {
+    fn talk(&mut self) -> &mut ProgramPipes {
         self.talk.as_mut().unwrap()
     }
 }
 
-impl Peer for Stdio {
+impl TransportPeer for Stdio {
     fn source(&self) -> Vec<String> {
         let mut source = vec!["--".to_owned()];
         source.extend(self.program.call());
@@ -382,7 +382,7 @@ fn question(n: u32) -> Value {
     event(n, "awaiting.confirmation", fields)
 }
 
-fn start(peer: &dyn Peer, settings: &TempDir, more: &[&str]) -> Hearken {
+fn start(peer: &dyn TransportPeer, settings: &TempDir, more: &[&str]) -> Hearken {
     let config = settings.path().join("config.toml");
     std::fs::write(
         &config,
@@ -398,7 +398,7 @@ fn start(peer: &dyn Peer, settings: &TempDir, more: &[&str]) -> Hearken {
 }
 
 /// Asks, answers with a line and checks the answer's fields; returns the subscription that it names.
-fn ask(peer: &mut dyn Peer, child: &mut Hearken, n: u32) -> String {
+fn ask(peer: &mut dyn TransportPeer, child: &mut Hearken, n: u32) -> String {
     peer.send(&question(n));
     child.wait("the question", |line| line.contains("Send the letter"));
     child.wait("the keys", |line| line.contains(&format!("d {}", n / 10)));
@@ -437,7 +437,7 @@ fn ask(peer: &mut dyn Peer, child: &mut Hearken, n: u32) -> String {
 }
 
 /// Plays the story with a time limit: the peers themselves have none.
-fn story(peer: impl Peer + Send + 'static) {
+fn story(peer: impl TransportPeer + Send + 'static) {
     bounded(move || play(peer));
 }
 
@@ -454,7 +454,7 @@ fn bounded(run: impl FnOnce() + Send + 'static) {
     story.join().unwrap();
 }
 
-fn play(mut peer: impl Peer) {
+fn play(mut peer: impl TransportPeer) {
     let settings = tempfile::tempdir().unwrap();
     let mut child = start(&peer, &settings, &["--plain-pair"]);
     peer.accept();
@@ -512,7 +512,7 @@ fn server_sent_events() {
 #[test]
 fn websocket() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    story(Ws {
+    story(WebsocketPeer {
         listener,
         socket: None,
     });

@@ -8,8 +8,8 @@ use hearken::config::{Config, Load, Verbosity};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::agreed::{Events, Server, event};
 use crate::support::child::Hearken;
+use crate::support::scripted_handshake::{Events, HandshakeServer, event};
 use crate::support::stage::Stage;
 
 /// A moment after the link's first second, during which a server may replay.
@@ -377,8 +377,8 @@ fn nobody_is_answered_for_however_long_it_takes() {
 }
 
 /// Starts a subscriber of a scripted server, with its stream open.
-fn agreed(more: &[&str]) -> (Server, Events, Hearken) {
-    let server = Server::at("127.0.0.1:0");
+fn agreed(more: &[&str]) -> (HandshakeServer, Events, Hearken) {
+    let server = HandshakeServer::at("127.0.0.1:0");
     let url = format!("http://{}", server.at);
     let flags = ["watch", "--face", "json", "--voice", "none", &url];
     let mut child = Hearken::start(&[&flags[..], more].concat());
@@ -482,7 +482,10 @@ fn every_way_out_tells_the_server() {
 
 #[test]
 fn an_answer_goes_to_who_asked_and_is_passed_on_to_nobody() {
-    let servers = [Server::at("127.0.0.1:0"), Server::at("127.0.0.1:0")];
+    let servers = [
+        HandshakeServer::at("127.0.0.1:0"),
+        HandshakeServer::at("127.0.0.1:0"),
+    ];
     let urls = servers
         .each_ref()
         .map(|server| format!("http://{}", server.at));

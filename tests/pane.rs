@@ -8,7 +8,7 @@ use hearken::config::ThemeChoice;
 use ratatui::buffer::Buffer;
 use serde_json::json;
 
-use crate::support::scene::{SCENES, event, press, question, say, stage, three_agents};
+use crate::support::face_scenes::{SCENES, event, press, question, say, stage, three_agents};
 use crate::support::stage::Stage;
 
 const SIZES: [(u16, u16); 4] = [(40, 10), (80, 24), (100, 30), (200, 50)];

@@ -9,54 +9,54 @@
 
 #[path = "peers/a2a.rs"]
 mod a2a;
-#[path = "peers/agents.rs"]
-mod agents;
+#[path = "peers/agent_home.rs"]
+mod agent_home;
 #[path = "peers/agui.rs"]
 mod agui;
 #[path = "peers/appendix.rs"]
 mod appendix;
-#[path = "peers/attached.rs"]
-mod attached;
+#[path = "peers/attached_opencode.rs"]
+mod attached_opencode;
 #[path = "peers/blips.rs"]
 mod blips;
-#[path = "peers/bridged.rs"]
-mod bridged;
+#[path = "peers/bridged_agents.rs"]
+mod bridged_agents;
 #[path = "peers/broker/mod.rs"]
 mod broker;
 #[path = "support/child.rs"]
 #[allow(dead_code, reason = "not every test that shares it uses all of it")]
 mod child;
-#[path = "peers/codex.rs"]
-mod codex;
+#[path = "peers/codex_server.rs"]
+mod codex_server;
 #[path = "peers/codex_terminal.rs"]
 mod codex_terminal;
 mod conformance;
-#[path = "peers/duplex.rs"]
-mod duplex;
 #[path = "peers/examples.rs"]
 mod examples;
-#[path = "peers/hooks.rs"]
-mod hooks;
+#[path = "peers/mcp_tools.rs"]
+mod mcp_tools;
+#[path = "peers/npm_agents.rs"]
+mod npm_agents;
 #[path = "peers/oversight.rs"]
 mod oversight;
 #[allow(dead_code, reason = "what documents need besides is another binary's")]
 #[path = "support/page.rs"]
 mod page;
+#[path = "peers/peer_screen.rs"]
+mod peer_screen;
 #[path = "peers/producers.rs"]
 mod producers;
-#[path = "peers/proxy.rs"]
-mod proxy;
-#[path = "peers/scene.rs"]
-mod scene;
-#[path = "peers/screen.rs"]
-mod screen;
-mod several;
+#[path = "peers/python_duplex.rs"]
+mod python_duplex;
+#[path = "peers/real_hooks.rs"]
+mod real_hooks;
+#[path = "peers/real_proxy.rs"]
+mod real_proxy;
+mod several_producers;
 #[path = "peers/suite.rs"]
 mod suite;
-#[path = "peers/table.rs"]
-mod table;
-#[path = "peers/tools.rs"]
-mod tools;
+#[path = "peers/tried_agents.rs"]
+mod tried_agents;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -70,7 +70,7 @@ use serde_json::Value;
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running producer.
-struct Peer {
+struct ProducerProcess {
     child: Child,
     port: u16,
 }
@@ -89,7 +89,7 @@ fn program(name: &str) -> Command {
     Command::new(format!("{folder}/bin/{name}"))
 }
 
-impl Peer {
+impl ProducerProcess {
     fn start(name: &str, port: u16, more: &[&str]) -> Self {
         Self::start_by(name, "--port", port, more)
     }
@@ -148,14 +148,14 @@ fn exchange(port: u16, path: &str, body: &str) -> String {
     answer
 }
 
-impl Drop for Peer {
+impl Drop for ProducerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn watch(peer: &Peer) -> Hearken {
+fn watch(peer: &ProducerProcess) -> Hearken {
     let mut hearken = Hearken::start(&["watch", &peer.url(), "--face", "json", "--voice", "none"]);
     hearken.announced("connection", "Connected");
     hearken
@@ -187,7 +187,7 @@ fn answered(hearken: &mut Hearken) {
 
 #[test]
 fn a_balance_is_asked_for_and_heard_to_its_end() {
-    let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    let peer = ProducerProcess::start("aaep-minimal-producer", free_port(), &[]);
     let mut hearken = watch(&peer);
     peer.ask("What is my balance");
     hearken.announced("session_started", "What is my balance");
@@ -210,7 +210,7 @@ fn a_balance_is_asked_for_and_heard_to_its_end() {
 }
 
 /// Starts the email run and waits for its question.
-fn asked(peer: &Peer, hearken: &mut Hearken) -> Value {
+fn asked(peer: &ProducerProcess, hearken: &mut Hearken) -> Value {
     peer.ask("Send an email to bob");
     hearken.announced("tool_invoked", "Can't be undone");
     let question = hearken.announced("confirmation", "Call send_email with arguments");
@@ -236,7 +236,7 @@ fn asked(peer: &Peer, hearken: &mut Hearken) -> Value {
 
 #[test]
 fn an_email_is_accepted() {
-    let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    let peer = ProducerProcess::start("aaep-minimal-producer", free_port(), &[]);
     let mut hearken = watch(&peer);
     asked(&peer, &mut hearken);
     hearken.say("y 1");
@@ -252,7 +252,7 @@ fn an_email_is_accepted() {
 
 #[test]
 fn an_email_is_rejected() {
-    let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    let peer = ProducerProcess::start("aaep-minimal-producer", free_port(), &[]);
     let mut hearken = watch(&peer);
     asked(&peer, &mut hearken);
     hearken.say("n 1");
@@ -267,7 +267,7 @@ fn an_email_is_rejected() {
 
 #[test]
 fn a_server_that_dies_with_a_question_open_and_comes_back() {
-    let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    let peer = ProducerProcess::start("aaep-minimal-producer", free_port(), &[]);
     let mut hearken = watch(&peer);
     asked(&peer, &mut hearken);
     let port = peer.kill();
@@ -282,7 +282,7 @@ fn a_server_that_dies_with_a_question_open_and_comes_back() {
     );
     hearken.say("y 1");
     hearken.announced("reply", "can't be answered");
-    let peer = Peer::start("aaep-minimal-producer", port, &[]);
+    let peer = ProducerProcess::start("aaep-minimal-producer", port, &[]);
     hearken.announced("connection", "is back");
     hearken.announced(
         "confirmation",
@@ -303,7 +303,7 @@ fn a_server_that_dies_with_a_question_open_and_comes_back() {
 /// The langchain producer sends its email without asking: exactly one danger.
 #[test]
 fn an_agent_that_never_asks_is_a_danger() {
-    let peer = Peer::start("aaep-langchain-server", free_port(), &[]);
+    let peer = ProducerProcess::start("aaep-langchain-server", free_port(), &[]);
     let mut hearken = watch(&peer);
     peer.ask("Send an email to bob");
     let danger = hearken.announced("danger", "you were not asked");
@@ -327,7 +327,7 @@ fn a_recording_is_read_by_the_peers_replay() {
         .to_string_lossy()
         .into_owned();
     {
-        let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+        let peer = ProducerProcess::start("aaep-minimal-producer", free_port(), &[]);
         let mut hearken = Hearken::start(&[
             "watch",
             &peer.url(),
@@ -343,7 +343,7 @@ fn a_recording_is_read_by_the_peers_replay() {
         hearken.announced("session_completed", "Response complete");
     }
     // It plays from its start, even without listeners; in a loop nothing is missed.
-    let replay = Peer::start("aaep-replay", free_port(), &["--file", &file, "--loop"]);
+    let replay = ProducerProcess::start("aaep-replay", free_port(), &["--file", &file, "--loop"]);
     let mut hearken = watch(&replay);
     hearken.announced("tool_completed", "$3,247.18");
     hearken.announced("session_completed", "Response complete");

@@ -5,7 +5,7 @@ use std::fs;
 
 use hearken::config::ThemeChoice;
 
-use crate::support::scene::SCENES;
+use crate::support::face_scenes::SCENES;
 use crate::support::svg::picture;
 
 /// Each picture: its file, its scene, its size, and a description.

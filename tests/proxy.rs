@@ -17,7 +17,7 @@ use crate::support::PATIENCE;
 use crate::support::child::{Hearken, command};
 
 /// An editor, its agent, and hearken between them.
-struct Between {
+struct ProxyRig {
     folder: tempfile::TempDir,
     proxy: Child,
     /// The editor's output and input.
@@ -26,7 +26,7 @@ struct Between {
     agent: (BufReader<File>, Option<File>),
 }
 
-impl Between {
+impl ProxyRig {
     fn new(more: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let pipes = ["in", "out"].map(|name| folder.path().join(name));
@@ -171,7 +171,7 @@ impl Between {
     }
 }
 
-impl Drop for Between {
+impl Drop for ProxyRig {
     fn drop(&mut self) {
         let _ = self.proxy.kill();
         let _ = self.proxy.wait();
@@ -228,7 +228,7 @@ fn odd() -> Vec<u8> {
 
 #[test]
 fn bytes_go_both_ways_unchanged_and_at_once_and_the_exit_code_is_the_agents() {
-    let mut between = Between::new(&[]);
+    let mut between = ProxyRig::new(&[]);
     between.both_ways(&odd());
     // Half a line arrives before the other half is written.
     between.both_ways(b"{\"jsonrpc\":\"2.0\",\"me");
@@ -248,7 +248,7 @@ fn bytes_go_both_ways_unchanged_and_at_once_and_the_exit_code_is_the_agents() {
 
 #[test]
 fn a_listener_that_is_killed_or_hangs_stops_no_byte() {
-    let mut between = Between::new(&[]);
+    let mut between = ProxyRig::new(&[]);
     between.begin();
     let first = between.listener().unwrap();
     kill_process(first, Signal::STOP).unwrap();
@@ -279,7 +279,7 @@ fn a_listener_that_is_killed_or_hangs_stops_no_byte() {
 /// A stopped listener can't end by itself, and must not stay behind.
 #[test]
 fn a_listener_that_hangs_does_not_outlive_the_proxy() {
-    let mut between = Between::new(&[]);
+    let mut between = ProxyRig::new(&[]);
     between.begin();
     let listener = between.listener().unwrap();
     kill_process(listener, Signal::STOP).unwrap();
@@ -360,7 +360,7 @@ impl Watcher {
 #[test]
 fn both_answer_a_thousand_questions_and_each_is_decided_once() {
     const ALL: u64 = 1000;
-    let mut between = Between::new(&[]);
+    let mut between = ProxyRig::new(&[]);
     let place = between.begin();
     let mut watcher = Watcher::new(&place);
     // The person allows everything, the editor nothing: so it shows who decided.
@@ -411,7 +411,7 @@ fn both_answer_a_thousand_questions_and_each_is_decided_once() {
     assert_eq!(between.end(), 7);
 }
 
-fn watch(between: &Between, more: &[&str]) -> Hearken {
+fn watch(between: &ProxyRig, more: &[&str]) -> Hearken {
     let mut call = command(&["watch", "unix:mock", "--voice", "none"]);
     call.args(more)
         .env("XDG_RUNTIME_DIR", between.folder.path());
@@ -420,7 +420,7 @@ fn watch(between: &Between, more: &[&str]) -> Hearken {
 
 #[test]
 fn it_is_watched_and_answered_from_a_terminal_and_in_the_editor() {
-    let mut between = Between::new(&[]);
+    let mut between = ProxyRig::new(&[]);
     between.begin();
     // The question is there before anyone watches.
     between.asks(0);
@@ -476,7 +476,7 @@ fn it_speaks_unless_somebody_watches_and_again_when_they_have_left() {
             "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}}})
         )
     };
-    let mut between = Between::new(&["--voice", &voice(voices.path())]);
+    let mut between = ProxyRig::new(&["--voice", &voice(voices.path())]);
     between.begin();
     between.agent_says(says("This is the first sentence. "));
     until("the first sentence", || {
@@ -505,7 +505,7 @@ fn it_speaks_unless_somebody_watches_and_again_when_they_have_left() {
 
 #[test]
 fn what_the_listener_missed_is_told() {
-    let mut between = Between::new(&[]);
+    let mut between = ProxyRig::new(&[]);
     between.begin();
     let mut hearken = watch(&between, &["--face", "linear"]);
     hearken.wait("the session", |line| line.contains("Fox started"));
@@ -532,7 +532,7 @@ fn what_the_listener_missed_is_told() {
 
 #[test]
 fn a_second_editor_has_a_name_of_its_own_and_what_can_not_be_started_is_said() {
-    let between = Between::new(&[]);
+    let between = ProxyRig::new(&[]);
     until("the socket", || {
         UnixStream::connect(between.place("mock"))
             .is_ok()

@@ -9,7 +9,7 @@
 
 #![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 
-mod hooks;
+mod waiting_hooks;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::hands::{Dice, SENT};
+use crate::hands::{HandsDice, SENT};
 use crate::latency::{Flood, event};
 use crate::support::PATIENCE;
-use crate::support::terminal::Terminal;
+use crate::support::pty_terminal::Terminal;
 
 const ARM: Duration = Duration::from_millis(400);
 const APART: Duration = Duration::from_millis(150);
@@ -41,7 +41,7 @@ const RELEASES: [&[u8]; 2] = [b"\x1b[121;1:3u", b"\x1b[99;1:3u"];
 const REPEATED: &[u8] = b"\x1b[121;1:2u";
 
 /// Input written at a time, and the earliest and the latest time at which it was read.
-struct Written {
+struct WrittenInput {
     earliest: Instant,
     latest: Instant,
     bytes: Vec<u8>,
@@ -51,11 +51,11 @@ struct Written {
 
 /// What the documentation says about an answer, as far as bytes and time bounds can tell.
 #[derive(Default)]
-struct Hands {
-    written: Vec<Written>,
+struct AnswerModel {
+    written: Vec<WrittenInput>,
 }
 
-impl Hands {
+impl AnswerModel {
     fn write(&mut self, bytes: &[u8], earliest: Instant, latest: Instant, sight: Instant) {
         // A loss of focus is not a hand at work.
         let mut bytes = bytes.to_vec();
@@ -63,7 +63,7 @@ impl Hands {
             bytes.drain(from..from + 3);
         }
         if !bytes.is_empty() {
-            self.written.push(Written {
+            self.written.push(WrittenInput {
                 earliest,
                 latest,
                 bytes,
@@ -199,12 +199,12 @@ impl Hands {
 }
 
 /// An agent that runs below the program: its standard input and output end here, through a socket.
-struct Below {
+struct AgentPipes {
     lines: TcpStream,
     answers: Receiver<(Instant, Value)>,
 }
 
-impl Below {
+impl AgentPipes {
     /// Returns the program, with the agent below it and its conversation open.
     fn start() -> (Terminal, Self) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -265,13 +265,13 @@ impl Below {
 }
 
 /// Asks one question after the other.
-enum Asker {
+enum QuestionServer {
     Producer(Flood),
-    Agent(Below),
+    Agent(AgentPipes),
 }
 
 /// What arrived as an answer.
-struct Reply {
+struct ArrivedAnswer {
     arrived: Instant,
     /// Whether it answers the question that is open.
     is_of_it: bool,
@@ -279,8 +279,8 @@ struct Reply {
     words: String,
 }
 
-impl Asker {
-    fn reply(&self, asked: u64) -> Option<Reply> {
+impl QuestionServer {
+    fn reply(&self, asked: u64) -> Option<ArrivedAnswer> {
         let (arrived, reply, is_of_it, accepts) = match self {
             Self::Producer(flood) => {
                 let (arrived, reply) = flood.replies.try_recv().ok()?;
@@ -295,7 +295,7 @@ impl Asker {
                 (arrived, reply.clone(), reply["id"] == asked, chosen != "no")
             }
         };
-        Some(Reply {
+        Some(ArrivedAnswer {
             arrived,
             is_of_it,
             accepts,
@@ -305,10 +305,10 @@ impl Asker {
 }
 
 /// A person at the program that always has a question open.
-struct Rig {
+struct PtyRig {
     terminal: Terminal,
-    asker: Asker,
-    hands: Hands,
+    asker: QuestionServer,
+    hands: AnswerModel,
     asked: u64,
     sight: Instant,
     keys: u64,
@@ -317,26 +317,26 @@ struct Rig {
     unexplained: Vec<String>,
 }
 
-impl Rig {
+impl PtyRig {
     fn at_a_producer() -> Self {
         // A few events a second in addition to the questions.
         let flood = Flood::start(5);
         let arguments = ["watch", &flood.url, "--face", "full", "--voice", "none"];
         let mut terminal = Terminal::start(100, 30, &arguments);
         terminal.wait("Connected");
-        Self::new(terminal, Asker::Producer(flood))
+        Self::new(terminal, QuestionServer::Producer(flood))
     }
 
     fn above_an_agent() -> Self {
-        let (terminal, below) = Below::start();
-        Self::new(terminal, Asker::Agent(below))
+        let (terminal, below) = AgentPipes::start();
+        Self::new(terminal, QuestionServer::Agent(below))
     }
 
-    fn new(terminal: Terminal, asker: Asker) -> Self {
+    fn new(terminal: Terminal, asker: QuestionServer) -> Self {
         let mut rig = Self {
             terminal,
             asker,
-            hands: Hands::default(),
+            hands: AnswerModel::default(),
             asked: 0,
             sight: Instant::now(),
             keys: 0,
@@ -350,9 +350,9 @@ impl Rig {
 
     fn two_steps(&self) -> bool {
         match self.asker {
-            Asker::Producer(_) => self.asked.is_multiple_of(2),
+            QuestionServer::Producer(_) => self.asked.is_multiple_of(2),
             // It states no risk.
-            Asker::Agent(_) => true,
+            QuestionServer::Agent(_) => true,
         }
     }
 
@@ -368,8 +368,8 @@ impl Rig {
         self.sight = Instant::now();
         let asked = event(&format!("q{n}"), "asks", "awaiting.confirmation", fields);
         match &mut self.asker {
-            Asker::Producer(flood) => flood.asked.send(asked).unwrap(),
-            Asker::Agent(below) => below.wants(n),
+            QuestionServer::Producer(flood) => flood.asked.send(asked).unwrap(),
+            QuestionServer::Agent(below) => below.wants(n),
         }
     }
 
@@ -422,8 +422,8 @@ impl Rig {
             let id = format!("s{}", self.asked);
             let settled = event(&id, "asks", "state.changed", fields);
             match &mut self.asker {
-                Asker::Producer(flood) => flood.asked.send(settled).unwrap(),
-                Asker::Agent(below) => below.is_done(self.asked),
+                QuestionServer::Producer(flood) => flood.asked.send(settled).unwrap(),
+                QuestionServer::Agent(below) => below.is_done(self.asked),
             }
             self.ask();
         }
@@ -449,7 +449,7 @@ impl Rig {
     }
 
     /// Answers as documented; not always with enough patience.
-    fn answer(&mut self, dice: &mut Dice) {
+    fn answer(&mut self, dice: &mut HandsDice) {
         for bytes in [&b"\x1b[201~"[..], b"\x1b", b"\x1b"] {
             self.write(bytes);
             self.wait(60);
@@ -466,7 +466,7 @@ impl Rig {
 }
 
 /// Returns random input from hands and terminals: anything but what quits or leaves.
-fn roll(dice: &mut Dice) -> Vec<u8> {
+fn roll(dice: &mut HandsDice) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {
         if dice.one_in(3) {
@@ -485,19 +485,19 @@ fn roll(dice: &mut Dice) -> Vec<u8> {
 #[test]
 #[ignore = "takes minutes: .ci/run plays a part and .ci/deep all of it"]
 fn every_acceptance_of_the_program_in_a_terminal_is_explained() {
-    among_hands(Rig::at_a_producer());
+    among_hands(PtyRig::at_a_producer());
 }
 
 #[test]
 #[ignore = "takes minutes: .ci/run plays a part and .ci/deep all of it"]
 fn every_permission_that_an_agent_below_the_program_gets_is_explained() {
-    among_hands(Rig::above_an_agent());
+    among_hands(PtyRig::above_an_agent());
 }
 
-fn among_hands(mut rig: Rig) {
+fn among_hands(mut rig: PtyRig) {
     let seconds = std::env::var("HEARKEN_PTY_SECONDS").map_or(300, |it| it.parse().unwrap());
     let seed = std::env::var("HEARKEN_FUZZ_SEED").map_or(2026, |seed| seed.parse().unwrap());
-    let mut dice = Dice(seed);
+    let mut dice = HandsDice(seed);
     let until = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < until {
         if dice.one_in(6) {
@@ -544,7 +544,7 @@ fn the_bounds_do_not_explain_everything() {
     let start = Instant::now();
     let at = |ms: u64| start + Duration::from_millis(ms);
     let explains = |two_steps, steps: &[(u64, &[u8])], arrived| {
-        let mut hands = Hands::default();
+        let mut hands = AnswerModel::default();
         for (ms, bytes) in steps {
             hands.write(bytes, at(*ms), at(*ms + 110), at(1000));
         }

@@ -7,17 +7,17 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::support::child::{Hearken, command};
-use crate::support::stand_in::{StandIn, Talk};
 #[cfg(unix)]
-use crate::support::terminal::Terminal;
-use agents::{Agent, Asking, Newer, Whole};
+use crate::support::pty_terminal::Terminal;
+use crate::support::stand_in::{ProgramPipes, StandIn};
+use scripted_agents::{AskingAgent, DraftAgent, ScriptedAgent, SignInAgent};
 
-pub(crate) mod agents;
 #[cfg(unix)]
-mod executing;
+mod executed_calls;
+pub(crate) mod scripted_agents;
 
 /// An agent, and a folder of its own to work in.
-pub(crate) struct Working {
+pub(crate) struct AgentFolder {
     folder: tempfile::TempDir,
     pub(crate) call: Vec<String>,
     heard: Arc<Mutex<Vec<String>>>,
@@ -25,8 +25,8 @@ pub(crate) struct Working {
     _stand_in: StandIn,
 }
 
-impl Working {
-    pub(crate) fn new<A: Agent>() -> Self {
+impl AgentFolder {
+    pub(crate) fn new<A: ScriptedAgent>() -> Self {
         let stand_in = StandIn::new("warming up", 0);
         let heard = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&heard);
@@ -67,7 +67,7 @@ impl Working {
     }
 }
 
-fn run<'a>(agent: &'a Working, more: &[&'a str]) -> Vec<&'a str> {
+fn run<'a>(agent: &'a AgentFolder, more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = vec!["run", "--voice", "none", "--cwd", agent.path()];
     arguments.extend(more);
     arguments.push("--");
@@ -77,7 +77,7 @@ fn run<'a>(agent: &'a Working, more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn an_agent_is_prompted_answered_and_stopped_in_lines() {
-    let agent = Working::new::<Asking>();
+    let agent = AgentFolder::new::<AskingAgent>();
     let mut hearken = Hearken::start(&run(&agent, &["--face", "linear", "--prompt", "touch it"]));
     let mut wait = |words: &'static str, say: &str| {
         hearken.wait(words, |line| line.contains(words));
@@ -129,7 +129,7 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
 
 #[test]
 fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
-    let agent = Working::new::<Whole>();
+    let agent = AgentFolder::new::<SignInAgent>();
     let mut hearken = Hearken::start(&run(&agent, &["--face", "linear", "--prompt", "go"]));
     let mut wait = |words: &'static str, say: &str| {
         hearken.wait(words, |line| line.contains(words));
@@ -183,7 +183,7 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
 #[cfg(unix)]
 #[test]
 fn an_agent_is_prompted_and_stopped_by_keys_on_a_small_screen_and_enter_answers_nothing() {
-    let agent = Working::new::<Asking>();
+    let agent = AgentFolder::new::<AskingAgent>();
     let mut terminal = Terminal::start(40, 10, &run(&agent, &["--face", "full"]));
     terminal.wait("The agent is ready.");
     terminal.press(">");
@@ -219,7 +219,7 @@ fn an_agent_is_prompted_and_stopped_by_keys_on_a_small_screen_and_enter_answers_
 
 #[test]
 fn leaving_with_a_question_open_says_what_becomes_of_it_and_gives_nothing() {
-    let agent = Working::new::<Asking>();
+    let agent = AgentFolder::new::<AskingAgent>();
     let mut hearken = Hearken::start(&run(&agent, &["--face", "linear", "--prompt", "touch it"]));
     hearken.wait("its question", |line| line.contains("touch notes.txt"));
     hearken.say("q");
@@ -237,7 +237,7 @@ fn leaving_with_a_question_open_says_what_becomes_of_it_and_gives_nothing() {
 #[test]
 fn the_end_of_an_agent_is_told_and_what_it_left_undone() {
     let stand_in = StandIn::new("", 3);
-    stand_in.plays(Talk::end);
+    stand_in.plays(ProgramPipes::end);
     let call = stand_in.call();
     let mut arguments = vec![
         "run", "--voice", "none", "--face", "linear", "--prompt", "go", "--",
@@ -258,7 +258,7 @@ fn the_end_of_an_agent_is_told_and_what_it_left_undone() {
 /// finds others there.
 #[test]
 fn an_agent_of_version_2_of_the_protocol_is_left_with_one_sentence() {
-    let agent = Working::new::<Newer>();
+    let agent = AgentFolder::new::<DraftAgent>();
     let hearken = Hearken::start(&run(&agent, &["--face", "json", "--prompt", "touch it"]));
     let (code, errors, seen) = hearken.exit();
     assert_eq!((code, errors.as_str()), (1, ""));
@@ -395,7 +395,7 @@ fn what_can_not_be_run_is_said_with_what_helps_before_anything_starts() {
 
 /// Starts the agent in the full face, with an editor.
 #[cfg(unix)]
-fn with_editor(agent: &Working, editor: &str) -> Terminal {
+fn with_editor(agent: &AgentFolder, editor: &str) -> Terminal {
     let arguments = run(agent, &["--face", "full"]);
     let environment = [("TERM", "xterm-256color"), ("VISUAL", editor)];
     let mut terminal = Terminal::start_with(60, 14, &arguments, &environment);
@@ -411,7 +411,7 @@ fn with_editor(agent: &Working, editor: &str) -> Terminal {
 #[cfg(unix)]
 #[test]
 fn a_prompt_is_written_on_in_the_persons_own_editor_and_sent_by_enter_alone() {
-    let agent = Working::new::<Asking>();
+    let agent = AgentFolder::new::<AskingAgent>();
     let script = agent.folder.path().join("editor.sh");
     // It has the terminal alone: every key goes to it, and what is typed after it is closed goes nowhere.
     let written = "ls -l \"$1\" >\"${0%/*}/rights\"\nprintf 'editing\\n'\nread line\nread more\n\
@@ -423,7 +423,7 @@ fn a_prompt_is_written_on_in_the_persons_own_editor_and_sent_by_enter_alone() {
     terminal.press("y\r");
     terminal.press("q\r");
     terminal.wait("y and q");
-    let prompts = |agent: &Working| {
+    let prompts = |agent: &AgentFolder| {
         let heard = agent.heard();
         let prompts = heard.into_iter().filter(|it| it.contains("session/prompt"));
         prompts.collect::<Vec<_>>()
@@ -449,7 +449,7 @@ fn an_editor_that_fails_or_is_none_leaves_what_was_typed() {
         ("/nowhere/ed", "could not be"),
         ("", "no editor is named"),
     ] {
-        let agent = Working::new::<Asking>();
+        let agent = AgentFolder::new::<AskingAgent>();
         let mut terminal = with_editor(&agent, editor);
         terminal.wait(words);
         // It continues where it was.
@@ -471,7 +471,7 @@ fn an_agent_elsewhere_is_prompted_and_answered_over_a_websocket() {
     let server = std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
         let mut socket = accept(stream).unwrap();
-        let mut agent = Asking::default();
+        let mut agent = AskingAgent::default();
         while let Ok(Message::Text(text)) = socket.read() {
             told.lock().unwrap().push(text.to_string());
             for answer in agent.answer(&serde_json::from_str(&text).unwrap()) {

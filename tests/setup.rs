@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::support::child::{Hearken, command};
 #[cfg(unix)]
-use crate::support::terminal::Terminal;
+use crate::support::pty_terminal::Terminal;
 
 /// Answers the questions by lines, in a home of its own; returns the exit code, the errors and all lines.
 fn answer(home: &Path, arguments: &[&str], lines: &[&str]) -> (i32, String, Vec<String>) {

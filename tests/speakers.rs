@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use crate::pane::forge;
-use crate::support::scene::{event, say};
+use crate::support::face_scenes::{event, say};
 use crate::support::stage::Stage;
 
 /// Returns a stage whose lines have a width, at ten seconds before a full minute.

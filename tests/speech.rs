@@ -7,12 +7,12 @@
 
 use std::time::{Duration, Instant};
 
-use hearken::demo::{DemoSettings, Running, serve};
+use hearken::demo::{DemoSettings, ServedDemo, serve};
 
 use crate::latency::Flood;
 use crate::support::child::{Hearken, command};
-use crate::support::ssip::{CommandAnswer, FakeSsip, Folder, WordsFate, address};
-use crate::support::terminal::Terminal;
+use crate::support::pty_terminal::Terminal;
+use crate::support::scripted_ssip::{CommandAnswer, FakeSsip, Folder, WordsFate, address};
 use crate::support::{block_on, within};
 
 /// How soon the screen reacts to a key, whatever the voice does.
@@ -60,7 +60,7 @@ fn assert_live(terminal: &mut Terminal, when: &str) {
     assert!(times[4] < LIVE, "{when}: {times:?}");
 }
 
-async fn demo() -> Running {
+async fn demo() -> ServedDemo {
     serve("127.0.0.1:0", DemoSettings::stepped(1))
         .await
         .unwrap()

@@ -6,7 +6,7 @@ use hearken::announce::Manner;
 use hearken::config::Config;
 use serde_json::{Value, json};
 
-use crate::support::scene::event;
+use crate::support::face_scenes::event;
 use crate::support::stage::Stage;
 
 fn stage(manner: Manner) -> Stage {

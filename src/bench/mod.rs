@@ -20,22 +20,22 @@ use jiff::Timestamp;
 
 use crate::announce::{Arg, Phrases};
 use crate::platform::files;
-use crate::platform::signals::{Leave, Leaving};
+use crate::platform::system_signals::{Leave, Leaving};
 
-mod child;
 mod daemon;
+mod event_latency;
+mod event_server;
+mod figures;
 mod flood;
-mod paced;
-mod quiet;
-mod report;
-mod served;
-mod typed;
+mod idle_use;
+mod input_latency;
+mod measured_child;
 
 pub use flood::Flood;
 
-use child::{Child, Ran};
-use report::{Arrival, Cost};
-use served::Server;
+use event_server::BenchServer;
+use figures::{Cost, EventPacing};
+use measured_child::{Child, MeasuredRun};
 
 /// The face of the child: plain lines, without a voice.
 const FACE: [&str; 4] = ["--face", "linear", "--voice", "none"];
@@ -67,7 +67,7 @@ impl Measurement {
 
 /// How a bench ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum BenchEnd {
     /// Everything was measured.
     Measured,
     /// It was interrupted by the key.
@@ -94,7 +94,7 @@ pub enum Unmeasured {
 }
 
 /// Measures, and writes each figure as soon as it is available.
-pub async fn run(request: Measurement, words: Phrases) -> Result<Ended, Unmeasured> {
+pub async fn run(request: Measurement, words: Phrases) -> Result<BenchEnd, Unmeasured> {
     // Before any output: its reader may interrupt immediately.
     let mut leaving = Leaving::listen_without_terminal()?;
     let over = Arc::new(AtomicBool::new(false));
@@ -113,15 +113,15 @@ pub async fn run(request: Measurement, words: Phrases) -> Result<Ended, Unmeasur
         told = leaving.told() => told,
         done = &mut work => {
             done.map_err(io::Error::other)??;
-            return Ok(Ended::Measured);
+            return Ok(BenchEnd::Measured);
         }
     };
     over.store(true, Ordering::Release);
     // This also removes the child and the folder.
     let _ = work.await;
     Ok(match told {
-        Leave::Interrupt => Ended::Interrupted,
-        Leave::End => Ended::Terminated,
+        Leave::Interrupt => BenchEnd::Interrupted,
+        Leave::End => BenchEnd::Terminated,
     })
 }
 
@@ -185,7 +185,7 @@ impl Bench {
         let settings = settings.to_string_lossy().into_owned();
         let file = self.place.file("flood.jsonl");
         self.lay(&file, events)?;
-        let told = |way, ran: Ran| {
+        let told = |way, ran: MeasuredRun| {
             let cost = Cost {
                 way,
                 events,
@@ -195,7 +195,7 @@ impl Bench {
             self.tell(&cost.text(&self.words), &cost.json())
         };
 
-        let server = Server::of_file(&file)?;
+        let server = BenchServer::of_file(&file)?;
         let watched = self.child(&[
             "watch",
             &server.url,
@@ -207,17 +207,17 @@ impl Bench {
         let mut ran = watched.run(&FACE, |_| {}, &[0, 1])?;
         // The program's startup does not count towards the stream.
         ran.took = ran.ended.saturating_duration_since(server.began()?);
-        told(Arrival::Socket, ran)?;
+        told(EventPacing::Socket, ran)?;
         let path = file.to_string_lossy();
         let replayed = self.child(&["replay", &path, "--no-delay", "--config", &settings]);
-        told(Arrival::File, replayed.run(&FACE, |_| {}, &[0])?)?;
+        told(EventPacing::File, replayed.run(&FACE, |_| {}, &[0])?)?;
         let checked = self.child(&["check", &path]);
-        told(Arrival::Check, checked.run(&[], |_| {}, &[0])?)?;
-        let way = paced::time(&self.request, &settings, |arguments| self.child(arguments))?;
+        told(EventPacing::Check, checked.run(&[], |_| {}, &[0])?)?;
+        let way = event_latency::time(&self.request, &settings, |arguments| self.child(arguments))?;
         self.tell(&way.text(&self.words), &way.json())?;
-        let typed = typed::time(&self.request, &settings, &self.place, &self.over)?;
+        let typed = input_latency::time(&self.request, &settings, &self.place, &self.over)?;
         self.tell(&typed.text(&self.words), &typed.json())?;
-        let quiet = quiet::measure(&self.request, &settings, &self.over)?;
+        let quiet = idle_use::measure(&self.request, &settings, &self.over)?;
         self.tell(&quiet.text(&self.words), &quiet.json())
     }
 

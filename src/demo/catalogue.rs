@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::protocol_script::Script;
 use super::scenario::{Scenario, ScenarioInfo};
-use super::script::Script;
 
 /// The scenario that runs by default.
 pub const DEFAULT: &str = "tour";

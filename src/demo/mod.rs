@@ -10,26 +10,26 @@
 //!                                   agents <------'- outcomes of questions
 //! ```
 //! Tests use [`DemoSettings::stepped`] and wait with the `until_…` methods of
-//! [`Producer`](crate::producer::Producer) and [`Agents`], none of which polls; wrap them in a time limit.
+//! [`Producer`](crate::producer::Producer) and [`DemoAgents`], none of which polls; wrap them in a time limit.
 
-mod agents;
+mod agent_gate;
 mod catalogue;
-mod gate;
-mod perform;
-mod person;
-mod reader;
-mod running;
-mod say;
+mod demo_agents;
+mod demo_person;
+mod demo_settings;
+mod performance;
+mod protocol_script;
 mod scenario;
-mod script;
-mod settings;
+mod scenario_reader;
+mod served_demo;
 #[cfg(test)]
 mod tests;
+mod text_chunks;
 
-pub use agents::{Agents, SessionRef, StartError};
 pub use catalogue::{DEFAULT, list, names, script, scripts};
-pub use person::{PERSON, private_key};
-pub use running::{Running, serve, serve_at};
+pub use demo_agents::{DemoAgents, SessionRef, StartError};
+pub use demo_person::{PERSON, private_key};
+pub use demo_settings::{DemoSettings, Pace, StartHearer, Timeouts};
+pub use protocol_script::Script;
 pub use scenario::{Scenario, ScenarioError, ScenarioInfo};
-pub use script::Script;
-pub use settings::{DemoSettings, Pace, StartHearer, Timeouts};
+pub use served_demo::{ServedDemo, serve, serve_at};

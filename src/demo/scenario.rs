@@ -1,7 +1,7 @@
 //! What the demo's agents do, defined in JSON Lines.
 //!
-//! Responsibilities: the format of `assets/demo/NAME.jsonl` and its parsed form. Not here: parsing it (`reader`), the
-//! files themselves (`catalogue`) and playing them (`perform`).
+//! Responsibilities: the format of `assets/demo/NAME.jsonl` and its parsed form. Not here: parsing it (`scenario_reader`), the
+//! files themselves (`catalogue`) and playing them (`performance`).
 //!
 //! # The format
 //! One JSON object per line; blank lines are skipped. The first line is the header:
@@ -78,7 +78,7 @@ pub(super) struct Role {
 pub(super) struct Beat {
     pub(super) after: Duration,
     /// Empty means always.
-    pub(super) on: Vec<Label>,
+    pub(super) on: Vec<EndLabel>,
     pub(super) act: BeatAct,
 }
 
@@ -95,7 +95,7 @@ pub(super) enum BeatAct {
 
 /// A way in which a question can end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Label {
+pub(super) enum EndLabel {
     Decided(String),
     Answered,
     Chose(String),
@@ -120,27 +120,28 @@ impl BeatAct {
     }
 }
 
-impl Label {
+impl EndLabel {
     /// Returns whether the label matches the outcome of a question.
     pub(super) fn fits(&self, outcome: &QuestionOutcome) -> bool {
         match (self, outcome) {
-            (Label::Decided(label), QuestionOutcome::Decided(decision)) => label == decision,
-            (Label::Answered, QuestionOutcome::Answered { .. })
-            | (Label::TimedOut, QuestionOutcome::TimedOut { .. }) => true,
-            (Label::Chose(label), QuestionOutcome::Answered { chose, .. }) => {
+            (EndLabel::Decided(label), QuestionOutcome::Decided(decision)) => label == decision,
+            (EndLabel::Answered, QuestionOutcome::Answered { .. })
+            | (EndLabel::TimedOut, QuestionOutcome::TimedOut { .. }) => true,
+            (EndLabel::Chose(label), QuestionOutcome::Answered { chose, .. }) => {
                 chose.as_ref() == Some(label)
             }
             (
-                Label::Decided(_),
+                EndLabel::Decided(_),
                 QuestionOutcome::Answered { .. } | QuestionOutcome::TimedOut { .. },
             )
             | (
-                Label::Answered | Label::Chose(_),
+                EndLabel::Answered | EndLabel::Chose(_),
                 QuestionOutcome::Decided(_) | QuestionOutcome::TimedOut { .. },
             )
-            | (Label::TimedOut, QuestionOutcome::Decided(_) | QuestionOutcome::Answered { .. }) => {
-                false
-            }
+            | (
+                EndLabel::TimedOut,
+                QuestionOutcome::Decided(_) | QuestionOutcome::Answered { .. },
+            ) => false,
         }
     }
 }

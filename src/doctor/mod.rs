@@ -4,8 +4,8 @@
 //! plain lines, one finding each, as soon as it is known. Not here: repairing anything; the parts that are
 //! examined.
 //!
-//! Examining and reporting are separate: a part's file gathers facts, turns facts into [`Finding`]s without further
-//! examining, and [`report`] turns those into lines or JSON. The command accepts the same sources and flags as
+//! Examining and reporting are separate: a part's file gathers facts, turns facts into [`DoctorFinding`]s without further
+//! examining, and [`finding_lines`] turns those into lines or JSON. The command accepts the same sources and flags as
 //! `hearken watch`, and reports what that would find.
 
 use std::io::Write;
@@ -16,23 +16,23 @@ use crate::config::{Config, ReaderChoice, SetBy};
 use crate::link::{Phrase, PhraseArg};
 use crate::runtime::{self, Face, Terminals};
 use crate::transport::{LinkSettings, Tls};
-use crate::voice::reader::{Sight, Signs, Survey};
+use crate::voice::screen_reader::{Sight, Signs, Survey};
 
-pub mod agents;
-mod broker;
-mod installed;
-pub mod own;
+pub mod agent_checks;
+mod broker_checks;
+pub mod finding_lines;
+mod installed_agents;
 mod remedies;
-pub mod report;
-mod rules;
-pub mod settings;
-pub mod sources;
-pub mod terminal;
+mod rule_sentences;
+pub mod settings_by_source;
+pub mod settings_checks;
+pub mod source_checks;
+pub mod terminal_checks;
 pub mod voices;
 
-use report::{Finding, Surrounding, Tally, because, own as name_of};
-use settings::{Origin, RunSettings};
-use terminal::Terminal;
+use finding_lines::{DoctorFinding, Surrounding, Tally, because, own as name_of};
+use settings_checks::{Origin, RunSettings};
+use terminal_checks::Terminal;
 use voices::Sentence;
 
 /// What to examine.
@@ -82,15 +82,19 @@ pub async fn run(
     let settings = RunSettings::read(
         request.file.as_deref(),
         &request.said,
-        runtime::settings::recall,
+        runtime::settings_file::recall,
         lay,
     );
     report.tell_all(settings.findings(request.all));
-    report.tell_all(rules::findings(
+    report.tell_all(rule_sentences::findings(
         &settings.config,
         request.answers.as_deref(),
     ));
-    report.tell_all(own::findings(&settings, &request.sources, request.all));
+    report.tell_all(settings_by_source::findings(
+        &settings,
+        &request.sources,
+        request.all,
+    ));
     let config = &settings.config;
     let (reader, seen) = reader(config.screen.reader, &settings);
     report.tell_all(seen);
@@ -109,16 +113,16 @@ pub async fn run(
     })
     .await;
 
-    match agents::look().await {
+    match agent_checks::look().await {
         Ok(found) => report.tell_all(found),
-        Err(error) => report.tell(Finding::broken(
+        Err(error) => report.tell(DoctorFinding::broken(
             Surrounding::Agent,
             Phrase::new("doctor.words").with("why", name_of(error)),
             "doctor.words.remedy",
         )),
     }
     if let Some(links) = links(&request, config, &mut report) {
-        sources::look(&request.sources, config, &links, &mut |finding| {
+        source_checks::look(&request.sources, config, &links, &mut |finding| {
             report.tell(finding);
         })
         .await;
@@ -136,7 +140,7 @@ struct FindingReport<'a> {
 }
 
 impl FindingReport<'_> {
-    fn tell(&mut self, finding: Finding) {
+    fn tell(&mut self, finding: DoctorFinding) {
         self.tally.count(&finding);
         let line = if self.json {
             finding.json(&self.words)
@@ -146,7 +150,7 @@ impl FindingReport<'_> {
         self.write(&line);
     }
 
-    fn tell_all(&mut self, findings: Vec<Finding>) {
+    fn tell_all(&mut self, findings: Vec<DoctorFinding>) {
         for finding in findings {
             self.tell(finding);
         }
@@ -175,7 +179,7 @@ impl FindingReport<'_> {
 }
 
 /// Returns whether a screen reader is running, and the findings.
-fn reader(choice: ReaderChoice, settings: &RunSettings) -> (bool, Vec<Finding>) {
+fn reader(choice: ReaderChoice, settings: &RunSettings) -> (bool, Vec<DoctorFinding>) {
     let said = |is: bool| {
         let origin = settings.origins.get("screen.reader");
         let how = origin.map_or(Origin::Default, |(_, origin)| origin.clone());
@@ -185,7 +189,7 @@ fn reader(choice: ReaderChoice, settings: &RunSettings) -> (bool, Vec<Finding>) 
             "doctor.reader.denied"
         };
         let text = Phrase::new(key).with("how", how.word());
-        vec![Finding::fine(Surrounding::ScreenReader, text)]
+        vec![DoctorFinding::fine(Surrounding::ScreenReader, text)]
     };
     match choice {
         ReaderChoice::Yes => (true, said(true)),
@@ -199,21 +203,21 @@ fn reader(choice: ReaderChoice, settings: &RunSettings) -> (bool, Vec<Finding>) 
 }
 
 /// Returns the findings about the places where screen readers leave signs.
-fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
+fn surveyed(survey: &Survey, ssh: bool) -> Vec<DoctorFinding> {
     let part = Surrounding::ScreenReader;
     let first = match survey.present() {
-        Some(reader) => Finding::fine(
+        Some(reader) => DoctorFinding::fine(
             part,
             Phrase::new("doctor.reader").with("name", because(&reader.name())),
         ),
-        None if ssh => Finding::weak(part, "doctor.reader.ssh", "doctor.reader.ssh.remedy"),
-        None => Finding::fine(part, "doctor.reader.none"),
+        None if ssh => DoctorFinding::weak(part, "doctor.reader.ssh", "doctor.reader.ssh.remedy"),
+        None => DoctorFinding::fine(part, "doctor.reader.none"),
     };
     let mut found = vec![first];
     let mut absent = Vec::new();
     for look in &survey.looks {
         match &look.sight {
-            Sight::Present(reader) => found.push(Finding::fine(
+            Sight::Present(reader) => found.push(DoctorFinding::fine(
                 part,
                 Phrase::new("doctor.reader.shown")
                     .with("place", because(&look.place))
@@ -222,7 +226,7 @@ fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
             Sight::Absent => {
                 absent.push(Phrase::new("fault.other").with("reason", because(&look.place)))
             }
-            Sight::Unknown { reason } => found.push(Finding::weak(
+            Sight::Unknown { reason } => found.push(DoctorFinding::weak(
                 part,
                 Phrase::new("doctor.reader.unknown")
                     .with("place", because(&look.place))
@@ -232,7 +236,7 @@ fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
         }
     }
     if !absent.is_empty() {
-        found.push(Finding::fine(
+        found.push(DoctorFinding::fine(
             part,
             Phrase::new("doctor.reader.absent").with("places", PhraseArg::Phrases(absent)),
         ));
@@ -241,7 +245,7 @@ fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
 }
 
 /// Returns which face a run would have, and why.
-fn face(terminal: &Terminal, config: &Config, sources: &[String], reader: bool) -> Finding {
+fn face(terminal: &Terminal, config: &Config, sources: &[String], reader: bool) -> DoctorFinding {
     let terminals = Terminals {
         output: terminal.output,
         input: terminal.input && !sources.iter().any(|source| source == "-"),
@@ -254,18 +258,18 @@ fn face(terminal: &Terminal, config: &Config, sources: &[String], reader: bool) 
         Face::Json => "doctor.face.json",
     };
     if face == Face::Full && !(terminal.input && terminal.output) {
-        return Finding::broken(
+        return DoctorFinding::broken(
             Surrounding::Face,
             "doctor.face.impossible",
             "doctor.face.remedy",
         );
     }
     let why = PhraseArg::Phrase(Phrase::new(why));
-    Finding::fine(Surrounding::Face, Phrase::new(key).with("why", why))
+    DoctorFinding::fine(Surrounding::Face, Phrase::new(key).with("why", why))
 }
 
 /// Returns whether the recording could be written.
-fn recording(request: &Examination) -> Vec<Finding> {
+fn recording(request: &Examination) -> Vec<DoctorFinding> {
     let Some(path) = &request.record else {
         return Vec::new();
     };
@@ -274,18 +278,18 @@ fn recording(request: &Examination) -> Vec<Finding> {
         Some(_) | None => PathBuf::from("."),
     };
     let finding = if path.exists() {
-        Finding::broken(
+        DoctorFinding::broken(
             Surrounding::Settings,
             Phrase::new("doctor.recording.exists").with("path", name_of(path.display())),
             "doctor.recording.exists.remedy",
         )
     } else if folder.is_dir() {
-        Finding::fine(
+        DoctorFinding::fine(
             Surrounding::Settings,
             Phrase::new("doctor.recording").with("path", name_of(path.display())),
         )
     } else {
-        Finding::broken(
+        DoctorFinding::broken(
             Surrounding::Settings,
             Phrase::new("doctor.recording.nowhere").with("path", name_of(folder.display())),
             "doctor.recording.nowhere.remedy",
@@ -295,9 +299,9 @@ fn recording(request: &Examination) -> Vec<Finding> {
 }
 
 /// Returns the test sentence in the person's language.
-fn sentence(config: &Config) -> Result<Sentence, Box<Finding>> {
+fn sentence(config: &Config) -> Result<Sentence, Box<DoctorFinding>> {
     let phrases = Phrases::for_languages(&config.announce.languages).map_err(|error| {
-        Box::new(Finding::broken(
+        Box::new(DoctorFinding::broken(
             Surrounding::Settings,
             Phrase::new("doctor.words").with("why", name_of(error)),
             "doctor.words.remedy",
@@ -313,11 +317,11 @@ fn links(
     report: &mut FindingReport<'_>,
 ) -> Option<LinkSettings> {
     let token =
-        runtime::settings::token(request.token_env.as_deref(), request.token_file.as_deref());
+        runtime::settings_file::token(request.token_env.as_deref(), request.token_file.as_deref());
     let token = match token {
         Ok(token) => token,
         Err(error) => {
-            report.tell(Finding::broken(
+            report.tell(DoctorFinding::broken(
                 Surrounding::Source,
                 Phrase::new("doctor.token").with("why", because(error.reason())),
                 "doctor.token.remedy",
@@ -328,7 +332,7 @@ fn links(
     match Tls::load(&config.links) {
         Ok(tls) => Some(LinkSettings::new(config.links.clone(), token, tls, 0)),
         Err(error) => {
-            report.tell(Finding::broken(
+            report.tell(DoctorFinding::broken(
                 Surrounding::Source,
                 Phrase::new("doctor.tls").with("why", because(&runtime::of_tls(&error))),
                 "doctor.tls.remedy",

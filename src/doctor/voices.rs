@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
-use super::report::{Finding, Surrounding, because, own};
+use super::finding_lines::{DoctorFinding, Surrounding, because, own};
 use crate::announce::Sound as Manner;
 use crate::announce::{Arg, Class, Mark, Phrases, Reason, Utterance, UtteranceId};
 use crate::config::{VoiceChoice, VoiceConfig};
@@ -83,7 +83,7 @@ pub enum Sound {
 
 /// The outcome of trying one engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tried {
+pub enum VoiceTrial {
     /// It is available.
     There {
         /// Its display name.
@@ -116,7 +116,7 @@ pub async fn look(
     config: &VoiceConfig,
     reader: bool,
     sentence: Option<&Sentence>,
-    tell: &mut (dyn FnMut(Finding) + Send),
+    tell: &mut (dyn FnMut(DoctorFinding) + Send),
 ) {
     // While a screen reader speaks, our sentence would be a second voice.
     let quiet = reader && config.engine == VoiceChoice::Auto;
@@ -137,7 +137,7 @@ pub async fn look(
         }
         // The chosen one has spoken; the others would only repeat it.
         let tried = attempt(&engine.choice(), config, false, None).await;
-        espeak |= name == "espeak-ng" && matches!(tried, Tried::There { .. });
+        espeak |= name == "espeak-ng" && matches!(tried, VoiceTrial::There { .. });
         tell(of_another(name, &tried));
     }
     if sentence.is_none() && config.engine != VoiceChoice::None {
@@ -146,18 +146,18 @@ pub async fn look(
         } else {
             "doctor.voice.untried"
         };
-        tell(Finding::fine(Surrounding::Voice, why));
+        tell(DoctorFinding::fine(Surrounding::Voice, why));
     }
 }
 
 /// Returns whether the chosen voice was this engine, found or missing.
-fn taken(chosen: &Tried, choice: &VoiceChoice, name: &str) -> bool {
+fn taken(chosen: &VoiceTrial, choice: &VoiceChoice, name: &str) -> bool {
     let found = match chosen {
-        Tried::There { engine, .. } => {
+        VoiceTrial::There { engine, .. } => {
             *engine == Reason::said(name)
                 || *engine == Reason::new("voice.engine.command").with("name", name)
         }
-        Tried::Missing { .. } => false,
+        VoiceTrial::Missing { .. } => false,
     };
     let named = match choice {
         VoiceChoice::SpeechDispatcher => name == "speech-dispatcher",
@@ -171,30 +171,30 @@ fn taken(chosen: &Tried, choice: &VoiceChoice, name: &str) -> bool {
 }
 
 /// Returns the findings about the voice that a run would have.
-fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Finding> {
+fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &VoiceTrial) -> Vec<DoctorFinding> {
     let (engine, notices, sound) = match tried {
-        Tried::There {
+        VoiceTrial::There {
             engine,
             notices,
             sound,
         } => (engine, notices, sound),
-        Tried::Missing { reason } => return vec![of_none(choice, reader, reason)],
+        VoiceTrial::Missing { reason } => return vec![of_none(choice, reader, reason)],
     };
     let say = |key| Phrase::new(key).with("engine", because(engine));
     let mut found = vec![match sound {
-        Sound::NotTried => Finding::fine(Surrounding::Voice, say("doctor.voice.there")),
-        Sound::Said { took } => Finding::fine(
+        Sound::NotTried => DoctorFinding::fine(Surrounding::Voice, say("doctor.voice.there")),
+        Sound::Said { took } => DoctorFinding::fine(
             Surrounding::Voice,
             say("doctor.voice.said").with("n", own(format!("{:.1}", took.as_secs_f64()))),
         ),
-        Sound::Failed { reason } => Finding::broken(
+        Sound::Failed { reason } => DoctorFinding::broken(
             Surrounding::Voice,
             say("doctor.voice.failed").with("reason", because(reason)),
             SOUND,
         ),
     }];
     for notice in notices {
-        found.push(Finding::weak(
+        found.push(DoctorFinding::weak(
             Surrounding::Voice,
             Phrase::new("fault.other").with("reason", because(notice)),
             "doctor.voice.notice.remedy",
@@ -203,14 +203,14 @@ fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Findi
     found
 }
 
-fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> Finding {
+fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> DoctorFinding {
     match choice {
-        VoiceChoice::None => Finding::fine(Surrounding::Voice, "doctor.voice.unwanted"),
-        VoiceChoice::Auto if reader => Finding::fine(
+        VoiceChoice::None => DoctorFinding::fine(Surrounding::Voice, "doctor.voice.unwanted"),
+        VoiceChoice::Auto if reader => DoctorFinding::fine(
             Surrounding::Voice,
             Phrase::new("doctor.voice.reader").with("voice", own(OWN_VOICE)),
         ),
-        VoiceChoice::Auto => Finding::weak(
+        VoiceChoice::Auto => DoctorFinding::weak(
             Surrounding::Voice,
             Phrase::new("doctor.voice.none").with("reason", because(reason)),
             remedy(reason),
@@ -219,7 +219,7 @@ fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> Finding {
         | VoiceChoice::System
         | VoiceChoice::Nvda(_)
         | VoiceChoice::Lasting(_)
-        | VoiceChoice::Command(_) => Finding::broken(
+        | VoiceChoice::Command(_) => DoctorFinding::broken(
             Surrounding::Voice,
             Phrase::new("doctor.voice.unusable").with("reason", because(reason)),
             remedy(reason),
@@ -240,14 +240,14 @@ fn remedy(reason: &Reason) -> &'static str {
 }
 
 /// Returns the finding about an engine that was not chosen.
-fn of_another(name: &str, tried: &Tried) -> Finding {
+fn of_another(name: &str, tried: &VoiceTrial) -> DoctorFinding {
     let text = match tried {
-        Tried::There { .. } => Phrase::new("doctor.voice.other").with("flag", own(flag(name))),
-        Tried::Missing { reason } => {
+        VoiceTrial::There { .. } => Phrase::new("doctor.voice.other").with("flag", own(flag(name))),
+        VoiceTrial::Missing { reason } => {
             Phrase::new("doctor.voice.missing").with("reason", because(reason))
         }
     };
-    Finding::fine(Surrounding::Voice, text.with("name", own(name)))
+    DoctorFinding::fine(Surrounding::Voice, text.with("name", own(name)))
 }
 
 fn flag(name: &str) -> String {
@@ -263,16 +263,16 @@ async fn attempt(
     config: &VoiceConfig,
     reader: bool,
     sentence: Option<&Sentence>,
-) -> Tried {
+) -> VoiceTrial {
     let (sink, mut news) = VoiceSink::channel();
     let handle = voice::open(choice, config, reader, sink);
     let mut notices = Vec::new();
     let opened = tokio::time::timeout(OPENING, ready(&mut news, &mut notices)).await;
     let tried = match opened {
-        Err(_) => Tried::Missing {
+        Err(_) => VoiceTrial::Missing {
             reason: Reason::new("doctor.voice.cause.slow").with("n", OPENING.as_secs()),
         },
-        Ok(Err(reason)) => Tried::Missing { reason },
+        Ok(Err(reason)) => VoiceTrial::Missing { reason },
         Ok(Ok(engine)) => {
             let sound = match sentence {
                 None => Sound::NotTried,
@@ -298,7 +298,7 @@ async fn attempt(
                     }
                 }
             };
-            Tried::There {
+            VoiceTrial::There {
                 engine,
                 notices,
                 sound,
@@ -383,18 +383,18 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::doctor::report::Grade;
+    use crate::doctor::finding_lines::Grade;
 
-    fn there(sound: Sound) -> Tried {
-        Tried::There {
+    fn there(sound: Sound) -> VoiceTrial {
+        VoiceTrial::There {
             engine: "speech-dispatcher".into(),
             notices: Vec::new(),
             sound,
         }
     }
 
-    fn missing() -> Tried {
-        Tried::Missing {
+    fn missing() -> VoiceTrial {
+        VoiceTrial::Missing {
             reason: Reason::new("voice.cause.daemon.not_installed"),
         }
     }
@@ -449,7 +449,7 @@ mod tests {
             (VoiceChoice::System, true, 0, 1),
             (command, false, 0, 1),
         ] {
-            let mut tally = crate::doctor::report::Tally::default();
+            let mut tally = crate::doctor::finding_lines::Tally::default();
             for finding in of_the_chosen(&choice, reader, &missing()) {
                 tally.count(&finding);
             }
@@ -462,7 +462,7 @@ mod tests {
         let chosen = there(Sound::NotTried);
         assert!(taken(&chosen, &VoiceChoice::Auto, "speech-dispatcher"));
         assert!(!taken(&chosen, &VoiceChoice::Auto, "espeak-ng"));
-        let program = Tried::There {
+        let program = VoiceTrial::There {
             engine: Reason::new("voice.engine.command").with("name", "espeak-ng"),
             notices: Vec::new(),
             sound: Sound::NotTried,
@@ -479,7 +479,7 @@ mod tests {
         let sentence = Sentence(Phrases::english().unwrap());
         let choice = VoiceChoice::Command("cat".to_owned());
         let tried = attempt(&choice, &config, false, Some(&sentence)).await;
-        let Tried::There { engine, sound, .. } = tried else {
+        let VoiceTrial::There { engine, sound, .. } = tried else {
             panic!("{tried:?}");
         };
         assert_eq!(
@@ -492,7 +492,7 @@ mod tests {
         assert!(
             matches!(
                 tried,
-                Tried::There {
+                VoiceTrial::There {
                     sound: Sound::Failed { .. },
                     ..
                 }
@@ -501,6 +501,6 @@ mod tests {
         );
         let choice = VoiceChoice::Command("/nonexistent/robot".to_owned());
         let tried = attempt(&choice, &config, false, Some(&sentence)).await;
-        assert!(matches!(tried, Tried::Missing { .. }), "{tried:?}");
+        assert!(matches!(tried, VoiceTrial::Missing { .. }), "{tried:?}");
     }
 }

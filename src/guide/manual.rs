@@ -6,7 +6,7 @@
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use roff::{Roff, bold, italic, roman};
 
-use super::help::{remarks, values, words_of};
+use super::help_texts::{remarks, values, words_of};
 use crate::announce::{Arg as Word, Phrases};
 use crate::app::Exit;
 use crate::cli::Cli;
@@ -55,7 +55,7 @@ fn commands(command: &Command) -> impl Iterator<Item = &Command> {
 }
 
 fn of_program(command: &Command, words: &Phrases) -> Sheet {
-    let mut page = Page::new(command, words);
+    let mut page = ManualPage::new(command, words);
     page.section("man.commands");
     for command in commands(command) {
         let about = command.get_about().map(|about| words_of(about, words));
@@ -107,7 +107,7 @@ fn of_program(command: &Command, words: &Phrases) -> Sheet {
 }
 
 fn of_command(command: &Command, words: &Phrases) -> Sheet {
-    let mut page = Page::new(command, words);
+    let mut page = ManualPage::new(command, words);
     page.arguments(command);
     page.exit_codes();
     page.section("man.see");
@@ -170,14 +170,14 @@ fn exits() -> Vec<(u8, &'static str)> {
 }
 
 /// A page under construction.
-struct Page<'w> {
+struct ManualPage<'w> {
     roff: Roff,
     words: &'w Phrases,
     /// The variables already listed, because several commands share them.
     told: Vec<String>,
 }
 
-impl<'w> Page<'w> {
+impl<'w> ManualPage<'w> {
     /// Starts a page with the parts common to all pages.
     fn new(command: &Command, words: &'w Phrases) -> Self {
         let mut page = Self {

@@ -9,12 +9,12 @@
 //! Mental model: `cli` contains every text once, in English. Each of these pages is that command line again,
 //! read by clap's own means, with each text looked up in the phrase file's `[help]`.
 
-mod call;
 mod completion;
-mod help;
+mod help_texts;
+mod invalid_call;
 mod manual;
 
-pub use call::fault;
 pub use completion::{VARIABLE, completable, script};
-pub use help::worded;
+pub use help_texts::worded;
+pub use invalid_call::fault;
 pub use manual::{Sheet, sheet, sheets};

@@ -11,7 +11,7 @@ use crate::announce::normalise::is_hidden;
 use crate::announce::{About, Announcement, Kind, Mark, Segment, takes_two_steps};
 use crate::app::App;
 use crate::protocol::{
-    AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, RiskLevel, Undoing,
+    AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, RiskLevel, UndoStatement,
 };
 use crate::session::{Question, QuestionBody};
 
@@ -148,10 +148,10 @@ fn confirmation(asked: &AwaitingConfirmation) -> Value {
         Some(RiskLevel::Other(_)) | None => "unknown",
     };
     let reversibility = match asked.undoing() {
-        Undoing::Reversible => "reversible",
-        Undoing::WithEffort => "reversible_with_effort",
-        Undoing::Irreversible => "irreversible",
-        Undoing::Unknown => "unknown",
+        UndoStatement::Reversible => "reversible",
+        UndoStatement::WithEffort => "reversible_with_effort",
+        UndoStatement::Irreversible => "irreversible",
+        UndoStatement::Unknown => "unknown",
     };
     let context: Map<String, Value> = asked
         .extra_context

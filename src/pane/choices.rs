@@ -5,7 +5,7 @@ use crate::announce::Arg;
 use crate::session::Question;
 
 use super::View;
-use super::rows::{self, PaneRow};
+use super::text_rows::{self, PaneRow};
 
 /// Returns the choices under the head and the words of their question, and the row of the focus. At least half
 /// of the space is for the choices.
@@ -31,13 +31,13 @@ pub(super) fn rows(
         let before = app.phrases().text(key, &[("n", Arg::own(at + 1))]);
         let style = if focused { look.alert() } else { look.text() };
         let before = format!("{before} ");
-        let inside = width.saturating_sub(rows::HANG).max(1);
+        let inside = width.saturating_sub(text_rows::HANG).max(1);
         let row = if focused {
-            rows::hanging(&before, label, "", question.direction, width, style)
+            text_rows::hanging(&before, label, "", question.direction, width, style)
         } else {
-            rows::set_in(
-                rows::mixed(&before, label, "", question.direction, inside, style),
-                rows::HANG,
+            text_rows::set_in(
+                text_rows::mixed(&before, label, "", question.direction, inside, style),
+                text_rows::HANG,
             )
         };
         if focused {
@@ -47,7 +47,7 @@ pub(super) fn rows(
     }
     let left = room.saturating_sub(above.len());
     let for_asked = left.saturating_sub(choices.len()).max(left / 2);
-    above.extend(rows::fitting(asked, for_asked, width));
+    above.extend(text_rows::fitting(asked, for_asked, width));
     let room = room.saturating_sub(above.len());
     // The focused choice is fully visible, or from its beginning.
     let end = (place.0 + place.1.min(room)).max(room).min(choices.len());

@@ -1,12 +1,12 @@
 //! What to do on a screen where nothing happens: hearken's words, below what was told so far.
 //!
-//! Responsibilities: which sentence fits; what else runs here, while nobody is heard. Not here: the keys that apply (`keys`).
+//! Responsibilities: which sentence fits; what else runs here, while nobody is heard. Not here: the keys that apply (`key_hints`).
 
 use crate::announce::Arg;
 use crate::app::Nearby;
 
 use super::View;
-use super::rows::{self, PaneRow};
+use super::text_rows::{self, PaneRow};
 
 /// Returns the rows; none while an agent works, or while something else has the person's attention.
 pub(super) fn rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
@@ -30,7 +30,7 @@ pub(super) fn rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
         words.push(text("guide.over", &[]));
     }
     words.push(text("guide.help", &[]));
-    rows::own(&words.join(" "), width, view.look.quiet())
+    text_rows::own(&words.join(" "), width, view.look.quiet())
 }
 
 /// Returns the rows that follow these where there is room: what else runs here, or starts an agent.
@@ -41,10 +41,10 @@ pub(super) fn nearby_rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
         None => return Vec::new(),
     };
     let head = view.app.phrases().text(key, &[]);
-    let mut all = rows::own(&head, width, view.look.quiet());
+    let mut all = text_rows::own(&head, width, view.look.quiet());
     // Each has rows of its own, to be typed or copied as it is.
     for command in commands {
-        all.extend(rows::own(command, width, view.look.own()));
+        all.extend(text_rows::own(command, width, view.look.own()));
     }
     all
 }

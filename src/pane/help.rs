@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 
 use crate::app::{App, Showing};
 
-use super::rows::{self, PaneRow};
-use super::{View, keys};
+use super::text_rows::{self, PaneRow};
+use super::{View, key_hints};
 
 /// The narrowest column of keys.
 const COLUMN: u16 = 44;
@@ -20,18 +20,18 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         .app
         .help_scroll()
         .min(all.len().saturating_sub(usize::from(area.height)));
-    rows::draw(frame, &all[first..], area);
+    text_rows::draw(frame, &all[first..], area);
 }
 
 fn all_rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
     let (app, look) = (view.app, view.look);
     let head = |words: String| PaneRow::head(words, look.region());
     let mut all: Vec<PaneRow> = Vec::new();
-    let mut now = keys::of_question(app, Showing::SideQuestion);
-    now.extend(keys::when_watching(app));
+    let mut now = key_hints::of_question(app, Showing::SideQuestion);
+    now.extend(key_hints::when_watching(app));
     if !now.is_empty() {
         all.push(head(app.phrases().text("help.now", &[])));
-        let lines = keys::lines("", &now, width.min(rows::WIDEST));
+        let lines = key_hints::lines("", &now, width.min(text_rows::WIDEST));
         all.extend(
             lines
                 .into_iter()
@@ -69,13 +69,21 @@ fn in_columns(view: View<'_>, groups: Vec<HelpGroup>, width: u16) -> Vec<PaneRow
     let (app, look) = (view.app, view.look);
     let count = usize::from(((width + BETWEEN) / (COLUMN + BETWEEN)).clamp(1, 3));
     let gaps = BETWEEN * u16::try_from(count - 1).unwrap_or(0);
-    let inside = (width.saturating_sub(gaps) / u16::try_from(count).unwrap_or(1)).min(rows::WIDEST);
+    let inside =
+        (width.saturating_sub(gaps) / u16::try_from(count).unwrap_or(1)).min(text_rows::WIDEST);
     let groups = groups.into_iter().map(|(group, entries)| {
         let words = app.phrases().help(group).to_owned();
         let mut rows = vec![PaneRow::head(words, look.region())];
         for (keys, does) in entries {
             let words = format!("{keys}: {}", app.phrases().help(does));
-            rows.extend(rows::hanging("", &words, "", None, inside, look.text()));
+            rows.extend(text_rows::hanging(
+                "",
+                &words,
+                "",
+                None,
+                inside,
+                look.text(),
+            ));
         }
         rows
     });
@@ -98,13 +106,13 @@ fn in_columns(view: View<'_>, groups: Vec<HelpGroup>, width: u16) -> Vec<PaneRow
     if columns.len() == 1 {
         return columns.into_iter().flatten().collect();
     }
-    let cells: Vec<rows::TableCell> = columns
+    let cells: Vec<text_rows::TableCell> = columns
         .into_iter()
-        .map(|rows| rows::TableCell {
+        .map(|rows| text_rows::TableCell {
             rows,
             width: usize::from(inside),
             right: false,
         })
         .collect();
-    rows::beside(&cells, &" ".repeat(usize::from(BETWEEN)), look.text())
+    text_rows::beside(&cells, &" ".repeat(usize::from(BETWEEN)), look.text())
 }

@@ -11,7 +11,7 @@ use crate::announce::direction::isolate;
 use crate::announce::normalise::{BlockIs, StyledText, TextBlock, TextTable};
 use crate::protocol::TextDirection;
 
-use super::rows::{self, PaneRow};
+use super::text_rows::{self, PaneRow};
 use super::{View, highlight};
 
 /// The indentation of a level of lists, and of code.
@@ -74,7 +74,7 @@ fn block_rows(view: View<'_>, block: &TextBlock, layout: Layout) -> Vec<PaneRow>
         }
         BlockIs::Paragraph(text) => {
             let rows = text_rows(view, "", text, within, view.look.text());
-            rows::set_in(rows, columns(by))
+            text_rows::set_in(rows, columns(by))
         }
         BlockIs::Item(mark, text) => {
             let before = by.saturating_sub(STEP);
@@ -86,18 +86,18 @@ fn block_rows(view: View<'_>, block: &TextBlock, layout: Layout) -> Vec<PaneRow>
             };
             let width = narrower(layout.width, before + mark.width());
             let rows = text_rows(view, "", text, Layout { width, ..layout }, view.look.text());
-            let rows = rows::led_by(rows, &mark, &" ".repeat(mark.width()));
-            rows::set_in(rows, columns(before))
+            let rows = text_rows::led_by(rows, &mark, &" ".repeat(mark.width()));
+            text_rows::set_in(rows, columns(before))
         }
         BlockIs::Quote(depth, text) => {
             let mark = QUOTED.repeat(*depth);
             let width = narrower(within.width, mark.width());
             let rows = text_rows(view, "", text, Layout { width, ..within }, view.look.text());
-            rows::set_in(rows::led_by(rows, &mark, &mark), columns(by))
+            text_rows::set_in(text_rows::led_by(rows, &mark, &mark), columns(by))
         }
-        BlockIs::Table(table) => rows::set_in(table_rows(view, table, within), columns(by)),
+        BlockIs::Table(table) => text_rows::set_in(table_rows(view, table, within), columns(by)),
         BlockIs::Code(info, lines) => {
-            rows::set_in(code_rows(view, info, lines, within), columns(by))
+            text_rows::set_in(code_rows(view, info, lines, within), columns(by))
         }
         BlockIs::Rule => {
             let line = "─".repeat(usize::from(layout.width).min(RULE));
@@ -114,7 +114,7 @@ pub(super) fn text_rows(
     layout: Layout,
     style: Style,
 ) -> Vec<PaneRow> {
-    let mut rows = rows::mixed(
+    let mut rows = text_rows::mixed(
         before,
         &text.text,
         "",
@@ -132,7 +132,7 @@ pub(super) fn paint(view: View<'_>, rows: &mut [PaneRow], before: &str, text: &S
     let runs: Vec<_> = looks
         .map(|(range, look)| (range.clone(), view.look.words(*look)))
         .collect();
-    rows::paint(rows, before, &text.text, &runs);
+    text_rows::paint(rows, before, &text.text, &runs);
 }
 
 /// Returns the rows of code: its language, and its lines set in below.
@@ -140,7 +140,7 @@ fn code_rows(view: View<'_>, info: &str, lines: &[String], layout: Layout) -> Ve
     let language = view.app.phrases().lexicon().code_language(info);
     let args = [("language", Arg::Own(language.unwrap_or_default()))];
     let words = view.app.phrases().text("pane.code", &args);
-    let mut all = rows::own(&words, layout.width, view.look.quiet());
+    let mut all = text_rows::own(&words, layout.width, view.look.quiet());
     let inks = match view.look.has_colours() {
         true => highlight::inks(info, lines),
         false => Vec::new(),
@@ -148,13 +148,13 @@ fn code_rows(view: View<'_>, info: &str, lines: &[String], layout: Layout) -> Ve
     let inside = narrower(layout.width, STEP);
     let first = lines.len().saturating_sub(layout.tail);
     for (at, line) in lines.iter().enumerate().skip(first) {
-        let mut rows = rows::verbatim(line, layout.direction, inside, view.look.text());
+        let mut rows = text_rows::verbatim(line, layout.direction, inside, view.look.text());
         let inks = inks.get(at).into_iter().flatten();
         let runs: Vec<_> = inks
             .map(|(range, ink)| (range.clone(), view.look.ink(*ink)))
             .collect();
-        rows::paint(&mut rows, "", line, &runs);
-        all.extend(rows::set_in(rows, columns(STEP)));
+        text_rows::paint(&mut rows, "", line, &runs);
+        all.extend(text_rows::set_in(rows, columns(STEP)));
     }
     all
 }
@@ -180,7 +180,7 @@ fn table_rows(view: View<'_>, table: &TextTable, layout: Layout) -> Vec<PaneRow>
             view.look.text()
         };
         let empty = StyledText::default();
-        let cells: Vec<rows::TableCell> = (0..count)
+        let cells: Vec<text_rows::TableCell> = (0..count)
             .map(|column| {
                 let width = widths.get(column).copied().unwrap_or(1);
                 let cell = row.get(column).unwrap_or(&empty);
@@ -188,14 +188,14 @@ fn table_rows(view: View<'_>, table: &TextTable, layout: Layout) -> Vec<PaneRow>
                     width: columns(width),
                     ..layout
                 };
-                rows::TableCell {
+                text_rows::TableCell {
                     rows: text_rows(view, "", cell, within, style),
                     width,
                     right: table.right.get(column).copied().unwrap_or(false),
                 }
             })
             .collect();
-        all.extend(rows::beside(&cells, BETWEEN, view.look.text()));
+        all.extend(text_rows::beside(&cells, BETWEEN, view.look.text()));
         if is_head {
             let line: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
             all.push(PaneRow::own(line.join("─┼─"), view.look.text()));
@@ -252,7 +252,7 @@ fn as_lists(view: View<'_>, table: &TextTable, layout: Layout) -> Vec<PaneRow> {
             let label = header.map_or(String::new(), |header| format!("{}: ", header.text));
             let by = if nth == 0 { 0 } else { STEP };
             let width = narrower(layout.width, by + STEP);
-            let mut rows = rows::mixed(
+            let mut rows = text_rows::mixed(
                 &label,
                 &cell.text,
                 "",
@@ -265,8 +265,8 @@ fn as_lists(view: View<'_>, table: &TextTable, layout: Layout) -> Vec<PaneRow> {
                 first.mark(0, label.trim_end().width(), view.look.heading());
             }
             let rest = rows.split_off(1.min(rows.len()));
-            rows.extend(rows::set_in(rest, columns(STEP)));
-            all.extend(rows::set_in(rows, columns(by)));
+            rows.extend(text_rows::set_in(rest, columns(STEP)));
+            all.extend(text_rows::set_in(rows, columns(by)));
         }
     }
     all

@@ -11,24 +11,24 @@
 //! attention belongs. Nothing is conveyed by colour or by a glyph alone.
 //!
 //! On a small screen, a question takes all but the keys and a row for responses: its pages stay put,
-//! whatever else is said (`question`).
+//! whatever else is said (`question_block`).
 
-mod answers;
-mod change;
 mod choices;
+mod edit_rows;
 mod editor;
 mod guide;
 mod headline;
 mod help;
 mod highlight;
-mod keys;
+mod key_hints;
 mod look;
 mod markdown;
-mod question;
-mod rows;
+mod question_block;
+mod reply_region;
 mod sample;
-mod sessions;
+mod session_rows;
 mod side;
+mod text_rows;
 mod times;
 mod transcript;
 
@@ -46,7 +46,7 @@ use crate::app::{App, Showing};
 use crate::keys::Mode;
 use crate::protocol::Now;
 
-use rows::PaneRow;
+use text_rows::PaneRow;
 
 /// The smallest height with headed regions.
 const ROOM_FOR_REGIONS: u16 = 18;
@@ -106,7 +106,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
     if regions {
         let place = take_bottom(&mut area, 1);
         let status = headline::status(app, place.width);
-        rows::draw(frame, &[PaneRow::own(status, look.quiet())], place);
+        text_rows::draw(frame, &[PaneRow::own(status, look.quiet())], place);
         gap_below(&mut area, whole);
     }
     let beside = side::take(view, &mut area);
@@ -148,10 +148,10 @@ fn draw_beside_question(
         height: area.height - beside,
         ..area
     };
-    let block = question::block(view, shown, question, place);
+    let block = question_block::block(view, shown, question, place);
     let height = u16::try_from(block.rows.len()).unwrap_or(u16::MAX);
     let place = take_top(&mut area, height.min(place.height));
-    rows::draw(frame, &block.rows, place);
+    text_rows::draw(frame, &block.rows, place);
     let row = u16::try_from(block.focus).unwrap_or(u16::MAX);
     let row = row.min(place.height.saturating_sub(1));
     let mut cursor = Position::new(place.x, place.y + row);
@@ -164,8 +164,8 @@ fn draw_beside_question(
         }
     }
     if !matches!(app.mode(), Mode::Confirming(_)) {
-        let width = area.width.min(rows::WIDEST);
-        let rows = answers::rows(view, width, look.heading());
+        let width = area.width.min(text_rows::WIDEST);
+        let rows = reply_region::rows(view, width, look.heading());
         let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX);
         // On a small screen, a longer response temporarily covers the question; but not before the question
         // was visible, and then what it covers does not count as shown.
@@ -190,8 +190,8 @@ fn draw_beside_question(
             gap_below(&mut area, whole);
         }
         frame.render_widget(Clear, answer);
-        let rows = rows::fitting(rows, usize::from(height), width);
-        rows::draw(frame, &rows, answer);
+        let rows = text_rows::fitting(rows, usize::from(height), width);
+        text_rows::draw(frame, &rows, answer);
         if app.mode() == Mode::Watching && height > 0 {
             cursor = Position::new(answer.x, answer.y);
         }
@@ -218,13 +218,13 @@ fn draw_without_question(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect, 
         cursor = Some(editor::draw(frame, app, line, look));
     }
     draw_agents(frame, view, &mut area, whole, true);
-    let width = area.width.min(rows::WIDEST);
-    let rows = answers::rows(view, width, look.heading());
+    let width = area.width.min(text_rows::WIDEST);
+    let rows = reply_region::rows(view, width, look.heading());
     let most = area.height.div_ceil(2);
     let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(most);
     let place = take_bottom(&mut area, height);
-    let rows = rows::fitting(rows, usize::from(height), width);
-    rows::draw(frame, &rows, place);
+    let rows = text_rows::fitting(rows, usize::from(height), width);
+    text_rows::draw(frame, &rows, place);
     if height > 0 {
         gap_below(&mut area, whole);
         if !app.is_looking_back() {
@@ -238,7 +238,7 @@ fn draw_without_question(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect, 
 fn draw_first(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
     let place = take_top(area, 1);
     let first = headline::first(view, place.width);
-    rows::draw(frame, &[PaneRow::own(first, view.look.heading())], place);
+    text_rows::draw(frame, &[PaneRow::own(first, view.look.heading())], place);
 }
 
 /// Returns the keys, beside what is drawn of a question. On a small screen, its own come first.
@@ -246,17 +246,17 @@ fn rows_of_keys(view: View<'_>, showing: Showing, width: u16) -> Vec<String> {
     let mut units = if view.regions || view.app.mode() != Mode::Watching {
         Vec::new()
     } else {
-        keys::of_question(view.app, showing)
+        key_hints::of_question(view.app, showing)
     };
-    units.extend(keys::of_mode(view.app));
-    keys::lines("", &units, width)
+    units.extend(key_hints::of_mode(view.app));
+    key_hints::lines("", &units, width)
 }
 
 /// Takes the place of the keys. On a small screen, a question has a fixed number of rows for them.
 fn take_keys(view: View<'_>, area: &mut Rect) -> Rect {
     let most = usize::from((area.height / 4).max(1));
     let height = if view.app.shown().is_some() && !view.regions {
-        most.min(if area.width < rows::NARROW { 2 } else { 1 })
+        most.min(if area.width < text_rows::NARROW { 2 } else { 1 })
     } else {
         let lines = rows_of_keys(view, Showing::SideQuestion, area.width);
         lines.len().clamp(1, most)
@@ -267,12 +267,12 @@ fn take_keys(view: View<'_>, area: &mut Rect) -> Rect {
 /// Draws as many keys as fit.
 fn draw_keys(frame: &mut Frame<'_>, view: View<'_>, place: Rect, showing: Showing) {
     let lines = rows_of_keys(view, showing, place.width);
-    keys::draw(frame, lines, place, view.look);
+    key_hints::draw(frame, lines, place, view.look);
 }
 
 /// Draws the running sessions, if any, on at most a quarter of the screen.
 fn draw_agents(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect, whole: Rect, timed: bool) {
-    if view.has_side || view.regions && sessions::is_in_headline(view.app) {
+    if view.has_side || view.regions && session_rows::is_in_headline(view.app) {
         return;
     }
     let share = if view.regions {
@@ -283,7 +283,12 @@ fn draw_agents(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect, whole: Re
     let room = share
         .max(u16::from(whole.height >= ROOM_FOR_ONE))
         .min(area.height.saturating_sub(1));
-    let running = sessions::rows(view, area.width.min(rows::WIDEST), usize::from(room), timed);
+    let running = session_rows::rows(
+        view,
+        area.width.min(text_rows::WIDEST),
+        usize::from(room),
+        timed,
+    );
     if running.is_empty() {
         return;
     }
@@ -296,7 +301,7 @@ fn draw_agents(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect, whole: Re
     }
     let height = u16::try_from(running.len()).unwrap_or(u16::MAX);
     let place = take_top(area, height);
-    rows::draw(frame, &running, place);
+    text_rows::draw(frame, &running, place);
     if view.regions {
         gap_above(area, whole);
     }
@@ -313,7 +318,7 @@ fn draw_transcript(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect) -> Opt
             Some(mark) => {
                 let place = take_top(&mut area, 1);
                 let mark = headline::cut(&mark, place.width);
-                rows::draw(frame, &[PaneRow::head(mark, view.look.alert())], place);
+                text_rows::draw(frame, &[PaneRow::head(mark, view.look.alert())], place);
             }
             None => draw_head(frame, view, "pane.transcript", &mut area),
         }
@@ -324,7 +329,7 @@ fn draw_transcript(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect) -> Opt
 fn draw_head(frame: &mut Frame<'_>, view: View<'_>, key: &str, area: &mut Rect) {
     let place = take_top(area, 1);
     let words = view.app.phrases().text(key, &[]);
-    rows::draw(frame, &[PaneRow::head(words, view.look.region())], place);
+    text_rows::draw(frame, &[PaneRow::head(words, view.look.region())], place);
 }
 
 /// Leaves an empty row above the remaining area, if there is room.

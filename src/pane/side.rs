@@ -1,6 +1,6 @@
 //! The column beside the work on a wide screen: the conversations, and the plan of the one that the person is in.
 //!
-//! Responsibilities: its width, and which steps of a plan fit. Not here: what an agent does in words (`sessions`).
+//! Responsibilities: its width, and which steps of a plan fit. Not here: what an agent does in words (`session_rows`).
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::announce::{Arg, speakable};
 use crate::protocol::{PlanStage, PlanStep};
 use crate::session::Session;
 
-use super::rows::{self, PaneRow};
-use super::{View, sessions, times};
+use super::text_rows::{self, PaneRow};
+use super::{View, session_rows, times};
 
 /// The narrowest screen with a column beside the work.
 const WIDE: u16 = 110;
@@ -36,7 +36,7 @@ pub(super) fn take(view: View<'_>, area: &mut Rect) -> Option<Rect> {
     if area.width < WIDE || !view.regions || view.look.stacked || !running {
         return None;
     }
-    let width = area.width.saturating_sub(rows::WIDEST + BETWEEN);
+    let width = area.width.saturating_sub(text_rows::WIDEST + BETWEEN);
     let width = width.clamp(WIDTH.0, WIDTH.1);
     area.width -= width + BETWEEN;
     Some(Rect {
@@ -62,14 +62,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect, timed: boo
         PaneRow::head(words, view.look.region())
     };
     let mut all = vec![head("pane.agents")];
-    let rows = sessions::rows(view, area.width, for_agents.saturating_sub(1), timed);
+    let rows = session_rows::rows(view, area.width, for_agents.saturating_sub(1), timed);
     all.extend(rows);
     if let Some(session) = plan {
         all.push(PaneRow::own(String::new(), view.look.text()));
         let left = room.saturating_sub(all.len());
         all.extend(plan_rows(view, session, area.width, left, timed));
     }
-    rows::draw(frame, &all, area);
+    text_rows::draw(frame, &all, area);
 }
 
 /// Returns the rows of a plan: how much of it is done, and the steps around the one under way.
@@ -105,8 +105,8 @@ fn plan_rows(
     let words = app
         .phrases()
         .text("pane.plan.left", &[("left", Arg::Own(left))]);
-    let bar = format!("{} {words}", sessions::bar(percent));
-    all.extend(rows::own(bar.trim_end(), width, look.quiet()));
+    let bar = format!("{} {words}", session_rows::bar(percent));
+    all.extend(text_rows::own(bar.trim_end(), width, look.quiet()));
     let room = room.saturating_sub(all.len());
     let now = steps.iter().position(|step| step.stage != PlanStage::Done);
     let first = now.unwrap_or(steps.len()).saturating_sub(BEFORE);
@@ -128,8 +128,8 @@ fn plan_rows(
         let words = app
             .phrases()
             .text("pane.plan.more", &[("n", Arg::own(more))]);
-        all.extend(rows::fitting(
-            rows::own(&words, width, look.quiet()),
+        all.extend(text_rows::fitting(
+            text_rows::own(&words, width, look.quiet()),
             1,
             width,
         ));
@@ -144,10 +144,10 @@ fn step_rows(view: View<'_>, step: &PlanStep, width: u16) -> Vec<PaneRow> {
         PlanStage::UnderWay => ("[>] ", view.look.own()),
         PlanStage::Open => ("[ ] ", view.look.text()),
     };
-    let inside = width.saturating_sub(rows::HANG + 4).max(1);
+    let inside = width.saturating_sub(text_rows::HANG + 4).max(1);
     let words = speakable::one_line(&step.words);
-    let rows = rows::mixed("", &words, "", None, inside, style);
-    rows::set_in(rows::led_by(rows, mark, "    "), rows::HANG)
+    let rows = text_rows::mixed("", &words, "", None, inside, style);
+    text_rows::set_in(text_rows::led_by(rows, mark, "    "), text_rows::HANG)
 }
 
 /// Returns how long the rest may take: as the agent says, else as long for each step as for those that are done.

@@ -1,7 +1,7 @@
 //! What agents did and said, newest at the bottom, or around the entry under review.
 //!
 //! While a question is shown, the transcript stands still: new entries wait, and one line says so. Only urgent ones are
-//! still added. Hearken's responses to keys are elsewhere (`answers`).
+//! still added. Hearken's responses to keys are elsewhere (`reply_region`).
 //!
 //! # Mental model
 //! Consecutive pieces of one agent's text are laid out together, as the Markdown that they are, at most [`rows::WIDEST`]
@@ -23,7 +23,7 @@ use crate::session::QuestionId;
 
 use super::guide;
 use super::markdown::{self, Layout};
-use super::rows::{self, PaneRow};
+use super::text_rows::{self, PaneRow};
 use super::{Look, View};
 
 /// Draws it, and returns the position of the last entry, or of the one under review.
@@ -41,7 +41,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Positio
 fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let app = view.app;
     let room = usize::from(area.height);
-    let width = area.width.min(rows::WIDEST);
+    let width = area.width.min(text_rows::WIDEST);
     let shown = app.shown().map(|(shown, _)| (shown.question, shown.since));
     let mut held = false;
     let newest = app.history().iter().rev().find(|told| is_shown(view, told));
@@ -64,7 +64,7 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let mut all: Vec<PaneRow> = entries.into_iter().flatten().collect();
     if held {
         let words = app.phrases().text("pane.held", &[]);
-        all.extend(rows::own(&words, width, view.look.quiet()));
+        all.extend(text_rows::own(&words, width, view.look.quiet()));
     }
     let told = all.len();
     let guide = guide::rows(view, width);
@@ -80,7 +80,7 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     }
     let over = all.len().saturating_sub(room);
     let first = told.saturating_sub(focus).saturating_sub(over);
-    rows::draw(frame, &all[over..], area);
+    text_rows::draw(frame, &all[over..], area);
     at(area, first)
 }
 
@@ -176,7 +176,7 @@ fn what_is_asked(told: &Announcement) -> &[Segment] {
 fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let app = view.app;
     let room = usize::from(area.height);
-    let width = area.width.min(rows::WIDEST);
+    let width = area.width.min(text_rows::WIDEST);
     let mut before = app
         .history()
         .iter()
@@ -205,13 +205,13 @@ fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
         if !last && room > 1 {
             page.push(PaneRow::own(more, view.look.quiet()));
         }
-        rows::draw(frame, &page, area);
+        text_rows::draw(frame, &page, area);
         return Position::new(area.x, area.y);
     }
     let length = all.len();
     if turned != 0 {
         let whole = app.phrases().text("pane.whole_review", &[]);
-        all.extend(rows::own(&whole, width, view.look.quiet()));
+        all.extend(text_rows::own(&whole, width, view.look.quiet()));
         all.truncate(room.max(length));
     }
     let left = room - all.len().min(room);
@@ -227,7 +227,7 @@ fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     }
     let first = earlier.len();
     earlier.append(&mut all);
-    rows::draw(frame, &earlier, area);
+    text_rows::draw(frame, &earlier, area);
     at(area, first)
 }
 
@@ -335,12 +335,12 @@ pub(super) fn entry(
     for (at, line) in shown.lines().enumerate() {
         let after = if at == last { after } else { "" };
         all.extend(match (at, ours) {
-            (0, true) => rows::mixed(&label, line, after, direction, width, style),
-            (0, false) => rows::hanging(&label, line, after, direction, width, style),
+            (0, true) => text_rows::mixed(&label, line, after, direction, width, style),
+            (0, false) => text_rows::hanging(&label, line, after, direction, width, style),
             (_, _) => {
-                let narrow = width.saturating_sub(rows::HANG).max(1);
-                let rows = rows::mixed("", line, after, direction, narrow, style);
-                rows::set_in(rows, rows::HANG)
+                let narrow = width.saturating_sub(text_rows::HANG).max(1);
+                let rows = text_rows::mixed("", line, after, direction, narrow, style);
+                text_rows::set_in(rows, text_rows::HANG)
             }
         });
     }
@@ -366,16 +366,16 @@ fn repeated(
     let words = |part: Option<&[Segment]>| join_shown(part.unwrap_or_default());
     let layout = Layout {
         direction: told.direction,
-        width: width.saturating_sub(rows::HANG).max(1),
+        width: width.saturating_sub(text_rows::HANG).max(1),
         tail: usize::MAX,
     };
     let before = format!("{label}{}", words(before));
-    let mut rows = rows::own(before.trim_end(), width, style);
+    let mut rows = text_rows::own(before.trim_end(), width, style);
     let laid_out = markdown::rows(view, &blocks(written), layout);
-    rows.extend(rows::set_in(laid_out, rows::HANG));
+    rows.extend(text_rows::set_in(laid_out, text_rows::HANG));
     let after = words(after);
     if !after.is_empty() {
-        rows.extend(rows::own(&after, width, style));
+        rows.extend(text_rows::own(&after, width, style));
     }
     rows
 }
@@ -396,7 +396,7 @@ fn text(
     let blocks = blocks(&source_of(parts.iter().copied()));
     let layout = Layout {
         direction: told.direction,
-        width: width.saturating_sub(rows::HANG).max(1),
+        width: width.saturating_sub(text_rows::HANG).max(1),
         tail,
     };
     let (mut all, rest) = match blocks.split_first() {
@@ -405,11 +405,15 @@ fn text(
             BlockIs::Paragraph(words) => {
                 let last = if rest.is_empty() { after } else { "" };
                 let direction = layout.direction;
-                let mut rows = rows::hanging(label, &words.text, last, direction, width, style);
+                let mut rows =
+                    text_rows::hanging(label, &words.text, last, direction, width, style);
                 markdown::paint(view, &mut rows, label, words);
                 (rows, rest)
             }
-            _ => (rows::own(label.trim_end(), width, style), blocks.as_slice()),
+            _ => (
+                text_rows::own(label.trim_end(), width, style),
+                blocks.as_slice(),
+            ),
         },
     };
     let gap = rest.first().is_some_and(|next| next.apart) && view.regions;
@@ -417,13 +421,13 @@ fn text(
         all.push(PaneRow::own(String::new(), style));
     }
     let laid_out = markdown::rows(view, rest, layout);
-    all.extend(rows::set_in(laid_out, rows::HANG));
+    all.extend(text_rows::set_in(laid_out, text_rows::HANG));
     if !rest.is_empty() && !after.is_empty() {
-        let time = rows::own(after.trim_start(), layout.width, view.look.quiet());
+        let time = text_rows::own(after.trim_start(), layout.width, view.look.quiet());
         match all.last_mut() {
             // After words the time has room on their row.
             Some(row) if row.has_room(after, width) => row.text.push_str(after),
-            Some(_) | None => all.extend(rows::set_in(time, rows::HANG)),
+            Some(_) | None => all.extend(text_rows::set_in(time, text_rows::HANG)),
         }
     }
     all
@@ -447,7 +451,7 @@ fn by_speaker(
     let parts: Vec<&[&Segment]> = segments
         .chunk_by(|one, next| one.mark == Mark::Own && next.mark == Mark::Own)
         .collect();
-    let inside = width.saturating_sub(rows::HANG).max(1);
+    let inside = width.saturating_sub(text_rows::HANG).max(1);
     for (at, part) in parts.iter().enumerate() {
         let before = if at == 0 { label } else { "" };
         let after = if at + 1 == parts.len() { after } else { "" };
@@ -467,11 +471,13 @@ fn by_speaker(
             let before = if line == 0 { before } else { "" };
             let after = if line == last { after } else { "" };
             all.extend(match (agents, before.is_empty()) {
-                (false, _) => rows::mixed(before, text, after, None, width, style),
-                (true, false) => rows::hanging(before, text, after, told.direction, width, style),
+                (false, _) => text_rows::mixed(before, text, after, None, width, style),
+                (true, false) => {
+                    text_rows::hanging(before, text, after, told.direction, width, style)
+                }
                 (true, true) => {
-                    let rows = rows::mixed("", text, after, told.direction, inside, style);
-                    rows::set_in(rows, rows::HANG)
+                    let rows = text_rows::mixed("", text, after, told.direction, inside, style);
+                    text_rows::set_in(rows, text_rows::HANG)
                 }
             });
         }

@@ -1,7 +1,7 @@
 //! The places of Codex on this machine.
 //!
 //! Responsibilities: its folder, and the socket that it listens at while it runs in a terminal. Not here: following it
-//! (`sources`), whether it runs (`nearby`).
+//! (`source_links`), whether it runs (`nearby_agents`).
 
 use std::path::PathBuf;
 

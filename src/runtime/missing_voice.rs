@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::platform::{files, put_for_owner};
 use crate::voice::{MissingVoice, VoiceEvent};
 
-use super::settings;
+use super::settings_file;
 
 /// The file that exists once the person was told.
 const FILE: &str = "no-voice";
@@ -15,7 +15,7 @@ const FILE: &str = "no-voice";
 /// Returns news of the voice with what the person has to be told of a missing one. `any` is whether any voice would
 /// have done; if a certain one was asked for, its absence is told in every run.
 pub(super) fn noted(news: VoiceEvent, any: bool) -> VoiceEvent {
-    match settings::state_folder() {
+    match settings_file::state_folder() {
         Some(folder) if any => noted_in(&folder, news),
         Some(_) | None => news,
     }

@@ -3,7 +3,7 @@
 //! Responsibilities: what happens between a panic and the end of the program. Not here: faults of others, which are
 //! reported and survived.
 
-use super::{Face, desk, leave_nothing, screen};
+use super::{Face, face_screen, leave_nothing, line_terminal};
 
 /// Rust's own exit code after a panic.
 const PANICKED: i32 = 101;
@@ -27,9 +27,9 @@ pub(super) fn give_back_first(face: Face) {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if face == Face::Full {
-            screen::restore();
+            face_screen::restore();
         }
-        desk::restore();
+        line_terminal::restore();
         before(info);
     }));
 }

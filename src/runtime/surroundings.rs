@@ -1,7 +1,7 @@
 //! The search for what else runs on this machine, while the full face hears nobody.
 //!
 //! Responsibilities: when it begins, that nothing waits for it, and which commands come of it. Not here: the search
-//! (`nearby`), what can be chosen of it (`offer`), the words (`pane`).
+//! (`nearby_agents`), what can be chosen of it (`agent_offer`), the words (`pane`).
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use tokio::sync::oneshot;
 use crate::app::{Nearby, SourceSetup};
 use crate::config::LinkConfig;
 
-use super::facing::Face;
-use super::feed::Feed;
-use super::offer::{SourceOffer, command, start_commands};
-use super::plan::Plan;
-use super::{nearby, sources, until};
+use super::agent_offer::{SourceOffer, command, start_commands};
+use super::face_choice::Face;
+use super::run_plan::Plan;
+use super::source_feed::SourceFeed;
+use super::{nearby_agents, source_links, until};
 
 /// How long a source has to be heard before the search begins: most are heard much sooner.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -54,17 +54,17 @@ impl FollowedSources {
 
     /// Returns whether this SOURCE is among them.
     fn include(&self, word: &str) -> bool {
-        let source = sources::read(word, &self.config);
-        source.is_ok_and(|source| self.names.contains(&sources::name_as_given(&source)))
+        let source = source_links::read(word, &self.config);
+        source.is_ok_and(|source| self.names.contains(&source_links::name_as_given(&source)))
     }
 }
 
 impl Surroundings {
     /// Plans the search for a run in the full face that follows live sources.
     pub(super) fn of(plan: &Plan, started: Instant) -> Self {
-        let is_live = |feed: &Feed| match feed {
-            Feed::Link(source, _) => source.is_live(),
-            Feed::Recording { .. } => false,
+        let is_live = |feed: &SourceFeed| match feed {
+            SourceFeed::Link(source, _) => source.is_live(),
+            SourceFeed::Recording { .. } => false,
         };
         match plan.face == Face::Full && plan.feeds.iter().all(is_live) {
             true => {
@@ -110,7 +110,7 @@ fn seek(followed: Box<FollowedSources>) -> oneshot::Receiver<Option<Nearby>> {
             .enable_all()
             .build();
         let found = runtime.ok().and_then(|runtime| {
-            let found = runtime.block_on(nearby::look());
+            let found = runtime.block_on(nearby_agents::look());
             for_empty_screen(&found, |word| followed.include(word))
         });
         // Nobody waits for it if the run is over.
@@ -121,7 +121,10 @@ fn seek(followed: Box<FollowedSources>) -> oneshot::Receiver<Option<Nearby>> {
 
 /// Returns what else could be followed or started here, for a run that hears nobody; `None` if that helps nobody.
 /// `followed` returns whether a run follows a SOURCE already.
-fn for_empty_screen(found: &nearby::Nearby, followed: impl Fn(&str) -> bool) -> Option<Nearby> {
+fn for_empty_screen(
+    found: &nearby_agents::Nearby,
+    followed: impl Fn(&str) -> bool,
+) -> Option<Nearby> {
     let offer = SourceOffer::of(found);
     // What is heard only once it is started does not run.
     let runs = found.hooked.iter().any(|one| one.runs == Some(true));
@@ -163,7 +166,7 @@ fn is_plain(command: &str) -> bool {
 #[cfg(test)]
 #[allow(clippy::panic, reason = "a test fails by panicking")]
 mod tests {
-    use super::super::nearby::{Certainty, FoundAgent, HookedHere, HooksState, Speaks};
+    use super::super::nearby_agents::{Certainty, FoundAgent, HookedHere, HooksState, Speaks};
     use super::*;
     use crate::config::HookedAgent;
 
@@ -185,7 +188,7 @@ mod tests {
         }]
     }
 
-    fn around() -> nearby::Nearby {
+    fn around() -> nearby_agents::Nearby {
         let all = [
             (Speaks::Aaep, "unix:planner"),
             (Speaks::Opencode, "opencode:http://127.0.0.1:4096"),
@@ -193,7 +196,7 @@ mod tests {
             (Speaks::A2a, "a2a:http://127.0.0.1:9999"),
             (Speaks::Codex, "codex"),
         ];
-        nearby::Nearby {
+        nearby_agents::Nearby {
             agents: all
                 .map(|(speaks, word)| found(speaks, word, Certainty::Sure))
                 .to_vec(),
@@ -207,7 +210,7 @@ mod tests {
     fn a_screen_without_agents_names_what_runs_and_can_be_typed_as_it_is() {
         let mut found = around();
         let commands =
-            |found: &nearby::Nearby| match for_empty_screen(found, |word| word == "codex") {
+            |found: &nearby_agents::Nearby| match for_empty_screen(found, |word| word == "codex") {
                 Some(Nearby::Running(commands)) => commands,
                 other => panic!("{other:?}"),
             };
@@ -270,10 +273,10 @@ mod tests {
         };
         let words = ["http://127.0.0.1:8080", socket];
         let sources = words.map(|word| {
-            let source = sources::read(word, &config).ok();
+            let source = source_links::read(word, &config).ok();
             SourceSetup {
                 name: "my own".into(),
-                as_given: source.map(|source| sources::name_as_given(&source)),
+                as_given: source.map(|source| source_links::name_as_given(&source)),
                 ..SourceSetup::default()
             }
         });

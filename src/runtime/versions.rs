@@ -17,10 +17,10 @@ use tokio::process::Command;
 use crate::dialect::version_in;
 pub(crate) use crate::dialect::{FormerPackage, KnownAgent, TRIED_NODE, major};
 use crate::platform::files::{self, open_to_read, to_start};
-use crate::platform::places;
 use crate::platform::processes::{Tree, alone};
+use crate::platform::program_places;
 
-use super::agents::{Startable, is_there, located};
+use super::agent_commands::{StartCandidate, is_there, located};
 
 /// The program that runs most agents.
 const NODE: &str = "node";
@@ -41,7 +41,7 @@ const NO_UPDATE: [&str; 3] = [
 
 /// A program of a package that another one has replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Outdated {
+pub(crate) struct OutdatedPackage {
     /// The old package.
     pub(crate) former: FormerPackage,
     /// The command that installs the new one.
@@ -50,17 +50,17 @@ pub(crate) struct Outdated {
 
 /// The installed programs of the known agents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Installed {
+pub(crate) struct InstalledAgents {
     /// The versions of the programs that are here; `None` for one that does not say it.
     pub(crate) versions: BTreeMap<String, Option<String>>,
     /// The version of Node.js, if it is here.
     pub(crate) node: Option<String>,
     /// The programs of old packages.
-    pub(crate) outdated: Vec<Outdated>,
+    pub(crate) outdated: Vec<OutdatedPackage>,
 }
 
 /// Asks the installed programs of the known agents for their versions.
-pub(crate) async fn look(known: &[Startable]) -> Installed {
+pub(crate) async fn look(known: &[StartCandidate]) -> InstalledAgents {
     let programs = known.iter().flat_map(|one| one.agent.programs());
     let mut programs: BTreeSet<String> = programs.map(|one| one.program).collect();
     programs.insert(NODE.to_owned());
@@ -71,7 +71,7 @@ pub(crate) async fn look(known: &[Startable]) -> Installed {
     });
     let asked = futures_util::stream::iter(asked).buffered(AT_ONCE);
     let mut versions: BTreeMap<String, Option<String>> = asked.collect().await;
-    Installed {
+    InstalledAgents {
         node: versions.remove(NODE).flatten(),
         versions,
         outdated: known.iter().flat_map(outdated).collect(),
@@ -81,7 +81,7 @@ pub(crate) async fn look(known: &[Startable]) -> Installed {
 /// Starts a program only to say its version, and ends it if it does anything else.
 async fn version_of(program: &str, limit: Duration) -> Option<String> {
     let mut command = Command::new(to_start(OsStr::new(program)));
-    if let Some(path) = places::path() {
+    if let Some(path) = program_places::path() {
         command.env("PATH", path);
     }
     // The current folder may be somebody else's project, with settings that an agent would read.
@@ -118,14 +118,14 @@ async fn version_of(program: &str, limit: Duration) -> Option<String> {
 }
 
 /// Returns the old packages whose program would run, or is left, in place of the agent's own.
-fn outdated(one: &Startable) -> Vec<Outdated> {
+fn outdated(one: &StartCandidate) -> Vec<OutdatedPackage> {
     let former = one.agent.former.iter().filter(|former| {
         let Some(file) = located(OsStr::new(&former.program)) else {
             return false;
         };
         former.program != one.agent.program() || is_from(&file, &former.package)
     });
-    let outdated = former.map(|former| Outdated {
+    let outdated = former.map(|former| OutdatedPackage {
         former: former.clone(),
         install: one.agent.install.clone(),
     });

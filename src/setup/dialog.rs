@@ -1,6 +1,6 @@
 //! The dialog: from a typed line to words, a trial, and at the end the changes.
 //!
-//! Responsibilities: which question is open, what a line means, what is tried. Not here: the choices (`questions`), how
+//! Responsibilities: which question is open, what a line means, what is tried. Not here: the choices (`setup_questions`), how
 //! anything is shown, spoken or written (`runtime`).
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::config::{Config, ThemeChoice, Verbosity};
 use crate::keys::{Keymap, Scan};
 
 use super::changes::Change;
-use super::questions::{ONE_SWITCH, READER, SPEAKS, SetupQuestion, TWO_SWITCHES, changes};
+use super::setup_questions::{ONE_SWITCH, READER, SPEAKS, SetupQuestion, TWO_SWITCHES, changes};
 
 /// The words that leave; as everywhere, a key or the word it stands for.
 const LEAVE: [&str; 2] = ["q", "quit"];

@@ -11,7 +11,7 @@
 
 mod changes;
 mod dialog;
-mod questions;
+mod setup_questions;
 
 pub use changes::{Change, Unmerged, Value, merge};
 pub use dialog::{Dialog, SetupEffect, SetupInput};

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use hearken::bench::Flood;
 use serde_json::{Value, json};
 
+use super::support::pty_terminal::Terminal;
 use super::support::ssip::{FakeSsip, LineKind, address};
-use super::support::terminal::Terminal;
-use super::{Agents, PATIENCE, binary, request};
+use super::{AgentEvents, PATIENCE, binary, request};
 
 /// The default duration.
 const SECONDS: u64 = 40;
@@ -44,7 +44,7 @@ enum Deed {
 }
 
 /// A server with the plain pair, whose stream may break off and continues with the next client.
-struct Agent {
+struct BreakingServer {
     url: String,
     deeds: Sender<Deed>,
     replies: Receiver<Value>,
@@ -52,7 +52,7 @@ struct Agent {
     streams: Arc<AtomicUsize>,
 }
 
-impl Agent {
+impl BreakingServer {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -189,13 +189,13 @@ impl Voice {
 
 /// The system resources that a program uses.
 #[derive(Debug)]
-struct Held {
+struct ResourcesHeld {
     memory: u64,
     threads: u64,
     descriptors: usize,
 }
 
-fn held(id: u32) -> Held {
+fn held(id: u32) -> ResourcesHeld {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
     let number = |name: &str| -> u64 {
         let line = status
@@ -204,7 +204,7 @@ fn held(id: u32) -> Held {
             .unwrap();
         line.trim().trim_end_matches(" kB").parse().unwrap()
     };
-    Held {
+    ResourcesHeld {
         memory: number("VmRSS:"),
         threads: number("Threads:"),
         descriptors: std::fs::read_dir(format!("/proc/{id}/fd")).unwrap().count(),
@@ -221,7 +221,7 @@ struct Pour {
 }
 
 impl Pour {
-    fn due(&mut self, agent: &Agent) {
+    fn due(&mut self, agent: &BreakingServer) {
         let due = self.began.elapsed().as_millis() as u64 * self.rate / 1000;
         for _ in self.poured..due {
             let event = self.flood.next().unwrap();
@@ -230,7 +230,7 @@ impl Pour {
         self.poured = self.poured.max(due);
     }
 
-    fn send(&mut self, agent: &Agent, event: &str) {
+    fn send(&mut self, agent: &BreakingServer, event: &str) {
         let kind = event.split("aaep:agent.").nth(1).unwrap();
         let kind = kind.split('"').next().unwrap().to_owned();
         *self.sent.entry(kind).or_default() += 1;
@@ -242,7 +242,7 @@ impl Pour {
 }
 
 /// Continues the flood for a while.
-fn go_on(pour: &mut Pour, agent: &Agent, terminal: &mut Terminal, time: Duration) {
+fn go_on(pour: &mut Pour, agent: &BreakingServer, terminal: &mut Terminal, time: Duration) {
     let until = Instant::now() + time;
     while Instant::now() < until {
         pour.due(agent);
@@ -258,7 +258,7 @@ fn everything_is_accounted_for_whatever_happens_and_nothing_is_held_for_ever() {
     let record = folder.path().join("soak.jsonl");
     let config = folder.path().join("config.toml");
     std::fs::write(&config, "[questions]\narm_ms = 0\n").unwrap();
-    let (agent, voice) = (Agent::start(), Voice::start());
+    let (agent, voice) = (BreakingServer::start(), Voice::start());
     let mut terminal = Terminal::start_program(
         &binary(),
         160,
@@ -295,13 +295,13 @@ fn everything_is_accounted_for_whatever_happens_and_nothing_is_held_for_ever() {
 
 /// Plays everything over and over, and returns how many events of each type were sent.
 fn soak(
-    agent: &Agent,
+    agent: &BreakingServer,
     voice: &Voice,
     terminal: &mut Terminal,
     length: Duration,
 ) -> BTreeMap<String, u64> {
     terminal.wait("Status: ");
-    let mut agents = Agents {
+    let mut agents = AgentEvents {
         count: 0,
         start: jiff::Timestamp::now(),
         at: Duration::ZERO,
@@ -380,11 +380,11 @@ fn soak(
 
 /// Asks a question, and answers it once it has been said.
 fn ask(
-    agent: &Agent,
+    agent: &BreakingServer,
     voice: &Voice,
     terminal: &mut Terminal,
     pour: &mut Pour,
-    agents: &mut Agents,
+    agents: &mut AgentEvents,
     asked: usize,
 ) {
     let from = voice.read();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hearken::protocol::Now;
 
 /// Bytes that are read at a time, in milliseconds.
-pub type Step = (u64, &'static [u8]);
+pub type ByteReads = (u64, &'static [u8]);
 
 const ARM: Duration = Duration::from_millis(400);
 const APART: Duration = Duration::from_millis(150);
@@ -24,7 +24,7 @@ const RELEASES: [&[u8]; 2] = [b"\x1b[121;1:3u", b"\x1b[99;1:3u"];
 const REPEATED: &[u8] = b"\x1b[121;1:2u";
 const LOOKS_AWAY: &[u8] = b"\x1b[O";
 
-struct Read {
+struct ReadBytes {
     at: Now,
     bytes: Vec<u8>,
     /// Whether it began inside a paste, or in the remainder of one.
@@ -49,7 +49,7 @@ pub struct Model {
     seen: Option<Duration>,
     /// When the list of choices was first requested.
     listed: Option<Duration>,
-    reads: VecDeque<Read>,
+    reads: VecDeque<ReadBytes>,
     paste: Paste,
 }
 
@@ -120,7 +120,7 @@ impl Model {
         if !pasted && bytes.iter().any(|byte| matches!(byte, b'o' | b'O')) {
             self.listed.get_or_insert(time);
         }
-        self.reads.push_back(Read { at, bytes, pasted });
+        self.reads.push_back(ReadBytes { at, bytes, pasted });
         while self.reads.len() > 2 && time > self.reads[0].at.monotonic + REMEMBERED {
             self.reads.pop_front();
         }
@@ -201,7 +201,7 @@ impl Model {
         if self.closed || token != self.token {
             return Err("it is not the question".into());
         }
-        let has = |read: &Read, keys: &[u8]| {
+        let has = |read: &ReadBytes, keys: &[u8]| {
             !read.pasted && read.bytes.iter().any(|byte| keys.contains(byte))
         };
         let mut reads = self.reads.iter().rev();

@@ -15,7 +15,7 @@ use super::{PATIENCE, free_port, kinds, program};
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/painter.py");
 
 /// A server and the messages it received.
-struct Server {
+struct TaskServer {
     child: Child,
     asked: Receiver<String>,
     folder: tempfile::TempDir,
@@ -24,7 +24,7 @@ struct Server {
     last: u64,
 }
 
-impl Server {
+impl TaskServer {
     fn new(version: &'static str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
@@ -113,7 +113,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for TaskServer {
     fn drop(&mut self) {
         self.kill();
     }
@@ -181,7 +181,7 @@ fn leave(mut hearken: Hearken) {
 #[test]
 fn an_agent_is_prompted_heard_answered_and_stopped_in_both_versions() {
     for version in ["1.0", "0.3"] {
-        let server = Server::new(version);
+        let server = TaskServer::new(version);
         let mut hearken = server.hearken("a2a:");
         hearken.say("> 3 the house");
         hearken.announced("session_started", "Painter");
@@ -228,7 +228,7 @@ fn an_agent_is_prompted_heard_answered_and_stopped_in_both_versions() {
 
 #[test]
 fn tasks_of_others_are_heard_two_at_once_and_what_they_answer_is_told() {
-    let mut server = Server::new("1.0");
+    let mut server = TaskServer::new("1.0");
     let first = server.other("ask the door", None);
     // A server is recognised even if only the address is given, without A2A.
     let mut hearken = server.hearken("");
@@ -261,7 +261,7 @@ fn tasks_of_others_are_heard_two_at_once_and_what_they_answer_is_told() {
 
 #[test]
 fn one_task_of_the_old_version_is_heard_by_its_name_and_answered_elsewhere() {
-    let mut server = Server::new("0.3");
+    let mut server = TaskServer::new("0.3");
     let task = server.other("ask the door", None);
     server.other("ask the gate", None);
     let source = format!("a2a:http://127.0.0.1:{}#{task}", server.port);
@@ -288,7 +288,7 @@ fn one_task_of_the_old_version_is_heard_by_its_name_and_answered_elsewhere() {
 #[test]
 fn a_server_that_is_killed_and_comes_back_is_answered_and_nothing_is_heard_twice() {
     for version in ["1.0", "0.3"] {
-        let mut server = Server::new(version);
+        let mut server = TaskServer::new(version);
         let mut hearken = server.hearken("a2a:");
         hearken.say("> ask the door");
         let n = asked(&mut hearken, "Which colour for the door?");

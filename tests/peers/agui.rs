@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use super::agent_home::{asked, number};
 use super::child::{Hearken, command};
-use super::scene::{asked, number};
 use super::{PATIENCE, free_port};
 
 /// A running endpoint, and its working folder.

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::child::Hearken;
 
 /// Ends the producer with the test.
-struct Producer(Child);
+struct PythonProducer(Child);
 
-impl Drop for Producer {
+impl Drop for PythonProducer {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -27,7 +27,7 @@ fn every_message_is_as_the_chapters_print_it() {
         .spawn()
         .expect("python3 is there");
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let _producer = Producer(child);
+    let _producer = PythonProducer(child);
     let port = lines.next().unwrap().unwrap();
     let url = format!("http://127.0.0.1:{port}");
     let mut hearken = Hearken::start(&["watch", &url, "--face", "json", "--voice", "none"]);

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
-use super::{Peer, answered, exchange, free_port, watch};
+use super::{ProducerProcess, answered, exchange, free_port, watch};
 use crate::child::Hearken;
 
 /// Sentences that are untrue in all of these situations.
@@ -25,7 +25,7 @@ const NEVER: [&str; 7] = [
 
 /// A producer that asks, and how to make it ask.
 #[derive(Clone, Copy)]
-struct Asker {
+struct AskingProducer {
     name: &'static str,
     option: &'static str,
     more: &'static [&'static str],
@@ -34,15 +34,15 @@ struct Asker {
     done: &'static str,
 }
 
-const ASKERS: [Asker; 3] = [
-    Asker {
+const ASKERS: [AskingProducer; 3] = [
+    AskingProducer {
         name: "aaep-minimal-producer",
         option: "--port",
         more: &[],
         tool: "send_email",
         done: "Email sent to",
     },
-    Asker {
+    AskingProducer {
         name: "aaep-maf-server",
         option: "--port",
         more: &[],
@@ -52,7 +52,7 @@ const ASKERS: [Asker; 3] = [
     BRIDGE,
 ];
 
-const BRIDGE: Asker = Asker {
+const BRIDGE: AskingProducer = AskingProducer {
     name: "aaep-mcp-bridge",
     option: "--aaep-port",
     more: &["--mcp-server", "true"],
@@ -60,13 +60,13 @@ const BRIDGE: Asker = Asker {
     done: "Mock result for delete_file",
 };
 
-impl Asker {
-    fn start(self, port: u16) -> Peer {
-        Peer::start_by(self.name, self.option, port, self.more)
+impl AskingProducer {
+    fn start(self, port: u16) -> ProducerProcess {
+        ProducerProcess::start_by(self.name, self.option, port, self.more)
     }
 
     /// Makes it ask; the handle returns its final answer to the caller.
-    fn ask(self, peer: &Peer) -> JoinHandle<String> {
+    fn ask(self, peer: &ProducerProcess) -> JoinHandle<String> {
         let (path, body) = if self.name == BRIDGE.name {
             let params = json!({"name": self.tool, "arguments": {"path": "/tmp/letter"}});
             let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
@@ -87,7 +87,7 @@ impl Asker {
 }
 
 /// Plays a situation with every producer that asks, all at the same time.
-fn each(situation: impl Fn(Asker) + Sync) {
+fn each(situation: impl Fn(AskingProducer) + Sync) {
     std::thread::scope(|scope| {
         for asker in ASKERS {
             let situation = &situation;
@@ -103,7 +103,7 @@ struct Proxy {
 }
 
 impl Proxy {
-    fn before(peer: &Peer) -> Self {
+    fn before(peer: &ProducerProcess) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let streams: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
@@ -150,7 +150,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream) {
 }
 
 /// Answers as another client of the same server does.
-fn decide(peer: &Peer, question: &Value, decision: &str) {
+fn decide(peer: &ProducerProcess, question: &Value, decision: &str) {
     let reply = json!({
         "type": "confirmation.reply", "reply_token": question["reply_token"], "decision": decision,
         "subscription_id": "sub_another", "timestamp": "2026-01-01T00:00:00Z",
@@ -340,7 +340,7 @@ fn joined_after_the_question_was_asked() {
 /// the tool still runs.
 #[test]
 fn cut_off_while_a_tool_runs_that_nobody_was_asked_about() {
-    let peer = Peer::start("aaep-langchain-server", free_port(), &[]);
+    let peer = ProducerProcess::start("aaep-langchain-server", free_port(), &[]);
     let mut hearken = watch(&peer);
     peer_asks(&peer);
     hearken.announced("tool_invoked", "Can't be undone");
@@ -362,7 +362,7 @@ fn cut_off_while_a_tool_runs_that_nobody_was_asked_about() {
             hearken.announced("reply", "not heard since its connection ended; before that working, using a tool, running send email.");
         }
     }
-    let _peer = Peer::start("aaep-langchain-server", port, &[]);
+    let _peer = ProducerProcess::start("aaep-langchain-server", port, &[]);
     hearken.announced("connection", "is back");
     let dangers = told(&hearken)
         .into_iter()
@@ -370,7 +370,7 @@ fn cut_off_while_a_tool_runs_that_nobody_was_asked_about() {
     assert_eq!(dangers.count(), 1);
 }
 
-fn peer_asks(peer: &Peer) {
+fn peer_asks(peer: &ProducerProcess) {
     let body = json!({"user_message": "Send an email to bob"}).to_string();
     let port = peer.port;
     // It may be killed before it answers.

@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 
 use super::PATIENCE;
 use super::child::{Hearken, command};
-use super::codex::{accept, asked, leave, number_of, prepared, program};
-use super::screen::terminal::Terminal;
+use super::codex_server::{accept, asked, leave, number_of, prepared, program};
+use super::peer_screen::pty_terminal::Terminal;
 
 /// How long Codex takes what is typed for a part of a paste, in which Enter only breaks the line.
 const NO_PASTE: Duration = Duration::from_millis(700);
 
 /// A home for Codex and its model. The first terminal in it starts a daemon, which outlives that.
-struct Scene {
+struct TerminalHome {
     folder: tempfile::TempDir,
     model: Child,
 }
 
-impl Scene {
+impl TerminalHome {
     fn new(more: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (home, model) = prepared(
@@ -80,7 +80,7 @@ impl Scene {
     }
 }
 
-impl Drop for Scene {
+impl Drop for TerminalHome {
     fn drop(&mut self) {
         for name in ["daemon-updater.pid", "daemon.pid"] {
             let file = self.home().join("codex/app-server-daemon").join(name);
@@ -105,7 +105,7 @@ fn tell(codex: &mut Terminal, words: &str) {
 
 #[test]
 fn the_codex_of_a_terminal_is_answered_here_and_there() {
-    let scene = Scene::new("");
+    let scene = TerminalHome::new("");
     let mut hearken = scene.hearken("codex");
     hearken.announced("connection", "codex isn't running");
     let mut codex = scene.codex();
@@ -160,7 +160,7 @@ fn the_codex_of_a_terminal_is_answered_here_and_there() {
 
 #[test]
 fn what_codexs_reviewer_refuses_is_said_and_the_person_can_overrule_it() {
-    let scene = Scene::new("approvals_reviewer = \"auto_review\"\n");
+    let scene = TerminalHome::new("approvals_reviewer = \"auto_review\"\n");
     let mut codex = scene.codex();
     let mut hearken = scene.hearken("codex");
     hearken.announced("connection", "open there.");

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 
-use super::{Peer, free_port};
+use super::{ProducerProcess, free_port};
 
 /// Starts an example with its input and output as pipes.
 fn example(name: &str, arguments: &[&str]) -> Child {
@@ -18,7 +18,7 @@ fn example(name: &str, arguments: &[&str]) -> Child {
 
 #[test]
 fn an_agent_is_followed_and_answered_and_what_it_wrote_is_checked() {
-    let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    let peer = ProducerProcess::start("aaep-minimal-producer", free_port(), &[]);
     let address = format!("127.0.0.1:{}", peer.port);
     let mut announce = example("announce", &[&address]);
     let mut answer = example("answer", &[&address]);

@@ -2,27 +2,31 @@
 
 use serde_json::Value;
 
-use super::agents::ALWAYS;
-use super::child::Hearken;
-use super::scene::{
-    Agent, BEFORE, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT, COPILOT_BEFORE, GEMINI,
-    GEMINI_BEFORE, OPENCODE, OPENCODE_BEFORE, PI, PI_BEFORE, QWEN, QWEN_AS_IT_IS, QWEN_BEFORE,
-    Scene, VIBE, VIBE_BEFORE, asked, count, wants,
+use super::agent_home::{
+    AgentHome, AgentProgram, BEFORE, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT,
+    COPILOT_BEFORE, GEMINI, GEMINI_BEFORE, OPENCODE, OPENCODE_BEFORE, PI, PI_BEFORE, QWEN,
+    QWEN_AS_IT_IS, QWEN_BEFORE, VIBE, VIBE_BEFORE, asked, count, wants,
 };
-use super::table::{Shown, rows, shows};
+use super::child::Hearken;
+use super::npm_agents::ALWAYS;
+use super::tried_agents::{ShownAbility, rows, shows};
 
 /// The hint behind what is said of a mode that asks little.
 const HINT: &str = " Type set mode to be asked.";
 
 /// Checks what is said of an agent's mode when it starts.
-fn starts(agent: &Agent) -> (Scene, Hearken) {
-    let scene = Scene::new(agent);
+fn starts(agent: &AgentProgram) -> (AgentHome, Hearken) {
+    let scene = AgentHome::new(agent);
     let mut hearken = scene.start(agent, &[]);
     let said = hearken.announced("connection", agent.starts);
     let said = said["text"].as_str().unwrap();
     assert_eq!(said, agent.starts);
     let words = said.strip_suffix(HINT).unwrap_or(said);
-    shows(agent.title, &agent.version(), &[(Shown::Start, words)]);
+    shows(
+        agent.title,
+        &agent.version(),
+        &[(ShownAbility::Start, words)],
+    );
     hearken.announced("connection", "The agent is ready.");
     (scene, hearken)
 }
@@ -33,8 +37,8 @@ fn leaves(mut hearken: Hearken) {
 }
 
 /// Checks that the mode that asks most is taken before the first prompt, so that its command is asked about.
-fn always_asks(agent: &Agent, chosen: &str) {
-    let scene = Scene::new(agent);
+fn always_asks(agent: &AgentProgram, chosen: &str) {
+    let scene = AgentHome::new(agent);
     let settings = scene.configured(ALWAYS);
     let prompt = format!("{}touch a.txt", agent.urge);
     let mut hearken = scene.start(agent, &[&settings[0], &settings[1], "--prompt", &prompt]);
@@ -162,8 +166,8 @@ fn the_modes_of_vibe() {
 }
 
 /// Checks that the mode that the settings chose is gone when the conversation is continued without them.
-fn set_back(agent: &Agent, chosen: &str) {
-    let scene = Scene::new(agent);
+fn set_back(agent: &AgentProgram, chosen: &str) {
+    let scene = AgentHome::new(agent);
     let settings = scene.configured(ALWAYS);
     let mut hearken = scene.start(
         agent,
@@ -188,7 +192,7 @@ fn pi_has_no_mode_that_asks() {
 fn the_modes_in_which_the_versions_before_begin() {
     let before = [
         OPENCODE_BEFORE,
-        Agent {
+        AgentProgram {
             folder: BEFORE,
             ..QWEN_AS_IT_IS
         },
@@ -227,7 +231,7 @@ fn each_row_of_the_table_is_of_an_agent_that_is_tried() {
     ];
     let agents = agents.iter().map(|it| (it.title, it.version()));
     let mut tried: Vec<(String, String)> = agents
-        .chain(super::hooks::tried())
+        .chain(super::real_hooks::tried())
         .map(|(title, version)| (title.to_owned(), version))
         .collect();
     let mut told: Vec<(String, String)> = rows()

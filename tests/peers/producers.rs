@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Peer, free_port, kinds, watch};
+use super::{ProducerProcess, free_port, kinds, watch};
 use crate::child::Hearken;
 
 /// Returns the texts of a kind, in order.
@@ -35,7 +35,7 @@ fn all_announced(hearken: &mut Hearken, wanted: &[(&str, &str)]) {
 
 #[test]
 fn the_anthropic_producers_mock_is_heard_from_its_start_to_its_end() {
-    let peer = Peer::start("aaep-anthropic-server", free_port(), &[]);
+    let peer = ProducerProcess::start("aaep-anthropic-server", free_port(), &[]);
     let mut hearken = watch(&peer);
     peer.ask("Please send an email to bob");
     hearken.announced("session_started", "Please send an email to bob");
@@ -58,7 +58,7 @@ fn the_anthropic_producers_mock_is_heard_from_its_start_to_its_end() {
 
 /// Starts the agent framework's run that asks, and answers its question.
 fn framework(answers: &[&str], tool: &str) -> Hearken {
-    let peer = Peer::start("aaep-maf-server", free_port(), &[]);
+    let peer = ProducerProcess::start("aaep-maf-server", free_port(), &[]);
     let mut hearken = watch(&peer);
     peer.ask("Send an email to bob");
     hearken.announced("tool_invoked", "send_email");
@@ -98,10 +98,10 @@ fn call(port: u16, tool: &str) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || super::exchange(port, "/mcp", &body.to_string()))
 }
 
-fn bridge() -> Peer {
+fn bridge() -> ProducerProcess {
     // It acts as the tool server itself if the package mcp is missing.
     let more = ["--mcp-server", "true"];
-    Peer::start_by("aaep-mcp-bridge", "--aaep-port", free_port(), &more)
+    ProducerProcess::start_by("aaep-mcp-bridge", "--aaep-port", free_port(), &more)
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_harmless_tool_of_the_bridge_runs_without_a_question() {
 }
 
 /// Follows a producer as a source in the settings whose server accepts prompts at a path.
-fn prompted(peer: &Peer, path: &str) -> (tempfile::TempDir, Hearken) {
+fn prompted(peer: &ProducerProcess, path: &str) -> (tempfile::TempDir, Hearken) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.toml");
     let settings = format!(
@@ -189,7 +189,7 @@ fn producers_are_prompted_by_a_line_where_a_source_says_who_takes_prompts() {
             "send_email",
         ),
     ] {
-        let peer = Peer::start(name, free_port(), &[]);
+        let peer = ProducerProcess::start(name, free_port(), &[]);
         let (_folder, mut hearken) = prompted(&peer, "/sessions");
         hearken.say(&format!("> {request}"));
         all_announced(
@@ -207,7 +207,7 @@ fn producers_are_prompted_by_a_line_where_a_source_says_who_takes_prompts() {
 
 #[test]
 fn what_a_producer_answers_to_a_prompt_that_it_does_not_take_is_told() {
-    let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    let peer = ProducerProcess::start("aaep-minimal-producer", free_port(), &[]);
     let (_folder, mut hearken) = prompted(&peer, "/nowhere");
     hearken.say("> What is my balance");
     hearken.announced(

@@ -1,17 +1,17 @@
 //! What the tests share: the program as a child process, a virtual stage, a terminal.
 
-pub mod agreed;
 pub mod child;
-pub mod hooks;
+pub mod face_scenes;
+pub mod hook_relays;
 pub mod page;
-pub mod scene;
 #[cfg(unix)]
-pub mod ssip;
+pub mod pty_terminal;
+pub mod scripted_handshake;
+#[cfg(unix)]
+pub mod scripted_ssip;
 pub mod stage;
 pub mod stand_in;
 pub mod svg;
-#[cfg(unix)]
-pub mod terminal;
 
 use std::ffi::OsString;
 use std::time::Duration;

@@ -68,16 +68,16 @@ impl StandIn {
     }
 
     /// Waits until it runs.
-    pub fn runs(&self) -> Talk {
-        Talk::new(self.listener.accept().unwrap().0)
+    pub fn runs(&self) -> ProgramPipes {
+        ProgramPipes::new(self.listener.accept().unwrap().0)
     }
 
     /// Runs a function that speaks for it, each time that it runs.
-    pub fn plays(&self, play: impl Fn(Talk) + Send + 'static) {
+    pub fn plays(&self, play: impl Fn(ProgramPipes) + Send + 'static) {
         let listener = self.listener.try_clone().unwrap();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                play(Talk::new(stream));
+                play(ProgramPipes::new(stream));
             }
         });
     }
@@ -95,12 +95,12 @@ fn script(folder: &Path) -> PathBuf {
 }
 
 /// The input and output of the program.
-pub struct Talk {
+pub struct ProgramPipes {
     reads: BufReader<TcpStream>,
     writes: TcpStream,
 }
 
-impl Talk {
+impl ProgramPipes {
     fn new(stream: TcpStream) -> Self {
         stream.set_nodelay(true).unwrap();
         Self {

@@ -11,13 +11,13 @@ use std::error::Error;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 
-use aaep::{Event, Level, Recent};
+use aaep::{Event, Level, RecentValues};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let address = std::env::args().nth(1).ok_or("which HOST:PORT?")?;
     let mut server = TcpStream::connect(&address)?;
     write!(server, "GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
-    let mut stream = Recent::default();
+    let mut stream = RecentValues::default();
     for line in BufReader::new(server).lines() {
         let line = line?;
         if line.starts_with("HTTP/1.1 200") {

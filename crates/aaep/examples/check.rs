@@ -9,10 +9,10 @@
 use std::io::BufRead as _;
 use std::process::ExitCode;
 
-use aaep::{Recent, Severity};
+use aaep::{RecentValues, Severity};
 
 fn main() -> ExitCode {
-    let mut stream = Recent::default();
+    let mut stream = RecentValues::default();
     let (mut events, mut errors) = (0, 0);
     for (number, line) in std::io::stdin().lock().lines().enumerate() {
         let number = number + 1;

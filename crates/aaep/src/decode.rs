@@ -1,7 +1,7 @@
 //! From the text of one message to an [`Event`](super::event::Event) with its [`Envelope`] and findings: the nine steps
 //! of 3.9, in order.
 //!
-//! Responsibilities: reading everything that can be read. Not here: what is wrong with it (`check`), rules that need
+//! Responsibilities: reading everything that can be read. Not here: what is wrong with it (`event_check`), rules that need
 //! more than one event (`session`).
 
 use std::borrow::Cow;
@@ -9,24 +9,24 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::attached::Attached;
-use super::check::{self, TYPES};
-use super::decoded::Decoded;
+use super::attachments::Attachments;
+use super::decoded_message::Decoded;
 use super::direct;
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::Level;
+use super::event_check::{self, TYPES};
 use super::fields::Fields;
 use super::finding::{Findings, Rule};
 use super::ids::{AgentId, EventId, SessionId};
-use super::language::TextDirection;
-use super::mend::{Marks, mend};
+use super::json_repairs::{Repairs, mend};
+use super::json_texts::{Texts, bare};
+use super::language_tag::TextDirection;
 use super::parse::{Parsed, parse};
 use super::payload::payload;
 use super::problem::{JsonKind, Problem};
-use super::recent::Recent;
+use super::repeated_parts::RecentValues;
 use super::schema::{self, CoreType, MOST_LANGUAGES};
 use super::stamp;
-use super::texts::{Texts, bare};
 
 /// Why a message can't be understood at all. It never carries the payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,10 +66,10 @@ impl DecodeError {
 /// # Errors
 /// Only if nothing can be said about it: not JSON, not an object, or no `type`.
 pub fn decode(text: &str) -> Result<Box<Decoded>, DecodeError> {
-    Recent::default().decode(text)
+    RecentValues::default().decode(text)
 }
 
-impl Recent {
+impl RecentValues {
     /// Reads one message of a stream.
     ///
     /// # Errors
@@ -123,7 +123,7 @@ pub(super) fn decode_step_by_step(text: &str) -> Result<Box<Decoded>, DecodeErro
         findings.find(Rule::RepeatedName, "3.8", name, Problem::NameTwice);
     }
     let core = core_type(type_name);
-    check::check(text, map, core, &mut findings);
+    event_check::check(text, map, core, &mut findings);
     let envelope = envelope(map, type_name, &mut findings);
     let event = payload(core, map, &mut findings);
     Ok(Box::new(Decoded {
@@ -157,7 +157,7 @@ pub fn object(text: &str) -> Option<Map<String, Value>> {
 /// others as they came.
 pub fn recordable(message: &str) -> Vec<String> {
     let whole = bare(message);
-    let is_plain = |parsed: Parsed| parsed.value.is_object() && parsed.marks == Marks::default();
+    let is_plain = |parsed: Parsed| parsed.value.is_object() && parsed.marks == Repairs::default();
     if parse(whole).is_ok_and(is_plain) {
         return vec![whole.to_owned()];
     }
@@ -223,7 +223,7 @@ fn envelope(map: &Map<String, Value>, type_name: &str, findings: &mut Findings) 
         localization: Arc::new(localization(hints, language, findings)),
         correlation_id,
         aaep_version: aaep_version.map(Cow::Owned),
-        attached: Arc::new(Attached::read(&extensions)),
+        attached: Arc::new(Attachments::read(&extensions)),
         extensions: (!extensions.is_empty()).then(|| Arc::new(extensions)),
         type_name: Cow::Owned(type_name),
     }

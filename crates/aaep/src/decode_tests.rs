@@ -8,8 +8,8 @@ use super::super::finding::{Finding, Severity};
 use super::super::schema::{CORE, ENVELOPE};
 use super::*;
 
-#[path = "decode_tests/steps.rs"]
-mod steps;
+#[path = "decode_tests/reading_steps.rs"]
+mod reading_steps;
 
 fn with(fields: Value) -> Value {
     let mut event = json!({

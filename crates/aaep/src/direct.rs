@@ -1,7 +1,7 @@
 //! A direct reader for frequent events that have no fault but a missing language.
 //!
 //! Responsibilities: matching the nine steps for every event that it returns, and returning no others. Not here:
-//! everything rare, odd or wrong (`decode`, with `check` and `payload`).
+//! everything rare, odd or wrong (`decode`, with `event_check` and `payload`).
 //!
 //! # Mental model
 //! Of a hundred events of a stream, more than ninety are chunks, states and tools, written as the chapters ask. Walking
@@ -13,33 +13,33 @@
 //! language (11.1), which is reported, and the extension that names the protocol it was translated from. A property
 //! test compares both paths: this one returns exactly what the full path would have returned.
 
+mod borrowed_value;
+mod direct_fields;
 mod extensions;
-mod fields;
-mod value;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::attached::Attached;
-use super::check::{PUBLISHED, without_hints};
-use super::decoded::Decoded;
+use super::attachments::Attachments;
+use super::decoded_message::Decoded;
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::{
     Event, Level, OutputStreaming, RiskLevel, SessionStarted, StateChanged, Summary, ToolCompleted,
     ToolInvoked, ToolStatus,
 };
-use super::form::{TextForm, is_id};
+use super::event_check::{PUBLISHED, without_hints};
+use super::field_rules::LARGEST_BARE;
 use super::ids::{AgentId, EventId, ToolCallId};
-use super::language::TextDirection;
-use super::recent::Recent;
+use super::language_tag::TextDirection;
 use super::relations::looks_secret;
-use super::same::are_same;
-use super::shape::LARGEST_BARE;
-use super::translated::OWN_CONTEXT;
+use super::repeated_parts::RecentValues;
+use super::text_equality::are_same;
+use super::text_forms::{TextForm, is_id};
+use super::translated_events::OWN_CONTEXT;
 use super::version::CORE_CONTEXT;
+use borrowed_value::{BorrowedText, ContextNames, Object, there};
+use direct_fields::{DirectFields, Type, TypeName};
 use extensions::extensions;
-use fields::{Fields, Named, Type};
-use value::{Context, Object, Text, there};
 
 /// The longest event that is read here, in bytes: nothing in it can exceed a size limit of 3.7.
 const LONGEST: usize = 16 * 1024;
@@ -71,13 +71,13 @@ const DAY_MS: u64 = 86_400_000;
 #[serde(deny_unknown_fields)]
 struct Maker<'a> {
     #[serde(borrow)]
-    agent_id: Text<'a>,
+    agent_id: BorrowedText<'a>,
     #[serde(default, deserialize_with = "there")]
-    agent_name: Option<Text<'a>>,
+    agent_name: Option<BorrowedText<'a>>,
     #[serde(default, deserialize_with = "there")]
-    agent_version: Option<Text<'a>>,
+    agent_version: Option<BorrowedText<'a>>,
     #[serde(default, deserialize_with = "there")]
-    model: Option<Text<'a>>,
+    model: Option<BorrowedText<'a>>,
 }
 
 /// The fields of `localization_hints` that are read here.
@@ -85,18 +85,18 @@ struct Maker<'a> {
 #[serde(deny_unknown_fields)]
 struct Hints<'a> {
     #[serde(borrow)]
-    primary_language: Text<'a>,
+    primary_language: BorrowedText<'a>,
     #[serde(default, deserialize_with = "there")]
-    text_direction: Option<Text<'a>>,
+    text_direction: Option<BorrowedText<'a>>,
 }
 
 /// Reads a message if it is a frequent event and nothing is wrong with it except missing hints.
-pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Box<Decoded>> {
+pub(super) fn read(text: &str, recent: &mut RecentValues) -> Option<Box<Decoded>> {
     if text.len() > LONGEST {
         return None;
     }
-    let Object(mut fields): Object<Fields<'_>> = serde_json::from_str(text).ok()?;
-    let Named(kind, name) = fields.type_name.take()?;
+    let Object(mut fields): Object<DirectFields<'_>> = serde_json::from_str(text).ok()?;
+    let TypeName(kind, name) = fields.type_name.take()?;
     if !fields.has_only_its_own(kind) {
         return None;
     }
@@ -149,12 +149,14 @@ fn hints(text: &str) -> Option<Localization> {
     })
 }
 
-impl Fields<'_> {
+impl DirectFields<'_> {
     /// Returns whether the event names the core context alone, or the core context and that of our own extension.
     fn names_its_contexts(&self) -> bool {
         match &self.context {
-            Some(Context::One(one)) => are_same(&one.0, CORE_CONTEXT) && self.extensions.is_none(),
-            Some(Context::List(list)) => {
+            Some(ContextNames::One(one)) => {
+                are_same(&one.0, CORE_CONTEXT) && self.extensions.is_none()
+            }
+            Some(ContextNames::List(list)) => {
                 (list.iter().map(|it| &*it.0)).eq([CORE_CONTEXT, OWN_CONTEXT])
             }
             None => false,
@@ -172,12 +174,13 @@ impl Fields<'_> {
             &self.args_summary,
             &self.request_text,
         ];
-        let says = |text: &Option<Text<'_>>| text.as_ref().is_some_and(|text| !text.0.is_empty());
+        let says =
+            |text: &Option<BorrowedText<'_>>| text.as_ref().is_some_and(|text| !text.0.is_empty());
         texts.into_iter().any(says)
     }
 
     #[inline]
-    fn envelope(&mut self, type_name: &'static str, recent: &mut Recent) -> Option<Envelope> {
+    fn envelope(&mut self, type_name: &'static str, recent: &mut RecentValues) -> Option<Envelope> {
         let event_id = as_str(&self.event_id).filter(|id| is_id(id, "evt_"))?;
         if !self.names_its_contexts() || self.sequence_number.is_some_and(|it| it > LARGEST_BARE) {
             return None;
@@ -215,7 +218,7 @@ impl Fields<'_> {
                 .filter(|id| !id.is_empty())
                 .map(Arc::from),
             aaep_version: aaep_version.map(Cow::Borrowed),
-            attached: Attached::none(),
+            attached: Attachments::none(),
             extensions: match &self.extensions {
                 Some(raw) => Some(recent.extensions(raw.get(), extensions)?),
                 None => None,
@@ -224,7 +227,7 @@ impl Fields<'_> {
     }
 
     #[inline]
-    fn event(&mut self, kind: Type, recent: &mut Recent) -> Option<Event> {
+    fn event(&mut self, kind: Type, recent: &mut RecentValues) -> Option<Event> {
         Some(match kind {
             Type::Output => Event::OutputStreaming(self.output(recent)?),
             Type::State => Event::StateChanged(self.state()?),
@@ -234,7 +237,7 @@ impl Fields<'_> {
         })
     }
 
-    fn output(&mut self, recent: &mut Recent) -> Option<OutputStreaming> {
+    fn output(&mut self, recent: &mut RecentValues) -> Option<OutputStreaming> {
         let position = self.position.filter(|at| *at <= LARGEST_BARE)?;
         // Without hints this would be the language of the whole event, too.
         if self.language.is_some() && self.localization_hints.is_none() {
@@ -266,7 +269,7 @@ impl Fields<'_> {
     }
 
     fn state(&mut self) -> Option<StateChanged> {
-        let state = |text: Option<Text<'_>>| match known(as_str(&text)?, &STATES) {
+        let state = |text: Option<BorrowedText<'_>>| match known(as_str(&text)?, &STATES) {
             Some(state) => Some(Cow::Borrowed(state)),
             None => {
                 let fits = |name: &String| (1..=LONGEST_STATE).contains(&name.len());
@@ -326,7 +329,7 @@ impl Fields<'_> {
         summary.normal.as_ref()?;
         let by = self.requested_by.take();
         let tools = self.tools_available.take().unwrap_or_default();
-        let comes_again = |(at, tool): (usize, &Text<'_>)| {
+        let comes_again = |(at, tool): (usize, &BorrowedText<'_>)| {
             let mut before = tools[..at].iter();
             before.any(|before| before.0 == tool.0)
         };
@@ -369,25 +372,25 @@ fn known(text: &str, those: &[&'static str]) -> Option<&'static str> {
     (those.iter().copied()).find(|known| are_same(known, text))
 }
 
-fn owned(text: Option<Text<'_>>) -> Option<String> {
+fn owned(text: Option<BorrowedText<'_>>) -> Option<String> {
     text.map(|text| text.0.into_owned())
 }
 
-fn as_str<'a>(text: &'a Option<Text<'_>>) -> Option<&'a str> {
+fn as_str<'a>(text: &'a Option<BorrowedText<'_>>) -> Option<&'a str> {
     text.as_ref().map(|text| &*text.0)
 }
 
-fn is_name(text: &Text<'_>) -> bool {
+fn is_name(text: &BorrowedText<'_>) -> bool {
     (1..=LONGEST_NAME).contains(&text.0.len())
 }
 
 /// Returns whether a text is absent or not empty.
-fn says(text: Option<&Text<'_>>) -> bool {
+fn says(text: Option<&BorrowedText<'_>>) -> bool {
     text.is_none_or(|text| !text.0.is_empty())
 }
 
 /// Returns a text if it is absent or has the form; the outer `None` means that it has another.
-fn formed(text: Option<Text<'_>>, form: TextForm) -> Option<Option<String>> {
+fn formed(text: Option<BorrowedText<'_>>, form: TextForm) -> Option<Option<String>> {
     let text = owned(text);
     text.as_ref()
         .is_none_or(|text| form.fits(text))
@@ -395,7 +398,7 @@ fn formed(text: Option<Text<'_>>, form: TextForm) -> Option<Option<String>> {
 }
 
 /// Returns a text if it is absent or short; the outer `None` means that it is empty or too long.
-fn short(text: Option<Text<'_>>) -> Option<Option<String>> {
+fn short(text: Option<BorrowedText<'_>>) -> Option<Option<String>> {
     let text = owned(text);
     text.as_ref()
         .is_none_or(|text| (1..=LONGEST_SHORT).contains(&text.len()))

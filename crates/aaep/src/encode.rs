@@ -1,7 +1,7 @@
 //! From an [`Event`] with its [`Envelope`] to the text of one message: the inverse of `decode`.
 //!
 //! Responsibilities: every field of the twelve types, under the names of chapters 3 and 4. Not here: judging what is
-//! written (`check`), replies (`reply`), and messages of the handshake (`handshake`).
+//! written (`event_check`), replies (`reply`), and messages of the handshake (`handshake`).
 //!
 //! # Mental model
 //! What is written is read back unchanged: `decode(encode(event)) == event`, as long as the event holds what a decoder
@@ -13,13 +13,13 @@ use serde_json::{Map, Number, Value, json};
 
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::*;
-use super::language::{TextDirection, Variant};
-use super::translated::OWN_CONTEXT;
+use super::language_tag::{TextDirection, Variant};
+use super::translated_events::OWN_CONTEXT;
 use super::version::CORE_CONTEXT;
 
 /// Returns the text of an event: one JSON object on one line, with the fields of chapters 3 and 4.
 pub fn encode(envelope: &Envelope, event: &Event) -> String {
-    let mut fields = Fields::default();
+    let mut fields = OrderedFields::default();
     write_envelope(&mut fields, envelope, event);
     write_payload(&mut fields, event);
     Value::Object(fields.0).to_string()
@@ -50,9 +50,9 @@ impl Event {
 /// The fields of an object, in the order in which they are written. An absent or empty value is left out, because it
 /// states nothing.
 #[derive(Default)]
-struct Fields(Map<String, Value>);
+struct OrderedFields(Map<String, Value>);
 
-impl Fields {
+impl OrderedFields {
     fn put(&mut self, name: &str, value: impl Into<Value>) {
         self.0.insert(name.to_owned(), value.into());
     }
@@ -123,7 +123,7 @@ impl Fields {
     }
 }
 
-fn write_envelope(fields: &mut Fields, envelope: &Envelope, event: &Event) {
+fn write_envelope(fields: &mut OrderedFields, envelope: &Envelope, event: &Event) {
     let mut extensions = match &envelope.extensions {
         Some(extensions) => Map::clone(extensions),
         None => Map::new(),
@@ -174,7 +174,7 @@ fn write_envelope(fields: &mut Fields, envelope: &Envelope, event: &Event) {
 }
 
 fn producer(producer: &Producer) -> Map<String, Value> {
-    let mut fields = Fields::default();
+    let mut fields = OrderedFields::default();
     fields.text("agent_id", producer.agent_id.as_str());
     fields.optional("agent_name", producer.agent_name.as_deref());
     fields.optional("agent_version", producer.agent_version.as_deref());
@@ -184,7 +184,7 @@ fn producer(producer: &Producer) -> Map<String, Value> {
 }
 
 fn localization(hints: &Localization) -> Map<String, Value> {
-    let mut fields = Fields::default();
+    let mut fields = OrderedFields::default();
     fields.optional("primary_language", hints.primary_language.as_deref());
     match hints.text_direction {
         Some(TextDirection::Ltr) => fields.put("text_direction", "ltr"),
@@ -205,7 +205,7 @@ fn localization(hints: &Localization) -> Map<String, Value> {
     fields.0
 }
 
-fn write_payload(fields: &mut Fields, event: &Event) {
+fn write_payload(fields: &mut OrderedFields, event: &Event) {
     match event {
         Event::SessionStarted(started) => {
             fields.summary(&started.summary);
@@ -247,7 +247,7 @@ fn write_payload(fields: &mut Fields, event: &Event) {
         }
         Event::Progress(progress) => {
             fields.summary(&progress.summary);
-            let mut inner = Fields::default();
+            let mut inner = OrderedFields::default();
             // A number that JSON can't express states nothing.
             if let Some(percent) = progress.percent.and_then(Number::from_f64) {
                 inner.put("percent", percent);
@@ -309,7 +309,7 @@ fn write_payload(fields: &mut Fields, event: &Event) {
     }
 }
 
-fn write_confirmation(fields: &mut Fields, asked: &AwaitingConfirmation) {
+fn write_confirmation(fields: &mut OrderedFields, asked: &AwaitingConfirmation) {
     // Otherwise its action is only the summary, read in its place.
     if asked.names_action {
         fields.text("action", &asked.action);
@@ -348,7 +348,7 @@ fn write_confirmation(fields: &mut Fields, asked: &AwaitingConfirmation) {
     fields.pairs("extra_context", &asked.extra_context);
 }
 
-fn write_clarification(fields: &mut Fields, asked: &AwaitingClarification) {
+fn write_clarification(fields: &mut OrderedFields, asked: &AwaitingClarification) {
     fields.text("question", &asked.question);
     fields.variants("question", &asked.questions);
     fields.optional("context", asked.context.as_deref());
@@ -361,7 +361,7 @@ fn write_clarification(fields: &mut Fields, asked: &AwaitingClarification) {
             .map(ResponseKind::as_str),
     );
     let choices = asked.choices.iter().map(|choice| {
-        let mut fields = Fields::default();
+        let mut fields = OrderedFields::default();
         fields.text("value", &choice.value);
         fields.text("label", &choice.label);
         fields.variants("label", &choice.labels);

@@ -8,7 +8,7 @@ use proptest::sample::{select, subsequence};
 
 use super::*;
 use crate::ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
-use crate::{Attached, Deed, decode};
+use crate::{Attachments, Deed, decode};
 
 /// A text that is not empty; an empty one states nothing and is not written.
 fn text() -> BoxedStrategy<String> {
@@ -341,15 +341,15 @@ fn handoff() -> BoxedStrategy<Event> {
         .boxed()
 }
 
-fn attached() -> BoxedStrategy<Attached> {
+fn attached() -> BoxedStrategy<Attachments> {
     (vec(text(), 0..3), vec(text(), 0..3))
-        .prop_map(|(commands, final_choices)| Attached {
+        .prop_map(|(commands, final_choices)| Attachments {
             deed: (!commands.is_empty()).then(|| Deed {
                 commands,
                 ..Deed::default()
             }),
             final_choices,
-            ..Attached::default()
+            ..Attachments::default()
         })
         .boxed()
 }

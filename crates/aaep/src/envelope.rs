@@ -6,10 +6,10 @@ use std::sync::{Arc, LazyLock};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::attached::Attached;
+use super::attachments::Attachments;
 use super::event::Level;
 use super::ids::{AgentId, EventId, SessionId};
-use super::language::TextDirection;
+use super::language_tag::TextDirection;
 
 /// How urgent the producer thinks an event is (2.2.9, 3.3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -98,7 +98,7 @@ pub struct Envelope {
     /// The version that the producer claims to speak.
     pub aaep_version: Option<Cow<'static, str>>,
     /// Extra data that is read on demand.
-    pub attached: Arc<Attached>,
+    pub attached: Arc<Attachments>,
     /// Extension fields by prefix, if there are any.
     pub extensions: Option<Arc<Map<String, Value>>>,
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::ids::{OutputId, ReplyToken, ToolCallId};
-use super::language::Variant;
+use super::language_tag::Variant;
 
 /// A verbosity level of a summary (2.2.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -395,17 +395,17 @@ impl AwaitingConfirmation {
 
     /// Returns whether either field says that the action can't be undone.
     pub fn is_irreversible(&self) -> bool {
-        self.undoing() == Undoing::Irreversible
+        self.undoing() == UndoStatement::Irreversible
     }
 
     /// Reads both fields together: the worse of them counts, and a value that is not understood gives
     /// [`Undoing::Unknown`].
-    pub fn undoing(&self) -> Undoing {
+    pub fn undoing(&self) -> UndoStatement {
         match (&self.reversibility, self.irreversible) {
-            (_, Some(true)) | (Some(Reversibility::Irreversible), _) => Undoing::Irreversible,
-            (Some(Reversibility::Other(_)), _) | (None, None) => Undoing::Unknown,
-            (Some(Reversibility::WithEffort), _) => Undoing::WithEffort,
-            (Some(Reversibility::Reversible), _) | (None, Some(false)) => Undoing::Reversible,
+            (_, Some(true)) | (Some(Reversibility::Irreversible), _) => UndoStatement::Irreversible,
+            (Some(Reversibility::Other(_)), _) | (None, None) => UndoStatement::Unknown,
+            (Some(Reversibility::WithEffort), _) => UndoStatement::WithEffort,
+            (Some(Reversibility::Reversible), _) | (None, Some(false)) => UndoStatement::Reversible,
         }
     }
 }
@@ -413,7 +413,7 @@ impl AwaitingConfirmation {
 /// What two fields of a question, read together, say about undoing its action: the single reading that the words, the
 /// second step, rules and programs share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Undoing {
+pub enum UndoStatement {
     /// It can be undone.
     Reversible,
     /// It can be undone with effort.

@@ -1,13 +1,13 @@
 //! Reads typed fields from a JSON object, as far as they can be understood.
 //!
 //! Responsibilities: values within their bounds; what exceeds a bound is left out and noted. Not here: what is wrong
-//! with a value (`shape`).
+//! with a value (`field_rules`).
 
 use serde_json::{Map, Value};
 
 use super::event::{Level, Summary};
 use super::finding::{Findings, Rule};
-use super::language::Variant;
+use super::language_tag::Variant;
 use super::problem::Problem;
 use super::variants::{QuestionText, tag_of, variants};
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::decode;
 use super::event::Level;
-use super::form::is_id;
+use super::text_forms::is_id;
 use super::version::AAEP_VERSION;
 
 /// The most of a producer's notes and names that is kept, in characters: a sentence or two.
@@ -347,7 +347,7 @@ impl RejectionCode {
 
 /// A producer's consent (5.4).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Accepted {
+pub struct SubscriptionConsent {
     /// The producer's id for the subscription, which every reply carries.
     pub subscription_id: String,
     /// The version that the producer uses; if absent, as B.6.2 prints it, it is the requested one.
@@ -364,7 +364,7 @@ pub struct Accepted {
 
 /// A producer's refusal (5.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rejected {
+pub struct SubscriptionRejection {
     /// Why it refuses.
     pub code: RejectionCode,
     /// The producer's own words, cut to the bound.
@@ -377,9 +377,9 @@ pub struct Rejected {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HandshakeMessage {
     /// It consents.
-    Accepted(Box<Accepted>),
+    Accepted(Box<SubscriptionConsent>),
     /// It refuses.
-    Rejected(Rejected),
+    Rejected(SubscriptionRejection),
     /// It ends the subscription (5.8).
     Closed {
         /// The subscription that ends; absent if the message does not name it.
@@ -397,30 +397,32 @@ pub fn read_handshake(text: &str) -> Option<HandshakeMessage> {
     let value = decode::object(text)?;
     let words = |key: &str| value.get(key).and_then(Value::as_str).map(cut);
     match value.get("type")?.as_str()? {
-        "subscription.accepted" => Some(HandshakeMessage::Accepted(Box::new(Accepted {
-            // An id that no reply could echo means no consent.
-            subscription_id: value
-                .get("subscription_id")?
-                .as_str()
-                .filter(|id| is_id(id, "sub_"))?
-                .to_owned(),
-            version: words("aaep_version"),
-            agent_id: value
-                .get("producer")
-                .and_then(|producer| producer.get("agent_id")?.as_str())
-                .filter(|id| !id.is_empty() && id.len() <= 256)
-                .map(str::to_owned),
-            honored: value
-                .get("honored_capabilities")
-                .map(Capabilities::from_value)
-                .unwrap_or_default(),
-            signed_manifest: value
-                .get("signed_manifest")
-                .and_then(Value::as_str)
-                .map(str::to_owned),
-            notes: words("negotiation_notes").filter(|notes| !notes.trim().is_empty()),
-        }))),
-        "subscription.rejected" => Some(HandshakeMessage::Rejected(Rejected {
+        "subscription.accepted" => {
+            Some(HandshakeMessage::Accepted(Box::new(SubscriptionConsent {
+                // An id that no reply could echo means no consent.
+                subscription_id: value
+                    .get("subscription_id")?
+                    .as_str()
+                    .filter(|id| is_id(id, "sub_"))?
+                    .to_owned(),
+                version: words("aaep_version"),
+                agent_id: value
+                    .get("producer")
+                    .and_then(|producer| producer.get("agent_id")?.as_str())
+                    .filter(|id| !id.is_empty() && id.len() <= 256)
+                    .map(str::to_owned),
+                honored: value
+                    .get("honored_capabilities")
+                    .map(Capabilities::from_value)
+                    .unwrap_or_default(),
+                signed_manifest: value
+                    .get("signed_manifest")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned),
+                notes: words("negotiation_notes").filter(|notes| !notes.trim().is_empty()),
+            })))
+        }
+        "subscription.rejected" => Some(HandshakeMessage::Rejected(SubscriptionRejection {
             code: words("reason_code")
                 .map_or(RejectionCode::Unknown, |code| RejectionCode::parse(&code)),
             message: words("reason_message").unwrap_or_default(),

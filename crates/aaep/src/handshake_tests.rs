@@ -147,7 +147,7 @@ fn every_rejection_code_is_read_and_a_strange_one_is_unknown() {
         );
         assert_eq!(
             read_handshake(&text),
-            Some(HandshakeMessage::Rejected(Rejected {
+            Some(HandshakeMessage::Rejected(SubscriptionRejection {
                 code,
                 message: "no".into(),
                 retry_after: Some(9),

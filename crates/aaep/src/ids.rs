@@ -4,8 +4,8 @@
 
 use std::fmt;
 
-use super::form::is_id;
-use super::kept::{SharedText, ShortText};
+use super::id_text::{SharedText, ShortText};
+use super::text_forms::is_id;
 
 macro_rules! identifier {
     ($(#[$doc:meta])* $name:ident($text:ty), $prefix:expr) => {

@@ -10,73 +10,76 @@
 //! names no type at all, is a [`DecodeError`]. [`encode`] is the inverse: what it writes is read
 //! back unchanged.
 
-mod attached;
+mod action_data;
+mod attachments;
 mod call_facts;
-mod check;
 mod clock;
 mod decode;
-mod decoded;
-mod deed;
+mod decoded_message;
 mod direct;
 mod encode;
 mod envelope;
 mod event;
+mod event_check;
+mod field_rules;
 mod fields;
 mod finding;
-mod form;
 mod handshake;
+mod id_text;
 mod ids;
-mod kept;
-mod language;
+mod json_repairs;
+mod json_texts;
+mod language_tag;
 mod machine;
 mod manifest;
-mod mend;
 mod parse;
 mod payload;
 mod problem;
-mod recent;
 mod relations;
+mod repeated_parts;
 mod reply;
-mod same;
 mod schema;
-mod shape;
 mod stamp;
-mod texts;
-mod translated;
+mod text_equality;
+mod text_forms;
+mod translated_events;
 mod variants;
 mod version;
 
-pub use attached::{Attached, CallOutput, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
+pub use action_data::{Deed, RejectOnly};
+pub use attachments::{
+    Attachments, CallOutput, ChangedLine, FileChange, Hunk, PlanStage, PlanStep,
+};
 pub use call_facts::{CallExit, CallFacts};
 pub use clock::Now;
 pub use decode::{DecodeError, decode, is_known_type, object, recordable};
-pub use decoded::Decoded;
-pub use deed::{Deed, RejectOnly};
+pub use decoded_message::Decoded;
 pub use encode::encode;
 pub use envelope::{Envelope, HOST, Localization, Producer, Urgency};
 pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,
     HandoffRequested, Level, OutputStreaming, Progress, ResponseKind, Reversibility, RiskLevel,
     SessionCancelled, SessionCompleted, SessionErrored, SessionStarted, StateChanged, Summary,
-    ToolCompleted, ToolInvoked, ToolStatus, Undoing, UnknownEvent,
+    ToolCompleted, ToolInvoked, ToolStatus, UndoStatement, UnknownEvent,
 };
 pub use finding::{Finding, Rule, Severity};
-pub use form::TextForm;
 pub use handshake::{
-    Accepted, Capabilities, EventFilters, HandshakeMessage, Rejected, RejectionCode,
-    SubscriptionRequest, close as subscription_close, is_understood, read_handshake, renegotiate,
+    Capabilities, EventFilters, HandshakeMessage, RejectionCode, SubscriptionConsent,
+    SubscriptionRejection, SubscriptionRequest, close as subscription_close, is_understood,
+    read_handshake, renegotiate,
 };
 pub use ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
-pub use language::{Fit, TextDirection, Variant, fit, is_direction_sign};
+pub use json_texts::{Texts, bare};
+pub use language_tag::{Fit, TextDirection, Variant, fit, is_direction_sign};
 pub use machine::{
-    Machine, Named, StateObserver, Transition, TransitionError, Unobserved, Watcher,
+    Machine, NamedStep, StateObserver, Transition, TransitionError, Unobserved, Watcher,
 };
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
 pub use problem::{Datum, JsonKind, Problem};
-pub use recent::Recent;
+pub use repeated_parts::RecentValues;
 pub use reply::{Answer, LONGEST_RATIONALE, RecordedReply, Reply, Response, user_message};
-pub use same::{are_one, are_same};
-pub use texts::{Texts, bare};
-pub use translated::{NO_END, NOT_STATED, OWN_CONTEXT, STOPPED, TRANSLATED};
-pub use variants::{QuestionText, UNDETERMINED, Wanted, direction_of};
+pub use text_equality::{are_one, are_same};
+pub use text_forms::TextForm;
+pub use translated_events::{NO_END, NOT_STATED, OWN_CONTEXT, STOPPED, TRANSLATED};
+pub use variants::{QuestionText, UNDETERMINED, WantedLanguages, direction_of};
 pub use version::{AAEP_VERSION, CORE_CONTEXT};

@@ -52,14 +52,14 @@ pub trait StateObserver<M: Machine> {
 pub struct Unobserved;
 
 impl Watcher for Unobserved {
-    fn before(&mut self, _: Named) {}
-    fn after(&mut self, _: Named, _: &'static str) {}
-    fn error(&mut self, _: Named, _: &TransitionError) {}
+    fn before(&mut self, _: NamedStep) {}
+    fn after(&mut self, _: NamedStep, _: &'static str) {}
+    fn error(&mut self, _: NamedStep, _: &TransitionError) {}
 }
 
 /// One step of any machine, by its names, for observers of machines of several kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedStep {
     /// The machine's name.
     pub machine: &'static str,
     /// The state that is left.
@@ -71,11 +71,11 @@ pub struct Named {
 /// An observer of machines of any kind, by the names of their steps; it knows itself what each machine belongs to.
 pub trait Watcher {
     /// Called before an event is applied.
-    fn before(&mut self, step: Named);
+    fn before(&mut self, step: NamedStep);
     /// Called after the step, with the state that was entered.
-    fn after(&mut self, step: Named, to: &'static str);
+    fn after(&mut self, step: NamedStep, to: &'static str);
     /// Called when the state does not accept the event; the state stays.
-    fn error(&mut self, step: Named, error: &TransitionError);
+    fn error(&mut self, step: NamedStep, error: &TransitionError);
 }
 
 impl<M: Machine, W: Watcher> StateObserver<M> for W {
@@ -92,8 +92,8 @@ impl<M: Machine, W: Watcher> StateObserver<M> for W {
     }
 }
 
-fn named<M: Machine>(from: M, event: M::Event) -> Named {
-    Named {
+fn named<M: Machine>(from: M, event: M::Event) -> NamedStep {
+    NamedStep {
         machine: M::NAME,
         from: from.label(),
         event: M::event_label(event),
@@ -330,26 +330,26 @@ mod tests {
 
     /// An observer of machines of any kind that records names.
     #[derive(Default)]
-    struct Names(Vec<String>);
+    struct NameRecorder(Vec<String>);
 
-    impl Watcher for Names {
-        fn before(&mut self, step: Named) {
+    impl Watcher for NameRecorder {
+        fn before(&mut self, step: NamedStep) {
             self.0.push(format!("before {step:?}"));
         }
-        fn after(&mut self, step: Named, to: &'static str) {
+        fn after(&mut self, step: NamedStep, to: &'static str) {
             self.0.push(format!(
                 "{}: {} to {to} by {}",
                 step.machine, step.from, step.event
             ));
         }
-        fn error(&mut self, _: Named, error: &TransitionError) {
+        fn error(&mut self, _: NamedStep, error: &TransitionError) {
             self.0.push(error.to_string());
         }
     }
 
     #[test]
     fn a_watcher_of_any_machine_hears_the_names() {
-        let mut names = Names::default();
+        let mut names = NameRecorder::default();
         assert_eq!(Door::Ajar.observed(Push::Break, &mut names), Ok(Door::Gone));
         assert!(Door::Closed.observed(Push::Shut, &mut names).is_err());
         assert_eq!(names.0.len(), 4);

@@ -16,8 +16,8 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::signature::{self, UnparsedPublicKey};
 use serde_json::Value;
 
-use super::handshake::Accepted;
-use super::language::{Fit, fit};
+use super::handshake::SubscriptionConsent;
+use super::language_tag::{Fit, fit};
 
 /// The longest JWS that is read, in bytes; a signed manifest is a few kilobytes.
 const LONGEST_JWS: usize = 128 * 1024;
@@ -93,7 +93,11 @@ impl Manifest {
     ///
     /// # Errors
     /// Returns the first thing that does not fit.
-    pub fn fits(&self, accepted: &Accepted, transport: Option<&str>) -> Result<(), SignatureFault> {
+    pub fn fits(
+        &self,
+        accepted: &SubscriptionConsent,
+        transport: Option<&str>,
+    ) -> Result<(), SignatureFault> {
         if accepted.agent_id.as_deref() != Some(self.agent_id.as_str()) {
             return Err(SignatureFault::OtherAgent);
         }

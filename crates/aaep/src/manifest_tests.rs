@@ -176,7 +176,7 @@ fn what_is_no_public_key_is_refused() {
 #[test]
 fn a_manifest_fits_only_what_is_offered() {
     let manifest = Manifest::read(BODY).unwrap();
-    let accepted = Accepted {
+    let accepted = SubscriptionConsent {
         subscription_id: "sub_1".into(),
         version: Some("1.0.0".into()),
         agent_id: Some("planner".into()),
@@ -193,7 +193,7 @@ fn a_manifest_fits_only_what_is_offered() {
         manifest.fits(&accepted, Some("websocket")),
         Err(SignatureFault::Claim(Claim::Transport))
     );
-    let with = |change: fn(&mut Accepted)| {
+    let with = |change: fn(&mut SubscriptionConsent)| {
         let mut other = accepted.clone();
         change(&mut other);
         manifest.fits(&other, Some("sse")).unwrap_err()
@@ -240,7 +240,7 @@ fn a_manifests_language_and_a_consents_are_one_without_their_regions() {
             languages: vec!["yo".into(), own.into()],
             ..Manifest::default()
         };
-        let accepted = Accepted {
+        let accepted = SubscriptionConsent {
             subscription_id: "sub_1".into(),
             version: Some("1.0.0".into()),
             agent_id: Some("planner".into()),

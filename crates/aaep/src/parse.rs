@@ -1,10 +1,10 @@
 //! JSON text to a value, with what the usual way would hide: repeated names and repairs.
 //!
 //! Responsibilities: the half of step 1 that concerns the text. Not here: what the value means, repairs of a text that
-//! is not valid JSON (`mend`).
+//! is not valid JSON (`json_repairs`).
 //!
 //! Of a repeated name the last value counts, as everywhere. A list at the top level is parsed but not kept: it is never
-//! a message, its texts are read one by one (`texts`), and a large one would take many times its size in memory.
+//! a message, its texts are read one by one (`json_texts`), and a large one would take many times its size in memory.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
-use super::mend::{Marks, mend};
+use super::json_repairs::{Repairs, mend};
 
 /// The parsed value and what was odd about its text.
 pub(super) struct Parsed {
@@ -20,7 +20,7 @@ pub(super) struct Parsed {
     /// The first name that occurs twice in one object.
     pub(super) repeated: Option<String>,
     /// The repairs that were needed before the text could be read.
-    pub(super) marks: Marks,
+    pub(super) marks: Repairs,
 }
 
 /// Reads a text.
@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
         Ok((value, repeated))
     };
     let ((value, repeated), marks) = match once(text) {
-        Ok(first) => (first, Marks::default()),
+        Ok(first) => (first, Repairs::default()),
         Err(error) => match mend(text) {
             // A position in the mended text would mean nothing to the sender.
             Some(mended) => (once(&mended.text).map_err(|_| error)?, mended.marks),

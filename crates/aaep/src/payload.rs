@@ -1,7 +1,7 @@
 //! The payload of each core type (chapter 4), with the spellings of real producers.
 //!
 //! Responsibilities: turning values into types, as far as each can be understood. Not here: what is
-//! wrong with them (`schema`, `check`).
+//! wrong with them (`schema`, `event_check`).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::event::*;
 use super::fields::{Fields, plain};
 use super::finding::Findings;
 use super::ids::{OutputId, ReplyToken, ToolCallId};
-use super::language::Variant;
+use super::language_tag::Variant;
 use super::schema::CoreType;
 use super::variants::{QuestionText, variants};
 

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::form::TextForm;
+use super::text_forms::TextForm;
 
 /// A kind of JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

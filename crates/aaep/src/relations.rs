@@ -1,7 +1,7 @@
 //! The rules of one event that relate two of its fields (chapters 4 and 6).
 //!
 //! Responsibilities: rules that no table of single fields can express. Not here: single fields (`schema`), the order of
-//! the steps (`check`).
+//! the steps (`event_check`).
 
 use serde_json::{Map, Value};
 

@@ -1,14 +1,14 @@
 //! The fields of the envelope and of the twelve types, as data: what chapters 3, 4, 6 and 11 and the JSON schemas allow
 //! in each.
 //!
-//! Responsibilities: the tables. Not here: checking an event against them (`shape`), reading values into types
-//! (`payload`), rules that relate two fields (`check`).
+//! Responsibilities: the tables. Not here: checking an event against them (`field_rules`), reading values into types
+//! (`payload`), rules that relate two fields (`event_check`).
 //!
 //! Where prose and schema differ, the prose counts: a text of more than 16 KiB only exceeds a limit (3.7), and
 //! `irreversible` of a confirmation, which only the schema and 6.4.1 define, is not an unknown field.
 
-use super::form::TextForm;
-use super::shape::{Field, FieldShape, may, must};
+use super::field_rules::{Field, FieldShape, may, must};
+use super::text_forms::TextForm;
 
 /// The longest duration in milliseconds: a day.
 const DAY_MS: u64 = 86_400_000;

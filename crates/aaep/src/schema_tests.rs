@@ -24,7 +24,7 @@ mod chapters;
 use chapters::{envelope_cases, of};
 
 /// One field: its place, values that fit, and values that don't, each with the rule that it breaks.
-struct Case {
+struct FieldCase {
     field: &'static str,
     section: &'static str,
     required: bool,
@@ -32,8 +32,8 @@ struct Case {
     breaks: Vec<(Value, Rule)>,
 }
 
-fn case(field: &'static str, section: &'static str, required: bool) -> Case {
-    Case {
+fn case(field: &'static str, section: &'static str, required: bool) -> FieldCase {
+    FieldCase {
         field,
         section,
         required,
@@ -43,8 +43,8 @@ fn case(field: &'static str, section: &'static str, required: bool) -> Case {
 }
 
 /// A field without cases of its own kind: it must not be there, or its value alone is not enough.
-fn bare(field: &'static str, section: &'static str) -> Case {
-    Case {
+fn bare(field: &'static str, section: &'static str) -> FieldCase {
+    FieldCase {
         field,
         section,
         required: false,
@@ -53,7 +53,7 @@ fn bare(field: &'static str, section: &'static str) -> Case {
     }
 }
 
-impl Case {
+impl FieldCase {
     fn fits(mut self, values: &[Value]) -> Self {
         self.fits.extend_from_slice(values);
         self
@@ -65,7 +65,7 @@ impl Case {
     }
 }
 
-fn text(field: &'static str, section: &'static str, required: bool, most: usize) -> Case {
+fn text(field: &'static str, section: &'static str, required: bool, most: usize) -> FieldCase {
     let case = case(field, section, required)
         .fits(&[json!("x"), json!("Ẹ ku àárọ̀")])
         .breaks(WrongType, &[json!(1), json!([]), json!({}), json!(true)])
@@ -83,26 +83,26 @@ fn text(field: &'static str, section: &'static str, required: bool, most: usize)
 /// The most characters of a long text in the schemas.
 const LONG: usize = 16_384;
 
-fn free(field: &'static str, section: &'static str) -> Case {
+fn free(field: &'static str, section: &'static str) -> FieldCase {
     unbounded(field, section)
         .fits(&[json!("x".repeat(LONG))])
         .breaks(TooLong, &[json!("x".repeat(LONG + 1))])
 }
 
-fn unbounded(field: &'static str, section: &'static str) -> Case {
+fn unbounded(field: &'static str, section: &'static str) -> FieldCase {
     case(field, section, false)
         .fits(&[json!("x"), json!("")])
         .breaks(WrongType, &[json!(1), json!(["x"])])
 }
 
-fn said(field: &'static str, section: &'static str) -> Case {
+fn said(field: &'static str, section: &'static str) -> FieldCase {
     case(field, section, false)
         .fits(&[json!("x")])
         .breaks(WrongType, &[json!(1)])
         .breaks(EmptyText, &[json!("")])
 }
 
-fn uri(field: &'static str, section: &'static str) -> Case {
+fn uri(field: &'static str, section: &'static str) -> FieldCase {
     case(field, section, false)
         .fits(&[
             json!("https://example.com/a?b=c#d"),
@@ -121,7 +121,12 @@ fn uri(field: &'static str, section: &'static str) -> Case {
         .breaks(WrongType, &[json!(1)])
 }
 
-fn words(field: &'static str, section: &'static str, required: bool, allowed: &[&str]) -> Case {
+fn words(
+    field: &'static str,
+    section: &'static str,
+    required: bool,
+    allowed: &[&str],
+) -> FieldCase {
     let fits: Vec<Value> = allowed.iter().map(|word| json!(word)).collect();
     case(field, section, required)
         .fits(&fits)
@@ -138,7 +143,7 @@ fn form(
     required: bool,
     good: &[&str],
     bad: &[&str],
-) -> Case {
+) -> FieldCase {
     let values = |texts: &[&str]| -> Vec<Value> { texts.iter().map(|text| json!(text)).collect() };
     case(field, section, required)
         .fits(&values(good))
@@ -146,7 +151,7 @@ fn form(
         .breaks(WrongType, &[json!(1), json!({})])
 }
 
-fn id(field: &'static str, section: &'static str, required: bool, prefix: &str) -> Case {
+fn id(field: &'static str, section: &'static str, required: bool, prefix: &str) -> FieldCase {
     let longest = format!("{prefix}{}", "a".repeat(64));
     let beyond = format!("{prefix}{}", "a".repeat(65));
     let short = format!("{prefix}Az09");
@@ -166,7 +171,7 @@ fn integer(
     required: bool,
     least: u64,
     most: Option<u64>,
-) -> Case {
+) -> FieldCase {
     let case = case(field, section, required)
         .fits(&[json!(least), json!(least + 1), json!(least as f64 + 2.0)])
         .breaks(
@@ -190,19 +195,19 @@ fn integer(
     }
 }
 
-fn boolean(field: &'static str, section: &'static str, required: bool) -> Case {
+fn boolean(field: &'static str, section: &'static str, required: bool) -> FieldCase {
     case(field, section, required)
         .fits(&[json!(true), json!(false)])
         .breaks(WrongType, &[json!("true"), json!(0)])
 }
 
-fn object(field: &'static str, section: &'static str) -> Case {
+fn object(field: &'static str, section: &'static str) -> FieldCase {
     case(field, section, false)
         .fits(&[json!({}), json!({"a": [1, {"b": null}]})])
         .breaks(WrongType, &[json!([]), json!("x"), json!(1)])
 }
 
-fn summaries(section: &'static str, required: bool) -> [Case; 3] {
+fn summaries(section: &'static str, required: bool) -> [FieldCase; 3] {
     [
         text("summary_terse", section, false, 4096),
         text("summary_normal", section, required, LONG),
@@ -284,7 +289,7 @@ fn found(event: &Value) -> Vec<Finding> {
     decode(&event.to_string()).unwrap().findings
 }
 
-fn hold(name: &str, case: &Case) {
+fn hold(name: &str, case: &FieldCase) {
     for value in &case.fits {
         let mut event = sound(name);
         put(&mut event, case.field, value.clone());

@@ -11,7 +11,7 @@
 use serde_json::{Map, Value};
 
 use super::event::{AwaitingClarification, AwaitingConfirmation, Level};
-use super::language::{TextDirection, Variant, fit};
+use super::language_tag::{TextDirection, Variant, fit};
 
 /// The most variants of one field that are kept: more languages than any person lists.
 const MOST_VARIANTS: usize = 32;
@@ -100,14 +100,14 @@ pub fn direction_of(tag: &str) -> TextDirection {
 
 /// The languages that a person reads, best first, and the producer's fallbacks.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct WantedLanguages<'a> {
     /// The languages of the person.
     pub languages: &'a [String],
     /// The producer's own fallback chain.
     pub fallbacks: &'a [String],
 }
 
-impl Wanted<'_> {
+impl WantedLanguages<'_> {
     /// Replaces a text by its variant in the best language; returns the language that it is in then.
     fn put(self, text: &mut String, own: Option<&str>, variants: &[Variant]) -> Option<String> {
         let found = self.languages.iter().chain(self.fallbacks).find_map(|tag| {
@@ -157,7 +157,7 @@ fn other(language: Option<String>, main: Option<&str>) -> Option<String> {
 impl AwaitingConfirmation {
     /// Puts the question into the person's language, as far as the producer sent it; returns the language of the
     /// action.
-    pub fn put_into(&mut self, own: Option<&str>, wanted: Wanted<'_>) -> Option<String> {
+    pub fn put_into(&mut self, own: Option<&str>, wanted: WantedLanguages<'_>) -> Option<String> {
         let main = wanted.put(&mut self.action, own, &std::mem::take(&mut self.actions));
         let consequences = std::mem::take(&mut self.consequences);
         self.consequence_in =
@@ -176,7 +176,7 @@ impl AwaitingConfirmation {
 impl AwaitingClarification {
     /// Puts the question into the person's language, as far as the producer sent it; returns the language of the
     /// question text.
-    pub fn put_into(&mut self, own: Option<&str>, wanted: Wanted<'_>) -> Option<String> {
+    pub fn put_into(&mut self, own: Option<&str>, wanted: WantedLanguages<'_>) -> Option<String> {
         let main = wanted.put(
             &mut self.question,
             own,

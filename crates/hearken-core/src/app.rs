@@ -17,12 +17,12 @@
 //! and `helping` (what is read on request), `view` (what the faces read).
 
 mod activity;
-mod answers;
-mod by;
+mod answer_origin;
 mod change_sight;
 mod commands;
 mod conversations;
 mod cx;
+mod dialect_wording;
 mod effect;
 mod face;
 mod fact;
@@ -32,6 +32,7 @@ mod hands;
 mod helping;
 mod holding;
 mod input;
+mod key_replies;
 mod links;
 mod nearby;
 mod prompts;
@@ -46,7 +47,6 @@ mod tuning;
 mod typing;
 mod update;
 mod view;
-mod wording;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -61,29 +61,29 @@ use crate::protocol::Now;
 use crate::session::Sessions;
 
 pub use change_sight::DrawnChange;
+pub use dialect_wording::EveryLanguage;
 pub use effect::{Effect, Exit, LinkOrder, Notice, Noticed, RecordedFact};
 pub use fault_words::told;
 pub use input::Input;
 pub(crate) use links::starts;
 pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
 pub use nearby::Nearby;
-pub use questions::shown::{Drawn, Showing, Shown};
+pub use questions::shown_question::{Drawn, Showing, Shown};
 pub use review::Hit;
 pub use setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 pub use signals::VoiceState;
-pub use wording::EveryLanguage;
 
 use activity::Doing;
-use answers::KeyResponses;
-use by::By;
+use answer_origin::By;
 use conversations::Conversation;
 use cx::AppCx;
 use face::Face;
 use fact::{Answerability, AppFact, AppFacts, LinkStep};
 use fleet::Fleet;
 use hands::Hands;
-use hands::scan::Scanning;
+use hands::scan_state::Scanning;
 use holding::Holding;
+use key_replies::KeyResponses;
 use links::Links;
 use prompts::Prompts;
 use questions::Questions;

@@ -3,37 +3,37 @@
 //! Responsibilities: turning the terminal's bytes into strokes, the single table of keys, reading the lines of the
 //! linear and JSON faces. Not here: what a command does, and whether a question is ready to be answered (`app`).
 
-mod announcing;
-mod choosing;
-mod filter;
+mod announcement_lines;
+mod choice_keys;
 mod groups;
-mod lines;
+mod key_names;
+mod key_table;
+mod line_commands;
+mod line_editor;
 mod map;
-mod naming;
-mod reader;
-mod scan;
+mod scan_keys;
 mod sequence;
 mod stroke;
-mod table;
-mod typing;
-mod voice;
+mod stroke_filter;
+mod stroke_reader;
+mod voice_keys;
 mod win32;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use crate::config::{Knob, Load};
 
-pub use choosing::ChoiceMove;
-pub use filter::{Filter, Pass, Press};
-pub use lines::{LINES, LineCommand, line};
+pub use choice_keys::ChoiceMove;
+pub use key_names::name_of;
+pub use key_table::{BINDINGS, Binding};
+pub use line_commands::{LINES, LineCommand, line};
+pub use line_editor::{Typed, Typing};
 pub use map::{Chord, KeptKey, KeyError, Keymap, names as command_names};
-pub use naming::name_of;
-pub use reader::{KeyReader, LineFeed};
-pub use scan::{Scan, ScanKey};
+pub use scan_keys::{Scan, ScanKey};
 pub use stroke::{Stroke, Struck};
-pub use table::{BINDINGS, Binding};
-pub use typing::{Typed, Typing};
-pub use voice::VoiceChange;
+pub use stroke_filter::{Filter, Pass, Press};
+pub use stroke_reader::{KeyReader, LineFeed};
+pub use voice_keys::VoiceChange;
 
 /// The current meaning of the keys. Questions are identified by number, sources by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -271,7 +271,7 @@ pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
     match mode {
         Mode::Prompting(_) => prompt(key, control).or_else(|| edit(key, control)),
         Mode::Editing(_) | Mode::Searching => edit(key, control),
-        Mode::Choosing(..) => choosing::command(key, control).or_else(|| map.find(key)),
+        Mode::Choosing(..) => choice_keys::command(key, control).or_else(|| map.find(key)),
         // Nothing that the help hides can be answered: a key that does not belong to the help closes it.
         Mode::Help => match map.find(key) {
             Some(

@@ -81,7 +81,7 @@ pub struct PromptableAgent {
 
 /// A command that an agent accepts instead of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Offered {
+pub struct OfferedCommand {
     /// Its name, without the leading slash.
     pub name: String,
     /// What it does, in the agent's words.

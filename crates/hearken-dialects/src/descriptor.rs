@@ -6,7 +6,7 @@
 
 use crate::config;
 use crate::link::{Stream, WebSocketTerms};
-use crate::recognise::{Recognised, Undecided};
+use crate::recognise::{Recognition, UndecidedMachine};
 use crate::{
     Dialect, Start, a2a, aaep, acp, agui, asp, claude, codex, nats, opencode, sage, synadia,
 };
@@ -28,7 +28,7 @@ pub struct Descriptor {
     pub credential: Credential,
     /// What a person can do there besides listening.
     pub abilities: Abilities,
-    pub(crate) recognise: fn(&str) -> Recognised,
+    pub(crate) recognise: fn(&str) -> Recognition,
     machine: fn(Start) -> Box<dyn Dialect>,
     #[cfg(test)]
     pub(crate) messages: &'static [&'static str],
@@ -331,7 +331,7 @@ impl Descriptor {
 pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
     match Descriptor::of(wanted) {
         Some(row) => row.machine(start),
-        None => Box::new(Undecided::new(start)),
+        None => Box::new(UndecidedMachine::new(start)),
     }
 }
 

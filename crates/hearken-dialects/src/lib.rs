@@ -1,7 +1,7 @@
 //! Dialects: one machine between the frames of a link and AAEP. Pure.
 //!
 //! Responsibilities: the interface of every dialect ([`Dialect`]), which takes link events, and the person's replies
-//! and wishes, and returns outputs ([`Out`]); decoding a text with the one decoder ([`read`]). Not here: AAEP's own
+//! and wishes, and returns outputs ([`Out`]); decoding a text with the one decoder ([`event_decoding`]). Not here: AAEP's own
 //! rules (`protocol`), connections and their retries (`transport`), what the person is told and when, and which
 //! question an answer belongs to (`app`).
 //!
@@ -21,13 +21,14 @@
 mod a2a;
 mod aaep;
 mod acp;
-mod agents;
+mod agent_table;
 mod agui;
 mod asp;
 mod claude;
 mod codex;
 mod connection;
 pub mod descriptor;
+mod event_decoding;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "tests/every_dialect.rs"]
@@ -35,42 +36,41 @@ mod every_dialect;
 #[cfg(test)]
 mod every_language;
 pub mod fleet;
-mod foreign;
+mod format_names;
 mod kit;
-mod meeting;
+mod machine_output;
+mod machine_start;
 mod nats;
 mod opencode;
-mod out;
-mod read;
 mod recognise;
 pub mod sage;
-mod start;
+mod source_token;
 mod synadia;
-mod token;
+mod unrecognised_server;
 mod wish;
 
 pub use a2a::document as a2a_card;
 pub use aaep::{Addresses, WEBSOCKET};
-pub use acp::{AgentListener, Decided};
-pub use agents::{
+pub use acp::{AgentListener, DecisionResult};
+pub use agent_table::{
     AgentProgram, FormerPackage, KeptMode, KnownAgent, SignIn, TRIED_NODE, known_agents, major,
     version_in,
 };
 pub use asp::{BadKey, Identity, tables as asp_tables};
-pub use connection::{Connection, MachineThere, Offered, PromptableAgent, WhenLeft};
+pub use connection::{Connection, MachineThere, OfferedCommand, PromptableAgent, WhenLeft};
 pub use descriptor::{Credential, DIALECTS, Descriptor, FramesAt, Naming, open};
-pub use foreign::{Foreign, KeptFormat};
-pub use kit::numbers::Numbers;
+pub use event_decoding::{NoEvent, read, read_after};
+pub use format_names::{ForeignFormat, KeptFormat};
+pub use kit::event_wording::{SharedWording, WordedSentence, Wording, summary as in_summary};
 pub use kit::oversight::Oversight;
-pub use kit::wording::{WordedSentence, Wording, Words, summary as in_summary};
-pub use kit::{changes, rpc, written};
+pub use kit::request_numbers::Numbers;
+pub use kit::{edit_changes, event_writer, rpc};
+pub use machine_output::{AgentPast, CatchUpPhase, Out, OwnStep, QuestionEnd, QuestionsStanding};
+pub use machine_start::{Carrier, ConversationToContinue, Start};
 pub use nats::BrokerPlace;
 pub use opencode::events as opencode_events;
-pub use out::{Missed, Out, Over, QuestionsStanding, Recalled, Stepped};
-pub use read::{NoEvent, read, read_after};
-pub use recognise::{Recognised, recognise};
-pub use start::{Carrier, Earlier, Start};
-pub use token::Token;
+pub use recognise::{Recognition, recognise};
+pub use source_token::Token;
 pub use wish::{Terms, Wish};
 
 use std::fmt::Debug;
@@ -122,9 +122,9 @@ pub trait Dialect: Debug + Send {
             LinkEvent::Piece { request, text } => self.on_piece(*request, text, cx),
             LinkEvent::Request { id, request } => self.on_request(*id, request, cx),
             LinkEvent::Lapsed { id } => self.on_lapsed(*id, cx),
-            LinkEvent::Lost { fault, .. } => self.on_down(Down::Lost(fault), cx),
-            LinkEvent::Failed { fault } => self.on_down(Down::Failed(fault), cx),
-            LinkEvent::Ended => self.on_down(Down::Ended, cx),
+            LinkEvent::Lost { fault, .. } => self.on_down(ConnectionLoss::Lost(fault), cx),
+            LinkEvent::Failed { fault } => self.on_down(ConnectionLoss::Failed(fault), cx),
+            LinkEvent::Ended => self.on_down(ConnectionLoss::Ended, cx),
             LinkEvent::Silent { .. }
             | LinkEvent::Listening { .. }
             | LinkEvent::Strangers { .. }
@@ -178,7 +178,7 @@ pub trait Dialect: Debug + Send {
     fn on_lapsed(&mut self, _id: u64, _cx: &mut Cx<'_>) {}
 
     /// Handles the end of a connection.
-    fn on_down(&mut self, _down: Down<'_>, _cx: &mut Cx<'_>) {}
+    fn on_down(&mut self, _down: ConnectionLoss<'_>, _cx: &mut Cx<'_>) {}
 
     /// Returns whether a frame already is an AAEP event, with nothing else in it for the dialect. That frame then skips
     /// [`Dialect::news`] and need not be copied into an output.
@@ -218,7 +218,7 @@ pub trait Dialect: Debug + Send {
     fn connection(&self) -> Connection;
 
     /// Returns the commands that the agent accepts instead of a prompt.
-    fn offers(&self) -> &[Offered] {
+    fn offers(&self) -> &[OfferedCommand] {
         &[]
     }
 
@@ -235,7 +235,7 @@ pub trait Dialect: Debug + Send {
 
 /// How a connection ended.
 #[derive(Debug, Clone, Copy)]
-pub enum Down<'a> {
+pub enum ConnectionLoss<'a> {
     /// It was lost, and is attempted again.
     Lost(&'a Fault),
     /// It failed, and is not attempted again.
@@ -251,7 +251,7 @@ pub fn hear(machine: &mut dyn Dialect, text: &str, cx: &mut Cx<'_>) {
 
 /// A change of a connection, as a recording names it: without its reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum ConnectionChange {
     /// A connection is attempted.
     Connecting,
     /// It is up.
@@ -265,17 +265,17 @@ pub enum Change {
 }
 
 /// Passes a change of its connection to a dialect.
-pub fn hear_change(machine: &mut dyn Dialect, change: Change, cx: &mut Cx<'_>) {
+pub fn hear_change(machine: &mut dyn Dialect, change: ConnectionChange, cx: &mut Cx<'_>) {
     let fault = Fault::Closed;
     let event = match change {
-        Change::Connecting => LinkEvent::Connecting { attempt: 1 },
-        Change::Connected => LinkEvent::Connected,
-        Change::Lost => LinkEvent::Lost {
+        ConnectionChange::Connecting => LinkEvent::Connecting { attempt: 1 },
+        ConnectionChange::Connected => LinkEvent::Connected,
+        ConnectionChange::Lost => LinkEvent::Lost {
             fault,
             retry_in: Duration::ZERO,
         },
-        Change::Failed => LinkEvent::Failed { fault },
-        Change::Ended => LinkEvent::Ended,
+        ConnectionChange::Failed => LinkEvent::Failed { fault },
+        ConnectionChange::Ended => LinkEvent::Ended,
     };
     machine.news(&event, cx);
 }

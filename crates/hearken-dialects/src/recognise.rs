@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: asking each dialect about a text, holding frames that prove nothing yet, within a bound, and
 //! handing them in order to the machine of the recognised dialect. Not here: what each dialect looks like (its own
-//! module), what is no dialect at all (`foreign`), where a source is met meanwhile (`meeting`).
+//! module), what is no dialect at all (`format_names`), where a source is met meanwhile (`unrecognised_server`).
 //!
 //! # Mental model
 //! In AAEP the subscriber speaks first, so a source is treated as AAEP until it proves to be something else. A frame
@@ -30,9 +30,10 @@ use crate::protocol::Reply;
 
 use super::aaep::Aaep;
 use super::descriptor::{DIALECTS, Descriptor};
-use super::meeting::Meeting;
+use super::unrecognised_server::MeetingPlace;
 use super::{
-    Carrier, Connection, Dialect, Numbers, Offered, Out, PromptableAgent, Start, Texts, Wish, bare,
+    Carrier, Connection, Dialect, Numbers, OfferedCommand, Out, PromptableAgent, Start, Texts,
+    Wish, bare,
 };
 
 /// How many frames of an unrecognised source are kept: a program may first print some lines, and a server may first
@@ -52,7 +53,7 @@ const COURTESY: Duration = Duration::from_millis(500);
 
 /// Whether a text belongs to a dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recognised {
+pub enum Recognition {
     /// Nothing else looks like this.
     Surely,
     /// Its sources send such texts, but so do others.
@@ -70,7 +71,7 @@ pub fn recognise(text: &str) -> Option<&'static Descriptor> {
     let surely = |text: &str| {
         DIALECTS
             .iter()
-            .find(|row| (row.recognise)(text) == Recognised::Surely)
+            .find(|row| (row.recognise)(text) == Recognition::Surely)
     };
     let text = bare(text);
     let mut texts = Texts::default();
@@ -90,7 +91,7 @@ fn first_text(text: &str) -> &str {
 
 /// The machine that treats a source as AAEP until it is recognised.
 #[derive(Debug)]
-pub(crate) struct Undecided {
+pub(crate) struct UndecidedMachine {
     /// The machine in use: AAEP's until another dialect is recognised.
     machine: Box<dyn Dialect>,
     /// What is kept until a dialect is recognised; `None` afterwards.
@@ -110,12 +111,12 @@ struct Unrecognised {
     /// Whether the connection is up.
     up: bool,
     /// Where the source is met.
-    meeting: Meeting,
+    meeting: MeetingPlace,
     /// Until when AAEP's machine does not hear of the connection, so that a program may speak first.
     courtesy: Option<Duration>,
 }
 
-impl Undecided {
+impl UndecidedMachine {
     pub(crate) fn new(start: Start) -> Self {
         let open = Unrecognised {
             start: start.clone(),
@@ -124,7 +125,7 @@ impl Undecided {
             judged: 0,
             until: None,
             up: false,
-            meeting: Meeting::new(),
+            meeting: MeetingPlace::new(),
             courtesy: None,
         };
         Self {
@@ -155,7 +156,7 @@ impl Undecided {
         let text = first_text(&frame.text);
         let perhaps = DIALECTS
             .iter()
-            .any(|row| (row.recognise)(text) == Recognised::Perhaps);
+            .any(|row| (row.recognise)(text) == Recognition::Perhaps);
         if perhaps {
             open.until.get_or_insert(cx.now.monotonic + PATIENCE);
         } else {
@@ -250,7 +251,7 @@ impl Undecided {
     }
 }
 
-impl Dialect for Undecided {
+impl Dialect for UndecidedMachine {
     fn may_pass(&self) -> bool {
         self.open.is_none() && self.machine.may_pass()
     }
@@ -354,7 +355,7 @@ impl Dialect for Undecided {
         }
     }
 
-    fn offers(&self) -> &[Offered] {
+    fn offers(&self) -> &[OfferedCommand] {
         self.machine.offers()
     }
 

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 
 mod memory;
-pub mod places;
-pub mod strays;
+pub mod program_places;
+pub mod stray_processes;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -21,13 +21,13 @@ mod windows;
 
 #[cfg(unix)]
 pub use unix::{
-    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, spending,
-    stdout::take_stdout, terminal, zone,
+    files, keyboard, nvda_client, pipes, process_number, processes, reader_signs, resource_use,
+    sockets, stdout::take_stdout, system_signals, terminal, zone,
 };
 #[cfg(windows)]
 pub use windows::{
-    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, spending,
-    stdout::take_stdout, terminal, zone,
+    files, keyboard, nvda_client, pipes, process_number, processes, reader_signs, resource_use,
+    sockets, stdout::take_stdout, system_signals, terminal, zone,
 };
 
 /// A sign of a screen reader that the system itself reports.
@@ -48,7 +48,7 @@ pub enum ReaderSign {
 
 /// The result of looking for one sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct SignCheck {
     /// The sign.
     pub sign: ReaderSign,
     /// Whether it was seen, or why it could not be checked.

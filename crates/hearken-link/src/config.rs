@@ -10,31 +10,31 @@ use std::path::Path;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-mod answers;
-mod delivery;
-mod fault;
-mod handshake;
-mod hooks;
-mod keys;
-mod links;
-mod misfit;
-mod policy;
-mod run;
-mod signs;
-mod source;
+mod answer_rules;
+mod delivery_settings;
+mod handshake_settings;
+mod hooked_agents;
+mod key_settings;
+mod line_fault;
+mod link_settings;
+mod named_sources;
+mod policy_rules;
+mod run_settings;
+mod settings_fault;
+mod sign_settings;
 
-pub use answers::{AnswerKind, AnswerRule, AnswerWish, answers};
-pub use delivery::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
-pub use fault::{AnswerFault, AnswersFault, PolicyFault, SourceFault, Takes};
-pub use handshake::{HandshakeConfig, SourceHandshake};
-pub use hooks::HookedAgent;
-pub use keys::{KeysConfig, ScanConfig};
-pub use links::{Dialect, LinkConfig};
-pub use misfit::{Misfit, closest};
-pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
-pub use run::{AskMode, RunConfig};
-pub use signs::{AnswersChoice, EchoChoice, NotificationChoice, ThemeChoice, TimesChoice};
-pub use source::{SourceAnnounce, SourceConfig};
+pub use answer_rules::{AnswerKind, AnswerRule, AnswerWish, answers};
+pub use delivery_settings::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
+pub use handshake_settings::{HandshakeConfig, SourceHandshake};
+pub use hooked_agents::HookedAgent;
+pub use key_settings::{KeysConfig, ScanConfig};
+pub use line_fault::{Misfit, closest};
+pub use link_settings::{Dialect, LinkConfig};
+pub use named_sources::{SourceAnnounce, SourceConfig};
+pub use policy_rules::{PolicyDecision, PolicyRisk, PolicyRule};
+pub use run_settings::{AskMode, RunConfig};
+pub use settings_fault::{AcceptedValues, AnswerFault, AnswersFault, PolicyFault, SourceFault};
+pub use sign_settings::{AnswersChoice, EchoChoice, NotificationChoice, ThemeChoice, TimesChoice};
 
 /// How much of an event is put into words; it selects a summary and never filters (AAEP 2.2.8).
 #[derive(
@@ -473,7 +473,7 @@ pub enum ConfigError {
         /// The setting's dotted name.
         name: &'static str,
         /// The values that would be valid.
-        takes: Takes,
+        takes: AcceptedValues,
     },
     /// A source of the settings can't be used.
     #[error("the setting source can't be used: {0:?}")]
@@ -509,17 +509,17 @@ impl Config {
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         let config: Config = read(text)?;
         config.check()?;
-        if let Some(fault) = policy::fault(&config.policy) {
+        if let Some(fault) = policy_rules::fault(&config.policy) {
             return Err(ConfigError::Policy(fault));
         }
-        if let Some(fault) = source::fault(&config.source) {
+        if let Some(fault) = named_sources::fault(&config.source) {
             return Err(ConfigError::Source(fault));
         }
         Ok(config)
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        let between = |least, most| Takes::Between { least, most };
+        let between = |least, most| AcceptedValues::Between { least, most };
         if let Some((name, takes)) = self.handshake.fault() {
             return Err(ConfigError::Range { name, takes });
         }
@@ -543,7 +543,7 @@ impl Config {
         range(
             self.scanning.auto_ms == 0 || (500..=60_000).contains(&self.scanning.auto_ms),
             "scanning.auto_ms",
-            Takes::ZeroOrBetween {
+            AcceptedValues::ZeroOrBetween {
                 least: 500,
                 most: 60_000,
             },
@@ -561,7 +561,7 @@ impl Config {
         range(
             !self.announce.languages.is_empty(),
             "announce.languages",
-            Takes::Languages,
+            AcceptedValues::Languages,
         )?;
         range(
             !self
@@ -569,7 +569,7 @@ impl Config {
                 .iter()
                 .any(|(from, to)| from.trim().is_empty() || to.trim().is_empty()),
             "pronunciation",
-            Takes::Pronunciations,
+            AcceptedValues::Pronunciations,
         )?;
         let deliveries = self.voice.agents.values();
         range(
@@ -578,7 +578,7 @@ impl Config {
                 .chain([&self.voice.delivery()])
                 .all(Delivery::is_sound),
             "voice",
-            Takes::Deliveries,
+            AcceptedValues::Deliveries,
         )?;
         range(
             SCALE.contains(&self.voice.own_pitch),

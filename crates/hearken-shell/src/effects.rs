@@ -2,14 +2,14 @@
 
 use crate::act::{Act, Rank};
 use crate::arguments::{Uses, is_assignment, uses};
-use crate::flow::{insert_input, output_of};
-use crate::languages::{self, Code};
-use crate::lists::lists;
-use crate::place::{Reach, host, is_like, is_loopback, remote};
-use crate::program::{Family, WordKind, find};
-use crate::state::{Flow, ShellState};
+use crate::embedded_languages::{self, Code};
+use crate::path_place::{Reach, host, is_like, is_loopback, remote};
+use crate::pipe_data::{insert_input, output_of};
+use crate::program_lists::lists;
+use crate::program_table::{Family, WordKind, find};
+use crate::shell_state::{Flow, ShellState};
 use crate::walk::Walk;
-use crate::windows;
+use crate::windows_commands;
 use crate::word::Value;
 
 impl Walk<'_> {
@@ -39,7 +39,7 @@ impl Walk<'_> {
             }
             None => name,
         };
-        let of_windows = || windows::shell(name).and_then(|_| find(Family::Cmd, name));
+        let of_windows = || windows_commands::shell(name).and_then(|_| find(Family::Cmd, name));
         let Some(row) = find(Family::Unix, name).or_else(of_windows) else {
             self.collector.unknown(name);
             self.unlisted_words(rest, state);
@@ -177,12 +177,12 @@ impl Walk<'_> {
                 WordKind::Command if word.text.starts_with("exec=") => {
                     self.text(&word.behind("exec=".len()), state, input.clone());
                 }
-                WordKind::Command => match windows::shell(name) {
+                WordKind::Command => match windows_commands::shell(name) {
                     Some(family) => {
                         if !word.is_certain {
                             self.collector.add(Act::Generated, &[]);
                         }
-                        windows::text(&word.text, family, self, state);
+                        windows_commands::text(&word.text, family, self, state);
                     }
                     None => {
                         // The input of a command comes from the program that runs it, unless that is a shell.
@@ -234,13 +234,13 @@ impl Walk<'_> {
                 WordKind::Script if word.text == "-" => self.piped(name, state, &input),
                 WordKind::Script => self.run_file(word, state),
                 WordKind::Code => {
-                    code.push(languages::code(name, &word.text));
+                    code.push(embedded_languages::code(name, &word.text));
                     self.collector.add(Act::Code, &[language_of(name)]);
                     self.collector.unknown(name);
                 }
-                WordKind::Sed => code.push(languages::sed(&word.text)),
-                WordKind::Awk => code.push(languages::awk(&word.text)),
-                WordKind::Sql => code.push(languages::sql(&word.text)),
+                WordKind::Sed => code.push(embedded_languages::sed(&word.text)),
+                WordKind::Awk => code.push(embedded_languages::awk(&word.text)),
+                WordKind::Sql => code.push(embedded_languages::sql(&word.text)),
                 WordKind::Variable => {
                     if !state.forget(&word.text) || !word.is_certain {
                         self.collector.unknown(&format!("{}=", word.text));
@@ -261,7 +261,7 @@ impl Walk<'_> {
             match &input {
                 Flow::Nothing => {}
                 Flow::Text(text) => {
-                    code.push(languages::code(name, text));
+                    code.push(embedded_languages::code(name, text));
                     self.collector.unknown(name);
                 }
                 Flow::Data | Flow::Downloaded | Flow::Decoded => {
@@ -273,7 +273,7 @@ impl Walk<'_> {
         if uses.reads_sql {
             match &input {
                 Flow::Nothing => {}
-                Flow::Text(text) => code.push(languages::sql(text)),
+                Flow::Text(text) => code.push(embedded_languages::sql(text)),
                 Flow::Data | Flow::Downloaded | Flow::Decoded => {
                     self.collector.add(Act::Piped, &[]);
                     self.collector.unknown(name);
@@ -467,7 +467,7 @@ impl Walk<'_> {
                 self.text(&Value::certain(text), state, Flow::Nothing);
             }
             Flow::Text(text) => {
-                let code = languages::code(name, text);
+                let code = embedded_languages::code(name, text);
                 self.collector.add(Act::Code, &[language_of(name)]);
                 self.collector.unknown(name);
                 self.code(name, &code, state);

@@ -26,21 +26,21 @@
 
 mod act;
 mod arguments;
+mod command_report;
 mod effects;
-mod embedded;
-mod flow;
-mod languages;
-mod lists;
-mod place;
-mod program;
-mod report;
-mod state;
+mod embedded_commands;
+mod embedded_languages;
+mod path_place;
+mod pipe_data;
+mod program_lists;
+mod program_table;
+mod shell_state;
 mod syntax;
 mod walk;
-mod windows;
+mod windows_commands;
 mod word;
 
 pub use act::{Act, Rank};
-pub use program::{TableError, check_table, is_program};
-pub use report::{CommandReport, ExplainedPart, Finding, Folders, Touch, touches};
+pub use command_report::{CommandFinding, CommandReport, ExplainedPart, Folders, Touch, touches};
+pub use program_table::{TableError, check_table, is_program};
 pub use walk::read;

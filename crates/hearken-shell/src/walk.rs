@@ -4,15 +4,15 @@
 //! what a program does with its words (`effects`), the structure of the text (`syntax`).
 
 use crate::act::Act;
-use crate::lists::lists;
-use crate::place::{is_like, normal};
-use crate::program::WordKind;
-use crate::report::{Collector, CommandReport, Folders};
-use crate::state::{Flow, MOST_VALUES, ShellState, is_own};
+use crate::command_report::{Collector, CommandReport, Folders};
+use crate::path_place::{is_like, normal};
+use crate::program_lists::lists;
+use crate::program_table::WordKind;
+use crate::shell_state::{Flow, MOST_VALUES, ShellState, is_own};
 use crate::syntax::{
-    Assignment, CommandStep, Direction, ListOperator, Redirect, Script, Simple, parse,
+    Assignment, CommandStep, Direction, ListOperator, ProgramCall, Redirect, Script, parse,
 };
-use crate::windows;
+use crate::windows_commands;
 use crate::word::{ShellWord, Value, WordPiece, is_pattern};
 
 /// How deeply commands may start each other.
@@ -23,9 +23,9 @@ const MOST_STEPS: usize = 2000;
 /// Reads a command and returns what it can do.
 pub fn read(command: &str, place: &Folders) -> CommandReport {
     let mut collector = Collector::new(place);
-    match windows::family(command) {
+    match windows_commands::family(command) {
         Some(family) => {
-            windows::read(command, family, &mut collector);
+            windows_commands::read(command, family, &mut collector);
             // It may be meant for a Unix shell all the same: what it would do there is reported too.
             let unix_only = ["$(", "`", "<(", "; then", ";then", "; do", ";do"];
             if unix_only.iter().any(|sign| command.contains(sign)) {
@@ -281,7 +281,7 @@ impl Walk<'_> {
         input
     }
 
-    fn simple(&mut self, simple: &Simple, state: &mut ShellState, input: Flow) -> Flow {
+    fn simple(&mut self, simple: &ProgramCall, state: &mut ShellState, input: Flow) -> Flow {
         let outer = self.collector.begin_part();
         let inner_output = self.inner(&simple.words, state);
         let input = self.redirects(&simple.redirects, state, input);
@@ -575,7 +575,7 @@ fn number(name: &str) -> Option<&'static str> {
 
 /// Returns whether a step may change the folder, but does not if it fails.
 fn may_stay(step: &CommandStep) -> bool {
-    let changes = |simple: &Simple| {
+    let changes = |simple: &ProgramCall| {
         let first = simple.words.first().map(|word| word.source.as_str());
         matches!(first, Some("cd" | "pushd" | "popd"))
     };

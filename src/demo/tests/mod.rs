@@ -5,12 +5,12 @@
     reason = "a test fails by panicking"
 )]
 
-mod agreed;
-mod client;
-mod doors;
-mod replies;
-mod requests;
-mod rules;
+mod broken_streams;
+mod chapter_rules;
+mod every_endpoint;
+mod other_routes;
+mod reply_outcomes;
 mod scenarios;
-mod shaped;
-mod streams;
+mod server_handshake;
+mod shaped_streams;
+mod tcp_client;

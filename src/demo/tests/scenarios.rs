@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::client::{Stream, decision, post, response, server, within};
-use super::rules::faults;
+use super::chapter_rules::faults;
+use super::tcp_client::{EventStreamReader, decision, post, response, server, within};
 use crate::demo::catalogue::named;
-use crate::demo::{DEFAULT, DemoSettings, Pace, Running, Timeouts, list};
+use crate::demo::{DEFAULT, DemoSettings, Pace, ServedDemo, Timeouts, list};
 use crate::producer::QuestionOutcome;
 
 /// How the person in a test behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Person {
+enum PersonBehaviour {
     Accepts,
     Rejects,
     Sleeps,
@@ -25,8 +25,12 @@ enum Person {
 
 /// Plays a scenario against a person; returns all events in order of arrival, and the tokens that
 /// were accepted.
-async fn play(running: &Running, name: &str, person: Person) -> (Vec<Value>, BTreeSet<String>) {
-    let mut stream = Stream::greeted(running.addr(), None).await;
+async fn play(
+    running: &ServedDemo,
+    name: &str,
+    person: PersonBehaviour,
+) -> (Vec<Value>, BTreeSet<String>) {
+    let mut stream = EventStreamReader::greeted(running.addr(), None).await;
     let session = running.agents().start(name).unwrap();
     let (mut events, mut accepted, mut ended) = (Vec::new(), BTreeSet::new(), 0);
     while ended < session.ids().len() {
@@ -34,11 +38,13 @@ async fn play(running: &Running, name: &str, person: Person) -> (Vec<Value>, BTr
         let kind = event["type"].as_str().unwrap().to_owned();
         match kind.as_str() {
             "aaep:agent.awaiting.confirmation" => match person {
-                Person::Sleeps => assert_eq!(running.producer().expire_questions(), 1),
-                Person::Rejects => {
+                PersonBehaviour::Sleeps => assert_eq!(running.producer().expire_questions(), 1),
+                PersonBehaviour::Rejects => {
                     post(running.addr(), "/messages", &decision(&event, "reject")).await;
                 }
-                Person::Accepts | Person::Chooses(_) | Person::Types(_) => {
+                PersonBehaviour::Accepts
+                | PersonBehaviour::Chooses(_)
+                | PersonBehaviour::Types(_) => {
                     accepted.insert(event["reply_token"].as_str().unwrap().to_owned());
                     post(running.addr(), "/messages", &decision(&event, "accept")).await;
                 }
@@ -46,20 +52,25 @@ async fn play(running: &Running, name: &str, person: Person) -> (Vec<Value>, BTr
             "aaep:agent.awaiting.clarification" => {
                 let kind = event["accepted_response_kinds"][0].as_str();
                 let answer = match (person, kind) {
-                    (Person::Sleeps, _) => Value::Null,
-                    (_, Some("yes_no")) => json!(person != Person::Rejects),
+                    (PersonBehaviour::Sleeps, _) => Value::Null,
+                    (_, Some("yes_no")) => json!(person != PersonBehaviour::Rejects),
                     (_, Some("numeric")) => json!(4),
                     (_, Some("freetext")) => json!("a walk"),
-                    (Person::Chooses(number), _) => event["choices"][number]["value"].clone(),
+                    (PersonBehaviour::Chooses(number), _) => {
+                        event["choices"][number]["value"].clone()
+                    }
                     // Free text is only sent if it is accepted in addition to the choices.
-                    (Person::Types(text), _)
+                    (PersonBehaviour::Types(text), _)
                         if event["accepted_response_kinds"].as_array().unwrap().len() > 1 =>
                     {
                         json!(text)
                     }
-                    (Person::Types(_) | Person::Accepts | Person::Rejects, _) => {
-                        event["choices"][0]["value"].clone()
-                    }
+                    (
+                        PersonBehaviour::Types(_)
+                        | PersonBehaviour::Accepts
+                        | PersonBehaviour::Rejects,
+                        _,
+                    ) => event["choices"][0]["value"].clone(),
                 };
                 if answer.is_null() {
                     assert_eq!(running.producer().expire_questions(), 1);
@@ -111,11 +122,11 @@ async fn every_scenario_keeps_the_rules_on_every_branch() {
         };
         let asks = asked > 0;
         let people = [
-            Person::Accepts,
-            Person::Rejects,
-            Person::Sleeps,
-            Person::Chooses(1),
-            Person::Types("any evening after eight"),
+            PersonBehaviour::Accepts,
+            PersonBehaviour::Rejects,
+            PersonBehaviour::Sleeps,
+            PersonBehaviour::Chooses(1),
+            PersonBehaviour::Types("any evening after eight"),
         ];
         for person in people.into_iter().take(if asks { people.len() } else { 1 }) {
             let (events, accepted) = play(&running, &info.name, person).await;
@@ -153,7 +164,11 @@ async fn the_irreversible_call_comes_after_the_accept_and_never_without_one() {
         ("transfer", "high"),
         ("tour", "medium"),
     ] {
-        for person in [Person::Accepts, Person::Rejects, Person::Sleeps] {
+        for person in [
+            PersonBehaviour::Accepts,
+            PersonBehaviour::Rejects,
+            PersonBehaviour::Sleeps,
+        ] {
             let (events, _) = play(&running, name, person).await;
             let question = events
                 .iter()
@@ -167,7 +182,7 @@ async fn the_irreversible_call_comes_after_the_accept_and_never_without_one() {
                 .filter(|event| event["irreversible"] == true && !event["tool"].is_null());
             assert_eq!(
                 calls.count(),
-                usize::from(person == Person::Accepts),
+                usize::from(person == PersonBehaviour::Accepts),
                 "{name} {person:?}"
             );
         }
@@ -179,9 +194,9 @@ async fn the_irreversible_call_comes_after_the_accept_and_never_without_one() {
 async fn an_answer_in_words_is_repeated_and_silence_takes_the_default() {
     let running = server(DemoSettings::stepped(3)).await;
     for (person, words) in [
-        (Person::Chooses(0), "Friday at 7"),
-        (Person::Types("Tuesday"), "Tuesday"),
-        (Person::Sleeps, "Saturday at 8"),
+        (PersonBehaviour::Chooses(0), "Friday at 7"),
+        (PersonBehaviour::Types("Tuesday"), "Tuesday"),
+        (PersonBehaviour::Sleeps, "Saturday at 8"),
     ] {
         let (events, _) = play(&running, "clarification", person).await;
         let end = events.last().unwrap();
@@ -196,7 +211,7 @@ async fn an_answer_in_words_is_repeated_and_silence_takes_the_default() {
 #[tokio::test]
 async fn the_long_answer_is_what_it_should_be() {
     let running = server(DemoSettings::stepped(4)).await;
-    let (events, _) = play(&running, "answer", Person::Accepts).await;
+    let (events, _) = play(&running, "answer", PersonBehaviour::Accepts).await;
     let chunks: Vec<&Value> = events
         .iter()
         .filter(|event| !event["chunk"].is_null())
@@ -246,14 +261,17 @@ async fn the_same_seed_clock_and_replies_give_the_same_bytes() {
         let running = server(clock()).await;
         let mut all = Vec::new();
         for name in ["agents", "tour"] {
-            all.push(play(&running, name, Person::Accepts).await.0);
+            all.push(play(&running, name, PersonBehaviour::Accepts).await.0);
         }
         runs.push(all);
         running.stop().await;
     }
     assert_eq!(runs[0], runs[1]);
     let other = server(DemoSettings { seed: 6, ..clock() }).await;
-    assert_ne!(play(&other, "agents", Person::Accepts).await.0, runs[0][0]);
+    assert_ne!(
+        play(&other, "agents", PersonBehaviour::Accepts).await.0,
+        runs[0][0]
+    );
     other.stop().await;
 }
 
@@ -270,7 +288,7 @@ async fn the_tour_takes_less_than_a_minute_to_happen_and_to_hear() {
     assert!(written < Duration::from_secs(20), "{written:?}");
 
     let running = server(DemoSettings::stepped(10)).await;
-    let (events, _) = play(&running, DEFAULT, Person::Accepts).await;
+    let (events, _) = play(&running, DEFAULT, PersonBehaviour::Accepts).await;
     let heard: usize = events
         .iter()
         .flat_map(|event| {
@@ -287,7 +305,7 @@ async fn the_tour_takes_less_than_a_minute_to_happen_and_to_hear() {
 #[tokio::test]
 async fn three_agents_are_mixed_and_one_of_them_asks() {
     let running = server(DemoSettings::stepped(7)).await;
-    let (events, _) = play(&running, "agents", Person::Accepts).await;
+    let (events, _) = play(&running, "agents", PersonBehaviour::Accepts).await;
     let agents: Vec<&str> = events
         .iter()
         .map(|event| event["producer"]["agent_id"].as_str().unwrap())
@@ -306,7 +324,7 @@ async fn in_real_time_a_question_that_nobody_answers_times_out_by_the_clock() {
         ..DemoSettings::live(8)
     })
     .await;
-    let mut stream = Stream::greeted(running.addr(), None).await;
+    let mut stream = EventStreamReader::greeted(running.addr(), None).await;
     running.agents().start("question").unwrap();
     let events = stream.until("session.completed").await;
     assert_eq!(faults(&events, &BTreeSet::new()), Vec::<String>::new());
@@ -330,9 +348,9 @@ async fn in_real_time_an_answer_takes_the_agents_on() {
     })
     .await;
     for (name, person) in [
-        ("agents", Person::Accepts),
-        ("tour", Person::Rejects),
-        ("answer", Person::Accepts),
+        ("agents", PersonBehaviour::Accepts),
+        ("tour", PersonBehaviour::Rejects),
+        ("answer", PersonBehaviour::Accepts),
     ] {
         let (events, accepted) = play(&running, name, person).await;
         for events in by_session(&events).values() {

@@ -19,7 +19,7 @@ fn asked(more: serde_json::Value) -> (App, Now) {
 }
 
 fn offered(app: &App) -> String {
-    crate::pane::keys::of_question(app, crate::app::Showing::SideQuestion).join("; ")
+    crate::pane::key_hints::of_question(app, crate::app::Showing::SideQuestion).join("; ")
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_second_step_offers_rejecting_only_where_it_is_taken() {
         let (mut app, now) = asked(more);
         step(&mut app, now, 'y');
         assert!(matches!(app.mode(), Mode::Confirming(_)));
-        crate::pane::keys::of_mode(&app).join("; ")
+        crate::pane::key_hints::of_mode(&app).join("; ")
     };
     assert_eq!(
         offers(json!({"risk_level": "high"})),

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use crate::child::{Hearken, command};
 
-use super::client::{Person, reply_subject};
-use super::server::{Server, Space, settings, with, with_bridge};
-use super::synadia::agent_at;
+use super::nats_client::{NatsClient, reply_subject};
+use super::nats_server::{NatsServer, Space, settings, with, with_bridge};
+use super::synadia_agents::agent_at;
 
 /// How long a request that the server refuses is waited for.
 const REFUSED: Duration = Duration::from_secs(1);
@@ -71,10 +71,10 @@ impl Keys {
         text
     }
 
-    fn server(&self) -> Server {
+    fn server(&self) -> NatsServer {
         let file = self.folder.path().join("nats-server.conf");
         std::fs::write(&file, self.configuration()).unwrap();
-        Server::with(&["-c", file.to_str().unwrap()])
+        NatsServer::with(&["-c", file.to_str().unwrap()])
     }
 }
 
@@ -256,7 +256,7 @@ fn nobody_without_a_key_is_admitted_and_no_key_is_written() {
 fn a_reply_counts_once_and_only_for_its_own_question() {
     with(|space| {
         let url = space.server.url();
-        let mut eve = Person::connect(&space.runtime, &url, "eve");
+        let mut eve = NatsClient::connect(&space.runtime, &url, "eve");
         space.start("email");
         space.start("question");
         space.runtime.block_on(async {

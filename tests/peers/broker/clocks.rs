@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::failing::{event, line, question};
-use super::relay::{Line, relay};
-use super::server::{bridge_as, with};
+use super::failing_servers::{event, line, question};
+use super::nats_server::{bridge_as, with};
+use super::network_relay::{Line, relay};
 
 /// Returns the fields of an event of a machine whose clock is so many hours ahead.
 fn at(hours: i64, agent: &str) -> Value {
@@ -16,7 +16,7 @@ fn at(hours: i64, agent: &str) -> Value {
 #[test]
 fn a_wrong_clock_takes_no_time_from_any_machines_question() {
     with(|space| {
-        let other = super::server::agent(&space.runtime);
+        let other = super::nats_server::agent(&space.runtime);
         let _other = bridge_as("build-4", &space.server.url(), &other, &[]);
         space.runtime.block_on(other.producer().until_subscribed(1));
         let mut anna = space.watch("anna");
@@ -66,7 +66,7 @@ fn a_machine_whose_clock_is_not_the_servers_says_by_how_much() {
         let other = relay(space.server.port(), Line::OtherHours);
         let url = format!("nats://127.0.0.1:{other}");
         let mut anna = space.watch("anna");
-        let mut late = super::server::bridge_of("late-1", &url, &space.agent, &[]);
+        let mut late = super::nats_server::bridge_of("late-1", &url, &space.agent, &[]);
         let told = line(&mut late, "This machine's clock is ");
         let seconds: u32 = told.split(' ').find_map(|word| word.parse().ok()).unwrap();
         assert!(seconds >= 3 * 3600 - 60, "{told}");

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::ending::{assert_each_arrived_once, recorded};
-use super::server::{Server, with_bridge};
+use super::dying_bridges::{assert_each_arrived_once, recorded};
+use super::nats_server::{NatsServer, with_bridge};
 use crate::PATIENCE;
 
 /// A way to the server that cuts each connection after a number of bytes, which differs from one to the next.
-struct Cutting {
+struct CuttingProxy {
     port: u16,
     cuts: Arc<AtomicU64>,
     /// Once it is set, connections last.
     is_over: Arc<AtomicBool>,
 }
 
-impl Cutting {
+impl CuttingProxy {
     fn to(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let cutting = Self {
@@ -76,8 +76,8 @@ fn every_event_arrives_once_wherever_connections_are_cut() {
         Some(_) => (10, 100),
         None => (3, 10),
     };
-    let mut server = Server::start();
-    let cutting = Cutting::to(server.port());
+    let mut server = NatsServer::start();
+    let cutting = CuttingProxy::to(server.port());
     server.reach_through(cutting.port);
     with_bridge(server, &[], |space| {
         let recording = space.server.folder().join("anna.jsonl");

@@ -74,13 +74,13 @@ const TURN: [(&str, &str, &str); 10] = [
 
 /// The machines, each with its own connection.
 pub(super) struct Fleet {
-    machines: Vec<Arc<Simulated>>,
+    machines: Vec<Arc<SimulatedAgent>>,
     /// How many events the server has confirmed.
     stored: Arc<AtomicU64>,
     serving: Vec<JoinHandle<()>>,
 }
 
-struct Simulated {
+struct SimulatedAgent {
     host: String,
     agents: usize,
     client: Client,
@@ -91,7 +91,7 @@ struct Simulated {
     started: Vec<String>,
 }
 
-impl Simulated {
+impl SimulatedAgent {
     fn agent(&self, number: usize) -> String {
         format!("{}-a{number}", self.host)
     }
@@ -190,7 +190,7 @@ impl Fleet {
             };
             for number in 0..machines {
                 let client = async_nats::connect(url).await.unwrap();
-                let mut machine = Simulated {
+                let mut machine = SimulatedAgent {
                     host: format!("m-{number}"),
                     agents,
                     context: jetstream::new(client.clone()),
@@ -242,11 +242,11 @@ impl Fleet {
     }
 
     /// Publishes until it is told to stop.
-    pub(super) fn work_on(&self, runtime: &Runtime, rate: f64) -> Working {
+    pub(super) fn work_on(&self, runtime: &Runtime, rate: f64) -> PublishingMachines {
         let _entered = runtime.enter();
         let stop = Arc::new(AtomicBool::new(false));
         let tasks = self.working(Some(rate), Arc::clone(&stop), None);
-        Working { stop, tasks }
+        PublishingMachines { stop, tasks }
     }
 
     fn working(
@@ -257,7 +257,7 @@ impl Fleet {
     ) -> Vec<JoinHandle<()>> {
         let each = rate.map(|rate| Duration::from_secs_f64(self.machines.len() as f64 / rate));
         let all = self.machines.iter().enumerate();
-        let start = |(number, machine): (usize, &Arc<Simulated>)| {
+        let start = |(number, machine): (usize, &Arc<SimulatedAgent>)| {
             let (machine, stored) = (Arc::clone(machine), Arc::clone(&self.stored));
             let stop = Arc::clone(&stop);
             tokio::spawn(async move {
@@ -326,12 +326,12 @@ impl Drop for Fleet {
 }
 
 /// Machines that publish meanwhile.
-pub(super) struct Working {
+pub(super) struct PublishingMachines {
     stop: Arc<AtomicBool>,
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl Working {
+impl PublishingMachines {
     pub(super) fn stop(self, runtime: &Runtime) {
         self.stop.store(true, Ordering::Relaxed);
         runtime.block_on(async {
@@ -343,9 +343,9 @@ impl Working {
 }
 
 /// What processes have used so far.
-pub(super) struct Used(BTreeMap<&'static str, (u32, Duration)>);
+pub(super) struct ProcessUse(BTreeMap<&'static str, (u32, Duration)>);
 
-impl Used {
+impl ProcessUse {
     /// Looks at processes by their ids.
     pub(super) fn so_far(processes: &[(&'static str, u32)]) -> Self {
         Self(

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream;
 use async_nats::jetstream::consumer::pull::Config;
 
-use hearken::demo::{DemoSettings, Running, serve};
+use hearken::demo::{DemoSettings, ServedDemo, serve};
 
-use super::ending::{recorded, settled};
-use super::server::{Space, bridge, with};
+use super::dying_bridges::{recorded, settled};
+use super::nats_server::{Space, bridge, with};
 use crate::PATIENCE;
 use crate::child::Hearken;
 
@@ -46,13 +46,13 @@ fn until_delivered(space: &Space, person: &str, wanted: &[&str]) {
 const ASKING: usize = 11;
 
 /// A second machine.
-struct Second {
-    agent: Running,
+struct SecondMachine {
+    agent: ServedDemo,
     _bridge: Hearken,
 }
 
 /// Starts a second machine, and runs on both that ask.
-fn many(space: &Space) -> Second {
+fn many(space: &Space) -> SecondMachine {
     let settings = DemoSettings::stepped(4);
     let agent = space
         .runtime
@@ -65,7 +65,7 @@ fn many(space: &Space) -> Second {
         let _entered = space.runtime.enter();
         agent.agents().start("email").unwrap();
     }
-    Second {
+    SecondMachine {
         agent,
         _bridge: bridge,
     }

@@ -1,21 +1,21 @@
 //! A real NATS server between `hearken bridge` and the people who follow it. `.ci/run` installs the server and a client
 //! of another author.
 
-mod answering;
 mod attacks;
-mod client;
+mod broker_answers;
 mod clocks;
 mod cuts;
-mod elsewhere;
-mod ending;
-mod failing;
+mod dying_bridges;
+mod failing_servers;
 mod fleet;
+mod fleet_load;
+mod full_disk;
 mod lanes;
-mod load;
-mod missed;
+mod missed_events;
 mod namesake;
-mod relay;
-mod server;
-mod storing;
-mod synadia;
-mod two;
+mod nats_client;
+mod nats_server;
+mod network_relay;
+mod other_machine;
+mod synadia_agents;
+mod two_people;

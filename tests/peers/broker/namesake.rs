@@ -2,8 +2,8 @@
 
 use crate::child::{Hearken, command};
 
-use super::failing::line;
-use super::server::{Server, with};
+use super::failing_servers::line;
+use super::nats_server::{NatsServer, with};
 
 #[test]
 fn a_second_bridge_of_a_name_refuses_to_start_and_the_first_goes_on() {
@@ -27,7 +27,7 @@ fn a_second_bridge_of_a_name_refuses_to_start_and_the_first_goes_on() {
 /// As machines that were copied do.
 #[test]
 fn of_two_bridges_of_a_name_that_start_at_the_same_time_one_stays() {
-    let server = Server::start();
+    let server = NatsServer::start();
     let url = server.url();
     for _ in 0..3 {
         let start = || {

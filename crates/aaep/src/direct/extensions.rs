@@ -1,29 +1,29 @@
 //! The extension of an event that hearken translated from another protocol, if it carries only the usual fields.
 //!
-//! Responsibilities: reading it. Not here: the data that it may carry (`attached`), and other extensions: an event with
+//! Responsibilities: reading it. Not here: the data that it may carry (`attachments`), and other extensions: an event with
 //! any of them takes the full path.
 
 use serde_json::{Map, Value};
 
-use super::value::{Object, Text, there};
-use crate::translated::TRANSLATED;
+use super::borrowed_value::{BorrowedText, Object, there};
+use crate::translated_events::TRANSLATED;
 
 /// The extensions that are read here.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Extensions<'a> {
     #[serde(borrow)]
-    hearken: Object<Own<'a>>,
+    hearken: Object<OwnExtension<'a>>,
 }
 
 /// The fields of our own extension: the dialect and the conversation.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Own<'a> {
+struct OwnExtension<'a> {
     #[serde(borrow)]
-    translated: Text<'a>,
+    translated: BorrowedText<'a>,
     #[serde(default, deserialize_with = "there")]
-    thread: Option<Text<'a>>,
+    thread: Option<BorrowedText<'a>>,
 }
 
 /// Reads an event's extensions.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::read;
 use crate::decode::decode_step_by_step;
-use crate::recent::Recent;
+use crate::repeated_parts::RecentValues;
 
 /// Returns an event of a type, written as the chapters ask.
 fn event(type_name: &str, payload: Value) -> Value {
@@ -77,11 +77,11 @@ fn frequent() -> Vec<Value> {
 
 /// Returns whether a text is read directly, and asserts that the nine steps read it the same way.
 fn is_direct(text: &str) -> bool {
-    is_direct_after(text, &mut Recent::default())
+    is_direct_after(text, &mut RecentValues::default())
 }
 
 /// The same in a stream, after other events.
-fn is_direct_after(text: &str, recent: &mut Recent) -> bool {
+fn is_direct_after(text: &str, recent: &mut RecentValues) -> bool {
     let Some(direct) = read(text, recent) else {
         return false;
     };
@@ -112,7 +112,7 @@ fn an_event_without_hints_is_read_directly_and_told_where_it_has_words() {
         event.as_object_mut().unwrap().remove("language");
         let text = event.to_string();
         assert!(is_direct(&text), "{text}");
-        let direct = read(&text, &mut Recent::default()).unwrap();
+        let direct = read(&text, &mut RecentValues::default()).unwrap();
         words.push(direct.findings.len());
     }
     // The second name is the end of a string, with no colon after it.
@@ -154,7 +154,7 @@ fn what_came_before_changes_nothing_of_what_is_read() {
     // Each after each other one, and after one that differs from it by a space only.
     for before in &texts {
         for text in &texts {
-            let mut recent = Recent::default();
+            let mut recent = RecentValues::default();
             let alone = is_direct(text);
             is_direct_after(before, &mut recent);
             assert_eq!(is_direct_after(text, &mut recent), alone, "{text}");
@@ -255,7 +255,7 @@ fn what_is_rare_odd_or_wrong_goes_the_whole_way() {
         "Check it.",
         ["a"]
     ]);
-    assert!(read(&values.to_string(), &mut Recent::default()).is_none());
+    assert!(read(&values.to_string(), &mut RecentValues::default()).is_none());
     let text = event.to_string();
     assert!(!is_direct(
         &text.replace("\"position\":3", "\"position\":3,\"position\":3")

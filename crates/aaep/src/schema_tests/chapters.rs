@@ -2,7 +2,7 @@
 
 use super::*;
 
-pub(super) fn of(name: &str) -> Vec<Case> {
+pub(super) fn of(name: &str) -> Vec<FieldCase> {
     let tool = |section| {
         form(
             "tool",
@@ -16,7 +16,7 @@ pub(super) fn of(name: &str) -> Vec<Case> {
     let waits = |section| integer("timeout_seconds", section, true, 1, Some(86_400));
     let risk = |field, section| words(field, section, false, &["low", "medium", "high"]);
     let choice = |value: &str| json!({"value": value, "label": value});
-    let (mut cases, section, needs_summary): (Vec<Case>, &str, bool) = match name {
+    let (mut cases, section, needs_summary): (Vec<FieldCase>, &str, bool) = match name {
         "agent.session.started" => (
             vec![
                 integer("expected_duration_ms", "4.1.1", false, 0, DAY),
@@ -296,7 +296,7 @@ fn section_of(section: &str) -> &'static str {
         .unwrap()
 }
 
-pub(super) fn envelope_cases() -> Vec<Case> {
+pub(super) fn envelope_cases() -> Vec<FieldCase> {
     let tag = |field| form(field, "11.1.2", false, &["en", "yo-NG"], &["", "en_US"]);
     vec![
         id("event_id", "3.2.3", true, "evt_"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::config::CueConfig;
-use crate::protocol::{Attached, Now, OutputId, TextDirection, ToolCallId};
+use crate::protocol::{Attachments, Now, OutputId, TextDirection, ToolCallId};
 use crate::session::{QuestionId, SessionKey};
 
 use crate::announce::text::wrap::beginning;
@@ -196,7 +196,7 @@ pub struct Facts {
     /// The address among the facts, cleaned.
     pub address: Option<String>,
     /// The attached material that is read on demand, if any.
-    pub(super) attached: Option<Arc<Attached>>,
+    pub(super) attached: Option<Arc<Attachments>>,
     /// A piece of an agent's text as written, if its line breaks and leading white space carry meaning of their own; it
     /// is then read and copied line by line.
     pub written: Option<String>,
@@ -213,10 +213,10 @@ impl Facts {
     };
 
     /// Returns the attached material that is read on demand.
-    pub fn attached(&self) -> &Attached {
+    pub fn attached(&self) -> &Attachments {
         self.attached
             .as_deref()
-            .unwrap_or_else(|| Attached::nothing())
+            .unwrap_or_else(|| Attachments::nothing())
     }
 
     /// Returns whether these facts consist of words and an address only, so that several announcements can share them.

@@ -11,7 +11,9 @@
 //! `rm -rf build && curl https://x.example` deletes build and everything in it, and contacts x.example. If it has an
 //! input that the words of the question leave out, that input is listed as unknown.
 
-use hearken_shell::{Act, CommandReport, ExplainedPart, Finding, Folders, Touch, read, touches};
+use hearken_shell::{
+    Act, CommandFinding, CommandReport, ExplainedPart, Folders, Touch, read, touches,
+};
 
 use crate::announce::text::normalise::unmasked;
 use crate::protocol::{AwaitingConfirmation, Deed};
@@ -50,7 +52,7 @@ const PATHS: [&str; 8] = [
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct QuestionFindings {
     /// What its action can do, gravest first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CommandFinding>,
     /// The parts of its commands.
     pub parts: Vec<ExplainedPart>,
     /// What remains unknown, as it is written; empty if all of it was read.
@@ -61,7 +63,7 @@ impl QuestionFindings {
     /// Returns whether everything was read and nothing was found, except, if `project` allows it, that the project's
     /// own code is run.
     pub fn is_cleared(&self, project: bool) -> bool {
-        let allowed = |finding: &Finding| project && finding.act == Act::Project;
+        let allowed = |finding: &CommandFinding| project && finding.act == Act::Project;
         self.unknown.is_empty() && self.findings.iter().all(allowed)
     }
 

@@ -7,7 +7,7 @@ use crate::dialect::{NoEvent, Out, Wish};
 use crate::keys::Command;
 use crate::link::{Fault, LinkEvent, LinkId, Receipt, Undelivered, Way};
 use crate::protocol::{AgentId, Decoded, Reply};
-use crate::session::{Change, QuestionId, Standing};
+use crate::session::{AnswerReach, Change, QuestionId};
 
 use super::{By, Conversation, Exit};
 
@@ -93,7 +93,7 @@ pub(super) enum LinkStep {
     /// Closing it for good.
     Close,
     /// A server that resumed where it had broken off counts as the one that asked.
-    Resumed(Standing),
+    Resumed(AnswerReach),
     /// Leaving it by the person's wish.
     Left,
 }

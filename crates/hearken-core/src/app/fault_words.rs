@@ -4,7 +4,7 @@
 //! announcing it (`links`, `doctor`).
 
 use crate::announce::{Arg, Phrases, Reason};
-use crate::link::{Detail, Fault, Phrase, PhraseArg};
+use crate::link::{CauseValue, Fault, Phrase, PhraseArg};
 
 /// Returns a phrase in words.
 pub fn told(phrases: &Phrases, phrase: &Phrase) -> String {
@@ -39,16 +39,16 @@ fn arg_of(phrases: &Phrases, word: &PhraseArg) -> Arg {
 }
 
 /// Returns a reason in words.
-fn caused(phrases: &Phrases, key: &str, details: Vec<(&'static str, Detail)>) -> String {
+fn caused(phrases: &Phrases, key: &str, details: Vec<(&'static str, CauseValue)>) -> String {
     let args: Vec<(&str, Arg)> = details
         .into_iter()
         .map(|(name, detail)| match detail {
-            Detail::Own(text) => (name, Arg::Own(text)),
-            Detail::Kind(kind) => {
+            CauseValue::Own(text) => (name, Arg::Own(text)),
+            CauseValue::Kind(kind) => {
                 let said = Reason::of_kind(kind).unwrap_or_else(|| Reason::said(kind));
                 (name, Arg::Own(phrases.because(&said)))
             }
-            Detail::Agent(words) => (name, Arg::Agent(words, None)),
+            CauseValue::Agent(words) => (name, Arg::Agent(words, None)),
         })
         .collect();
     phrases.text(key, &args)

@@ -9,7 +9,7 @@ use crate::keys::Stroke;
 use crate::link::{LinkEvent, LinkId};
 
 use super::nearby::Nearby;
-use super::questions::shown::Showing;
+use super::questions::shown_question::Showing;
 
 /// A fact from the outside world.
 #[derive(Debug, Clone, PartialEq)]

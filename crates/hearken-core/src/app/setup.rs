@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::announce::{Manner, Phrases};
 use crate::config::{Config, Dialect, HandshakeConfig, SourceAnnounce};
-use crate::dialect::{BrokerPlace, Carrier, Earlier, Identity, Token};
+use crate::dialect::{BrokerPlace, Carrier, ConversationToContinue, Identity, Token};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, KeyRing};
 
@@ -117,7 +117,7 @@ pub struct SourceSetup {
     /// The path of its server that accepts prompts, if the person named one.
     pub prompts_at: Option<String>,
     /// The earlier conversation that its agent is to continue.
-    pub earlier: Earlier,
+    pub earlier: ConversationToContinue,
     /// What a recording contains besides its events; `None` for a source that is not a recording.
     pub recording: Option<Recording>,
     /// Whether it is a program that is started for this.

@@ -12,9 +12,9 @@ use crate::keys::{Keymap, Mode};
 use crate::session::{Question, QuestionBody, QuestionId, Session, Sessions};
 
 use super::App;
-use super::questions::shown::{Showing, Shown};
+use super::questions::shown_question::{Showing, Shown};
 use super::review::Hit;
-use super::review::parts::ChangeRead;
+use super::review::part_reading::ChangeRead;
 use super::signals::VoiceState;
 use super::{Doing, LinkView, Nearby};
 

@@ -9,9 +9,9 @@
 
 use std::time::Duration;
 
-use crate::dialect::fleet::{Census, Closed, DangerKind, Report, ReportedDanger};
+use crate::dialect::fleet::{BridgeReport, Census, Closed, DangerKind, ReportedDanger};
 use crate::protocol::Now;
-use crate::session::{Change, Closing, Danger, Phase, QuestionId, ToolEvent, What};
+use crate::session::{Change, CloseReason, Danger, Phase, QuestionId, ToolEvent, What};
 
 use super::Bridge;
 
@@ -29,7 +29,7 @@ impl Bridge {
                 What::Danger(danger) => self.report_danger(change, danger, now),
                 What::QuestionClosed {
                     question,
-                    how: Closing::ToolWentOn { how },
+                    how: CloseReason::ToolWentOn { how },
                 } => self.report_decided(*question, *how, now),
                 _ => {}
             }
@@ -53,7 +53,7 @@ impl Bridge {
         if !self.is_under_way(link, &token)
             && let Some(question) = self.answers.closed(link, &token, &how)
         {
-            self.report(Report::Closed { question, how }, now);
+            self.report(BridgeReport::Closed { question, how }, now);
         }
     }
 
@@ -73,7 +73,7 @@ impl Bridge {
             ran: ran.filter(|ran| !ran.is_empty()).map(str::to_owned),
             question,
         };
-        self.report(Report::Danger(danger), now);
+        self.report(BridgeReport::Danger(danger), now);
     }
 
     /// Counts the agents by what they do.

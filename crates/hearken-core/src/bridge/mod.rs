@@ -17,30 +17,30 @@
 //! else hears from a report that Anna accepted. Had the agent been out of reach, Anna would have heard that, and Ben's
 //! answer would have been sent.
 //!
-//! The folder: `links` (what happens on a link, and what its dialect wants), `published` (events on their way out),
-//! `answers` (questions and who answered them), `dangers` (what watchers of few lanes would miss), `wishes` (prompts and stops), `input` (what comes in and goes out).
+//! The folder: `bridge_links` (what happens on a link, and what its dialect wants), `published_events` (events on their way out),
+//! `watcher_answers` (questions and who answered them), `dangers` (what watchers of few lanes would miss), `watcher_wishes` (prompts and stops), `bridge_input` (what comes in and goes out).
 
-mod answers;
+mod bridge_input;
+mod bridge_links;
 mod dangers;
-mod input;
-mod links;
-mod published;
-mod wishes;
+mod published_events;
+mod watcher_answers;
+mod watcher_wishes;
 
 use std::time::Duration;
 
 use crate::app::{EveryLanguage, Exit, LinkOrder, SourceSetup};
 use crate::config::{Config, Load, Verbosity};
-use crate::dialect::fleet::{Report, RequestOutcome, Standing};
+use crate::dialect::fleet::{BridgeAbilities, BridgeReport, RequestOutcome};
 use crate::dialect::{Out, Terms};
 use crate::link::{LinkId, Phrase};
 use crate::protocol::{KeyRing, Now};
 use crate::session::Sessions;
 
-use answers::Answers;
-pub use input::{BridgeEffect, BridgeInput};
-use links::BridgedLink;
-use published::Published;
+pub use bridge_input::{BridgeEffect, BridgeInput};
+use bridge_links::BridgedLink;
+use published_events::SessionOwners;
+use watcher_answers::Answers;
 
 /// The whole state of a bridge.
 #[derive(Debug)]
@@ -53,9 +53,9 @@ pub struct Bridge {
     links: Vec<BridgedLink>,
     sessions: Sessions,
     answers: Answers,
-    published: Published,
+    published: SessionOwners,
     /// The standing that was last reported.
-    standing: Option<Standing>,
+    standing: Option<BridgeAbilities>,
     /// The number of reports so far.
     reports: u64,
     effects: Vec<BridgeEffect>,
@@ -93,7 +93,7 @@ impl Bridge {
                 .collect(),
             sessions,
             answers: Answers::default(),
-            published: Published::default(),
+            published: SessionOwners::default(),
             standing: None,
             reports: 0,
             effects: Vec::new(),
@@ -135,9 +135,9 @@ impl Bridge {
 
     /// Reports what can be done with the agents, whenever that changes.
     fn report_standing(&mut self, now: Now) {
-        let mut standing = Standing {
+        let mut standing = BridgeAbilities {
             host: self.host.clone(),
-            ..Standing::default()
+            ..BridgeAbilities::default()
         };
         for link in self.links.iter().filter(|link| !link.is_over()) {
             let connection = link.connection();
@@ -150,7 +150,7 @@ impl Bridge {
         }
         if self.standing.as_ref() != Some(&standing) {
             self.standing = Some(standing.clone());
-            self.report(Report::Standing(standing), now);
+            self.report(BridgeReport::Standing(standing), now);
         }
     }
 
@@ -162,10 +162,10 @@ impl Bridge {
 
     fn tell(&mut self, phrase: &Phrase, source: &str, now: Now) {
         let (said, language) = self.words.phrase(phrase, source);
-        self.report(Report::Notice { said, language }, now);
+        self.report(BridgeReport::Notice { said, language }, now);
     }
 
-    fn report(&mut self, report: Report, now: Now) {
+    fn report(&mut self, report: BridgeReport, now: Now) {
         let text = report.to_event(&self.host, &self.session, self.reports, now.wall);
         self.reports += 1;
         self.effects.push(BridgeEffect::Report { text, report });

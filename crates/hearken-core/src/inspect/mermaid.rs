@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use unicode_normalization::char::is_combining_mark;
 
-use super::steps::{Lane, RecordedStep, SessionTrace, verdict};
-use super::wording::Wording;
+use super::machine_steps::{MachineLane, RecordedStep, SessionTrace, verdict};
+use super::report_wording::Wording;
 
 /// Returns every session as a diagram of its own.
 pub(super) fn write(sessions: &[SessionTrace], notes: &[String], wording: &dyn Wording) -> String {
@@ -30,8 +30,8 @@ pub(super) fn write(sessions: &[SessionTrace], notes: &[String], wording: &dyn W
 
 /// Returns the diagram of one session: each machine is a state with states inside.
 fn diagram(trace: &SessionTrace) -> String {
-    let mut lanes: Vec<(&Lane, Vec<&RecordedStep>)> = Vec::new();
-    let mut places: BTreeMap<&Lane, usize> = BTreeMap::new();
+    let mut lanes: Vec<(&MachineLane, Vec<&RecordedStep>)> = Vec::new();
+    let mut places: BTreeMap<&MachineLane, usize> = BTreeMap::new();
     for step in &trace.steps {
         let place = *places.entry(&step.lane).or_insert_with(|| {
             lanes.push((&step.lane, Vec::new()));

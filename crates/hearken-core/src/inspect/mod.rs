@@ -9,32 +9,32 @@
 //! that a person wrote or an agent said, only names of fields, tools, states, agents and sessions, each shortened and
 //! without invisible characters.
 
-mod account;
-mod answers;
-mod beside;
-mod check;
-mod clock;
-mod lines;
+mod json_lines;
+mod line_texts;
+mod machine_steps;
 mod mermaid;
-mod open;
-mod repeats;
+mod open_ends;
+mod recorded_answers;
+mod recorded_links;
+mod repeated_findings;
 mod report;
-mod rules;
-mod safe;
-mod steps;
-mod texts;
+mod report_wording;
+mod safe_names;
+mod session_account;
+mod stream_check;
+mod stream_clock;
+mod stream_rules;
 mod trace;
-mod translated;
-mod wording;
+mod translated_captures;
 
-pub use beside::{Beside, Happened};
-pub use check::{Checker, Verdict};
-pub use lines::Gathered;
-pub use repeats::{Repeated, Repeats};
+pub use json_lines::JsonText;
+pub use recorded_links::{LinkHistory, RecordedExtra};
+pub use repeated_findings::{RepeatedFinding, Repeats};
 pub use report::{FoundIn, ReportFact, ReportItem, SessionReport, Summary};
-pub use rules::{Fact, StreamRule};
+pub use report_wording::Wording;
+pub use stream_check::{Checker, Verdict};
+pub use stream_rules::{Fact, StreamRule};
 pub use trace::{Format, Tracer};
-pub use wording::Wording;
 
 #[cfg(test)]
 mod tests;

@@ -1,18 +1,18 @@
 //! The contents of a report, as plain lines and as JSON lines.
 //!
 //! Responsibilities: which facts it contains, and in which order. Not here: their words
-//! (`wording`).
+//! (`report_wording`).
 
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::dialect::Foreign;
+use crate::dialect::ForeignFormat;
 use crate::protocol::{Problem, Severity};
 use crate::session::{AnomalyKind, Danger, Ending};
 
-use super::rules::Fact;
-use super::wording::Wording;
+use super::report_wording::Wording;
+use super::stream_rules::Fact;
 
 /// Where a departure was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -157,7 +157,7 @@ fn named(session: &str, wording: &dyn Wording) -> String {
 
 /// The number of departures by severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct SeverityCounts {
     /// Errors, dangers included.
     pub errors: u64,
     /// Warnings.
@@ -168,7 +168,7 @@ pub struct Counts {
     pub dangers: u64,
 }
 
-impl Counts {
+impl SeverityCounts {
     pub(super) fn add(&mut self, item: &ReportItem) {
         match item.severity {
             Severity::Error => self.errors += 1,
@@ -234,7 +234,7 @@ pub struct SessionReport {
     /// The number of outputs without a last chunk.
     pub open_outputs: u64,
     /// What is wrong with it.
-    pub counts: Counts,
+    pub counts: SeverityCounts,
 }
 
 impl SessionReport {
@@ -338,9 +338,9 @@ pub struct Summary {
     /// How often each rule was broken.
     pub rules: Vec<RuleCount>,
     /// All departures together.
-    pub counts: Counts,
+    pub counts: SeverityCounts,
     /// What an agent keeps or prints of its conversations, if the first such line looks like that.
-    pub kept: Option<Foreign>,
+    pub kept: Option<ForeignFormat>,
 }
 
 impl Summary {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-mod joined;
+mod joined_captures;
 
 use super::*;
 use crate::protocol::{CORE_CONTEXT, Severity};
@@ -11,20 +11,20 @@ fn english() -> crate::announce::Phrases {
     crate::announce::Phrases::english().unwrap()
 }
 
-mod accounts;
-mod legal;
-mod repeats;
-mod several;
-mod traced;
+mod legal_streams;
+mod repeated_findings;
+mod session_account;
+mod several_events;
+mod trace;
 
 /// A builder of streams: each event gets its envelope, and a second passes.
 #[derive(Default)]
-struct Stream {
+struct StreamBuilder {
     lines: Vec<String>,
     seconds: u32,
 }
 
-impl Stream {
+impl StreamBuilder {
     fn event(&mut self, session: &str, name: &str, fields: Value) -> &mut Self {
         self.seconds += 1;
         let mut event = json!({
@@ -85,7 +85,7 @@ fn names(items: &[ReportItem]) -> Vec<(u64, &'static str)> {
 
 #[test]
 fn a_sound_session_is_clean() {
-    let mut stream = Stream::default();
+    let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))
         .on(
@@ -115,7 +115,7 @@ fn a_sound_session_is_clean() {
 
 #[test]
 fn what_is_wrong_stands_at_its_line() {
-    let mut stream = Stream::default();
+    let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))
         .on(
@@ -153,7 +153,7 @@ fn what_is_wrong_stands_at_its_line() {
 
 #[test]
 fn what_is_open_at_the_end_is_said() {
-    let mut stream = Stream::default();
+    let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))
         .on(
@@ -210,7 +210,7 @@ fn what_is_open_at_the_end_is_said() {
 
 #[test]
 fn a_danger_is_an_error_and_is_called_one() {
-    let mut stream = Stream::default();
+    let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))
         .on(
@@ -241,7 +241,7 @@ fn a_danger_is_an_error_and_is_called_one() {
 #[test]
 fn time_is_the_streams_own() {
     // Two seconds without a question are a danger, reported at the line by which they have passed.
-    let mut stream = Stream::default();
+    let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))
         .on(
@@ -268,7 +268,7 @@ fn time_is_the_streams_own() {
 /// The chapters print the person's replies between the events.
 #[test]
 fn a_reply_in_a_capture_is_the_decision() {
-    let mut stream = Stream::default();
+    let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))
         .on("state.changed", json!({"from_state": "idle", "to_state": "thinking"}))
@@ -309,7 +309,7 @@ fn a_reply_in_a_capture_is_the_decision() {
 
 #[test]
 fn lines_that_are_no_events_are_errors_or_notes() {
-    let mut stream = Stream::default();
+    let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))
         .on("session.completed", json!({}));
@@ -361,7 +361,7 @@ fn lines_that_are_no_events_are_errors_or_notes() {
 
 #[test]
 fn a_pretty_event_is_one_event() {
-    let mut stream = Stream::default();
+    let mut stream = StreamBuilder::default();
     stream.on("session.started", json!({"urgency": "loud"}));
     let pretty =
         serde_json::to_string_pretty(&serde_json::from_str::<Value>(&stream.lines[0]).unwrap())
@@ -373,7 +373,7 @@ fn a_pretty_event_is_one_event() {
 
 #[test]
 fn order_of_delivery_is_told_as_it_is() {
-    let mut stream = Stream::default();
+    let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({"sequence_number": 0}))
         .on(
@@ -403,7 +403,7 @@ fn order_of_delivery_is_told_as_it_is() {
 #[test]
 fn nothing_of_a_payload_and_nothing_unseen_is_in_a_report() {
     let secret = "hunter2";
-    let mut stream = Stream::default();
+    let mut stream = StreamBuilder::default();
     let nasty = format!("\u{1b}[2J\u{202e}\n{}", "x".repeat(5000));
     stream
         .on(
@@ -465,7 +465,7 @@ fn nothing_of_a_payload_and_nothing_unseen_is_in_a_report() {
 #[test]
 fn memory_stays_bounded_whatever_comes() {
     let mut checker = Checker::new();
-    let mut stream = Stream::default();
+    let mut stream = StreamBuilder::default();
     for n in 0..1500 {
         stream.lines.clear();
         stream.event(&format!("sess_{n}"), "session.started", json!({}));

@@ -12,18 +12,18 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::dialect::{self, Change, Foreign, NoEvent, Out, Stepped};
+use crate::dialect::{self, ConnectionChange, ForeignFormat, NoEvent, Out, OwnStep};
 use crate::protocol::{Answer, Decoded, Envelope, Machine, Now, RecordedReply, TransitionError};
-use crate::session::{AgentState, LinkId, Observer, SessionKey, Sessions, Step, Subject};
+use crate::session::{AgentState, LinkId, MachineStep, Observer, SessionKey, Sessions, Subject};
 
-use super::answers::RecordedAnswers;
-use super::beside::{Beside, Happened, Links};
-use super::clock::StreamClock;
-use super::lines::{Gathered, Gatherer};
-use super::steps::{Lane, RecordedStep, SessionTrace, verdict};
-use super::translated::{self, Translator};
-use super::wording::Wording;
-use super::{mermaid, safe};
+use super::json_lines::{Gatherer, JsonText};
+use super::machine_steps::{MachineLane, RecordedStep, SessionTrace, verdict};
+use super::recorded_answers::RecordedAnswers;
+use super::recorded_links::{LinkHistory, Links, RecordedExtra};
+use super::report_wording::Wording;
+use super::stream_clock::StreamClock;
+use super::translated_captures::{self, Translator};
+use super::{mermaid, safe_names};
 
 /// The most steps that are kept; the rest are counted and reported.
 const MOST_STEPS: usize = 50_000;
@@ -53,7 +53,7 @@ pub enum Format {
 
 /// The collected steps.
 #[derive(Debug, Clone, Default)]
-struct Log {
+struct StepLog {
     line: u64,
     /// The lines of the last numbered events: some events are applied later than they arrive.
     stood: VecDeque<((SessionKey, u64), u64)>,
@@ -64,8 +64,8 @@ struct Log {
     more_sessions: u64,
 }
 
-impl Log {
-    fn keep(&mut self, step: &Step<'_>, to: Option<&'static str>) {
+impl StepLog {
+    fn keep(&mut self, step: &MachineStep<'_>, to: Option<&'static str>) {
         let (line, full) = (self.line_of(step), self.steps >= MOST_STEPS);
         let Some(trace) = self.trace(step) else {
             self.more_steps += 1;
@@ -120,16 +120,16 @@ impl Log {
     }
 
     /// Records a step of another protocol's own machine.
-    fn stepped(&mut self, line: u64, stepped: &Stepped, now: Now) {
+    fn stepped(&mut self, line: u64, stepped: &OwnStep, now: Now) {
         self.line = line;
         let key = SessionKey {
             link: LINK,
             agent: OTHER.into(),
             session: stepped.conversation.as_str().into(),
         };
-        let lane = Lane {
+        let lane = MachineLane {
             machine: stepped.named.machine,
-            subject: safe::name(&stepped.subject),
+            subject: safe_names::name(&stepped.subject),
         };
         if self.steps >= MOST_STEPS {
             self.more_steps += 1;
@@ -174,7 +174,7 @@ impl Log {
     }
 
     /// Returns the line of the event that caused a step; for a step caused by time, the last line.
-    fn line_of(&self, step: &Step<'_>) -> u64 {
+    fn line_of(&self, step: &MachineStep<'_>) -> u64 {
         let of = |number: u64| {
             let same =
                 |((key, stood), _): &&((SessionKey, u64), u64)| *stood == number && key == step.key;
@@ -183,7 +183,7 @@ impl Log {
         step.number.and_then(of).unwrap_or(self.line)
     }
 
-    fn trace(&mut self, step: &Step<'_>) -> Option<&mut SessionTrace> {
+    fn trace(&mut self, step: &MachineStep<'_>) -> Option<&mut SessionTrace> {
         self.trace_of(step.key, step.at, step.named.machine)
     }
 
@@ -202,8 +202,8 @@ impl Log {
             None => {
                 self.known.insert(key.clone(), self.sessions.len());
                 self.sessions.push(SessionTrace {
-                    agent: safe::name(key.agent.as_str()),
-                    session: safe::name(key.session.as_str()),
+                    agent: safe_names::name(key.agent.as_str()),
+                    session: safe_names::name(key.session.as_str()),
                     begin: at.monotonic,
                     steps: Vec::new(),
                     last: BTreeMap::new(),
@@ -216,37 +216,41 @@ impl Log {
 }
 
 /// Returns the machine that a step belongs to and, for the agent's state, the producer's name for it.
-fn lane_of(step: &Step<'_>) -> (Lane, Option<String>) {
+fn lane_of(step: &MachineStep<'_>) -> (MachineLane, Option<String>) {
     let (subject, name) = match step.subject {
         Subject::Session => (String::new(), None),
-        Subject::State { name } => (String::new(), Some(safe::name(name))),
-        Subject::Tool { name, call: None } => (safe::name(name), None),
+        Subject::State { name } => (String::new(), Some(safe_names::name(name))),
+        Subject::Tool { name, call: None } => (safe_names::name(name), None),
         Subject::Tool {
             name,
             call: Some(call),
         } => (
-            format!("{} {}", safe::name(name), safe::name(call.as_str())),
+            format!(
+                "{} {}",
+                safe_names::name(name),
+                safe_names::name(call.as_str())
+            ),
             None,
         ),
         Subject::Question(id) => (id.0.to_string(), None),
         Subject::Output(None) => (String::new(), None),
-        Subject::Output(Some(id)) => (safe::name(id.as_str()), None),
+        Subject::Output(Some(id)) => (safe_names::name(id.as_str()), None),
     };
-    let lane = Lane {
+    let lane = MachineLane {
         machine: step.named.machine,
         subject,
     };
     (lane, name)
 }
 
-impl Observer for Log {
-    fn before(&mut self, _: &Step<'_>) {}
+impl Observer for StepLog {
+    fn before(&mut self, _: &MachineStep<'_>) {}
 
-    fn after(&mut self, step: &Step<'_>, to: &'static str) {
+    fn after(&mut self, step: &MachineStep<'_>, to: &'static str) {
         self.keep(step, Some(to));
     }
 
-    fn error(&mut self, step: &Step<'_>, _: &TransitionError) {
+    fn error(&mut self, step: &MachineStep<'_>, _: &TransitionError) {
         self.keep(step, None);
     }
 }
@@ -257,14 +261,14 @@ pub struct Tracer {
     gatherer: Gatherer,
     sessions: Sessions,
     clock: StreamClock,
-    log: Log,
+    log: StepLog,
     translator: Translator,
     answers: RecordedAnswers,
     links: Links,
     lines: u64,
     events: u64,
     unread: u64,
-    kept: Option<Foreign>,
+    kept: Option<ForeignFormat>,
 }
 
 impl Tracer {
@@ -284,7 +288,7 @@ impl Tracer {
 
     /// Adds what the recording contains beside its events, in the order in which it happened.
     #[must_use]
-    pub fn with_links(self, beside: Vec<Beside>) -> Self {
+    pub fn with_links(self, beside: Vec<RecordedExtra>) -> Self {
         Self {
             links: Links::new(beside),
             ..self
@@ -299,8 +303,8 @@ impl Tracer {
             let out = self.links.feed(&one, &mut self.translator, now);
             // What arrived became the next event.
             let line = match one.what {
-                Happened::Arrived(_) => one.after + 1,
-                Happened::Changed(_) => one.after.max(1),
+                LinkHistory::Arrived(_) => one.after + 1,
+                LinkHistory::Changed(_) => one.after.max(1),
             };
             self.steps_of(out, line, now);
         }
@@ -331,7 +335,7 @@ impl Tracer {
         self.beside(Some(self.lines));
         self.lines += 1;
         if self.translator.is_at_work() && self.gatherer.passes(text) {
-            return self.translated(&Gathered {
+            return self.translated(&JsonText {
                 line: self.lines,
                 text: text.to_owned(),
             });
@@ -347,13 +351,13 @@ impl Tracer {
         self.unread += 1;
     }
 
-    fn text(&mut self, gathered: &Gathered) {
+    fn text(&mut self, gathered: &JsonText) {
         for part in gathered.parts() {
             self.part(&part.gathered);
         }
     }
 
-    fn part(&mut self, gathered: &Gathered) {
+    fn part(&mut self, gathered: &JsonText) {
         if self.translator.takes(&gathered.text) {
             return self.translated(gathered);
         }
@@ -376,8 +380,8 @@ impl Tracer {
     }
 
     /// Reads a text of another protocol with its translator, and notes the steps of that protocol's own machines.
-    fn translated(&mut self, gathered: &Gathered) {
-        let now = self.clock.at(translated::stamp(&gathered.text));
+    fn translated(&mut self, gathered: &JsonText) {
+        let now = self.clock.at(translated_captures::stamp(&gathered.text));
         let clock = self.clock.clone();
         let mut out = self.translator.until(now, |due| clock.moment(due));
         let text = self.translator.text(&gathered.text, now).into_iter();
@@ -438,7 +442,7 @@ impl Tracer {
     }
 
     /// Returns what an agent keeps or prints of its conversations, if a line looked like that.
-    pub fn kept(&self) -> Option<Foreign> {
+    pub fn kept(&self) -> Option<ForeignFormat> {
         self.kept
     }
 
@@ -453,7 +457,7 @@ impl Tracer {
         let now = self.clock.now();
         if !had_links {
             // A capture without a word of its connection ends where the connection did.
-            let out = self.translator.changed(Change::Ended, now);
+            let out = self.translator.changed(ConnectionChange::Ended, now);
             self.steps_of(out, self.lines, now);
         }
         self.sessions

@@ -1,16 +1,16 @@
 //! The fate of an action that was asked about, until the agent's next words are announced.
 //!
 //! Responsibilities: when those words need an introduction, and which one. Not here: how a question is closed
-//! (`answers`, `questions`), the words (`announce`).
+//! (`answer_path`, `question_events`), the words (`announce`).
 //!
 //! Some agents claim the deed whatever was decided ("Sent!"). What they say right after a decision that was not consent
 //! is therefore introduced as their claim, once per question.
 
 use crate::protocol::{Answer, Decision};
 
-use super::fate::{Aftermath, Fate};
+use super::action_fate::{Aftermath, Fate};
 use super::key::QuestionId;
-use super::question::{Closing, Question, ReplyState};
+use super::question::{CloseReason, Question, ReplyState};
 use super::question_body::QuestionBody;
 use super::sessions::Sessions;
 
@@ -117,7 +117,10 @@ fn fate_of(question: &Question, overdue: bool) -> Option<Fate> {
         | ReplyState::Resolved(..) => return None,
     };
     let overdue = overdue && given.is_none();
-    let went_on = matches!(how, Closing::StateLeft { .. } | Closing::ToolWentOn { .. });
+    let went_on = matches!(
+        how,
+        CloseReason::StateLeft { .. } | CloseReason::ToolWentOn { .. }
+    );
     match (given, how.implied()) {
         _ if !went_on => None,
         // The person's own decision is introduced as such already.

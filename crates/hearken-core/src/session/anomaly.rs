@@ -115,14 +115,14 @@ anomaly_kinds! {
 
 /// The subject of a departure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Detail {
+pub enum AnomalyDetail {
     /// A tool's or state's name, or a count; may be empty.
     Name(String),
     /// What is wrong with an event by itself.
     Finding(Finding),
 }
 
-impl Detail {
+impl AnomalyDetail {
     /// Returns the name or the count; empty if there is none.
     pub fn name(&self) -> &str {
         match self {
@@ -132,7 +132,7 @@ impl Detail {
     }
 }
 
-impl From<String> for Detail {
+impl From<String> for AnomalyDetail {
     fn from(name: String) -> Self {
         Self::Name(name)
     }
@@ -144,7 +144,7 @@ pub struct Anomaly {
     /// The rule.
     pub kind: AnomalyKind,
     /// What it concerns.
-    pub detail: Detail,
+    pub detail: AnomalyDetail,
     /// Whether it is the first of its kind from this agent on this link; only the first is announced.
     pub first: bool,
 }

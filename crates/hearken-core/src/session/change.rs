@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::protocol::{
-    Attached, HandoffRequested, Now, OutputId, OutputStreaming, Progress, SessionCancelled,
+    Attachments, HandoffRequested, Now, OutputId, OutputStreaming, Progress, SessionCancelled,
     SessionCompleted, SessionErrored, SessionStarted, StateChanged, TextDirection, ToolCompleted,
     ToolInvoked, UnknownEvent, Urgency,
 };
 
+use super::action_fate::Aftermath;
 use super::anomaly::{Anomaly, Danger};
-use super::fate::Aftermath;
 use super::key::{QuestionId, SessionKey};
 use super::model::Ending;
-use super::question::Closing;
+use super::question::CloseReason;
 
 /// One change of one session.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Change {
     /// Whether it is old news, replayed by the server right after we connected; a young event never counts as old.
     pub replayed: bool,
     /// Extra data of the event that is read on demand.
-    pub attached: Arc<Attached>,
+    pub attached: Arc<Attachments>,
     /// What relates the event to others outside of AAEP (3.4.2).
     pub correlation: Option<Arc<str>>,
     /// What changed.
@@ -119,7 +119,7 @@ pub enum What {
         /// The question.
         question: QuestionId,
         /// What closed it.
-        how: Closing,
+        how: CloseReason,
     },
     /// The agent asks somebody else to take over.
     Handoff(HandoffRequested),

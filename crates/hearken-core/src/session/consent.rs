@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::protocol::{Attached, Now, ToolCallId};
+use crate::protocol::{Attachments, Now, ToolCallId};
 
 use super::anomaly::Danger;
 use super::change::{Change, What};
@@ -371,7 +371,7 @@ impl Sessions {
                         fallbacks: Vec::new(),
                         direction: None,
                         replayed: false,
-                        attached: Attached::none(),
+                        attached: Attachments::none(),
                         correlation: None,
                         what: What::Danger(danger),
                     });

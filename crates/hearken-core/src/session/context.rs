@@ -1,7 +1,7 @@
 //! The context of one event while it is applied.
 //!
 //! Responsibilities: collecting the changes of one event, stepping its session's machines. Not here: the effects of the
-//! event (`apply`).
+//! event (`event_effects`).
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::protocol::{Envelope, Machine, Now, TransitionError};
 
 use super::change::{Change, What};
 use super::key::SessionKey;
-use super::observe::{Observer, Relay, Subject};
+use super::machine_observer::{Observer, Relay, Subject};
 
 /// The context of one event while it is applied; it collects the changes.
 pub(super) struct Context<'o> {

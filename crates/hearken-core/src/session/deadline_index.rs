@@ -14,14 +14,14 @@ use super::key::QuestionId;
 
 /// The due time of each question, and the counts of question and clock changes up to which they are valid.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Dues {
+pub(super) struct DeadlineIndex {
     changes: u64,
     skewed: u64,
     first: BTreeSet<(Duration, QuestionId)>,
     of: HashMap<QuestionId, Duration>,
 }
 
-impl Dues {
+impl DeadlineIndex {
     /// Sets a question's due time, or removes it.
     pub(super) fn set(&mut self, id: QuestionId, due: Option<Duration>) {
         let before = match due {

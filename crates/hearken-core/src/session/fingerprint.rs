@@ -13,7 +13,7 @@ use crate::protocol::{Decoded, Event, StateChanged};
 /// It is the same in every run, so a sender can construct two events with one number; of its own two events, one would
 /// then not be announced.
 pub(super) fn fingerprint(decoded: &Decoded) -> u64 {
-    let mut feed = Feed(FixedState::default().build_hasher());
+    let mut feed = HashWriter(FixedState::default().build_hasher());
     let envelope = &decoded.envelope;
     envelope.type_name.hash(&mut feed.0);
     envelope.session_id.hash(&mut feed.0);
@@ -40,9 +40,9 @@ pub(super) fn fingerprint(decoded: &Decoded) -> u64 {
 }
 
 /// A writer that hashes what is written.
-struct Feed(FoldHasher<'static>);
+struct HashWriter(FoldHasher<'static>);
 
-impl Write for Feed {
+impl Write for HashWriter {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0.write(text.as_bytes());
         Ok(())

@@ -10,7 +10,7 @@ use hashbrown::HashTable;
 use slab::Slab;
 
 /// An item that is found by its key.
-pub(crate) trait Keyed {
+pub(crate) trait KeyedItem {
     /// The type of the keys.
     type Key: Hash + Eq;
 
@@ -19,12 +19,12 @@ pub(crate) trait Keyed {
 }
 
 /// A name for a key, by the key itself or by its parts: a lookup then needs no key of its own.
-pub(crate) trait Names<K>: Hash {
+pub(crate) trait KeyName<K>: Hash {
     /// Returns whether it names this key; both then have the same hash.
     fn names(&self, key: &K) -> bool;
 }
 
-impl<K: Hash + Eq> Names<K> for K {
+impl<K: Hash + Eq> KeyName<K> for K {
     fn names(&self, key: &K) -> bool {
         self == key
     }
@@ -48,9 +48,9 @@ impl<T> Default for KeyedSlab<T> {
     }
 }
 
-impl<T: Keyed> KeyedSlab<T> {
+impl<T: KeyedItem> KeyedSlab<T> {
     /// Returns the place of the named item.
-    pub(crate) fn place(&self, name: &impl Names<T::Key>) -> Option<usize> {
+    pub(crate) fn place(&self, name: &impl KeyName<T::Key>) -> Option<usize> {
         let is_it = |place: &usize| self.at(*place).is_some_and(|item| name.names(item.key()));
         self.places.find(self.hasher.hash_one(name), is_it).copied()
     }
@@ -66,7 +66,7 @@ impl<T: Keyed> KeyedSlab<T> {
     }
 
     /// Returns the named item.
-    pub(crate) fn get(&self, name: &impl Names<T::Key>) -> Option<&T> {
+    pub(crate) fn get(&self, name: &impl KeyName<T::Key>) -> Option<&T> {
         self.at(self.place(name)?)
     }
 
@@ -113,7 +113,7 @@ mod tests {
     #[derive(Debug, PartialEq, Clone)]
     struct Thing(u16, usize);
 
-    impl Keyed for Thing {
+    impl KeyedItem for Thing {
         type Key = u16;
 
         fn key(&self) -> &u16 {

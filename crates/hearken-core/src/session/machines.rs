@@ -1,7 +1,7 @@
 //! The machines of appendix A as tables: session, state, tool, question, output.
 //!
 //! Responsibilities: the tables, and the row that an event selects. Not here: the consequences of a step for the person
-//! (`apply` and its neighbours), the machine of a link (`app`).
+//! (`event_effects` and its neighbours), the machine of a link (`app`).
 //!
 //! The session, the tools and the outputs follow A.1, A.3 and A.6 to the letter: a step without a row is an anomaly.
 //! The question is A.4 and A.5 as seen from the person's side: between the question and its end lies the path of an

@@ -11,34 +11,34 @@
 //! returns when to call it. Identifiers are scoped to a link and an agent, so that no source can
 //! touch another's state.
 
+mod action_fate;
 mod aftermath;
 mod anomaly;
-mod answers;
-mod apply;
+mod answer_path;
 mod calls;
 mod change;
 mod clock_skew;
 mod consent;
 mod context;
 mod deadline_index;
-mod failed;
-mod fate;
+mod event_effects;
+mod event_order;
+mod failed_calls;
 mod fingerprint;
 mod journal;
 mod key;
 mod keyed_slab;
-mod link;
+mod link_state;
+mod machine_observer;
 mod machines;
 mod model;
-mod observe;
 mod one_step;
-mod order;
 mod outputs;
 mod question;
 mod question_body;
+mod question_events;
 mod question_store;
 mod question_time;
-mod questions;
 mod rejection;
 mod session_store;
 mod sessions;
@@ -50,25 +50,27 @@ mod token_memory;
 mod tokens;
 mod tools;
 mod transition_data;
-mod unraised;
+mod unraised_questions;
 mod waiting_lists;
 
 // A session names its source; this re-export spares users of sessions the other module.
 pub use crate::link::LinkId;
-pub use anomaly::{Anomaly, AnomalyKind, Danger, Detail};
+pub use action_fate::{Aftermath, Fate};
+pub use anomaly::{Anomaly, AnomalyDetail, AnomalyKind, Danger};
 pub use change::{Change, Ended, What};
-pub use fate::{Aftermath, Fate};
 pub use key::{QuestionId, SessionKey};
-pub(crate) use keyed_slab::{Keyed, KeyedSlab, Names};
+pub(crate) use keyed_slab::{KeyName, KeyedItem, KeyedSlab};
+pub use machine_observer::{MachineStep, Observer, Subject};
 pub use machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, OutputRun, QuestionEvent,
     QuestionRun, ToolEvent, ToolRun,
 };
 pub use model::{Consent, Ending, Output, Phase, Session, Sight, ToolCall};
-pub use observe::{Observer, Step, Subject};
-pub use question::{Closing, Given, Question, ReplyState, Standing, ToolWord, Warning};
+pub use question::{
+    AnswerReach, CloseReason, GivenAnswer, Question, ReplyState, ToolWord, Warning,
+};
 pub use question_body::QuestionBody;
-pub use sessions::{Dropped, Sessions};
+pub use sessions::{DroppedCounts, Sessions};
 pub use suspicion::{Gravity, Suspicion};
 pub use token_memory::TokenUse;
 

@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use smallvec::SmallVec;
 
 use crate::protocol::{
-    Attached, Envelope, OutputId, Producer, Progress, RiskLevel, SessionId, ToolCallId,
+    Attachments, Envelope, OutputId, Producer, Progress, RiskLevel, SessionId, ToolCallId,
 };
 
+use super::action_fate::Aftermath;
 use super::calls::Calls;
-use super::fate::Aftermath;
 use super::key::{QuestionId, SessionKey};
 use super::machines::{AgentStates, Lifecycle, LifecycleEvent, OutputRun, ToolRun};
 use super::suspicion::{Gravity, Suspicion};
@@ -245,7 +245,7 @@ pub struct Session {
     /// When its first event arrived.
     pub since: Duration,
     /// The extra data of its last plan.
-    pub plan: Arc<Attached>,
+    pub plan: Arc<Attachments>,
 }
 
 /// The state of a session's sequence numbers (3.4.1).
@@ -291,7 +291,7 @@ impl Session {
             producer: ReadFrom::default(),
             tools: Vec::new(),
             failed: Vec::new(),
-            plan: Attached::none(),
+            plan: Attachments::none(),
             progress: None,
             since: at,
             last_event: at,

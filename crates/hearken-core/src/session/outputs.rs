@@ -5,9 +5,9 @@ use crate::protocol::OutputStreaming;
 use super::anomaly::AnomalyKind;
 use super::change::What;
 use super::context::Context;
+use super::machine_observer::Subject;
 use super::machines::{AgentState, OutputEvent, OutputRun};
 use super::model::{MOST_OUTPUTS, Output};
-use super::observe::Subject;
 use super::question::Question;
 use super::sessions::Sessions;
 

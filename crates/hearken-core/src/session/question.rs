@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::protocol::{
-    Answer, Attached, Decision, Now, RejectOnly, RiskLevel, TextDirection, ToolCallId, Undoing,
-    is_direction_sign,
+    Answer, Attachments, Decision, Now, RejectOnly, RiskLevel, TextDirection, ToolCallId,
+    UndoStatement, is_direction_sign,
 };
 
 use super::key::{QuestionId, SessionKey};
@@ -39,7 +39,7 @@ fn grade(risk: Option<&RiskLevel>) -> u8 {
 
 /// The answer that the person gave.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given {
+pub struct GivenAnswer {
     /// The answer.
     pub answer: Answer,
     /// When the person decided; kept over retries.
@@ -59,34 +59,34 @@ pub enum ReplyState {
     /// It has not been answered here.
     Unanswered,
     /// The answer is on its way.
-    Sending(Given),
+    Sending(GivenAnswer),
     /// Nothing of it has left or was accepted, and it is retried: it can be withdrawn.
-    Retrying(Given),
+    Retrying(GivenAnswer),
     /// It is on its way again, and may have arrived before.
-    SendingAgain(Given),
+    SendingAgain(GivenAnswer),
     /// It may have arrived, and is retried.
-    RetryingAgain(Given),
+    RetryingAgain(GivenAnswer),
     /// It may have arrived, and is not retried automatically; the question can be answered.
-    Perhaps(Given),
+    Perhaps(GivenAnswer),
     /// It was written to a connection without acknowledgements.
-    Written(Given),
+    Written(GivenAnswer),
     /// The server accepted the message; that alone proves nothing.
-    Sent(Given),
+    Sent(GivenAnswer),
     /// Our own count ended; the question stays answerable.
     TimedOut,
     /// The agent's events closed the question while the answer was on its way.
-    Settling(Given, Closing),
+    Settling(GivenAnswer, CloseReason),
     /// The agent's events show that it was decided by our answer.
-    Resolved(Given, Closing),
+    Resolved(GivenAnswer, CloseReason),
     /// It is over, perhaps by our answer and perhaps without it.
-    PerhapsResolved(Given, Closing),
+    PerhapsResolved(GivenAnswer, CloseReason),
     /// It is over without an answer of ours.
-    Withdrawn(Closing),
+    Withdrawn(CloseReason),
 }
 
 /// The reason why a question closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Closing {
+pub enum CloseReason {
     /// The agent left `awaiting_input` (A.4).
     StateLeft {
         /// The state that it entered; the agent's words about it are announced with the state itself.
@@ -126,7 +126,7 @@ pub enum Closing {
     Unheard,
 }
 
-impl Closing {
+impl CloseReason {
     /// Returns the end of a question that somebody else answered.
     pub fn answered_by(person: Option<&str>, answer: &Answer) -> Self {
         Self::AnsweredBy {
@@ -171,7 +171,7 @@ impl Closing {
 
 /// Whether an answer can reach the asker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum AnswerReach {
     /// The link on which it was asked is up.
     Live,
     /// The link was lost since; the question may be decided. It is live again once its session is active.
@@ -183,7 +183,7 @@ pub enum Standing {
     NotAnswerable,
 }
 
-impl Standing {
+impl AnswerReach {
     /// Returns whether an answer can be sent to the asker.
     pub fn reaches(self) -> bool {
         match self {
@@ -216,7 +216,7 @@ pub struct Question {
     /// What is asked.
     pub body: QuestionBody,
     /// Extra data that is read on demand.
-    pub attached: Arc<Attached>,
+    pub attached: Arc<Attachments>,
     /// The language of the question.
     pub language: Option<Arc<str>>,
     /// The direction of its texts, as the agent states it.
@@ -232,7 +232,7 @@ pub struct Question {
     /// The progress of the answer.
     pub reply: ReplyState,
     /// Whether an answer can reach the asker.
-    pub standing: Standing,
+    pub standing: AnswerReach,
     /// Whether unstated properties cost no second step.
     pub(super) eased: bool,
     /// Whether it was reported that its call does something else.
@@ -291,7 +291,7 @@ impl ReplyState {
     }
 
     /// Returns the answer that was given here, unless it certainly never arrived at a question that is over.
-    pub fn given(&self) -> Option<&Given> {
+    pub fn given(&self) -> Option<&GivenAnswer> {
         match self {
             Self::Sending(given)
             | Self::Retrying(given)
@@ -308,7 +308,7 @@ impl ReplyState {
     }
 
     /// Returns what closed the question.
-    pub fn closing(&self) -> Option<&Closing> {
+    pub fn closing(&self) -> Option<&CloseReason> {
         match self {
             Self::Settling(_, how)
             | Self::Resolved(_, how)
@@ -327,7 +327,7 @@ impl ReplyState {
     }
 
     /// Returns an answer that may have arrived although the question can be answered again.
-    pub fn perhaps(&self) -> Option<&Given> {
+    pub fn perhaps(&self) -> Option<&GivenAnswer> {
         match self {
             Self::Perhaps(given) => Some(given),
             Self::Unanswered
@@ -466,15 +466,15 @@ impl Question {
                 let low = self.risk() == Some(&RiskLevel::Low);
                 let mild = low || self.risk() == Some(&RiskLevel::Medium);
                 let said_reversible = match asked.undoing() {
-                    Undoing::Reversible | Undoing::WithEffort => true,
-                    Undoing::Irreversible | Undoing::Unknown => false,
+                    UndoStatement::Reversible | UndoStatement::WithEffort => true,
+                    UndoStatement::Irreversible | UndoStatement::Unknown => false,
                 };
                 self.is_irreversible()
                     || self.token_use != TokenUse::Own
                     || self.shares_token
                     || self.replaces.is_some()
                     || !asked.names_action
-                    || self.standing == Standing::Resumed
+                    || self.standing == AnswerReach::Resumed
                     || !(self.may_be_unstated() || (mild && said_reversible))
                     || self.is_cut()
                     || self.turns_its_direction()

@@ -1,7 +1,7 @@
 //! Calls that carry out what was rejected (A.8.5).
 //!
 //! Responsibilities: which rejected question a call is about, and how sure that is. Not here: how a question is decided
-//! (`answers`), questions that nobody asked (`consent`), the words (`announce`).
+//! (`answer_path`), questions that nobody asked (`consent`), the words (`announce`).
 //!
 //! # Mental model
 //! A.8.5 does not depend on what a call says of itself. A call is about the question that has its id; else about the one

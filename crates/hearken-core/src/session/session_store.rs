@@ -1,7 +1,7 @@
 //! The sessions that are followed, and totals over all of them without a scan.
 //!
 //! Responsibilities: finding a session, counting running sessions and their memory, forgetting sessions when memory
-//! runs out. Not here: the effect of an event on a session (`apply`).
+//! runs out. Not here: the effect of an event on a session (`event_effects`).
 //!
 //! Mental model: whatever is asked with every event (does any session run, did two of an agent run at once, how much
 //! memory do they take) is counted as it changes. Only when memory runs out are all of them scanned, and then so many
@@ -18,7 +18,7 @@ use crate::protocol::{AgentId, SessionId};
 use super::context::Context;
 use super::journal::Journal;
 use super::key::SessionKey;
-use super::keyed_slab::{Keyed, KeyedSlab, Names};
+use super::keyed_slab::{KeyName, KeyedItem, KeyedSlab};
 use super::model::{Phase, Session};
 
 /// The most bytes that all sessions may take: there is room for 10,000 of a lively producer, and a hostile one can't
@@ -41,7 +41,7 @@ struct Runs {
 
 /// The numbers of forgotten sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Forgotten {
+pub(super) struct ForgottenSessions {
     pub(super) ended: u64,
     pub(super) running: u64,
 }
@@ -373,8 +373,8 @@ impl SessionStore {
 
     /// Makes room: ended sessions go first, in the order of their end; then those that were silent longest, and those
     /// that wait for an answer last.
-    pub(super) fn forget(&mut self) -> Forgotten {
-        let mut forgotten = Forgotten::default();
+    pub(super) fn forget(&mut self) -> ForgottenSessions {
+        let mut forgotten = ForgottenSessions::default();
         while self.ended.len() > MOST_ENDED || self.bytes > self.room {
             let Some((key, number)) = self.ended.pop_front() else {
                 break;
@@ -422,13 +422,13 @@ impl SessionStore {
     }
 }
 
-impl Names<SessionKey> for (LinkId, &AgentId, &SessionId) {
+impl KeyName<SessionKey> for (LinkId, &AgentId, &SessionId) {
     fn names(&self, key: &SessionKey) -> bool {
         *self == (key.link, &key.agent, &key.session)
     }
 }
 
-impl Keyed for Session {
+impl KeyedItem for Session {
     type Key = SessionKey;
 
     fn key(&self) -> &SessionKey {

@@ -6,30 +6,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::link::LinkId;
-use crate::protocol::{Attached, Decoded, Event, Now, SessionId, Severity, Unobserved};
+use crate::protocol::{Attachments, Decoded, Event, Now, SessionId, Severity, Unobserved};
 
-use super::anomaly::{Anomaly, AnomalyKind, Detail};
+use super::anomaly::{Anomaly, AnomalyDetail, AnomalyKind};
 use super::change::{Change, What};
 use super::context::Context;
-use super::deadline_index::Dues;
+use super::deadline_index::DeadlineIndex;
 use super::fingerprint::fingerprint;
 use super::key::{QuestionId, SessionKey};
-use super::link::{LinkState, Meeting};
+use super::link_state::{EventNovelty, LinkState};
+use super::machine_observer::Observer;
 use super::machines::QuestionRun;
 use super::model::{Phase, Session};
-use super::observe::Observer;
-use super::question::{Closing, Question, Standing};
+use super::question::{AnswerReach, CloseReason, Question};
 use super::question_store::QuestionStore;
 use super::session_store::SessionStore;
 use super::token_memory::Tokens;
-use super::waiting_lists::{Arrived, Waiting};
+use super::waiting_lists::{Arrival, EarlyEvents};
 
 /// The most first departures that are remembered, over all agents.
 const MOST_TOLD: usize = 4096;
 
 /// Counts of what was dropped or forgotten because of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Dropped {
+pub struct DroppedCounts {
     /// Ended sessions that were forgotten.
     pub sessions: u64,
     /// Running sessions that were forgotten, because more than the bound ran at once.
@@ -55,7 +55,7 @@ pub struct Sessions {
     pub(super) links: BTreeMap<LinkId, LinkState>,
     pub(super) questions: QuestionStore,
     /// The due times of the questions, computed when needed.
-    pub(super) dues: RefCell<Dues>,
+    pub(super) dues: RefCell<DeadlineIndex>,
     /// How many times the estimate of a link's clock changed.
     pub(super) skewed: u64,
     /// The count of question changes when no more could be raised and none waited for the end of a replay.
@@ -68,10 +68,10 @@ pub struct Sessions {
     pub(super) shown_again: Vec<QuestionId>,
     pub(super) next_prompt: u64,
     pub(super) told: BTreeSet<(SessionKey, AnomalyKind)>,
-    pub(super) waiting: Waiting,
+    pub(super) waiting: EarlyEvents,
     pub(super) tokens: BTreeMap<LinkId, Tokens>,
     pub(super) freed: Vec<QuestionId>,
-    pub(super) dropped: Dropped,
+    pub(super) dropped: DroppedCounts,
 }
 
 impl Sessions {
@@ -153,8 +153,8 @@ impl Sessions {
             }
         }
         let mut unsure = Vec::new();
-        for id in self.open_on(link, Standing::reaches) {
-            let lost = |question: &mut Question| question.standing = Standing::LinkLost;
+        for id in self.open_on(link, AnswerReach::reaches) {
+            let lost = |question: &mut Question| question.standing = AnswerReach::LinkLost;
             self.questions.change(id, lost);
             // A held question was never raised: its state is announced when it is raised.
             if !self.is_held(id) {
@@ -168,8 +168,8 @@ impl Sessions {
     ///
     /// `standing` expresses how sure that is: [`Standing::Live`] if the server recognized its own subscription,
     /// [`Standing::Resumed`] if it only accepted the id of its last event.
-    pub fn link_resumed(&mut self, link: LinkId, standing: Standing, now: Now) -> Vec<Change> {
-        let lost = self.open_on(link, |standing| standing == Standing::LinkLost);
+    pub fn link_resumed(&mut self, link: LinkId, standing: AnswerReach, now: Now) -> Vec<Change> {
+        let lost = self.open_on(link, |standing| standing == AnswerReach::LinkLost);
         for id in &lost {
             self.questions
                 .change(*id, |question| question.standing = standing);
@@ -181,7 +181,7 @@ impl Sessions {
     }
 
     /// Returns the open questions of a link with a certain standing.
-    fn open_on(&self, link: LinkId, is_so: impl Fn(Standing) -> bool) -> Vec<QuestionId> {
+    fn open_on(&self, link: LinkId, is_so: impl Fn(AnswerReach) -> bool) -> Vec<QuestionId> {
         let of_it = |question: &&Question| {
             question.key.link == link && question.is_open() && is_so(question.standing)
         };
@@ -191,12 +191,18 @@ impl Sessions {
 
     /// Closes all questions of a link without an event. When a subscription ends, its unanswered questions are decided
     /// by their defaults (5.8.2).
-    pub fn over(&mut self, link: LinkId, how: &Closing, now: Now) -> Vec<Change> {
+    pub fn over(&mut self, link: LinkId, how: &CloseReason, now: Now) -> Vec<Change> {
         self.close_all(how, now, |question| question.key.link == link)
     }
 
     /// Closes the question of a link with this token as decided, while its session stays in its state.
-    pub fn decided(&mut self, link: LinkId, token: &str, how: &Closing, now: Now) -> Vec<Change> {
+    pub fn decided(
+        &mut self,
+        link: LinkId,
+        token: &str,
+        how: &CloseReason,
+        now: Now,
+    ) -> Vec<Change> {
         self.close_all(how, now, |question| {
             question.key.link == link
                 && question
@@ -208,7 +214,7 @@ impl Sessions {
 
     fn close_all(
         &mut self,
-        how: &Closing,
+        how: &CloseReason,
         now: Now,
         is_meant: impl Fn(&Question) -> bool,
     ) -> Vec<Change> {
@@ -222,7 +228,12 @@ impl Sessions {
         for question in open {
             // A question that was never raised is closed silently.
             if self.is_held(question.id) {
-                self.close(question.id, Closing::DecidedBefore, now, &mut Unobserved);
+                self.close(
+                    question.id,
+                    CloseReason::DecidedBefore,
+                    now,
+                    &mut Unobserved,
+                );
                 continue;
             }
             self.close(question.id, how.clone(), now, &mut Unobserved);
@@ -252,7 +263,7 @@ impl Sessions {
             .map(|question| question.id)
             .collect();
         for id in &undecided {
-            self.close(*id, Closing::LinkGone, now, &mut Unobserved);
+            self.close(*id, CloseReason::LinkGone, now, &mut Unobserved);
         }
         self.sessions.leave(link);
         over.retain(|id| !undecided.contains(id));
@@ -280,18 +291,18 @@ impl Sessions {
             .links
             .entry(link)
             .or_insert_with(|| LinkState::new(true));
-        let mut arrived = Arrived::Live;
+        let mut arrived = Arrival::Live;
         if let Some(id) = &envelope.event_id {
             match state.meet(&key.agent, id, fingerprint(&decoded)) {
-                Meeting::First => {}
-                Meeting::Again => {
+                EventNovelty::First => {}
+                EventNovelty::Again => {
                     self.dropped.duplicates += 1;
                     self.note_shown_again(&key, &decoded.event);
                     let mut changes = Vec::new();
                     self.revive_shown_again(now, &mut changes);
                     return changes;
                 }
-                Meeting::Different => arrived = Arrived::UnderUsedId,
+                EventNovelty::Different => arrived = Arrival::UnderUsedId,
             }
         }
         let young = state.is_young(envelope.timestamp);
@@ -302,7 +313,7 @@ impl Sessions {
                 &key,
                 decoded,
                 now,
-                Arrived::Replayed,
+                Arrival::Replayed,
                 observer,
                 &mut changes,
             );
@@ -331,23 +342,27 @@ impl Sessions {
         key: &SessionKey,
         decoded: Box<Decoded>,
         now: Now,
-        arrived: Arrived,
+        arrived: Arrival,
         observer: &mut dyn Observer,
         changes: &mut Vec<Change>,
     ) {
         // Only the payload is moved; the envelope stays where it is.
         let event = decoded.event;
         let (envelope, findings) = (&decoded.envelope, &decoded.findings);
-        let replayed = arrived == Arrived::Replayed;
+        let replayed = arrived == Arrival::Replayed;
         let mut context = Context::new(key, envelope, now, replayed, observer, changes);
         let invalid = findings
             .iter()
             .find(|finding| finding.severity == Severity::Error)
             .cloned();
         if let Some(finding) = invalid {
-            self.anomaly(&mut context, AnomalyKind::Invalid, Detail::Finding(finding));
+            self.anomaly(
+                &mut context,
+                AnomalyKind::Invalid,
+                AnomalyDetail::Finding(finding),
+            );
         }
-        if arrived == Arrived::UnderUsedId {
+        if arrived == Arrival::UnderUsedId {
             self.anomaly(&mut context, AnomalyKind::EventIdReused, String::new());
         }
         self.take(&mut context, event);
@@ -517,7 +532,7 @@ impl Sessions {
     }
 
     /// Returns the counts of what was forgotten.
-    pub fn dropped(&self) -> Dropped {
+    pub fn dropped(&self) -> DroppedCounts {
         self.dropped
     }
 
@@ -527,7 +542,7 @@ impl Sessions {
         &mut self,
         context: &mut Context,
         kind: AnomalyKind,
-        detail: impl Into<Detail>,
+        detail: impl Into<AnomalyDetail>,
     ) {
         let about = SessionKey {
             session: crate::protocol::SessionId::from(""),
@@ -552,7 +567,7 @@ impl Sessions {
             fallbacks: Vec::new(),
             direction: None,
             replayed: false,
-            attached: Attached::none(),
+            attached: Attachments::none(),
             correlation: None,
             what,
         }

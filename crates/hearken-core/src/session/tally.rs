@@ -1,7 +1,7 @@
 //! Which questions are open, whose they are and what holds them back, known without a scan.
 //!
 //! Responsibilities: counting a question by its state. Not here: the questions (`question_store`), and what follows from the
-//! counts (`unraised`, `questions`).
+//! counts (`unraised_questions`, `question_events`).
 //!
 //! Mental model: no person answers thousands of questions, but a stranger can ask them. The totals that each new
 //! question needs (how much memory they take, how many wait for an answer, which is the next) are updated as each
@@ -23,9 +23,9 @@ pub(super) const BESIDES: usize = 1024;
 const NONE: &BTreeSet<QuestionId> = &BTreeSet::new();
 
 /// An agent of a link.
-pub(super) type Asker = (LinkId, AgentId);
+pub(super) type LinkAgent = (LinkId, AgentId);
 
-pub(super) fn asker(key: &SessionKey) -> Asker {
+pub(super) fn asker(key: &SessionKey) -> LinkAgent {
     (key.link, key.agent.clone())
 }
 
@@ -74,13 +74,13 @@ pub(super) struct Tally {
     raised: BTreeSet<QuestionId>,
     /// The raised questions that can be answered.
     answerable: BTreeSet<QuestionId>,
-    agents: BTreeMap<Asker, OfAgent>,
+    agents: BTreeMap<LinkAgent, OfAgent>,
     /// The memory that the open questions of each link take.
     bytes: BTreeMap<LinkId, usize>,
     /// The questions held back during a replay, by the time of their arrival.
     replayed: BTreeMap<LinkId, BTreeSet<(Duration, QuestionId)>>,
     /// The agents whose questions wait for room.
-    crowded: BTreeSet<Asker>,
+    crowded: BTreeSet<LinkAgent>,
 }
 
 impl Tally {
@@ -172,21 +172,21 @@ impl Tally {
     }
 
     /// Returns how many bytes the open questions of an agent and of its link take.
-    pub(super) fn bytes(&self, whose: &Asker) -> (usize, usize) {
+    pub(super) fn bytes(&self, whose: &LinkAgent) -> (usize, usize) {
         let of_agent = self.agents.get(whose).map_or(0, |agent| agent.bytes);
         let of_link = self.bytes.get(&whose.0).copied().unwrap_or_default();
         (of_agent, of_link)
     }
 
     /// Returns how many questions of an agent were raised and wait for an answer.
-    pub(super) fn asked(&self, whose: &Asker) -> usize {
+    pub(super) fn asked(&self, whose: &LinkAgent) -> usize {
         self.agents.get(whose).map_or(0, |agent| agent.asked)
     }
 
     /// Returns the questions of an agent that are open, have not been answered and can't be.
     pub(super) fn unsure(
         &self,
-        whose: &Asker,
+        whose: &LinkAgent,
     ) -> impl DoubleEndedIterator<Item = QuestionId> + use<'_> {
         let of_agent = self.agents.get(whose);
         of_agent.map_or(NONE, |agent| &agent.unsure).iter().copied()
@@ -195,14 +195,14 @@ impl Tally {
     /// Returns the questions of an agent that wait for room, in the order of their arrival.
     pub(super) fn room(
         &self,
-        whose: &Asker,
+        whose: &LinkAgent,
     ) -> impl ExactSizeIterator<Item = QuestionId> + use<'_> {
         let of_agent = self.agents.get(whose);
         of_agent.map_or(NONE, |agent| &agent.room).iter().copied()
     }
 
     /// Returns the agents whose questions wait for room.
-    pub(super) fn crowded(&self) -> impl Iterator<Item = &Asker> {
+    pub(super) fn crowded(&self) -> impl Iterator<Item = &LinkAgent> {
         self.crowded.iter()
     }
 

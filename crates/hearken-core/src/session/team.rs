@@ -23,7 +23,7 @@ use super::change::What;
 use super::context::Context;
 use super::key::SessionKey;
 use super::model::{Ending, Numbering, Phase, Session};
-use super::question::{Closing, Question};
+use super::question::{CloseReason, Question};
 use super::sessions::Sessions;
 
 impl Sessions {
@@ -79,7 +79,7 @@ impl Sessions {
             };
             // The row is in the table: a running session can end.
             let _ = of_helper.step(
-                super::observe::Subject::Session,
+                super::machine_observer::Subject::Session,
                 session.phase.lifecycle(),
                 ending.event(),
             );
@@ -99,7 +99,7 @@ impl Sessions {
             .collect();
         for key in over {
             for id in self.open_of(&key) {
-                self.close_told(context, id, Closing::SessionEnded);
+                self.close_told(context, id, CloseReason::SessionEnded);
             }
             self.sessions.remove(&key);
         }

@@ -1,15 +1,15 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod aftermath;
-mod bounds;
 mod evasions;
-mod linked;
-mod order;
-mod properties;
-mod questions;
+mod event_order;
+mod linked_sessions;
+mod order_properties;
+mod protocol_departures;
+mod question_events;
 mod rejections;
-mod returned;
-mod rules;
+mod returned_link;
+mod session_bounds;
 mod team;
 mod tokens;
 
@@ -174,7 +174,7 @@ fn anomalies(what: &[What]) -> Vec<AnomalyKind> {
         .collect()
 }
 
-fn closed(what: &[What]) -> Option<(QuestionId, Closing)> {
+fn closed(what: &[What]) -> Option<(QuestionId, CloseReason)> {
     what.iter().find_map(|what| match what {
         What::QuestionClosed { question, how } => Some((*question, how.clone())),
         _ => None,
@@ -203,7 +203,7 @@ fn an_accepted_email_as_the_minimal_producer_sends_it() {
         closed(&what),
         Some((
             id,
-            Closing::ToolWentOn {
+            CloseReason::ToolWentOn {
                 how: ToolEvent::Succeeded
             }
         ))
@@ -231,7 +231,7 @@ fn an_accepted_email_as_the_chapters_want_it() {
     );
     assert!(matches!(
         closed(&what),
-        Some((_, Closing::StateLeft { .. }))
+        Some((_, CloseReason::StateLeft { .. }))
     ));
     stage.tool("send_email", "call_1");
     assert_eq!(stage.wait(5000), []);

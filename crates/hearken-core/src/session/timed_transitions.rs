@@ -1,7 +1,7 @@
 //! Questions and time: warnings, and ends that no event reports.
 //!
 //! Responsibilities: when these are due, and what happens then. Not here: how much time a question has (`question_time`), the
-//! fate of a question whose time is over (`answers`).
+//! fate of a question whose time is over (`answer_path`).
 
 use std::cell::Ref;
 use std::collections::BTreeSet;
@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use crate::protocol::{Now, Unobserved};
 
+use super::action_fate::Fate;
 use super::change::{Change, What};
 use super::context::Context;
-use super::deadline_index::Dues;
-use super::fate::Fate;
+use super::deadline_index::DeadlineIndex;
 use super::key::QuestionId;
-use super::link::LinkState;
+use super::link_state::LinkState;
 use super::machines::QuestionEvent;
-use super::question::{Closing, Question, ReplyState, Standing};
+use super::question::{AnswerReach, CloseReason, Question, ReplyState};
 use super::sessions::Sessions;
-use super::transition_data::Brings;
+use super::transition_data::TransitionData;
 
 impl Sessions {
     /// Returns when the first question has something due.
@@ -27,7 +27,7 @@ impl Sessions {
     }
 
     /// Returns the due times of all questions, brought up to date.
-    fn dues(&self) -> Ref<'_, Dues> {
+    fn dues(&self) -> Ref<'_, DeadlineIndex> {
         let changes = self.questions.changes();
         let mut dues = self.dues.borrow_mut();
         if dues.of_changes() != (changes, self.skewed) {
@@ -41,7 +41,7 @@ impl Sessions {
                     }
                 }
                 None => {
-                    *dues = Dues::default();
+                    *dues = DeadlineIndex::default();
                     for question in self.questions.values() {
                         dues.set(question.id, self.due_of(question));
                     }
@@ -71,11 +71,11 @@ impl Sessions {
     /// answer only the agent's events show the end.
     fn counts(question: &Question) -> bool {
         let matters = match question.standing {
-            Standing::Live | Standing::Resumed => {
+            AnswerReach::Live | AnswerReach::Resumed => {
                 matches!(question.reply, ReplyState::Unanswered)
             }
-            Standing::LinkLost => question.is_open(),
-            Standing::NotAnswerable => false,
+            AnswerReach::LinkLost => question.is_open(),
+            AnswerReach::NotAnswerable => false,
         };
         matters && question.held.is_none()
     }
@@ -105,7 +105,7 @@ impl Sessions {
         self.answer_step(
             id,
             QuestionEvent::TimeEnded,
-            Brings::default(),
+            TransitionData::default(),
             at,
             context.observer,
         );
@@ -129,7 +129,7 @@ impl Sessions {
             let id = question.id;
             if left.is_zero() {
                 if question.standing.reaches() {
-                    let nothing = Brings::default();
+                    let nothing = TransitionData::default();
                     self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut Unobserved);
                     self.note_decided(id);
                     if !question.accepts_when_silent() {
@@ -139,9 +139,9 @@ impl Sessions {
                 } else {
                     let link = self.links.get(&question.key.link);
                     let how = if link.is_some_and(LinkState::is_down) {
-                        Closing::LinkGone
+                        CloseReason::LinkGone
                     } else {
-                        Closing::Unheard
+                        CloseReason::Unheard
                     };
                     self.close(id, how.clone(), now, &mut Unobserved);
                     let what = What::QuestionClosed { question: id, how };

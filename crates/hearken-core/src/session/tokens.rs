@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: remembering tokens as digests far beyond the questions themselves, distinguishing a repeated
 //! question from one that carries another question's token, making a question wait for the other one with the same
-//! token. Not here: how a question is opened (`questions`), what is announced about it (`announce`).
+//! token. Not here: how a question is opened (`question_events`), what is announced about it (`announce`).
 //!
 //! # Mental model
 //! A token belongs to one question and accepts one answer. It is scoped to the whole link, because the receiver of an
@@ -134,14 +134,14 @@ fn digest_of(token: &ReplyToken) -> Digest {
 
 /// Returns a digest of the asker and the question: it stays the same for a repeated question.
 fn digest_about(key: &SessionKey, body: &QuestionBody) -> Digest {
-    struct Feed(Hasher);
-    impl Write for Feed {
+    struct DigestWriter(Hasher);
+    impl Write for DigestWriter {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
             self.0.update(text.as_bytes());
             Ok(())
         }
     }
-    let mut feed = Feed(Hasher::new(&SHA256));
+    let mut feed = DigestWriter(Hasher::new(&SHA256));
     // Writing into a hash can't fail; the form of `Debug` keeps the parts apart.
     let _ = write!(feed, "{:?} {:?} {:?}", key.agent, key.session, body.about());
     shortened(feed.0)

@@ -6,10 +6,10 @@ use super::anomaly::AnomalyKind;
 use super::change::What;
 use super::context::Context;
 use super::key::{QuestionId, SessionKey};
+use super::machine_observer::Subject;
 use super::machines::{AgentState, ToolEvent, ToolRun};
 use super::model::{Consent, MOST_TOOLS, Session, ToolCall, shown};
-use super::observe::Subject;
-use super::question::{Closing, Question};
+use super::question::{CloseReason, Question};
 use super::sessions::Sessions;
 use super::token_memory::digest_of_text;
 
@@ -151,7 +151,7 @@ impl Sessions {
             (Some(id), _) | (None, Consent::Asked(id)) => {
                 if self.questions.get(id).is_some_and(Question::is_open) {
                     let how = ToolEvent::Invoked;
-                    self.close_told(context, id, Closing::ToolWentOn { how });
+                    self.close_told(context, id, CloseReason::ToolWentOn { how });
                 }
             }
             (None, Consent::NotNeeded | Consent::Missing(_) | Consent::MissingTold(_)) => {
@@ -259,7 +259,7 @@ impl Sessions {
         let how = ToolEvent::completed(&event.status);
         context.push(What::ToolCompleted { event, elapsed });
         match linked {
-            Some(id) => self.close_told(context, id, Closing::ToolWentOn { how }),
+            Some(id) => self.close_told(context, id, CloseReason::ToolWentOn { how }),
             None => self.perhaps_resolved(context),
         }
     }

@@ -1,23 +1,23 @@
 //! The data that a step of a question's machine adds, and the state that it enters.
 //!
-//! Responsibilities: joining a row of the table with its data. Not here: which step is taken (`answers`).
+//! Responsibilities: joining a row of the table with its data. Not here: which step is taken (`answer_path`).
 
 use super::machines::QuestionRun;
-use super::question::{Closing, Given, ReplyState};
+use super::question::{CloseReason, GivenAnswer, ReplyState};
 
 /// The data of a step; absent data stays as it was.
 #[derive(Debug, Default)]
-pub(super) struct Brings {
-    pub(super) given: Option<Given>,
-    pub(super) how: Option<Closing>,
+pub(super) struct TransitionData {
+    pub(super) given: Option<GivenAnswer>,
+    pub(super) how: Option<CloseReason>,
 }
 
 impl ReplyState {
     /// Returns a state of the table with its data; `None` if the data is missing, which no row allows.
     pub(super) fn enter(
         to: QuestionRun,
-        given: Option<Given>,
-        how: Option<Closing>,
+        given: Option<GivenAnswer>,
+        how: Option<CloseReason>,
     ) -> Option<Self> {
         Some(match to {
             QuestionRun::Absent => return None,

@@ -1,7 +1,7 @@
 //! Things that wait: questions that are not raised yet, events that came before their turn, calls without a question.
 //!
-//! Responsibilities: storing them, and for how long. Not here: why they wait and what releases them (`unraised`,
-//! `order`, `consent`).
+//! Responsibilities: storing them, and for how long. Not here: why they wait and what releases them (`unraised_questions`,
+//! `event_order`, `consent`).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(super) const UNASKED_AFTER: Duration = Duration::from_secs(2);
 
 /// How an event came to be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrived {
+pub(super) enum Arrival {
     /// Just now.
     Live,
     /// As old news, right after connecting.
@@ -44,19 +44,19 @@ pub(super) enum UnraisedReason {
 
 /// One event that came before its turn.
 #[derive(Debug, Clone)]
-pub(super) struct Early {
+pub(super) struct EarlyEvent {
     pub(super) decoded: Box<Decoded>,
-    pub(super) arrived: Arrived,
+    pub(super) arrived: Arrival,
     pub(super) since: Duration,
 }
 
 /// The events of all sessions that came before their turn.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Waiting {
-    pub(super) early: BTreeMap<(SessionKey, u64), Early>,
+pub(super) struct EarlyEvents {
+    pub(super) early: BTreeMap<(SessionKey, u64), EarlyEvent>,
 }
 
-impl Waiting {
+impl EarlyEvents {
     /// Returns when the first of these events has waited long enough.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.early
@@ -78,7 +78,7 @@ impl Waiting {
     pub(super) fn of(
         &self,
         key: &SessionKey,
-    ) -> impl Iterator<Item = (&(SessionKey, u64), &Early)> {
+    ) -> impl Iterator<Item = (&(SessionKey, u64), &EarlyEvent)> {
         // Hardly ever is any event waiting, and each lookup clones the key.
         let waits = (!self.early.is_empty())
             .then(|| self.early.range((key.clone(), 0)..=(key.clone(), u64::MAX)));
@@ -96,14 +96,14 @@ impl Waiting {
         self.early.len() > MOST_HELD || self.of(key).count() > WINDOW
     }
 
-    pub(super) fn take(&mut self, key: &SessionKey, number: u64) -> Option<Early> {
+    pub(super) fn take(&mut self, key: &SessionKey, number: u64) -> Option<EarlyEvent> {
         if self.early.is_empty() {
             return None;
         }
         self.early.remove(&(key.clone(), number))
     }
 
-    pub(super) fn take_first(&mut self, key: &SessionKey) -> Option<Early> {
+    pub(super) fn take_first(&mut self, key: &SessionKey) -> Option<EarlyEvent> {
         let number = self.of(key).next()?.0.1;
         self.take(key, number)
     }

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::event_writer::cut;
 use crate::kit::members::text;
 use crate::link::{Address, Phrase, PhraseArg, Stream};
 use crate::protocol::object;
-use crate::written::cut;
 
-use super::wire::Version;
+use super::outgoing_requests::Version;
 
 /// The path of a card on its server (A2A 1.0, 8.2).
 const WELL_KNOWN: &str = "/.well-known/agent-card.json";

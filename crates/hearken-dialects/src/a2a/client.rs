@@ -1,29 +1,29 @@
 //! The machine: which task a message is about, and what a request was for.
 //!
 //! Responsibilities: the card, the known tasks and conversations, the answers to requests, and the end of the link. Not
-//! here: a single task (`task`), finding and following tasks (`following`), the person's answers (`answering`), prompts
-//! and stops (`prompting`).
+//! here: a single task (`task`), finding and following tasks (`task_watch`), the person's answers (`answers`), prompts
+//! and stops (`prompts`).
 
 use crate::Cx;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::event_writer::{self, EventAgent, EventWriter, cut};
 use crate::kit::directory::mixed;
-use crate::kit::ending::TurnEnd;
 use crate::kit::turn::{EventContext, LeftCalls, Turn};
+use crate::kit::turn_end::TurnEnd;
 use crate::link::{Cause, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg};
 use crate::protocol::Reply;
-use crate::written::{self, Agent, Writer, cut};
 use crate::{
-    Carrier, Connection, Dialect, Down, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish,
-    Words,
+    Carrier, Connection, ConnectionLoss, Dialect, ForeignFormat, NoEvent, Numbers, Out,
+    SharedWording, Start, WhenLeft, Wish,
 };
 
 use super::card::{self, Card};
-use super::following::Listing;
-use super::prompting::{Prompted, Talk};
-use super::read::{self, RequestAnswer, ServerReport};
+use super::messages::{self, RequestAnswer, ServerReport};
+use super::prompts::{SentPrompt, TaskConversation};
 use super::task::Task;
+use super::task_watch::Listing;
 
 /// The name of this dialect, and of an agent whose card names none.
 pub(super) const NAME: &str = "a2a";
@@ -36,12 +36,12 @@ const MOST_STREAMS: usize = 8;
 
 /// Returns the agent name under which a conversation appears.
 pub(super) fn agent(context: &str) -> String {
-    written::id("a2a_", context)
+    event_writer::id("a2a_", context)
 }
 
 /// The purpose of one of our requests.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum RequestPurpose {
+pub(super) enum TaskRequest {
     /// A page of the list of tasks.
     List,
     /// The current state of a task; with the number of reports heard before the request.
@@ -53,7 +53,7 @@ pub(super) enum RequestPurpose {
     /// The person's answer to this task.
     Answer(String),
     /// A prompt.
-    Prompt(Prompted),
+    Prompt(SentPrompt),
     /// Cancelling this task.
     Cancel(String),
 }
@@ -62,14 +62,14 @@ pub(super) enum RequestPurpose {
 #[derive(Debug)]
 pub struct A2a {
     pub(super) numbers: Numbers,
-    pub(super) words: Words,
+    pub(super) words: SharedWording,
     pub(super) listens: bool,
     pub(super) card: Option<Card>,
     /// The followed tasks, by name.
     pub(super) tasks: BTreeMap<String, Task>,
     /// The conversations that can be continued, by name.
-    pub(super) talks: BTreeMap<String, Talk>,
-    pub(super) asked: BTreeMap<u64, RequestPurpose>,
+    pub(super) talks: BTreeMap<String, TaskConversation>,
+    pub(super) asked: BTreeMap<u64, TaskRequest>,
     pub(super) listing: Listing,
     /// The only task that the person wants to follow.
     pub(super) only: Option<String>,
@@ -133,14 +133,14 @@ impl A2a {
 
     /// Returns whether there is room for another request: a stream, or any other.
     pub(super) fn has_room(&self, streams: bool) -> bool {
-        let is_stream = |asked: &&RequestPurpose| match asked {
-            RequestPurpose::Stream(..) => true,
-            RequestPurpose::Prompt(prompted) => prompted.streams,
-            RequestPurpose::List
-            | RequestPurpose::Get(..)
-            | RequestPurpose::Fetch(_)
-            | RequestPurpose::Answer(_)
-            | RequestPurpose::Cancel(_) => false,
+        let is_stream = |asked: &&TaskRequest| match asked {
+            TaskRequest::Stream(..) => true,
+            TaskRequest::Prompt(prompted) => prompted.streams,
+            TaskRequest::List
+            | TaskRequest::Get(..)
+            | TaskRequest::Fetch(_)
+            | TaskRequest::Answer(_)
+            | TaskRequest::Cancel(_) => false,
         };
         let under_way = self.asked.values().filter(is_stream).count();
         match streams {
@@ -153,7 +153,7 @@ impl A2a {
     pub(super) fn request(
         &mut self,
         request: u64,
-        what: RequestPurpose,
+        what: TaskRequest,
         call: HttpCall,
         out: &mut Vec<Out>,
     ) {
@@ -189,14 +189,14 @@ impl A2a {
                 talk.is_unnamed = is_unnamed;
             }
             let name = self.card.as_ref().map_or(NAME, |card| card.name.as_str());
-            let agent = Agent {
+            let agent = EventAgent {
                 id: agent(context),
                 name: name.to_owned(),
                 model: None,
             };
             let seed = self.drawn();
             let teller = EventContext {
-                writer: Writer::new(NAME, agent, seed),
+                writer: EventWriter::new(NAME, agent, seed),
                 words: self.words.clone(),
                 folder: String::new(),
                 answerable: !self.listens,
@@ -255,8 +255,8 @@ impl A2a {
 
     /// Handles a text that was recorded elsewhere.
     fn overheard(&mut self, text: &str, cx: &mut Cx<'_>) {
-        let news = match read::answer(text) {
-            RequestAnswer::Result(result) => read::news(&result),
+        let news = match messages::answer(text) {
+            RequestAnswer::Result(result) => messages::news(&result),
             RequestAnswer::Refused(..) | RequestAnswer::Unread => None,
         };
         match news {
@@ -265,7 +265,7 @@ impl A2a {
             }
             None => cx
                 .out
-                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
         }
     }
 
@@ -309,12 +309,12 @@ impl A2a {
         let Some(asked) = self.asked.get(&request).cloned() else {
             return;
         };
-        match read::answer(text) {
-            RequestAnswer::Result(result) => match read::news(&result) {
+        match messages::answer(text) {
+            RequestAnswer::Result(result) => match messages::news(&result) {
                 Some(news) => self.streamed(request, asked, news, cx),
                 None => cx
                     .out
-                    .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+                    .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
             },
             // A server may open a stream before it refuses the request.
             RequestAnswer::Refused(..) => {
@@ -329,19 +329,13 @@ impl A2a {
             }
             RequestAnswer::Unread => cx
                 .out
-                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
         }
     }
 
-    fn streamed(
-        &mut self,
-        request: u64,
-        asked: RequestPurpose,
-        news: ServerReport,
-        cx: &mut Cx<'_>,
-    ) {
+    fn streamed(&mut self, request: u64, asked: TaskRequest, news: ServerReport, cx: &mut Cx<'_>) {
         match asked {
-            RequestPurpose::Stream(id, _) => {
+            TaskRequest::Stream(id, _) => {
                 // If two streams report the same task, only the first is heard.
                 let follows = self
                     .tasks
@@ -352,13 +346,13 @@ impl A2a {
                     self.settle_back(&id, cx.out);
                 }
             }
-            RequestPurpose::Prompt(prompted) => self.prompt_begins(request, prompted, news, cx),
+            TaskRequest::Prompt(prompted) => self.prompt_begins(request, prompted, news, cx),
             // These have no streams.
-            RequestPurpose::List
-            | RequestPurpose::Get(..)
-            | RequestPurpose::Fetch(_)
-            | RequestPurpose::Answer(_)
-            | RequestPurpose::Cancel(_) => {}
+            TaskRequest::List
+            | TaskRequest::Get(..)
+            | TaskRequest::Fetch(_)
+            | TaskRequest::Answer(_)
+            | TaskRequest::Cancel(_) => {}
         }
     }
 
@@ -366,7 +360,7 @@ impl A2a {
     fn carried_out(
         &mut self,
         request: u64,
-        asked: RequestPurpose,
+        asked: TaskRequest,
         outcome: &Result<HttpAnswer, Fault>,
         cx: &mut Cx<'_>,
     ) {
@@ -375,7 +369,7 @@ impl A2a {
             ..
         }) = outcome
         {
-            if let RequestPurpose::Answer(id) = asked {
+            if let TaskRequest::Answer(id) = asked {
                 self.answer_went(request, &id, outcome, cx);
             }
             self.gone(cx);
@@ -385,15 +379,13 @@ impl A2a {
             }));
         }
         match asked {
-            RequestPurpose::List => self.listed(outcome, cx),
-            RequestPurpose::Get(id, stirs) => self.looked(&id, stirs, outcome, cx),
-            RequestPurpose::Fetch(id) => self.fetched(&id, outcome, cx),
-            RequestPurpose::Stream(id, stirs) => {
-                self.stream_ended(request, &id, stirs, outcome, cx)
-            }
-            RequestPurpose::Answer(id) => self.answer_went(request, &id, outcome, cx),
-            RequestPurpose::Prompt(prompted) => self.prompt_went(prompted, outcome, cx),
-            RequestPurpose::Cancel(id) => self.cancel_went(&id, outcome, cx),
+            TaskRequest::List => self.listed(outcome, cx),
+            TaskRequest::Get(id, stirs) => self.looked(&id, stirs, outcome, cx),
+            TaskRequest::Fetch(id) => self.fetched(&id, outcome, cx),
+            TaskRequest::Stream(id, stirs) => self.stream_ended(request, &id, stirs, outcome, cx),
+            TaskRequest::Answer(id) => self.answer_went(request, &id, outcome, cx),
+            TaskRequest::Prompt(prompted) => self.prompt_went(prompted, outcome, cx),
+            TaskRequest::Cancel(id) => self.cancel_went(&id, outcome, cx),
         }
     }
 
@@ -450,16 +442,16 @@ impl Dialect for A2a {
         self.look_again(cx.now);
     }
 
-    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+    fn on_down(&mut self, down: ConnectionLoss<'_>, cx: &mut Cx<'_>) {
         match down {
-            Down::Lost(_) => {
+            ConnectionLoss::Lost(_) => {
                 self.is_up = false;
                 self.was_lost = true;
                 for task in self.tasks.values_mut() {
                     task.interrupt();
                 }
             }
-            Down::Failed(fault) => {
+            ConnectionLoss::Failed(fault) => {
                 self.gone(cx);
                 let is_none = matches!(
                     fault,
@@ -469,7 +461,7 @@ impl Dialect for A2a {
                     self.close(Phrase::new("a2a.no_card"), cx.out);
                 }
             }
-            Down::Ended => self.gone(cx),
+            ConnectionLoss::Ended => self.gone(cx),
         }
     }
 

@@ -17,31 +17,31 @@
 //! `TASK_STATE_WORKING`, an artifact grows and is read out as it does, and the state `TASK_STATE_COMPLETED` ends the
 //! session. If that state came before the artifact, the task is fetched first, so that its answer is heard before its end.
 
-mod answering;
-mod asking;
+mod answers;
 mod card;
 mod client;
-mod fetching;
-mod following;
-mod heard;
-mod prompting;
-mod read;
+mod heard_texts;
+mod messages;
+mod outgoing_requests;
+mod prompts;
+mod questions;
 mod task;
+mod task_results;
+mod task_watch;
 #[cfg(test)]
 mod tests;
-mod wire;
 
 pub use card::document;
 pub use client::A2a;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Recognised;
+use super::Recognition;
 
 /// Returns whether a text is an agent's card, or reports on a task.
-pub fn recognise(text: &str) -> Recognised {
-    match card::is_card(text) || read::is_news(text) {
-        true => Recognised::Surely,
-        false => Recognised::No,
+pub fn recognise(text: &str) -> Recognition {
+    match card::is_card(text) || messages::is_news(text) {
+        true => Recognition::Surely,
+        false => Recognition::No,
     }
 }

@@ -1,7 +1,7 @@
 //! One task: its session, which of its texts were announced, and what it asks.
 //!
-//! Responsibilities: turning states, artifacts and messages into events. Not here: where they come from (`following`),
-//! answers (`answering`), announcing a turn (`kit::turn`).
+//! Responsibilities: turning states, artifacts and messages into events. Not here: where they come from (`task_watch`),
+//! answers (`answers`), announcing a turn (`kit::turn`).
 //!
 //! Mental model: a task is announced from its beginning, or from the point where it was found. Each report is either
 //! the whole task, of which only the new parts are announced, or a single change. A question belongs to a state: it is
@@ -10,20 +10,20 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::kit::ending::TurnEnd;
-use crate::kit::parts::Parts;
+use crate::event_writer;
+use crate::kit::announced_parts::ConversationParts;
 use crate::kit::turn::{EventContext, Turn};
-use crate::kit::update::Update;
+use crate::kit::turn_end::TurnEnd;
+use crate::kit::turn_updates::Update;
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Event;
-use crate::written;
-use crate::{Cx, Out, Over};
+use crate::{Cx, Out, QuestionEnd};
 
-use super::asking;
-use super::fetching::PendingEnd;
-use super::following::Look;
-use super::heard::Heard;
-use super::read::{self, Artifact, Content, Status, TaskMessage, TaskState};
+use super::heard_texts::HeardTexts;
+use super::messages::{self, Artifact, MessageContent, TaskMessage, TaskState, TaskStatus};
+use super::questions;
+use super::task_results::PendingEnd;
+use super::task_watch::TaskWatch;
 
 /// How many messages and non-text parts are remembered, so that none is announced twice.
 const MOST: usize = 256;
@@ -31,7 +31,7 @@ const MOST: usize = 256;
 const MOST_NAMED: usize = 8;
 
 /// The key that distinguishes one question of a task from another: its state, its message, and since when.
-type Asking = (TaskState, String, String);
+type QuestionKey = (TaskState, String, String);
 
 /// Whether an answer came: an artifact, or a message with the end.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,7 +42,7 @@ struct AnswerArrival {
 
 impl AnswerArrival {
     /// Records an answer, unless it is empty.
-    fn note(&mut self, content: &Content) {
+    fn note(&mut self, content: &MessageContent) {
         if !content.text.trim().is_empty() || !content.others.is_empty() {
             *self = Self {
                 ever: true,
@@ -72,20 +72,20 @@ pub struct Task {
     /// When the task was last heard of, as a position in the order of reports.
     pub heard: u64,
     /// How the task is being followed.
-    pub look: Look,
+    pub look: TaskWatch,
     /// The prompt that started the task, if known.
     prompt: Option<String>,
-    parts: Parts,
+    parts: ConversationParts,
     known: VecDeque<String>,
     shown: VecDeque<String>,
     /// What was heard of it, whatever its name.
-    said: Heard,
+    said: HeardTexts,
     /// The artifacts of which something is missing.
     missing: BTreeSet<String>,
     /// Whether an answer came at any time, and since the last question.
     answers: AnswerArrival,
     /// What the last question was about, while its state lasts.
-    asks: Option<Asking>,
+    asks: Option<QuestionKey>,
     /// The name of the open question.
     open: Option<String>,
     questions: u64,
@@ -103,12 +103,12 @@ impl Task {
             is_over: false,
             ending: None,
             heard: 0,
-            look: Look::default(),
+            look: TaskWatch::default(),
             prompt: None,
-            parts: Parts::default(),
+            parts: ConversationParts::default(),
             known: VecDeque::new(),
             shown: VecDeque::new(),
-            said: Heard::default(),
+            said: HeardTexts::default(),
             missing: BTreeSet::new(),
             answers: AnswerArrival::default(),
             asks: None,
@@ -135,7 +135,7 @@ impl Task {
     }
 
     /// Applies the current state of the whole task.
-    pub fn takes(&mut self, task: read::Task, cx: &mut Cx<'_>) {
+    pub fn takes(&mut self, task: messages::Task, cx: &mut Cx<'_>) {
         if self.is_over {
             return;
         }
@@ -185,7 +185,7 @@ impl Task {
     }
 
     /// Announces the agent's messages after the last known one, except the final message.
-    fn missed(&mut self, history: &[TaskMessage], status: &Status, cx: &mut Cx<'_>) {
+    fn missed(&mut self, history: &[TaskMessage], status: &TaskStatus, cx: &mut Cx<'_>) {
         let is_known =
             |message: &TaskMessage| !message.id.is_empty() && self.known.contains(&message.id);
         let Some(at) = history.iter().rposition(is_known) else {
@@ -238,7 +238,7 @@ impl Task {
     }
 
     /// Announces the names of the non-text parts, once.
-    fn shows(&mut self, id: &str, content: &Content, more: bool, out: &mut Vec<Out>) {
+    fn shows(&mut self, id: &str, content: &MessageContent, more: bool, out: &mut Vec<Out>) {
         let told = self.shown.contains(&id.to_owned());
         if content.others.is_empty() || told && !more {
             return;
@@ -261,12 +261,12 @@ impl Task {
     }
 
     /// Applies the new status.
-    pub fn status(&mut self, status: Status, cx: &mut Cx<'_>) {
+    pub fn status(&mut self, status: TaskStatus, cx: &mut Cx<'_>) {
         if self.is_over || self.ending.is_some() {
             return;
         }
         self.turn(cx);
-        let Status { state, message, at } = status;
+        let TaskStatus { state, message, at } = status;
         if let Some(message) = &message {
             remember(&mut self.known, &message.id);
         }
@@ -352,7 +352,7 @@ impl Task {
         let (turn, teller) = self.turn(cx);
         let question = match state {
             TaskState::AuthRequired => {
-                let (handoff, question) = asking::sign_in(&name, message, &words);
+                let (handoff, question) = questions::sign_in(&name, message, &words);
                 turn.worded(Event::HandoffRequested(handoff), teller, cx);
                 question
             }
@@ -363,7 +363,7 @@ impl Task {
             | TaskState::Failed
             | TaskState::Canceled
             | TaskState::Rejected
-            | TaskState::Unknown => asking::question(&name, message, &words),
+            | TaskState::Unknown => questions::question(&name, message, &words),
         };
         turn.clarify(question, false, teller, cx);
     }
@@ -426,8 +426,8 @@ impl Task {
             return;
         };
         let how = match turn.stopping {
-            true => Over::Stopped,
-            false => Over::TakenBack,
+            true => QuestionEnd::Stopped,
+            false => QuestionEnd::TakenBack,
         };
         turn.close(how, &mut self.teller, cx);
         turn.end(end);
@@ -458,11 +458,11 @@ impl Task {
     }
 
     /// Announces what the whole task has and was not heard, whatever it is named now.
-    pub(super) fn completes(&mut self, task: read::Task, cx: &mut Cx<'_>) {
+    pub(super) fn completes(&mut self, task: messages::Task, cx: &mut Cx<'_>) {
         for mut artifact in task.artifacts {
             self.answers.note(&artifact.content);
             if !self.parts.knows(&artifact.id) {
-                let Content { text, others, .. } = &mut artifact.content;
+                let MessageContent { text, others, .. } = &mut artifact.content;
                 *text = self.said.rest(text).to_owned();
                 if self.shown.contains(&given(others)) {
                     others.clear();
@@ -496,14 +496,14 @@ impl Task {
 /// Returns a name for the text of a message, distinct from artifact names.
 fn said_id(message: &TaskMessage) -> String {
     match message.id.is_empty() {
-        true => written::id("said ", &message.content.text),
+        true => event_writer::id("said ", &message.content.text),
         false => format!("said {}", message.id),
     }
 }
 
 /// Returns a name for a set of non-text parts, distinct from artifact names.
 fn given(others: &[String]) -> String {
-    written::id("given ", &others.join("\n"))
+    event_writer::id("given ", &others.join("\n"))
 }
 
 /// Remembers a name, dropping the oldest when there are too many.

@@ -15,7 +15,7 @@
 //!
 //! The manifest is at `/.well-known/aaep-manifest.json`, regardless of the base.
 
-use super::ways::Route;
+use super::producer_routes::ProducerRoute;
 use crate::Carrier;
 use crate::link;
 use crate::link::{Address, Body, HttpCall, Stream, Subprotocol, WebSocketTerms};
@@ -124,11 +124,13 @@ impl Addresses {
     }
 
     /// Returns the link's form of a way.
-    pub(super) fn way(&self, way: Route) -> link::Way {
+    pub(super) fn way(&self, way: ProducerRoute) -> link::Way {
         match (way, &self.socket) {
-            (Route::WebSocket, Some(socket)) => link::Way::WebSocket(socket.clone()),
-            (Route::WebSocket, None) => link::Way::WebSocket(self.handshake("ws")),
-            (Route::EventStream | Route::PlainPair, _) => link::Way::EventStream(self.events()),
+            (ProducerRoute::WebSocket, Some(socket)) => link::Way::WebSocket(socket.clone()),
+            (ProducerRoute::WebSocket, None) => link::Way::WebSocket(self.handshake("ws")),
+            (ProducerRoute::EventStream | ProducerRoute::PlainPair, _) => {
+                link::Way::EventStream(self.events())
+            }
         }
     }
 
@@ -256,7 +258,7 @@ mod tests {
             let tell = addresses.tell("{}".to_owned());
             assert_eq!(tell.path, format!("{base}/aaep/v1/replies"), "{given}");
             assert_eq!(
-                addresses.way(Route::WebSocket),
+                addresses.way(ProducerRoute::WebSocket),
                 link::Way::WebSocket(format!("{base}/aaep/v1/ws")),
                 "{given}"
             );
@@ -275,7 +277,7 @@ mod tests {
         let tell = addresses.tell("{}".to_owned());
         assert_eq!(tell.path, "/my/prefix/replies");
         assert_eq!(
-            addresses.way(Route::WebSocket),
+            addresses.way(ProducerRoute::WebSocket),
             link::Way::WebSocket("/my/prefix/ws".to_owned())
         );
         let usual = addresses.subscription("sub_1", None, false);
@@ -319,11 +321,11 @@ mod tests {
             assert!(addresses.takes_query());
             assert_eq!(addresses.shown(), socket);
             assert_eq!(
-                addresses.way(Route::WebSocket),
+                addresses.way(ProducerRoute::WebSocket),
                 link::Way::WebSocket(socket.to_owned())
             );
             assert_eq!(
-                addresses.way(Route::PlainPair),
+                addresses.way(ProducerRoute::PlainPair),
                 link::Way::EventStream(format!("{base}/events"))
             );
         }

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: the terms asked for and honoured, announced once if they differ; renegotiation (5.7); a stream
 //! that exceeds its rate (5.6.2); the producer's end of the subscription. Not here: reaching the agreement
-//! (`handshake`), the single terms (`terms`).
+//! (`subscription`), the single terms (`terms`).
 
 use crate::Cx;
 use std::collections::VecDeque;

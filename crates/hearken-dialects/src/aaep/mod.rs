@@ -13,23 +13,23 @@
 //! On a bidirectional connection, the request is the first message after `Connected`, and the consent the first message
 //! that arrives; a producer that sends events instead has no handshake.
 //!
-//! The folder: `bridged` (a producer that is a bridge), `handshake` (from the first request to the consent), `agreement` (the agreement, and whether it is
-//! kept), `terms` (the terms to ask for), `refusal`, `proof`, `prompts` (prompts to the agent), `ways` (which way is
-//! tried next), `lines` (JSON-RPC in a program's lines), `addresses` (where a producer serves what).
+//! The folder: `bridge_reports` (a producer that is a bridge), `subscription` (from the first request to the consent), `agreement` (the agreement, and whether it is
+//! kept), `terms` (the terms to ask for), `refusal`, `proof`, `prompts` (prompts to the agent), `producer_routes` (which way is
+//! tried next), `program_lines` (JSON-RPC in a program's lines), `addresses` (where a producer serves what).
 
 mod addresses;
 mod agreement;
-mod bridged;
-mod handshake;
-mod lines;
+mod bridge_reports;
+mod producer_routes;
+mod program_lines;
 mod prompts;
 mod proof;
 mod refusal;
-mod returning;
+mod returned_producer;
+mod subscription;
 mod terms;
-mod ways;
 
-use crate::{Cx, Down};
+use crate::{ConnectionLoss, Cx};
 use std::collections::BTreeSet;
 use std::time::Duration;
 #[cfg(test)]
@@ -41,21 +41,21 @@ use crate::protocol::{
     Capabilities, KeyRing, Manifest, RecordedReply, Reply, SignatureFault, object,
 };
 
-use super::rpc::{self, RpcMessage, Text};
+use super::rpc::{self, RpcKind, RpcMessage};
 use super::{
-    Carrier, Connection, Dialect, Foreign, Numbers, Out, QuestionsStanding, Recognised, Start,
-    Terms, WhenLeft, Wish, bare,
+    Carrier, Connection, Dialect, ForeignFormat, Numbers, Out, QuestionsStanding, Recognition,
+    Start, Terms, WhenLeft, Wish, bare,
 };
 pub use addresses::{Addresses, WEBSOCKET};
 
 use agreement::Agreement;
-use bridged::Bridged;
-use lines::{ProgramLine, WritingStyle};
+use bridge_reports::BridgeState;
+pub(super) use producer_routes::is_of_the_way;
+use producer_routes::{ProducerRoute, Search};
+use program_lines::{ProgramLine, WritingStyle};
 use prompts::Prompts;
-use returning::Returning;
+use returned_producer::ReturnedProducer;
 use terms::Difference;
-pub(super) use ways::is_of_the_way;
-use ways::{Route, Search};
 
 /// How many answers to the other side's requests may wait to be written: when that many are queued, the queue itself
 /// answers a liveness check.
@@ -137,9 +137,9 @@ pub(super) struct Aaep {
     /// The prompts to the agent.
     prompts: Prompts,
     /// Whether the producer that is back is the one that asked.
-    returning: Returning,
+    returning: ReturnedProducer,
     /// What is known of a producer that is a bridge.
-    bridged: Bridged,
+    bridged: BridgeState,
 }
 
 impl Aaep {
@@ -174,12 +174,12 @@ impl Aaep {
         let (at, way) = match carrier {
             Carrier::OneWay | Carrier::Requests | Carrier::Broker => (Handshakes::Nowhere, None),
             // A healthy server's first event may be as late here as with a handshake.
-            Carrier::EventStream if plain => (Handshakes::Nowhere, Some(Route::PlainPair)),
+            Carrier::EventStream if plain => (Handshakes::Nowhere, Some(ProducerRoute::PlainPair)),
             Carrier::WebSocket | Carrier::Socket | Carrier::Lines if plain => {
                 (Handshakes::Nowhere, None)
             }
-            Carrier::EventStream => (Handshakes::Beside, Some(Route::EventStream)),
-            Carrier::WebSocket => (Handshakes::Inside, Some(Route::WebSocket)),
+            Carrier::EventStream => (Handshakes::Beside, Some(ProducerRoute::EventStream)),
+            Carrier::WebSocket => (Handshakes::Inside, Some(ProducerRoute::WebSocket)),
             Carrier::Socket | Carrier::Lines => (Handshakes::Inside, None),
         };
         Self {
@@ -203,8 +203,8 @@ impl Aaep {
             terms_told: Vec::new(),
             way_told: None,
             prompts: Prompts::at(prompts_at),
-            returning: Returning::default(),
-            bridged: Bridged::default(),
+            returning: ReturnedProducer::default(),
+            bridged: BridgeState::default(),
         }
     }
 
@@ -366,16 +366,16 @@ impl Dialect for Aaep {
         }
     }
 
-    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+    fn on_down(&mut self, down: ConnectionLoss<'_>, cx: &mut Cx<'_>) {
         self.up = false;
         self.bridge_gone(cx.out);
         match down {
-            Down::Lost(fault) => {
+            ConnectionLoss::Lost(fault) => {
                 self.note_lost();
                 self.loosen(fault, cx.out);
             }
-            Down::Failed(fault) => self.other_way_after(fault, cx.out),
-            Down::Ended => {}
+            ConnectionLoss::Failed(fault) => self.other_way_after(fault, cx.out),
+            ConnectionLoss::Ended => {}
         }
     }
 
@@ -479,20 +479,21 @@ fn random(state: &mut u64) -> u64 {
 }
 
 /// Returns whether a text is AAEP's: by its context or its type, bare or in a JSON-RPC envelope.
-pub(super) fn recognise(text: &str) -> Recognised {
-    let is_ours = |text: &str| object(text).is_some_and(|map| Foreign::of_object(&map).is_none());
+pub(super) fn recognise(text: &str) -> Recognition {
+    let is_ours =
+        |text: &str| object(text).is_some_and(|map| ForeignFormat::of_object(&map).is_none());
     let surely = match rpc::read(text) {
-        Text::Rpc(RpcMessage::Request { method, .. } | RpcMessage::Notification { method, .. }) => {
-            method.starts_with("aaep.")
-        }
-        Text::Rpc(RpcMessage::Result { result, .. }) => is_ours(&result),
-        Text::Rpc(RpcMessage::Error { .. } | RpcMessage::Nothing) | Text::Other => false,
-        Text::Object => is_ours(text),
+        RpcKind::Rpc(
+            RpcMessage::Request { method, .. } | RpcMessage::Notification { method, .. },
+        ) => method.starts_with("aaep."),
+        RpcKind::Rpc(RpcMessage::Result { result, .. }) => is_ours(&result),
+        RpcKind::Rpc(RpcMessage::Error { .. } | RpcMessage::Nothing) | RpcKind::Other => false,
+        RpcKind::Object => is_ours(text),
     };
     if surely {
-        Recognised::Surely
+        Recognition::Surely
     } else {
-        Recognised::No
+        Recognition::No
     }
 }
 

@@ -1,10 +1,10 @@
 //! Whether a producer is believed to be the agent that it claims to be (10.4).
 //!
 //! Responsibilities: checking a manifest with the person's keys, and when the result decides. Not here: the signatures
-//! themselves (`protocol`), the consequences of a doubt (`handshake`).
+//! themselves (`protocol`), the consequences of a doubt (`subscription`).
 
 use crate::link::Phrase;
-use crate::protocol::{Accepted, Claim, Manifest, SignatureFault};
+use crate::protocol::{Claim, Manifest, SignatureFault, SubscriptionConsent};
 
 use super::Aaep;
 
@@ -30,7 +30,7 @@ impl Aaep {
     /// Why the consent is not believed.
     pub(super) fn believe(
         &self,
-        accepted: &Accepted,
+        accepted: &SubscriptionConsent,
         manifest: Option<Manifest>,
         proof: Result<(), SignatureFault>,
         transport: Option<&str>,

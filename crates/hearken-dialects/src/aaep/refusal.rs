@@ -1,12 +1,12 @@
 //! Refusals: by a producer that accepts no subscription, and of a subscription that this program cannot use.
 //!
 //! Responsibilities: each reason with its remedy as a phrase, when to ask again, ending the attempt. Not here: the
-//! requests (`handshake`), proof (`proof`).
+//! requests (`subscription`), proof (`proof`).
 
 use crate::link::{Fault, Phrase, PhraseArg};
-use crate::protocol::{Rejected, RejectionCode, SignatureFault, subscription_close};
+use crate::protocol::{RejectionCode, SignatureFault, SubscriptionRejection, subscription_close};
 
-use super::ways::Failing;
+use super::producer_routes::WayFailure;
 use super::{Aaep, Handshake, Handshakes, Out, tell};
 
 impl Aaep {
@@ -52,12 +52,12 @@ impl Aaep {
 
     pub(super) fn rejected(
         &mut self,
-        rejected: &Rejected,
+        rejected: &SubscriptionRejection,
         header: Option<u64>,
         out: &mut Vec<Out>,
     ) {
         let of_the_way = rejected.code == RejectionCode::TransportUnavailable;
-        if of_the_way && self.other_way(Failing::Unavailable, out) {
+        if of_the_way && self.other_way(WayFailure::Unavailable, out) {
             return;
         }
         let retry_after = rejected.retry_after.or(header);
@@ -88,7 +88,11 @@ impl Aaep {
 
     /// Drops one requested extension if a producer cannot tell apart two that share a prefix (7.3.1); returns `false`
     /// if none can be dropped.
-    pub(super) fn leave_out(&mut self, rejected: &Rejected, out: &mut Vec<Out>) -> bool {
+    pub(super) fn leave_out(
+        &mut self,
+        rejected: &SubscriptionRejection,
+        out: &mut Vec<Out>,
+    ) -> bool {
         let asked = self.extensions();
         if rejected.code != RejectionCode::CapabilitiesIncompatible || asked.len() < 2 {
             return false;

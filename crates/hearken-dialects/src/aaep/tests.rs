@@ -277,32 +277,32 @@ fn where_hands_are_shaken_is_a_matter_of_the_carrier_and_of_the_person() {
 #[test]
 fn aaep_is_known_by_its_context_or_type_and_never_by_a_mere_type() {
     for (text, sign) in [
-        (EVENT, Recognised::Surely),
+        (EVENT, Recognition::Surely),
         (
             r#"{"@context":"https://aaep-protocol.org/context/v1","type":"x"}"#,
-            Recognised::Surely,
+            Recognition::Surely,
         ),
-        (r#"{"type":"subscription.accepted"}"#, Recognised::Surely),
+        (r#"{"type":"subscription.accepted"}"#, Recognition::Surely),
         (
             r#"{"jsonrpc":"2.0","method":"aaep.event","params":{}}"#,
-            Recognised::Surely,
+            Recognition::Surely,
         ),
         (
             r#"{"jsonrpc":"2.0","id":1,"result":{"type":"subscription.accepted"}}"#,
-            Recognised::Surely,
+            Recognition::Surely,
         ),
         (
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"?"}}"#,
-            Recognised::No,
+            Recognition::No,
         ),
         (
             r#"{"jsonrpc":"2.0","method":"session/update","params":{}}"#,
-            Recognised::No,
+            Recognition::No,
         ),
-        (r#"{"type":"result","session_id":"s"}"#, Recognised::No),
-        (r#"{"type":"agent.state.changed"}"#, Recognised::No),
-        ("Loading the model", Recognised::No),
-        ("<html>", Recognised::No),
+        (r#"{"type":"result","session_id":"s"}"#, Recognition::No),
+        (r#"{"type":"agent.state.changed"}"#, Recognition::No),
+        ("Loading the model", Recognition::No),
+        ("<html>", Recognition::No),
     ] {
         assert_eq!(recognise(text), sign, "{text}");
     }

@@ -5,11 +5,11 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::event_writer::{self, cut};
 use crate::protocol::object;
-use crate::written::{self, cut};
 
-use super::earlier::Keeps;
-use super::signing::WayIn;
+use super::earlier_conversation::ConversationAbilities;
+use super::sign_in::WayIn;
 use crate::kit::members::text;
 
 /// The protocol version that we speak.
@@ -23,11 +23,11 @@ pub struct Greeting {
     /// The version that it wants to speak.
     pub version: u64,
     /// The agent that events are written for.
-    pub agent: written::Agent,
+    pub agent: event_writer::EventAgent,
     /// Its ways to sign in.
     pub ways_in: Vec<WayIn>,
     /// What it keeps of earlier conversations.
-    pub keeps: Keeps,
+    pub keeps: ConversationAbilities,
 }
 
 /// Returns whether a result is the answer to our greeting.
@@ -67,12 +67,14 @@ impl Greeting {
                 .get("protocolVersion")
                 .and_then(Value::as_u64)
                 .unwrap_or_default(),
-            agent: written::Agent {
+            agent: event_writer::EventAgent {
                 id: named(id),
                 name: named(name),
                 model: None,
             },
-            keeps: Keeps::read(map.get("agentCapabilities").and_then(Value::as_object)),
+            keeps: ConversationAbilities::read(
+                map.get("agentCapabilities").and_then(Value::as_object),
+            ),
             ways_in: WayIn::read(map),
         }
     }

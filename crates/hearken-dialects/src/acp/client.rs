@@ -1,7 +1,7 @@
 //! The client of one agent: it greets, opens a conversation, prompts, stops, and returns the person's decisions.
 //!
 //! Responsibilities: which message is sent when and under which id, and what the answer to it means. Not here: what
-//! becomes of a turn (`turn`), what messages say (`read`).
+//! becomes of a turn (`turn`), what messages say (`messages`).
 //!
 //! # Mental model
 //! One agent, one conversation, one turn at a time. A prompt given before the conversation is open, or during a turn,
@@ -17,31 +17,31 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::event_writer::{self, EventWriter};
 use crate::link::{Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
-use crate::rpc::{self, Id, PendingRequests, RpcMessage, Text};
-use crate::written::{self, Writer};
+use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
-    Carrier, Connection, Dialect, Down, Earlier, Foreign, NoEvent, Numbers, Offered, Out, Start,
-    WhenLeft, Wish,
+    Carrier, Connection, ConnectionLoss, ConversationToContinue, Dialect, ForeignFormat, NoEvent,
+    Numbers, OfferedCommand, Out, Start, WhenLeft, Wish,
 };
 
 use super::agent;
-use super::changing::Changing;
-use super::earlier::{Keeps, ResumeStage};
-use super::forms::Elicited;
+use super::agent_quirks;
+use super::earlier_conversation::{ConversationAbilities, ResumeStage};
+use super::forms::WaitingForm;
+use super::messages::{self};
 use super::mode::ModeWatch;
-use super::own_form;
-use super::read::{self};
 use super::review;
+use super::setting_changes::SettingQuestion;
 use super::settings::AgentSettings;
-use super::signing::{Signing, WayIn};
+use super::sign_in::{Signing, WayIn};
 use crate::kit::call;
 use crate::kit::members::text;
 use crate::kit::options;
-use crate::kit::permission::{Permission, Sending};
+use crate::kit::permission::{Permission, SentAnswer};
 use crate::kit::turn::{EventContext, LeftCalls, Turn};
-use crate::kit::update::Update;
+use crate::kit::turn_updates::Update;
 
 /// The name of this dialect.
 pub(super) const NAME: &str = "acp";
@@ -106,15 +106,15 @@ pub struct Acp {
     pub(super) signing_id: u64,
     pub(super) settings: AgentSettings,
     pub(super) mode: ModeWatch,
-    pub(super) changing: Option<Changing>,
-    pub(super) commands: Vec<Offered>,
-    pub(super) elicited: Vec<Elicited>,
+    pub(super) changing: Option<SettingQuestion>,
+    pub(super) commands: Vec<OfferedCommand>,
+    pub(super) elicited: Vec<WaitingForm>,
     /// The addresses that the person wanted to open: the agent's ids, with the hosts.
     pub(super) opened: VecDeque<(String, String)>,
     /// Which conversation the person wants to continue.
-    pub(super) wanted: Earlier,
+    pub(super) wanted: ConversationToContinue,
     /// What the agent keeps of earlier conversations.
-    pub(super) keeps: Keeps,
+    pub(super) keeps: ConversationAbilities,
     pub(super) earlier: ResumeStage,
     pub(super) turn: Option<Turn>,
     pub(super) held: VecDeque<String>,
@@ -128,7 +128,7 @@ pub struct Acp {
 impl Acp {
     /// Creates the client of an agent.
     pub fn new(start: Start) -> Self {
-        let agent = written::Agent {
+        let agent = event_writer::EventAgent {
             id: "agent".to_owned(),
             name: "agent".to_owned(),
             model: None,
@@ -137,7 +137,7 @@ impl Acp {
         Self {
             numbers: start.numbers,
             teller: EventContext {
-                writer: Writer::new(NAME, agent, start.seed),
+                writer: EventWriter::new(NAME, agent, start.seed),
                 words: start.words,
                 folder: start.folder,
                 answerable: !listens,
@@ -157,7 +157,7 @@ impl Acp {
             elicited: Vec::new(),
             opened: VecDeque::new(),
             wanted: start.earlier,
-            keeps: Keeps::default(),
+            keeps: ConversationAbilities::default(),
             earlier: ResumeStage::Idle,
             turn: None,
             held: start.prompt.into_iter().collect(),
@@ -196,29 +196,31 @@ impl Acp {
 
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         match rpc::read(frame) {
-            Text::Rpc(RpcMessage::Notification { method, params }) => {
+            RpcKind::Rpc(RpcMessage::Notification { method, params }) => {
                 self.notified(&method, &rpc::members(params.as_deref()), cx);
             }
-            Text::Rpc(RpcMessage::Request { id, method, params }) => {
+            RpcKind::Rpc(RpcMessage::Request { id, method, params }) => {
                 self.requested(&id, &method, &rpc::members(params.as_deref()), cx);
             }
-            Text::Rpc(RpcMessage::Result { id, result }) => {
+            RpcKind::Rpc(RpcMessage::Result { id, result }) => {
                 let what = self.asked.answered(id.as_ref());
                 self.granted(what, &rpc::members(Some(&result)), cx);
             }
-            Text::Rpc(RpcMessage::Error { id, code, message }) => {
+            RpcKind::Rpc(RpcMessage::Error { id, code, message }) => {
                 match self.asked.answered(id.as_ref()) {
                     Some(what) => self.refused(what, code, &message, cx),
                     None => self.complained(code, &message, cx.out),
                 }
             }
-            Text::Rpc(RpcMessage::Nothing) => cx
+            RpcKind::Rpc(RpcMessage::Nothing) => cx
                 .out
-                .push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc), 1)),
-            Text::Object => cx
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::JsonRpc), 1)),
+            RpcKind::Object => cx
                 .out
-                .push(Out::Unread(NoEvent::Foreign(Foreign::Untyped), 1)),
-            Text::Other => cx.out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Untyped), 1)),
+            RpcKind::Other => cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Text), 1)),
         }
     }
 
@@ -238,7 +240,7 @@ impl Acp {
         if let Some(review) = update.and_then(review::review) {
             return self.reviewed(review, cx.out);
         }
-        let update = read::update(params, self.mode.known());
+        let update = messages::update(params, self.mode.known());
         if self.said_before(&update) {
             return;
         }
@@ -253,7 +255,7 @@ impl Acp {
             }
             Update::Mode(mode) => self.in_mode(&mode, cx.out),
             Update::Options(options) => self.has_options(&options, cx.out),
-            Update::Unknown(kind) if read::is_of_version_2(&kind) => {
+            Update::Unknown(kind) if messages::is_of_version_2(&kind) => {
                 if self.notes(VERSION_2) {
                     cx.out.push(Out::Tell(Phrase::new("acp.mixed")));
                 }
@@ -298,7 +300,7 @@ impl Acp {
         }
         let call = params.get("toolCall").and_then(Value::as_object);
         let known = self.mode.known();
-        let Some(news) = call.and_then(|call| own_form::call(call, known)) else {
+        let Some(news) = call.and_then(|call| agent_quirks::call(call, known)) else {
             // Without a call, it is unclear what would be allowed.
             self.send(
                 rpc::error(id, rpc::INTERNAL, "there is no tool call in it"),
@@ -385,7 +387,7 @@ impl Acp {
         if self.unknown.len() >= MOST_UNKNOWN && !self.unknown.contains(kind) {
             return false;
         }
-        self.unknown.insert(written::cut(kind, 200))
+        self.unknown.insert(event_writer::cut(kind, 200))
     }
 
     fn not_known(&mut self, kind: &str, out: &mut Vec<Out>) {
@@ -417,7 +419,7 @@ impl Dialect for Acp {
         self.replied(request, outcome, cx);
     }
 
-    fn on_down(&mut self, _: Down<'_>, cx: &mut Cx<'_>) {
+    fn on_down(&mut self, _: ConnectionLoss<'_>, cx: &mut Cx<'_>) {
         self.gone(cx);
     }
 
@@ -447,7 +449,7 @@ impl Dialect for Acp {
             let choice = permission.offered.iter().find(|it| it.decision == decision);
             let choice = choice.cloned()?;
             let frame = permission.selected(&choice);
-            permission.sending = Some(Sending {
+            permission.sending = Some(SentAnswer {
                 request,
                 allows: choice.allows,
                 reason,
@@ -511,7 +513,7 @@ impl Dialect for Acp {
         Some(self.value_words(mode, &mode.now))
     }
 
-    fn offers(&self) -> &[Offered] {
+    fn offers(&self) -> &[OfferedCommand] {
         &self.commands
     }
 }

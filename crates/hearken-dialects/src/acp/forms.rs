@@ -10,18 +10,18 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::event_writer;
 use crate::link::{Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Response, SessionCompleted};
 use crate::rpc::{self, Id};
-use crate::written;
-use crate::{Cx, Out, Over, Words};
+use crate::{Cx, Out, QuestionEnd, SharedWording};
 
 use super::client::Acp;
-use crate::kit::address::Address;
-use crate::kit::aside::{QuestionContent, SideQuestion};
-use crate::kit::filling::{Action, AfterAnswer, Filling};
-use crate::kit::form;
+use crate::kit::form_progress::{Action, AfterAnswer, FormProgress};
+use crate::kit::form_schema;
 use crate::kit::members::text;
+use crate::kit::standalone_question::{QuestionContent, SideQuestion};
+use crate::kit::web_address::Address;
 
 /// How many may wait at a time; further ones are answered with an error.
 const MOST: usize = 16;
@@ -32,7 +32,7 @@ const LONGEST: usize = 2000;
 
 /// A request that waits for the person.
 #[derive(Debug)]
-pub(super) struct Elicited {
+pub(super) struct WaitingForm {
     id: Id,
     /// Whether it belongs to the agent's turn, and is cancelled with it.
     of_turn: bool,
@@ -44,7 +44,7 @@ pub(super) struct Elicited {
 
 #[derive(Debug)]
 enum ElicitationSubject {
-    Form(Filling),
+    Form(FormProgress),
     Open { address: Address, id: String },
 }
 
@@ -82,16 +82,16 @@ impl Acp {
         }
         let message = text(params, "message").unwrap_or_default();
         let message: Vec<&str> = message.split_whitespace().collect();
-        let message = written::cut(&message.join(" "), LONGEST);
+        let message = event_writer::cut(&message.join(" "), LONGEST);
         let schema = params.get("requestedSchema").and_then(Value::as_object);
         let (what, about) = match text(params, "mode") {
             Some("form") => {
-                let Some(parts) = schema.and_then(form::read) else {
+                let Some(parts) = schema.and_then(form_schema::read) else {
                     let why = "this form can't be asked here";
                     return refuse(self, rpc::INVALID, why, "acp.form.unread", cx.out);
                 };
                 (
-                    ElicitationSubject::Form(Filling::new(message, parts)),
+                    ElicitationSubject::Form(FormProgress::new(message, parts)),
                     "acp.form.asks",
                 )
             }
@@ -102,7 +102,7 @@ impl Acp {
                     let why = "this address can't be shown here";
                     return refuse(self, rpc::INVALID, why, "acp.url.unread", cx.out);
                 };
-                let id = written::cut(id, LONGEST);
+                let id = event_writer::cut(id, LONGEST);
                 (ElicitationSubject::Open { address, id }, "acp.url.asks")
             }
             Some(_) | None => {
@@ -115,7 +115,7 @@ impl Acp {
         let mut aside = SideQuestion::begin("elicitation", &conversation, about, teller, cx);
         let asks = what.asks(&teller.words);
         aside.ask(asks, teller, cx);
-        self.elicited.push(Elicited {
+        self.elicited.push(WaitingForm {
             id: id.clone(),
             of_turn,
             aside,
@@ -179,7 +179,7 @@ impl Acp {
 
     /// Handles the delivery of an answer to the agent.
     pub(super) fn filled_in_went(&mut self, request: u64, went: bool, cx: &mut Cx<'_>) {
-        let sent = |it: &mut Elicited| it.aside.went(request);
+        let sent = |it: &mut WaitingForm| it.aside.went(request);
         let Some(at) = self.elicited.iter_mut().position(sent) else {
             return;
         };
@@ -234,12 +234,12 @@ impl Acp {
 
     /// Removes a request that the agent withdraws; returns false if there is none.
     pub(super) fn took_back_elicited(&mut self, id: &Value, cx: &mut Cx<'_>) -> bool {
-        let open = |it: &Elicited| it.id.is(id) && !it.aside.is_sending();
+        let open = |it: &WaitingForm| it.id.is(id) && !it.aside.is_sending();
         let Some(at) = self.elicited.iter().position(open) else {
             return false;
         };
         let elicited = self.elicited.remove(at);
-        elicited.aside.is_over(Over::TakenBack, cx.out);
+        elicited.aside.is_over(QuestionEnd::TakenBack, cx.out);
         elicited.aside.end(&mut self.teller, cx);
         let refused = rpc::error(&elicited.id, rpc::CANCELLED, "Request cancelled");
         self.send(refused, cx.out);
@@ -249,10 +249,10 @@ impl Acp {
     /// Closes the requests of a turn that is being stopped.
     pub(super) fn cancel_elicited(&mut self, cx: &mut Cx<'_>) {
         // An answer under way is the person's, and remains valid.
-        let ends = |it: &mut Elicited| it.of_turn && !it.aside.is_sending();
-        let over: Vec<Elicited> = self.elicited.extract_if(.., ends).collect();
+        let ends = |it: &mut WaitingForm| it.of_turn && !it.aside.is_sending();
+        let over: Vec<WaitingForm> = self.elicited.extract_if(.., ends).collect();
         for elicited in over {
-            elicited.aside.is_over(Over::Stopped, cx.out);
+            elicited.aside.is_over(QuestionEnd::Stopped, cx.out);
             elicited.aside.end(&mut self.teller, cx);
             self.send(Action::Cancel.answer(&elicited.id, None), cx.out);
         }
@@ -273,7 +273,7 @@ impl Acp {
 }
 
 impl ElicitationSubject {
-    fn asks(&self, words: &Words) -> QuestionContent {
+    fn asks(&self, words: &SharedWording) -> QuestionContent {
         match self {
             Self::Form(filling) => filling.asks(words),
             Self::Open { address, .. } => address.asks(words),

@@ -13,47 +13,47 @@
 //! Turns, calls, permissions and forms are not ACP's alone: the code for them is the kit's.
 
 mod agent;
-mod along;
-mod changing;
+mod agent_quirks;
 mod client;
-mod earlier;
+mod earlier_conversation;
+mod editor_listener;
 mod forms;
-mod listened_mode;
-mod meeting;
+mod greeting;
+mod listener_mode;
+mod messages;
 mod mode;
-mod own_form;
-mod prompting;
-mod read;
+mod prompts;
 mod review;
+mod setting_changes;
 mod settings;
-mod signing;
+mod sign_in;
 #[cfg(test)]
 mod tests;
 
-pub use along::{AgentListener, Decided};
 pub use client::Acp;
+pub use editor_listener::{AgentListener, DecisionResult};
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Recognised;
-use super::rpc::{self, RpcMessage, Text};
+use super::Recognition;
+use super::rpc::{self, RpcKind, RpcMessage};
 
 /// Returns whether a text belongs to this protocol.
-pub fn recognise(text: &str) -> Recognised {
-    let Text::Rpc(message) = rpc::read(text) else {
-        return Recognised::No;
+pub fn recognise(text: &str) -> Recognition {
+    let RpcKind::Rpc(message) = rpc::read(text) else {
+        return Recognition::No;
     };
     match message {
         RpcMessage::Notification { method, .. } | RpcMessage::Request { method, .. }
             if method == "session/update" || method == "session/request_permission" =>
         {
-            Recognised::Surely
+            Recognition::Surely
         }
-        RpcMessage::Result { result, .. } if agent::is_greeting(&result) => Recognised::Surely,
+        RpcMessage::Result { result, .. } if agent::is_greeting(&result) => Recognition::Surely,
         RpcMessage::Notification { .. }
         | RpcMessage::Request { .. }
         | RpcMessage::Result { .. }
         | RpcMessage::Error { .. }
-        | RpcMessage::Nothing => Recognised::No,
+        | RpcMessage::Nothing => Recognition::No,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: what is announced about the mode at the start and when it changes, and choosing the mode that asks
 //! most where `[run] ask = "always"`. Not here: the settings themselves (`settings`), the questions that lead to a
-//! change (`changing`), what a mode asks (`kit::oversight`, `agents`).
+//! change (`setting_changes`), what a mode asks (`kit::oversight`, `agent_table`).
 //!
 //! # Mental model
 //! An agent that can't be made to ask would act on the first prompt. So where the settings want every action asked,
@@ -16,7 +16,7 @@ use crate::link::{Phrase, PhraseArg};
 use crate::{Cx, KeptMode, KnownAgent, Out};
 
 use super::client::Acp;
-use super::review::Review;
+use super::review::ReviewVerdict;
 use super::settings::Setting;
 
 /// How long an agent may take to confirm its mode: it only notes a word.
@@ -251,14 +251,14 @@ impl Acp {
     }
 
     /// Announces what the agent's own reviewer decided, where that keeps something from running.
-    pub(super) fn reviewed(&self, review: Review, out: &mut Vec<Out>) {
+    pub(super) fn reviewed(&self, review: ReviewVerdict, out: &mut Vec<Out>) {
         let agent = self.agent_name();
         let phrase = match review {
-            Review::Passes => return,
-            Review::Refused { action, reason } => {
+            ReviewVerdict::Passes => return,
+            ReviewVerdict::Refused { action, reason } => {
                 oversight::reviewer_refused(agent, &action, &reason)
             }
-            Review::Undecided { action } => Phrase::new("oversight.reviewer.undecided")
+            ReviewVerdict::Undecided { action } => Phrase::new("oversight.reviewer.undecided")
                 .with("agent", PhraseArg::Name(agent.to_owned()))
                 .with("title", PhraseArg::Agent(action)),
         };

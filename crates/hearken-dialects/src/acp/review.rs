@@ -9,15 +9,15 @@
 
 use serde_json::{Map, Value};
 
+use crate::event_writer::short;
 use crate::kit::members::text;
-use crate::written::short;
 
 /// How the ids of reviews begin.
 const REVIEW: &str = "guardian_assessment:";
 
 /// What a reviewer decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Review {
+pub enum ReviewVerdict {
     /// Nothing that keeps a call from running, or nothing yet.
     Passes,
     /// It refused an action, for a reason.
@@ -35,7 +35,7 @@ pub enum Review {
 }
 
 /// Reads an update as a review; `None` if it is anything else.
-pub fn review(update: &Map<String, Value>) -> Option<Review> {
+pub fn review(update: &Map<String, Value>) -> Option<ReviewVerdict> {
     let is_review = text(update, "toolCallId").is_some_and(|id| id.starts_with(REVIEW));
     if !is_review {
         return None;
@@ -55,12 +55,12 @@ pub fn review(update: &Map<String, Value>) -> Option<Review> {
         .find_map(|way| action.strip_prefix(way));
     let action = bare.map(str::to_owned).unwrap_or(action);
     Some(match line("Status:").as_str() {
-        "Denied" => Review::Refused {
+        "Denied" => ReviewVerdict::Refused {
             action,
             reason: line("Rationale:"),
         },
-        "Aborted" | "Timed out" => Review::Undecided { action },
-        _ => Review::Passes,
+        "Aborted" | "Timed out" => ReviewVerdict::Undecided { action },
+        _ => ReviewVerdict::Passes,
     })
 }
 
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    fn read(id: &str, said: &str) -> Option<Review> {
+    fn read(id: &str, said: &str) -> Option<ReviewVerdict> {
         let update = json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "failed",
             "content": [{"type": "content", "content": {"type": "text", "text": said}}]});
         review(update.as_object().unwrap())
@@ -83,14 +83,14 @@ mod tests {
             "Status: Denied\nAction: shell touch hello\nRisk: high\nRationale: It writes outside.";
         assert_eq!(
             read("guardian_assessment:1", said),
-            Some(Review::Refused {
+            Some(ReviewVerdict::Refused {
                 action: "touch hello".to_owned(),
                 reason: "It writes outside.".to_owned(),
             })
         );
         assert_eq!(
             read("guardian_assessment:1", "Status: Timed out"),
-            Some(Review::Undecided {
+            Some(ReviewVerdict::Undecided {
                 action: String::new()
             })
         );
@@ -100,7 +100,10 @@ mod tests {
             "",
             "Denied",
         ] {
-            assert_eq!(read("guardian_assessment:1", said), Some(Review::Passes));
+            assert_eq!(
+                read("guardian_assessment:1", said),
+                Some(ReviewVerdict::Passes)
+            );
         }
         assert_eq!(read("call_1", "Status: Denied"), None);
     }

@@ -1,7 +1,7 @@
 //! The settings of an agent's conversation: its mode, its model, and what else it offers.
 //!
 //! Responsibilities: parsing the settings, their present values, and what differs from before. Not here: changing them
-//! (`changing`).
+//! (`setting_changes`).
 //!
 //! # Mental model
 //! The protocol has two ways to say the same thing: modes, and options, one of which may be the mode. An agent that
@@ -9,7 +9,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::written::{self, cut};
+use crate::event_writer::{self, cut};
 
 use crate::kit::members::text;
 
@@ -266,7 +266,7 @@ fn name(map: &Map<String, Value>, id: &str) -> String {
 fn says(map: &Map<String, Value>) -> String {
     let text = text(map, "description").unwrap_or_default();
     let text: Vec<&str> = text.split_whitespace().collect();
-    written::cut(&text.join(" "), LONGEST_TEXT)
+    event_writer::cut(&text.join(" "), LONGEST_TEXT)
 }
 
 #[cfg(test)]

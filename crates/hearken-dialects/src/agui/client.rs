@@ -1,22 +1,22 @@
 //! The machine: routes what the link reports and what the person wants.
 //!
 //! Responsibilities: the state kept for one endpoint, and the names of its runs and messages. Not here: runs
-//! (`running`), the events in them (`hearing`), answers (`deciding`).
+//! (`runs`), the events in them (`run_events`), answers (`decisions`).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use crate::kit::ending::TurnEnd;
+use crate::event_writer::{self, EventAgent, EventWriter};
 use crate::kit::turn::{EventContext, LeftCalls, Turn};
+use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, Frame, Phrase, PhraseArg};
 use crate::protocol::Reply;
-use crate::written::{self, Agent, Writer};
-use crate::{Carrier, Connection, Cx, Dialect, Down, Out, Start, WhenLeft, Wish};
+use crate::{Carrier, Connection, ConnectionLoss, Cx, Dialect, Out, Start, WhenLeft, Wish};
 
-use super::asking::Interruption;
-use super::history::History;
 use super::interrupt::Interrupt;
-use super::shared::SharedState;
+use super::questions::Interruption;
+use super::run_history::History;
+use super::shared_state::SharedState;
 
 /// The name of this dialect.
 const NAME: &str = "agui";
@@ -27,7 +27,7 @@ const LONGEST_AGENT: usize = 64;
 
 /// What is about to be posted, or was posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Going {
+pub(super) enum RunPost {
     /// A run for this prompt of the person.
     Prompt(String),
     /// The run that resumes with the answers; with the number of the person's last answer and the name of its question,
@@ -54,7 +54,7 @@ pub(super) enum ConnectionPhase {
 
 /// The arguments of a call, as they arrive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Gathered {
+pub(super) struct CallArguments {
     pub(super) given: String,
     /// Whether all of them arrived.
     pub(super) is_whole: bool,
@@ -79,8 +79,8 @@ pub struct Agui {
     pub(super) line: ConnectionPhase,
     /// When to stop waiting for the stream of a finished run to end.
     pub(super) closes: Option<Duration>,
-    pub(super) going: Option<Going>,
-    pub(super) sent: Option<Going>,
+    pub(super) going: Option<RunPost>,
+    pub(super) sent: Option<RunPost>,
     /// The name of the last message sent.
     pub(super) asked_as: String,
     pub(super) held: VecDeque<String>,
@@ -92,10 +92,10 @@ pub struct Agui {
     /// The message being written, and whether it is the agent's.
     pub(super) message: Option<(String, bool)>,
     pub(super) call: Option<String>,
-    pub(super) calls: BTreeMap<String, Gathered>,
+    pub(super) calls: BTreeMap<String, CallArguments>,
     pub(super) unknown: BTreeSet<String>,
     /// The generator of names for messages and runs.
-    names: Writer,
+    names: EventWriter,
 }
 
 impl Agui {
@@ -104,13 +104,13 @@ impl Agui {
         let listens = start.carrier != Carrier::EventStream;
         let called = start.path.trim_end_matches('/').rsplit('/').next();
         let called = called.filter(|name| !name.is_empty() && *name != "agent");
-        let agent = Agent {
-            id: written::id("agui_", &start.path),
-            name: written::cut(called.unwrap_or(AGENT), LONGEST_AGENT),
+        let agent = EventAgent {
+            id: event_writer::id("agui_", &start.path),
+            name: event_writer::cut(called.unwrap_or(AGENT), LONGEST_AGENT),
             model: None,
         };
         let teller = EventContext {
-            writer: Writer::new(NAME, agent.clone(), start.seed),
+            writer: EventWriter::new(NAME, agent.clone(), start.seed),
             words: start.words,
             folder: String::new(),
             answerable: !listens,
@@ -128,7 +128,7 @@ impl Agui {
             turn: None,
             line: ConnectionPhase::Soon,
             closes: None,
-            going: start.prompt.map(Going::Prompt),
+            going: start.prompt.map(RunPost::Prompt),
             sent: None,
             asked_as: String::new(),
             held: VecDeque::new(),
@@ -139,7 +139,7 @@ impl Agui {
             call: None,
             calls: BTreeMap::new(),
             unknown: BTreeSet::new(),
-            names: Writer::new(NAME, agent, start.seed ^ 0x5851_f42d_4c95_7f2d),
+            names: EventWriter::new(NAME, agent, start.seed ^ 0x5851_f42d_4c95_7f2d),
         };
         agui.thread = agui.fresh();
         agui
@@ -168,7 +168,7 @@ impl Agui {
     /// Handles the end of the link: nothing more can be posted.
     fn gone(&mut self, fault: &Fault, cx: &mut Cx<'_>) {
         self.is_over = true;
-        let unsent = self.held.len() + usize::from(matches!(self.going, Some(Going::Prompt(_))));
+        let unsent = self.held.len() + usize::from(matches!(self.going, Some(RunPost::Prompt(_))));
         self.going = None;
         self.held.clear();
         self.is_lost(fault, cx);
@@ -198,11 +198,11 @@ impl Dialect for Agui {
         self.is_whole(cx);
     }
 
-    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+    fn on_down(&mut self, down: ConnectionLoss<'_>, cx: &mut Cx<'_>) {
         match down {
-            Down::Lost(fault) => self.is_lost(fault, cx),
-            Down::Failed(fault) => self.gone(fault, cx),
-            Down::Ended => self.gone(&Fault::Closed, cx),
+            ConnectionLoss::Lost(fault) => self.is_lost(fault, cx),
+            ConnectionLoss::Failed(fault) => self.gone(fault, cx),
+            ConnectionLoss::Ended => self.gone(&Fault::Closed, cx),
         }
     }
 

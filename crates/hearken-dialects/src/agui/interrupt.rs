@@ -1,7 +1,7 @@
 //! What an interrupt wants from the person, read from its shape.
 //!
 //! Responsibilities: which kind of question an interrupt is, and how its answer is written. Not here: asking
-//! (`asking`), when to ask (`deciding`).
+//! (`questions`), when to ask (`decisions`).
 //!
 //! Mental model: the answer has the form that the interrupt states: its schema, or, without one, the protocol's default
 //! for its reason. LangGraph's own interrupts state no schema; those of its approval middleware are recognised by their
@@ -10,12 +10,12 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::kit::filling::Filling;
-use crate::kit::form::{self, FormKind, FormPart};
+use crate::event_writer::cut;
+use crate::kit::form_progress::FormProgress;
+use crate::kit::form_schema::{self, FormKind, FormPart};
 use crate::kit::members::text;
-use crate::written::cut;
 
-use super::read::plain;
+use super::messages::plain;
 
 /// How many actions one interrupt may ask permission for.
 const MOST_ACTIONS: usize = 32;
@@ -36,7 +36,7 @@ pub struct Interrupt {
     /// The time by which it must be answered.
     pub expires: Option<Timestamp>,
     /// What it wants, in order.
-    pub wants: Vec<Wants>,
+    pub wants: Vec<InterruptRequest>,
     /// How its answers are combined.
     pub shape: AnswerShape,
 }
@@ -52,13 +52,13 @@ pub enum AnswerShape {
 
 /// One thing that an interrupt wants.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Wants {
+pub enum InterruptRequest {
     /// Permission for something.
-    Consent(Consent),
+    Consent(PermissionRequest),
     /// One value.
     Value(Box<FormPart>),
     /// A form.
-    Form(Box<Filling>),
+    Form(Box<FormProgress>),
     /// Free text.
     Words,
     /// A form that cannot be asked part by part: an answer in JSON.
@@ -67,9 +67,9 @@ pub enum Wants {
 
 /// A request for permission, and how its answer is written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Consent {
+pub struct PermissionRequest {
     /// The form of the answer.
-    pub writes: Writes,
+    pub writes: DecisionStyle,
     /// The tool, if the interrupt names it.
     pub tool: Option<String>,
     /// The arguments for the tool.
@@ -84,7 +84,7 @@ pub struct Consent {
 
 /// How a decision is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Writes {
+pub enum DecisionStyle {
     /// `true` or `false`.
     Plain,
     /// `{"approved": …}`, with a reason if accepted.
@@ -96,7 +96,7 @@ pub enum Writes {
     Decision,
 }
 
-impl Writes {
+impl DecisionStyle {
     /// Encodes a decision.
     pub fn write(self, allows: bool, reason: Option<&str>) -> Value {
         let reason = reason.filter(|reason| !reason.trim().is_empty() && !allows);
@@ -195,9 +195,9 @@ fn said_of(value: &Value) -> String {
     }
 }
 
-fn by_reason(reason: &str, is_for_call: bool) -> Wants {
+fn by_reason(reason: &str, is_for_call: bool) -> InterruptRequest {
     let consent = |writes| {
-        Wants::Consent(Consent {
+        InterruptRequest::Consent(PermissionRequest {
             writes,
             tool: None,
             given: None,
@@ -207,15 +207,15 @@ fn by_reason(reason: &str, is_for_call: bool) -> Wants {
         })
     };
     match reason {
-        "tool_call" if is_for_call => consent(Writes::Approved { reason: false }),
-        "confirmation" => consent(Writes::Plain),
-        _ => Wants::Words,
+        "tool_call" if is_for_call => consent(DecisionStyle::Approved { reason: false }),
+        "confirmation" => consent(DecisionStyle::Plain),
+        _ => InterruptRequest::Words,
     }
 }
 
-fn by_schema(schema: &Map<String, Value>, reason: &str, message: &str) -> Wants {
+fn by_schema(schema: &Map<String, Value>, reason: &str, message: &str) -> InterruptRequest {
     let consent = |writes| {
-        Wants::Consent(Consent {
+        InterruptRequest::Consent(PermissionRequest {
             writes,
             tool: None,
             given: None,
@@ -226,24 +226,24 @@ fn by_schema(schema: &Map<String, Value>, reason: &str, message: &str) -> Wants 
     };
     let kind = text(schema, "type");
     if kind == Some("boolean") && matches!(reason, "tool_call" | "confirmation") {
-        return consent(Writes::Plain);
+        return consent(DecisionStyle::Plain);
     }
     if let Some(writes) = approval(schema) {
         return consent(writes);
     }
     if schema.contains_key("properties") {
-        return match form::read(schema) {
+        return match form_schema::read(schema) {
             Some(parts) => {
                 let message = cut(&one_line(message), LONGEST_MESSAGE);
-                Wants::Form(Box::new(Filling::new(message, parts)))
+                InterruptRequest::Form(Box::new(FormProgress::new(message, parts)))
             }
-            None => Wants::Json,
+            None => InterruptRequest::Json,
         };
     }
     let wrapped = json!({"properties": {ANSWER: schema}, "required": [ANSWER]});
     let part = wrapped
         .as_object()
-        .and_then(form::read)
+        .and_then(form_schema::read)
         .and_then(|parts| parts.into_iter().next());
     match part {
         // A text without bounds is free text.
@@ -251,17 +251,17 @@ fn by_schema(schema: &Map<String, Value>, reason: &str, message: &str) -> Wants 
             kind:
                 FormKind::Text {
                     length: (None, None),
-                    format: form::Format::Any,
+                    format: form_schema::Format::Any,
                 },
             ..
-        }) => Wants::Words,
-        Some(part) => Wants::Value(Box::new(part)),
-        None => Wants::Json,
+        }) => InterruptRequest::Words,
+        Some(part) => InterruptRequest::Value(Box::new(part)),
+        None => InterruptRequest::Json,
     }
 }
 
 /// Recognises the form that the protocol recommends for approving a call: `approved` is required, and nothing else is.
-fn approval(schema: &Map<String, Value>) -> Option<Writes> {
+fn approval(schema: &Map<String, Value>) -> Option<DecisionStyle> {
     let properties = schema.get("properties")?.as_object()?;
     let is = |name: &str, kind: &str| {
         properties.get(name).and_then(|it| it.get("type")?.as_str()) == Some(kind)
@@ -271,13 +271,13 @@ fn approval(schema: &Map<String, Value>) -> Option<Writes> {
         .into_iter()
         .flatten()
         .any(|name| name != "approved");
-    (is("approved", "boolean") && !others).then(|| Writes::Approved {
+    (is("approved", "boolean") && !others).then(|| DecisionStyle::Approved {
         reason: is("reason", "string"),
     })
 }
 
 /// Reads the requests of LangGraph's approval middleware; `None` if it is anything else, or not all of it can be asked.
-fn decisions(value: &Value) -> Option<Vec<Wants>> {
+fn decisions(value: &Value) -> Option<Vec<InterruptRequest>> {
     let actions = value.get("action_requests")?.as_array()?;
     if actions.is_empty() || actions.len() > MOST_ACTIONS {
         return None;
@@ -295,8 +295,8 @@ fn decisions(value: &Value) -> Option<Vec<Wants>> {
         let given = action.get("args").or_else(|| action.get("arguments"));
         let (allows, rejects) = (allowed(tool, "approve"), allowed(tool, "reject"));
         (allows || rejects).then(|| {
-            Wants::Consent(Consent {
-                writes: Writes::Decision,
+            InterruptRequest::Consent(PermissionRequest {
+                writes: DecisionStyle::Decision,
                 tool: Some(tool.to_owned()),
                 given: given.cloned(),
                 about: plain(action.get("description").unwrap_or(&Value::Null)),
@@ -319,16 +319,19 @@ pub fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn wants(value: Value) -> Wants {
+    fn wants(value: Value) -> InterruptRequest {
         let mut value = value;
         value["id"] = "i".into();
         typed(&value).unwrap().wants.remove(0)
     }
 
-    fn writes(value: Value) -> Option<Writes> {
+    fn writes(value: Value) -> Option<DecisionStyle> {
         match wants(value) {
-            Wants::Consent(consent) => Some(consent.writes),
-            Wants::Value(_) | Wants::Form(_) | Wants::Words | Wants::Json => None,
+            InterruptRequest::Consent(consent) => Some(consent.writes),
+            InterruptRequest::Value(_)
+            | InterruptRequest::Form(_)
+            | InterruptRequest::Words
+            | InterruptRequest::Json => None,
         }
     }
 
@@ -338,26 +341,26 @@ mod tests {
         let called = json!({"reason": "tool_call", "toolCallId": "c"});
         assert_eq!(
             writes(called.clone()),
-            Some(Writes::Approved { reason: false })
+            Some(DecisionStyle::Approved { reason: false })
         );
         assert_eq!(writes(json!({"reason": "tool_call"})), None);
         assert_eq!(
             writes(json!({"reason": "confirmation"})),
-            Some(Writes::Plain)
+            Some(DecisionStyle::Plain)
         );
         assert_eq!(
             writes(json!({"reason": "confirmation", "responseSchema": {"type": "boolean"}})),
-            Some(Writes::Plain)
+            Some(DecisionStyle::Plain)
         );
         assert_eq!(
             writes(json!({"reason": "x", "responseSchema": approved})),
-            Some(Writes::Approved { reason: false })
+            Some(DecisionStyle::Approved { reason: false })
         );
         let mut more = approved.clone();
         more["properties"]["reason"] = json!({"type": "string"});
         assert_eq!(
             writes(json!({"reason": "x", "responseSchema": more})),
-            Some(Writes::Approved { reason: true })
+            Some(DecisionStyle::Approved { reason: true })
         );
         more["required"] = json!(["approved", "reason"]);
         assert_eq!(
@@ -367,29 +370,32 @@ mod tests {
         );
         assert!(matches!(
             wants(json!({"reason": "x", "responseSchema": {"type": "boolean"}})),
-            Wants::Value(_)
+            InterruptRequest::Value(_)
         ));
         assert!(matches!(
             wants(json!({"reason": "x", "responseSchema": {"type": "string"}})),
-            Wants::Words
+            InterruptRequest::Words
         ));
         assert!(matches!(
             wants(json!({"reason": "x", "responseSchema": {"enum": ["a", "b"], "type": "string"}})),
-            Wants::Value(_)
+            InterruptRequest::Value(_)
         ));
         assert!(matches!(
             wants(
                 json!({"reason": "x", "responseSchema": {"properties": {"a": {"type": "integer"}}}})
             ),
-            Wants::Form(_)
+            InterruptRequest::Form(_)
         ));
         assert!(matches!(
             wants(
                 json!({"reason": "x", "responseSchema": {"properties": {"a": {"type": "object"}}}})
             ),
-            Wants::Json
+            InterruptRequest::Json
         ));
-        assert!(matches!(wants(json!({"reason": "x"})), Wants::Words));
+        assert!(matches!(
+            wants(json!({"reason": "x"})),
+            InterruptRequest::Words
+        ));
         assert_eq!(typed(&json!({"reason": "x"})), None, "it has no name");
     }
 
@@ -404,16 +410,16 @@ mod tests {
             (interrupt.shape, interrupt.wants.len()),
             (AnswerShape::Decisions, 2)
         );
-        let Wants::Consent(second) = &interrupt.wants[1] else {
+        let InterruptRequest::Consent(second) = &interrupt.wants[1] else {
             panic!("{interrupt:?}");
         };
         assert!(!second.allows && second.rejects);
         assert_eq!(
-            Writes::Decision.write(false, Some("no")),
+            DecisionStyle::Decision.write(false, Some("no")),
             json!({"type": "reject", "message": "no"})
         );
         let odd = older(&json!({"action_requests": [{"args": {}}]}), None);
-        assert_eq!(odd.wants, [Wants::Words]);
+        assert_eq!(odd.wants, [InterruptRequest::Words]);
         assert_eq!(older(&json!("Go on?"), None).message, "Go on?");
         assert_eq!(
             older(&json!({"question": "Which?", "options": [1]}), None).message,

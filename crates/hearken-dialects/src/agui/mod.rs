@@ -19,15 +19,15 @@
 //! Sources: docs/concepts of `ag-ui-protocol/ag-ui` (events, interrupts, messages, state), sdks/python (`ag_ui.core`),
 //! and integrations/langgraph (`ag_ui_langgraph`) for the interrupts sent as CUSTOM `on_interrupt`.
 
-mod asking;
 mod client;
-mod deciding;
-mod hearing;
-mod history;
+mod decisions;
 mod interrupt;
-mod read;
-mod running;
-mod shared;
+mod messages;
+mod questions;
+mod run_events;
+mod run_history;
+mod runs;
+mod shared_state;
 #[cfg(test)]
 mod tests;
 
@@ -35,12 +35,12 @@ pub use client::Agui;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Recognised;
+use super::Recognition;
 
 /// Returns whether a text is an event of this protocol.
-pub fn recognise(text: &str) -> Recognised {
-    match read::is_event(text) {
-        true => Recognised::Surely,
-        false => Recognised::No,
+pub fn recognise(text: &str) -> Recognition {
+    match messages::is_event(text) {
+        true => Recognition::Surely,
+        false => Recognition::No,
     }
 }

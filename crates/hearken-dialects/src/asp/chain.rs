@@ -29,7 +29,7 @@ pub enum Break {
 
 /// Whether a message is new.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Placed {
+pub enum MessageNovelty {
     /// It is a repeat, identical in everything that is read of it.
     Again,
     /// It is new, with these faults in its position.
@@ -38,7 +38,7 @@ pub enum Placed {
 
 /// A message remembered by digests: a stranger's names can be long, and there are many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Remembered {
+struct RememberedMessage {
     id: u64,
     /// The digest of everything read: a true repeat is identical; anything else is new.
     whole: u64,
@@ -47,17 +47,17 @@ struct Remembered {
 /// The chain of one session.
 #[derive(Debug, Clone, Default)]
 pub struct Chain {
-    seen: VecDeque<Remembered>,
+    seen: VecDeque<RememberedMessage>,
     last: Option<String>,
     numbers: BTreeMap<String, u64>,
 }
 
 impl Chain {
     /// Checks the position of the next message.
-    pub fn place(&mut self, message: &AspMessage) -> Placed {
+    pub fn place(&mut self, message: &AspMessage) -> MessageNovelty {
         let mut breaks = Vec::new();
         if let Some(id) = &message.id {
-            let this = Remembered {
+            let this = RememberedMessage {
                 id: digest(id),
                 // The time stamp is left out: a sender may stamp a repeat anew.
                 whole: digest(&AspMessage {
@@ -66,7 +66,7 @@ impl Chain {
                 }),
             };
             if self.seen.contains(&this) {
-                return Placed::Again;
+                return MessageNovelty::Again;
             }
             if self.seen.iter().any(|seen| seen.id == this.id) {
                 breaks.push(Break::Reused);
@@ -95,7 +95,7 @@ impl Chain {
             breaks.push(Break::Link);
         }
         self.last.clone_from(&message.integrity.hash);
-        Placed::New(breaks)
+        MessageNovelty::New(breaks)
     }
 
     /// Returns the number for a sender's next message.
@@ -137,19 +137,19 @@ mod tests {
         let mut chain = Chain::default();
         assert_eq!(
             chain.place(&message("1", "a", 0, "unknown")),
-            Placed::New(vec![])
+            MessageNovelty::New(vec![])
         );
         assert_eq!(
             chain.place(&message("2", "b", 0, "h-1")),
-            Placed::New(vec![])
+            MessageNovelty::New(vec![])
         );
         assert_eq!(
             chain.place(&message("3", "a", 1, "h-1")),
-            Placed::New(vec![Break::Link])
+            MessageNovelty::New(vec![Break::Link])
         );
         assert_eq!(
             chain.place(&message("4", "a", 2, "h-3")),
-            Placed::New(vec![])
+            MessageNovelty::New(vec![])
         );
         assert_eq!(chain.last(), Some("h-4"));
     }
@@ -160,15 +160,15 @@ mod tests {
         chain.place(&message("1", "a", 4, ""));
         assert_eq!(
             chain.place(&message("2", "b", 9, "h-1")),
-            Placed::New(vec![])
+            MessageNovelty::New(vec![])
         );
         assert_eq!(
             chain.place(&message("3", "a", 7, "h-2")),
-            Placed::New(vec![Break::Gap])
+            MessageNovelty::New(vec![Break::Gap])
         );
         assert_eq!(
             chain.place(&message("4", "a", 7, "h-3")),
-            Placed::New(vec![Break::Back])
+            MessageNovelty::New(vec![Break::Back])
         );
     }
 
@@ -176,10 +176,13 @@ mod tests {
     fn what_comes_again_is_known_and_an_id_of_another_message_is_told() {
         let mut chain = Chain::default();
         chain.place(&message("1", "a", 0, ""));
-        assert_eq!(chain.place(&message("1", "a", 0, "")), Placed::Again);
+        assert_eq!(
+            chain.place(&message("1", "a", 0, "")),
+            MessageNovelty::Again
+        );
         assert_eq!(
             chain.place(&message("1", "b", 0, "h-1")),
-            Placed::New(vec![Break::Reused])
+            MessageNovelty::New(vec![Break::Reused])
         );
         // Without a hash, a message is identified by its content.
         let says = |reason: &str| {
@@ -187,15 +190,15 @@ mod tests {
             AspMessage::read(value.as_object().unwrap()).unwrap()
         };
         chain.place(&says("buy 1"));
-        assert_eq!(chain.place(&says("buy 1")), Placed::Again);
+        assert_eq!(chain.place(&says("buy 1")), MessageNovelty::Again);
         let stamped = AspMessage {
             stamp: Some(jiff::Timestamp::UNIX_EPOCH),
             ..says("buy 1")
         };
-        assert_eq!(chain.place(&stamped), Placed::Again);
+        assert_eq!(chain.place(&stamped), MessageNovelty::Again);
         assert_eq!(
             chain.place(&says("buy 1000")),
-            Placed::New(vec![Break::Reused])
+            MessageNovelty::New(vec![Break::Reused])
         );
         for at in 0..MOST_REMEMBERED {
             chain.place(&message(&format!("m{at}"), "c", at as u64, ""));

@@ -1,7 +1,7 @@
 //! One session, translated into AAEP.
 //!
 //! Responsibilities: turning a session's messages into AAEP events, and an escalation into a question. Not here: frames
-//! and answers (`translate`), what messages mean (`session`), the words (`told`, the phrase files).
+//! and answers (`translator`), what messages mean (`session`), the words (`report_phrases`, the phrase files).
 //!
 //! Mental model: one session of this protocol is one AAEP session. Its messages become state changes, each with a
 //! sentence. The states have the document's names, except `awaiting_input` while a person is asked to resolve an
@@ -11,22 +11,22 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::event_writer::{self, EventAgent, EventContent, EventWriter};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
-    Event, Named, Now, Progress, SessionCancelled, SessionCompleted, SessionErrored,
+    Event, NamedStep, Now, Progress, SessionCancelled, SessionCompleted, SessionErrored,
     SessionStarted, StateChanged, Summary, TransitionError, Watcher,
 };
-use crate::written::{self, Agent, Content, Writer};
-use crate::{Cx, Out, Stepped, Words};
+use crate::{Cx, Out, OwnStep, SharedWording};
 
 use super::escalation::{EscalationQuestion, QuestionPhase};
 use super::message::AspMessage;
-use super::offer::LatestTerms;
+use super::negotiated_terms::LatestTerms;
+use super::performatives::Performative;
+use super::report_phrases;
 use super::sentences::Args;
-use super::session::{Departure, Expired, Negotiation, Taken};
+use super::session::{Departure, Expired, MessageEffect, Negotiation};
 use super::states::State;
-use super::told;
-use super::words::Performative;
 
 /// The name of this dialect.
 const NAME: &str = "asp";
@@ -49,9 +49,9 @@ pub struct AspConversation {
     /// The open question of an escalation.
     pub question: Option<EscalationQuestion>,
     pub(super) name: String,
-    pub(super) writer: Writer,
-    pub(super) session: written::TranslatedSession,
-    pub(super) words: Words,
+    pub(super) writer: EventWriter,
+    pub(super) session: event_writer::TranslatedSession,
+    pub(super) words: SharedWording,
     /// Whether the person can resolve an escalation from here.
     pub(super) answerable: bool,
     pub(super) heard: HeardExtent,
@@ -70,15 +70,15 @@ impl AspConversation {
         agent: &str,
         negotiation: Negotiation,
         seed: u64,
-        words: Words,
+        words: SharedWording,
         answerable: bool,
     ) -> Self {
-        let agent = Agent {
+        let agent = EventAgent {
             id: agent.to_owned(),
-            name: told::name(agent),
+            name: report_phrases::name(agent),
             model: None,
         };
-        let mut writer = Writer::new(NAME, agent, seed);
+        let mut writer = EventWriter::new(NAME, agent, seed);
         let session = writer.session(name, name);
         Self {
             negotiation,
@@ -138,7 +138,13 @@ impl AspConversation {
         {
             self.about.clone_from(about);
         }
-        self.tell(told::key(message, &taken), &args, Some(message), &taken, cx);
+        self.tell(
+            report_phrases::key(message, &taken),
+            &args,
+            Some(message),
+            &taken,
+            cx,
+        );
         if message.body.left_out > 0 {
             let cut = Phrase::new("asp.cut")
                 .with("sender", PhraseArg::Name(args.sender.clone()))
@@ -198,18 +204,18 @@ impl AspConversation {
     }
 
     fn expired(&mut self, expired: &Expired, cx: &mut Cx<'_>) {
-        let named = Named {
+        let named = NamedStep {
             machine: <State as crate::protocol::Machine>::NAME,
             from: expired.state.name(),
             event: rule_event(expired),
         };
-        cx.out.push(Out::Stepped(Stepped {
+        cx.out.push(Out::Stepped(OwnStep {
             conversation: self.name.clone(),
             subject: String::new(),
             named,
             to: Some("probably FAILED"),
         }));
-        let words = self.sentence(told::expired(expired.timeout), &[]);
+        let words = self.sentence(report_phrases::expired(expired.timeout), &[]);
         match (self.heard, &self.question) {
             (HeardExtent::Running, None) => {
                 let said = self.said.clone();
@@ -229,7 +235,7 @@ impl AspConversation {
         key: &'static str,
         args: &Args,
         message: Option<&AspMessage>,
-        taken: &Taken,
+        taken: &MessageEffect,
         cx: &mut Cx<'_>,
     ) {
         if self.heard == HeardExtent::Over {
@@ -278,7 +284,7 @@ impl AspConversation {
         key: &'static str,
         args: &Args,
         message: Option<&AspMessage>,
-        taken: &Taken,
+        taken: &MessageEffect,
         cx: &mut Cx<'_>,
     ) {
         if self.said == "awaiting_input" {
@@ -291,7 +297,7 @@ impl AspConversation {
         let failed = taken.step.is_some_and(|step| step.to == State::Failed);
         let withdrawn = message.is_some_and(|it| it.performative == Some(Performative::Withdraw));
         let breach = taken.meaning == super::session::Meaning::PerhapsBreach;
-        let end = Content::from(if failed {
+        let end = EventContent::from(if failed {
             Event::SessionErrored(SessionErrored {
                 summary,
                 ..SessionErrored::default()
@@ -315,7 +321,7 @@ impl AspConversation {
     pub(super) fn change(&mut self, to: &str, summary: Summary, critical: bool, cx: &mut Cx<'_>) {
         self.heard = HeardExtent::Running;
         let from = std::mem::replace(&mut self.said, to.to_owned());
-        let changed = Content::from(Event::StateChanged(StateChanged {
+        let changed = EventContent::from(Event::StateChanged(StateChanged {
             summary,
             from_state: from.into(),
             to_state: to.to_owned().into(),
@@ -332,7 +338,7 @@ impl AspConversation {
     }
 
     fn progress(&mut self, summary: Summary, cx: &mut Cx<'_>) {
-        let words = summary.normal.as_deref().map(written::short);
+        let words = summary.normal.as_deref().map(event_writer::short);
         let progress = Progress {
             description: words,
             summary,
@@ -341,12 +347,12 @@ impl AspConversation {
         self.event(Event::Progress(progress), cx);
     }
 
-    pub(super) fn event(&mut self, content: impl Into<Content>, cx: &mut Cx<'_>) {
+    pub(super) fn event(&mut self, content: impl Into<EventContent>, cx: &mut Cx<'_>) {
         let text = self.write(content, cx.now);
         cx.out.push(Out::Event(text));
     }
 
-    pub(super) fn write(&mut self, content: impl Into<Content>, now: Now) -> String {
+    pub(super) fn write(&mut self, content: impl Into<EventContent>, now: Now) -> String {
         let content = content.into().in_language(self.words.language());
         self.writer.event(&mut self.session, now.wall, content)
     }
@@ -363,12 +369,15 @@ impl AspConversation {
             if !self.departed.insert(*departure) {
                 continue;
             }
-            let (key, state) = told::departure(*departure);
+            let (key, state) = report_phrases::departure(*departure);
             let mut phrase = Phrase::new(key)
                 .with("sender", PhraseArg::Name(sender.to_owned()))
                 .with("performative", PhraseArg::Name(performative.to_owned()));
             if let Some(state) = state {
-                phrase = phrase.with("state", PhraseArg::Phrase(Phrase::new(told::state(state))));
+                phrase = phrase.with(
+                    "state",
+                    PhraseArg::Phrase(Phrase::new(report_phrases::state(state))),
+                );
             }
             out.push(match departure {
                 // The person hears the same as an event.
@@ -387,7 +396,7 @@ impl AspConversation {
     }
 
     /// Records in the trace that a state does not accept a performative.
-    fn note_refused(&self, performative: Performative, taken: &Taken, out: &mut Vec<Out>) {
+    fn note_refused(&self, performative: Performative, taken: &MessageEffect, out: &mut Vec<Out>) {
         for departure in &taken.departures {
             let state = match departure {
                 Departure::Illegal(state) | Departure::AfterEnd(state) => *state,
@@ -401,10 +410,10 @@ impl AspConversation {
                 | Departure::ResponseLate
                 | Departure::ToldOtherwise(_) => continue,
             };
-            out.push(Out::Stepped(Stepped {
+            out.push(Out::Stepped(OwnStep {
                 conversation: self.name.clone(),
                 subject: String::new(),
-                named: Named {
+                named: NamedStep {
                     machine: <State as crate::protocol::Machine>::NAME,
                     from: state.name(),
                     event: performative.name(),
@@ -422,8 +431,8 @@ struct Notes<'a> {
 }
 
 impl Notes<'_> {
-    fn keep(&mut self, named: Named, to: Option<&'static str>) {
-        self.out.push(Out::Stepped(Stepped {
+    fn keep(&mut self, named: NamedStep, to: Option<&'static str>) {
+        self.out.push(Out::Stepped(OwnStep {
             conversation: self.conversation.to_owned(),
             subject: String::new(),
             named,
@@ -433,19 +442,19 @@ impl Notes<'_> {
 }
 
 impl Watcher for Notes<'_> {
-    fn before(&mut self, _: Named) {}
+    fn before(&mut self, _: NamedStep) {}
 
-    fn after(&mut self, step: Named, to: &'static str) {
+    fn after(&mut self, step: NamedStep, to: &'static str) {
         self.keep(step, Some(to));
     }
 
-    fn error(&mut self, step: Named, _: &TransitionError) {
+    fn error(&mut self, step: NamedStep, _: &TransitionError) {
         self.keep(step, None);
     }
 }
 
 fn rule_event(expired: &Expired) -> &'static str {
-    super::rules::wait(expired.timeout).trigger.name()
+    super::session_rules::wait(expired.timeout).trigger.name()
 }
 
 /// Returns AAEP's name for a state: the document's own, which AAEP 4.2.1 allows.

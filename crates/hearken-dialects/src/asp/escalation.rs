@@ -1,21 +1,21 @@
 //! The question that an escalation asks.
 //!
 //! Responsibilities: announcing the handoff, asking how the session should go on, and asking again later. Not here:
-//! sending the decision (`translate`).
+//! sending the decision (`translator`).
 
 use std::time::Duration;
 
+use crate::event_writer::{EventContent, stated};
 use crate::protocol::{
-    Attached, AwaitingClarification, Choice, Event, HandoffRequested, ReplyToken, ResponseKind,
+    Attachments, AwaitingClarification, Choice, Event, HandoffRequested, ReplyToken, ResponseKind,
     Summary, Variant,
 };
-use crate::written::{Content, stated};
 use crate::{Cx, Out};
 
 use super::conversation::{AspConversation, HeardExtent};
 use super::message::AspMessage;
+use super::report_phrases;
 use super::session::PresumedState;
-use super::told;
 
 /// The longest wait that AAEP can state, in seconds: a day. A longer one is not stated.
 const LONGEST_WAIT: u64 = 86_400;
@@ -170,7 +170,7 @@ impl AspConversation {
 
     /// Shows the open question as it was asked.
     pub(super) fn show(&mut self, cx: &mut Cx<'_>) {
-        let before = self.word(told::state(self.negotiation.before()));
+        let before = self.word(report_phrases::state(self.negotiation.before()));
         let Some(question) = &self.question else {
             return;
         };
@@ -183,7 +183,7 @@ impl AspConversation {
             question.reason.clone(),
             question.until,
         );
-        let by = told::name(&question.by);
+        let by = report_phrases::name(&question.by);
         let asked = self.words.say("asp.question", &[("sender", &by)]);
         let asked = asked.into_iter().map(|said| (said.language, said.normal));
         let (question, questions) = first_and_variants(asked);
@@ -215,11 +215,11 @@ impl AspConversation {
         };
         // What was agreed to would count as broken, perhaps.
         let final_choices = breaches.then(|| "close".to_owned()).into_iter().collect();
-        let content = Content::from(Event::AwaitingClarification(Box::new(clarification)));
-        let content = content.with(Attached {
+        let content = EventContent::from(Event::AwaitingClarification(Box::new(clarification)));
+        let content = content.with(Attachments {
             final_choices,
             fails_unanswered: left.is_some(),
-            ..Attached::default()
+            ..Attachments::default()
         });
         let text = self.write(content, cx.now);
         cx.out.push(self.out(text.clone()));

@@ -2,7 +2,7 @@
 //! in its own name.
 //!
 //! Responsibilities: the message for a person's decision, and the part of it that a handler receives. Not here: when it
-//! is sent (`translate`), where the key and the handler are configured (`config`).
+//! is sent (`translator`), where the key and the handler are configured (`config`).
 //!
 //! The document requires a hash, the previous hash and a signature, but does not say over which bytes. Here the hash is
 //! SHA-256 over the message without `integrity`, as JSON with sorted names and no spaces; the signature is Ed25519 over

@@ -1,7 +1,7 @@
 //! One message, read as far as possible and made harmless.
 //!
 //! Responsibilities: the fields of a message in every documented spelling, each with a bound; recognising what is not a
-//! message. Not here: what it means for its session (`session`), the frames around it (`frames`).
+//! message. Not here: what it means for its session (`session`), the frames around it (`binding_frames`).
 //!
 //! Mental model: reading never fails over a detail. Only a text without a performative or a sender is not a message.
 //! Texts come from strangers: control characters become spaces, and what exceeds its bound is cut. The public documents
@@ -13,8 +13,8 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::naming;
-use super::words::{Informs, Performative};
+use super::long_names;
+use super::performatives::{Informs, Performative};
 
 /// The longest name that is kept, in characters: agent addresses are shorter, and ids much shorter.
 pub const LONGEST_NAME: usize = 256;
@@ -116,7 +116,7 @@ impl AspMessage {
         let field = |at: Option<&Value>, key: &str| name(at.and_then(|it| it.get(key)));
         Some(Self {
             id: name(map.get("messageId")),
-            session: naming::session(map).unwrap_or_default(),
+            session: long_names::session(map).unwrap_or_default(),
             sequence: map.get("sequenceNumber").and_then(whole),
             stamp: map.get("timestamp").and_then(stamp),
             sender,
@@ -315,7 +315,7 @@ fn read_body(body: &Map<String, Value>) -> MessageBody {
     let milli = Duration::from_millis(1);
     let terms = body.get("terms");
     let term = |key: &str| terms.and_then(|it| it.get(key));
-    let mut told = Terms::default();
+    let mut told = TermCollector::default();
     for key in [
         "terms",
         "counterTerms",
@@ -388,14 +388,14 @@ const OF_SESSION: [&str; 4] = [
 
 /// Collects the terms of a body, each with the path of names to it.
 #[derive(Debug, Default)]
-struct Terms {
+struct TermCollector {
     told: Vec<(String, String)>,
     more: usize,
     /// How many characters of them were cut.
     left_out: usize,
 }
 
-impl Terms {
+impl TermCollector {
     fn collect(&mut self, path: &str, value: &Value, depth: usize) {
         if self.told.len() >= MOST_TERMS || depth > DEEPEST_TERM {
             self.more += 1;

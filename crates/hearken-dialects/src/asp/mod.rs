@@ -4,37 +4,37 @@
 //! happens into AAEP, and sending a person's resolution of an escalation. Not here: AAEP itself (`protocol`), the final
 //! wording of announcements (`announce`).
 
+mod authentication;
+mod binding_frames;
+mod capture_clock;
 mod chain;
-mod clock;
 mod conversation;
-mod document;
-mod entry;
+mod decision_delivery;
+mod document_tables;
 mod escalation;
-mod followed;
-mod frames;
+mod followed_session;
+mod foreign_input;
 mod handler;
-mod meaning;
+mod long_names;
 mod message;
-mod naming;
-mod offer;
-mod rules;
-mod sending;
+mod message_meaning;
+mod negotiated_terms;
+mod performatives;
+mod report_phrases;
 mod sentences;
 mod session;
+mod session_rules;
 mod states;
 #[cfg(test)]
 mod tests;
-mod told;
-mod translate;
-mod unread;
-mod waits;
-mod words;
+mod timeouts;
+mod translator;
 
-pub use document::tables;
-pub use entry::WEBSOCKET;
-pub use frames::recognise;
+pub use authentication::WEBSOCKET;
+pub use binding_frames::recognise;
+pub use document_tables::tables;
 pub use handler::{BadKey, Identity};
+pub use report_phrases::about;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
-pub use told::about;
-pub use translate::Asp;
+pub use translator::Asp;

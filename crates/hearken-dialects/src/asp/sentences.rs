@@ -1,15 +1,15 @@
 //! The sentences of a session's events, in every language and at each verbosity.
 //!
 //! Responsibilities: the arguments of a phrase, and putting its words into the fields of an event. Not here: choosing
-//! the phrase (`told`).
+//! the phrase (`report_phrases`).
 
-use crate::kit::wording::summary;
+use crate::kit::event_wording::summary;
 use crate::protocol::Summary;
 
 use super::conversation::AspConversation;
 use super::message::AspMessage;
-use super::told;
-use super::words::Performative;
+use super::performatives::Performative;
+use super::report_phrases;
 
 /// The arguments for the sentences of a message.
 pub(super) struct Args {
@@ -57,17 +57,17 @@ impl AspConversation {
     }
 
     pub(super) fn args(&self, message: &AspMessage) -> Args {
-        let state = told::state(self.negotiation.standing().state());
+        let state = report_phrases::state(self.negotiation.standing().state());
         Args {
-            sender: told::name(&message.sender),
+            sender: report_phrases::name(&message.sender),
             recipient: message
                 .recipient
                 .as_deref()
-                .map(told::name)
+                .map(report_phrases::name)
                 .unwrap_or_default(),
             about: message.body.about.clone().unwrap_or_default(),
             reason: message.body.reason.clone().unwrap_or_default(),
-            terms: told::terms(message),
+            terms: report_phrases::terms(message),
             state: state.to_owned(),
             performative: message.performative.map_or_else(
                 || message.performative_name.clone(),
@@ -83,7 +83,7 @@ impl AspConversation {
             about: String::new(),
             reason: String::new(),
             terms: String::new(),
-            state: told::state(self.negotiation.standing().state()).to_owned(),
+            state: report_phrases::state(self.negotiation.standing().state()).to_owned(),
             performative: String::new(),
         }
     }

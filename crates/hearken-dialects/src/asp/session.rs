@@ -1,7 +1,7 @@
 //! One session as a listener sees it.
 //!
 //! Responsibilities: what each message means in its state, the step that follows, departures from the document, and the
-//! four timeouts. Not here: the tables (`rules`, `states`), announcing anything (`translate`).
+//! four timeouts. Not here: the tables (`session_rules`, `states`), announcing anything (`translator`).
 //!
 //! Mental model: two of the document's tables judge every message. The table of transitions moves the session; the
 //! table of allowed performatives only forbids. If one allows what the other does not, the session moves and the
@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use crate::protocol::{Machine, Now, StateObserver, Unobserved};
 
-use super::chain::{Break, Chain, Placed};
-use super::meaning::is_met;
+use super::chain::{Break, Chain, MessageNovelty};
 use super::message::AspMessage;
-use super::rules::{self, MessageRow, Timeout, TransitionRow, WAITS};
-use super::states::{Happens, State, Trigger};
-use super::waits::{Due, default_of};
-use super::words::{Informs, Performative};
+use super::message_meaning::is_met;
+use super::performatives::{Informs, Performative};
+use super::session_rules::{self, MessageRow, Timeout, TransitionRow, WAITS};
+use super::states::{SessionOccurrence, State, Trigger};
+use super::timeouts::{RunningTimeout, default_of};
 
 /// How many parties of a session are remembered by name: two negotiate, others watch.
 const MOST_PARTIES: usize = 8;
@@ -79,7 +79,7 @@ pub struct Move {
     /// The state that was left.
     pub from: State,
     /// What moved the session.
-    pub by: Happens,
+    pub by: SessionOccurrence,
     /// The state that was entered.
     pub to: State,
     /// The row behind it; `None` if only the session's server reported the step.
@@ -107,7 +107,7 @@ pub enum Meaning {
 
 /// The effect of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct MessageEffect {
     /// What the message means.
     pub meaning: Meaning,
     /// The step, if it caused one.
@@ -116,7 +116,7 @@ pub struct Taken {
     pub departures: Vec<Departure>,
 }
 
-impl Taken {
+impl MessageEffect {
     /// Returns whether the message counts for nothing: it is out of order, or not its sender's to send.
     pub fn is_void(&self) -> bool {
         self.departures.iter().any(|departure| {
@@ -154,7 +154,7 @@ pub struct Negotiation {
     pub(super) result_told: bool,
     pub(super) closed_by: Vec<String>,
     pub(super) lasts: Option<Duration>,
-    pub(super) waits: [Option<Due>; WAITS.len()],
+    pub(super) waits: [Option<RunningTimeout>; WAITS.len()],
     pub(super) chain: Chain,
     /// The state before a step that the server reported, until the message behind that step arrives.
     pub(super) told_from: Option<State>,
@@ -237,10 +237,10 @@ impl Negotiation {
         message: &AspMessage,
         now: Now,
         observer: &mut dyn StateObserver<State>,
-    ) -> Option<Taken> {
+    ) -> Option<MessageEffect> {
         let mut departures = match self.chain.place(message) {
-            Placed::Again => return None,
-            Placed::New(breaks) => breaks.into_iter().map(Departure::Chain).collect(),
+            MessageNovelty::Again => return None,
+            MessageNovelty::New(breaks) => breaks.into_iter().map(Departure::Chain).collect(),
         };
         let state = self.standing.state();
         // Whatever a timeout made of the session, it is alive.
@@ -255,7 +255,7 @@ impl Negotiation {
         {
             self.begin(Timeout::Response, now.monotonic + limit, &message.sender);
         }
-        Some(Taken {
+        Some(MessageEffect {
             meaning,
             step,
             departures,
@@ -313,7 +313,7 @@ impl Negotiation {
             informs: message.informs,
             invites: message.invites(),
         };
-        let allowed = rules::is_allowed(state, act) || rules::is_needed(state, act);
+        let allowed = session_rules::is_allowed(state, act) || session_rules::is_needed(state, act);
         let read = match self.read(message, performative) {
             Ok(read) => read,
             Err(departure) => {
@@ -339,7 +339,11 @@ impl Negotiation {
     }
 
     /// Steps the session if the table has the step.
-    fn step(&mut self, happens: Happens, observer: &mut dyn StateObserver<State>) -> Option<Move> {
+    fn step(
+        &mut self,
+        happens: SessionOccurrence,
+        observer: &mut dyn StateObserver<State>,
+    ) -> Option<Move> {
         let from = self.standing.state();
         let to = from.observed(happens, observer).ok()?;
         // A second escalation does not change the way back.
@@ -351,9 +355,9 @@ impl Negotiation {
             self.commitment = None;
         }
         let row = match happens {
-            Happens::By(trigger) => rules::row_for(from, trigger),
-            Happens::Back(_) => rules::row_for(from, Trigger::Resolution),
-            Happens::Told(_) => None,
+            SessionOccurrence::By(trigger) => session_rules::row_for(from, trigger),
+            SessionOccurrence::Back(_) => session_rules::row_for(from, Trigger::Resolution),
+            SessionOccurrence::Told(_) => None,
         };
         Some(Move {
             from,
@@ -435,15 +439,15 @@ impl Negotiation {
         state: State,
         now: Now,
         observer: &mut dyn StateObserver<State>,
-    ) -> Option<Taken> {
+    ) -> Option<MessageEffect> {
         let from = self.standing.state();
         if from == state {
             self.standing = PresumedState::At(from);
             return None;
         }
         // The server may report a step before or after the message behind it.
-        let Some(step) = self.step(Happens::Told(state), observer) else {
-            return Some(Taken {
+        let Some(step) = self.step(SessionOccurrence::Told(state), observer) else {
+            return Some(MessageEffect {
                 meaning: Meaning::Plain,
                 step: None,
                 departures: vec![Departure::ToldOtherwise(state)],
@@ -451,7 +455,7 @@ impl Negotiation {
         };
         self.waits_after(&step, now.monotonic);
         self.told_from = Some(from);
-        Some(Taken {
+        Some(MessageEffect {
             meaning: Meaning::Plain,
             step: Some(step),
             departures: Vec::new(),

@@ -1,7 +1,7 @@
 //! The nine states of a session and every step between them, derived from the rows of the document.
 //!
-//! Responsibilities: the states, the events, and the table of single steps that follows from the rows of `rules`. Not
-//! here: the rows themselves (`rules`), which message means which step (`session`).
+//! Responsibilities: the states, the events, and the table of single steps that follows from the rows of `session_rules`. Not
+//! here: the rows themselves (`session_rules`), which message means which step (`session`).
 //!
 //! Mental model: the document's rows say "any" and "the previous state"; a machine needs single steps. They are
 //! expanded at compile time, with the document's two reservations: a row for one state takes precedence over a row for
@@ -9,8 +9,8 @@
 
 use crate::protocol::{Machine, Transition};
 
-use super::rules::{From, ROWS, To};
-use super::words::names;
+use super::performatives::names;
+use super::session_rules::{ROWS, RowOrigin, RowTarget};
 
 names!(
     /// The state of a session.
@@ -89,7 +89,7 @@ names!(
 
 /// An event in the life of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happens {
+pub enum SessionOccurrence {
     /// A row's trigger.
     By(Trigger),
     /// A resolution, which leads back to the state before the escalation.
@@ -98,7 +98,7 @@ pub enum Happens {
     Told(State),
 }
 
-type StateStep = Transition<State, Happens>;
+type StateStep = Transition<State, SessionOccurrence>;
 
 /// The states that a session can leave.
 const ALIVE: [State; 7] = [
@@ -131,7 +131,7 @@ struct Steps {
 
 impl Steps {
     /// Adds a step, unless the state already handles the event.
-    const fn add(mut self, from: State, event: Happens, to: State) -> Self {
+    const fn add(mut self, from: State, event: SessionOccurrence, to: State) -> Self {
         let mut at = 0;
         while at < self.len {
             let step = &self.steps[at];
@@ -146,22 +146,25 @@ impl Steps {
     }
 }
 
-const fn same(one: Happens, other: Happens) -> bool {
+const fn same(one: SessionOccurrence, other: SessionOccurrence) -> bool {
     match (one, other) {
-        (Happens::By(one), Happens::By(other)) => one as u8 == other as u8,
-        (Happens::Back(one), Happens::Back(other)) | (Happens::Told(one), Happens::Told(other)) => {
+        (SessionOccurrence::By(one), SessionOccurrence::By(other)) => one as u8 == other as u8,
+        (SessionOccurrence::Back(one), SessionOccurrence::Back(other))
+        | (SessionOccurrence::Told(one), SessionOccurrence::Told(other)) => {
             one as u8 == other as u8
         }
-        (Happens::By(_), Happens::Back(_) | Happens::Told(_))
-        | (Happens::Back(_), Happens::By(_) | Happens::Told(_))
-        | (Happens::Told(_), Happens::By(_) | Happens::Back(_)) => false,
+        (SessionOccurrence::By(_), SessionOccurrence::Back(_) | SessionOccurrence::Told(_))
+        | (SessionOccurrence::Back(_), SessionOccurrence::By(_) | SessionOccurrence::Told(_))
+        | (SessionOccurrence::Told(_), SessionOccurrence::By(_) | SessionOccurrence::Back(_)) => {
+            false
+        }
     }
 }
 
 const fn expand() -> Steps {
     let none = Transition {
         from: State::Failed,
-        event: Happens::Told(State::Failed),
+        event: SessionOccurrence::Told(State::Failed),
         to: State::Failed,
     };
     let mut steps = Steps {
@@ -176,13 +179,15 @@ const fn expand() -> Steps {
             let mut at = 0;
             while at < ALIVE.len() {
                 let leaves = match ROWS[row].from {
-                    From::State(state) => state as u8 == ALIVE[at] as u8,
-                    From::Any => true,
+                    RowOrigin::State(state) => state as u8 == ALIVE[at] as u8,
+                    RowOrigin::Any => true,
                 };
                 if leaves {
                     steps = match ROWS[row].to {
-                        To::State(to) => steps.add(ALIVE[at], Happens::By(trigger), to),
-                        To::Previous => back(steps, ALIVE[at]),
+                        RowTarget::State(to) => {
+                            steps.add(ALIVE[at], SessionOccurrence::By(trigger), to)
+                        }
+                        RowTarget::Previous => back(steps, ALIVE[at]),
                     };
                 }
                 at += 1;
@@ -197,7 +202,7 @@ const fn expand() -> Steps {
 const fn back(mut steps: Steps, from: State) -> Steps {
     let mut at = 0;
     while at < BEFORE.len() {
-        steps = steps.add(from, Happens::Back(BEFORE[at]), BEFORE[at]);
+        steps = steps.add(from, SessionOccurrence::Back(BEFORE[at]), BEFORE[at]);
         at += 1;
     }
     steps
@@ -209,7 +214,11 @@ const fn told(mut steps: Steps) -> Steps {
     while from < ALIVE.len() {
         let mut to = 0;
         while to < State::ALL.len() {
-            steps = steps.add(ALIVE[from], Happens::Told(State::ALL[to]), State::ALL[to]);
+            steps = steps.add(
+                ALIVE[from],
+                SessionOccurrence::Told(State::ALL[to]),
+                State::ALL[to],
+            );
             to += 1;
         }
         from += 1;
@@ -220,33 +229,33 @@ const fn told(mut steps: Steps) -> Steps {
 static STEPS: Steps = expand();
 
 /// Every possible event.
-const EVENTS: [Happens; Trigger::ALL.len() + BEFORE.len() + State::ALL.len()] = {
-    let mut events =
-        [Happens::Told(State::Idle); Trigger::ALL.len() + BEFORE.len() + State::ALL.len()];
+const EVENTS: [SessionOccurrence; Trigger::ALL.len() + BEFORE.len() + State::ALL.len()] = {
+    let mut events = [SessionOccurrence::Told(State::Idle);
+        Trigger::ALL.len() + BEFORE.len() + State::ALL.len()];
     let (mut at, mut of) = (0, 0);
     while of < Trigger::ALL.len() {
-        events[at] = Happens::By(Trigger::ALL[of]);
+        events[at] = SessionOccurrence::By(Trigger::ALL[of]);
         (at, of) = (at + 1, of + 1);
     }
     of = 0;
     while of < BEFORE.len() {
-        events[at] = Happens::Back(BEFORE[of]);
+        events[at] = SessionOccurrence::Back(BEFORE[of]);
         (at, of) = (at + 1, of + 1);
     }
     of = 0;
     while of < State::ALL.len() {
-        events[at] = Happens::Told(State::ALL[of]);
+        events[at] = SessionOccurrence::Told(State::ALL[of]);
         (at, of) = (at + 1, of + 1);
     }
     events
 };
 
 impl Machine for State {
-    type Event = Happens;
+    type Event = SessionOccurrence;
     const NAME: &'static str = "ASP session";
     const INITIAL: Self = Self::Idle;
     const STATES: &'static [Self] = Self::ALL;
-    const EVENTS: &'static [Happens] = &EVENTS;
+    const EVENTS: &'static [SessionOccurrence] = &EVENTS;
 
     fn valid_transitions() -> &'static [StateStep] {
         STEPS.steps.get(..STEPS.len).unwrap_or_default()
@@ -256,11 +265,11 @@ impl Machine for State {
         self.name()
     }
 
-    fn event_label(event: Happens) -> &'static str {
+    fn event_label(event: SessionOccurrence) -> &'static str {
         match event {
-            Happens::By(trigger) => trigger.name(),
-            Happens::Back(_) => Trigger::Resolution.name(),
-            Happens::Told(_) => "session_state",
+            SessionOccurrence::By(trigger) => trigger.name(),
+            SessionOccurrence::Back(_) => Trigger::Resolution.name(),
+            SessionOccurrence::Told(_) => "session_state",
         }
     }
 }

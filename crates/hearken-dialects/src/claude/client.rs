@@ -1,29 +1,30 @@
 //! The machine: what the hooks' messages say, and which conversation each is about.
 //!
 //! Responsibilities: finding the conversation of each message, immediately answering what needs no decision, and the
-//! bounds. Not here: a single conversation (`conversation`), answers (`deciding`).
+//! bounds. Not here: a single conversation (`conversation`), answers (`decisions`).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::event_writer::{self, EventAgent, EventWriter};
 use crate::kit::directory::{Directory, mixed};
-use crate::kit::ending::TurnEnd;
 use crate::kit::turn::{EventContext, LeftCalls};
+use crate::kit::turn_end::TurnEnd;
 use crate::link::{Frame, IncomingRequest, Phrase, PhraseArg, Receipt, Stream, Undelivered};
 use crate::protocol::{AgentId, Reply};
-use crate::written::{self, Agent, Writer};
 use crate::{
-    Carrier, Connection, Cx, Dialect, Down, Foreign, NoEvent, Out, Start, WhenLeft, Wish, Words,
+    Carrier, Connection, ConnectionLoss, Cx, Dialect, ForeignFormat, NoEvent, Out, SharedWording,
+    Start, WhenLeft, Wish,
 };
 
 use super::conversation::{ClaudeConversation, place};
-use super::eliciting::ElicitingHook;
+use super::elicitations::ElicitingHook;
 use super::harness::Harness;
 use super::mcp::{KnownByHooks, ToolServerClient, ToolServers};
-use super::read::{self, CallOutcome, Hook, HookNews, Misread, PermissionRequest};
-use super::repeats::Repeats;
+use super::messages::{self, CallOutcome, Hook, HookNews, Misread, PermissionRequest};
+use super::repeated_messages::Repeats;
 
 /// The name of this dialect.
 pub(super) const NAME: &str = "claude";
@@ -57,7 +58,7 @@ pub(super) struct WaitingRequest {
 /// The hooks of one user's Claude Code.
 #[derive(Debug)]
 pub struct Claude {
-    pub(super) words: Words,
+    pub(super) words: SharedWording,
     /// Whether answering is impossible.
     pub(super) listens: bool,
     pub(super) conversations: Directory<ClaudeConversation>,
@@ -131,13 +132,13 @@ impl Claude {
     ) -> Option<&mut ClaudeConversation> {
         let is_idle = |conversation: &ClaudeConversation| conversation.turn.is_none();
         let opened = self.conversations.open(id, is_idle, |seed| {
-            let agent = Agent {
-                id: written::id("claude_", id),
+            let agent = EventAgent {
+                id: event_writer::id("claude_", id),
                 name: harness.agent.title().to_owned(),
                 model: None,
             };
             let teller = EventContext {
-                writer: Writer::new(NAME, agent, seed),
+                writer: EventWriter::new(NAME, agent, seed),
                 words: self.words.clone(),
                 folder: String::new(),
                 answerable: !self.listens,
@@ -161,13 +162,13 @@ impl Claude {
                 Some((harness, event)) => self.message(harness, event, Some(id), &request.body, cx),
                 None => cx
                     .out
-                    .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+                    .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
             },
             None if path == TOO_LARGE => cx.out.push(Out::Tell(Phrase::new("claude.too_large"))),
             // A client that knows the secret but uses another path is not one of our hooks.
             None => cx
                 .out
-                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
         }
         if !self.held.contains_key(&id) {
             self.let_once(id, cx.out);
@@ -191,15 +192,17 @@ impl Claude {
         cx: &mut Cx<'_>,
     ) {
         let not_asked = || Out::Tell(Phrase::new("claude.not_asked"));
-        let hook = match read::hook(harness, event, body) {
+        let hook = match messages::hook(harness, event, body) {
             Ok(hook) => hook,
             Err(why) => {
-                if read::asks(harness, event, body) {
+                if messages::asks(harness, event, body) {
                     cx.out.push(not_asked());
                 }
                 let foreign = match why {
-                    Misread::NoObject => Foreign::Value,
-                    Misread::NoEvent | Misread::NoConversation | Misread::Halved => Foreign::Typed,
+                    Misread::NoObject => ForeignFormat::Value,
+                    Misread::NoEvent | Misread::NoConversation | Misread::Halved => {
+                        ForeignFormat::Typed
+                    }
                 };
                 return cx.out.push(Out::Unread(NoEvent::Foreign(foreign), 1));
             }
@@ -215,11 +218,11 @@ impl Claude {
                 ));
             }
             cx.out
-                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1));
             return;
         }
         let Some(conversation) = self.conversation(&hook.conversation, harness, cx.out) else {
-            if read::asks(harness, event, body) {
+            if messages::asks(harness, event, body) {
                 cx.out.push(not_asked());
             }
             return;
@@ -464,10 +467,10 @@ impl Dialect for Claude {
         }
     }
 
-    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+    fn on_down(&mut self, down: ConnectionLoss<'_>, cx: &mut Cx<'_>) {
         match down {
-            Down::Failed(_) | Down::Ended => self.gone(cx),
-            Down::Lost(_) => {}
+            ConnectionLoss::Failed(_) | ConnectionLoss::Ended => self.gone(cx),
+            ConnectionLoss::Lost(_) => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! One conversation: its turn, its calls, and what is held until the person decides.
 //!
 //! Responsibilities: what its events do to its turn, which call a permission is for, when a turn is perhaps over. Not
-//! here: finding the conversation (`client`), answers (`deciding`), announcing a turn (`kit::turn`).
+//! here: finding the conversation (`client`), answers (`decisions`), announcing a turn (`kit::turn`).
 //!
 //! Mental model: a turn lasts from a prompt to its `Stop`. An interruption in Claude Code's own terminal is not
 //! reported: the events just cease. So a turn that falls silent with no question open and no call running is perhaps
@@ -13,23 +13,23 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::agents;
+use crate::agent_table;
 use crate::config::HookedAgent;
+use crate::kit::acp_shape;
 use crate::kit::call::HeardStage;
-use crate::kit::ending::TurnEnd;
 use crate::kit::oversight;
-use crate::kit::shape;
 use crate::kit::turn::{EventContext, Turn};
-use crate::kit::update::{CallNews, Update};
+use crate::kit::turn_end::TurnEnd;
+use crate::kit::turn_updates::{CallNews, Update};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Now;
-use crate::{Cx, Out, Over};
+use crate::{Cx, Out, QuestionEnd};
 
-use super::asking;
 use super::harness::Harness;
-use super::read::{AskedThere, CallOutcome, HookNews, MOST_TEXTS, Made, ShownText};
-use super::shown::LastText;
-use super::tools;
+use super::messages::{AskedThere, CallOutcome, HookNews, MOST_TEXTS, ShownText, ToolUse};
+use super::questions;
+use super::streamed_text::LastText;
+use super::tool_calls;
 
 /// How long without events until a turn is perhaps over: models think for a minute or two, rarely longer.
 const SILENT: Duration = Duration::from_secs(3 * 60);
@@ -123,7 +123,7 @@ impl ClaudeConversation {
         }
         let before = self.mode.replace(mode.to_owned());
         let agent = self.teller.writer.name();
-        let known = agents::named(self.harness.agent.name());
+        let known = agent_table::named(self.harness.agent.name());
         let asks = |mode: &str| known.as_ref()?.oversight(mode);
         let name = match self.harness.agent {
             HookedAgent::Claude => mode_name(mode),
@@ -214,7 +214,7 @@ impl ClaudeConversation {
     /// Asks what can be answered in its own terminal alone.
     pub fn asks_there(&mut self, asked: &AskedThere, cx: &mut Cx<'_>) {
         let name = format!("there {}", self.teller.writer.token());
-        let question = asking::elsewhere(&name, asked, &self.teller.words);
+        let question = questions::elsewhere(&name, asked, &self.teller.words);
         let (turn, teller) = self.turn(cx);
         if turn.clarify(question, false, teller, cx) {
             self.asked_there = Some(name);
@@ -232,9 +232,9 @@ impl ClaudeConversation {
     }
 
     /// Handles a call that is about to run.
-    pub fn calls(&mut self, made: Made, helper: Option<String>, cx: &mut Cx<'_>) {
+    pub fn calls(&mut self, made: ToolUse, helper: Option<String>, cx: &mut Cx<'_>) {
         let id = self.name_of(&made, helper, false);
-        let (news, _) = tools::call(&id, &made, &self.teller.words);
+        let (news, _) = tool_calls::call(&id, &made, &self.teller.words);
         if let Some(plan) = plan(&made) {
             return self.update(plan, cx);
         }
@@ -244,7 +244,7 @@ impl ClaudeConversation {
     /// Handles the end of a call; returns the requests that are decided by it.
     pub fn called(
         &mut self,
-        made: Made,
+        made: ToolUse,
         outcome: &CallOutcome,
         helper: Option<String>,
         cx: &mut Cx<'_>,
@@ -259,14 +259,14 @@ impl ClaudeConversation {
         };
         let decided = self.decided(&id, allowed, cx);
         if let CallOutcome::Refused(reason) = outcome {
-            let (news, _) = tools::call(&id, &made, &self.teller.words);
+            let (news, _) = tool_calls::call(&id, &made, &self.teller.words);
             self.update(Update::Calls(Box::new(news)), cx);
             let key = crate::kit::call::key(&id);
             let (turn, teller) = self.turn(cx);
             turn.refused_by_reviewer(&key, reason, teller, cx);
             return decided;
         }
-        let news = tools::ended(&id, &made, outcome, &self.teller.words);
+        let news = tool_calls::ended(&id, &made, outcome, &self.teller.words);
         if plan(&made).is_none() {
             self.update(Update::Calls(Box::new(news)), cx);
         }
@@ -296,7 +296,7 @@ impl ClaudeConversation {
 
     /// Returns the name under which a call is announced. A permission names no call: it is matched by the call's tool
     /// and input.
-    fn name_of(&mut self, made: &Made, helper: Option<String>, asks: bool) -> String {
+    fn name_of(&mut self, made: &ToolUse, helper: Option<String>, asks: bool) -> String {
         let same = |known: &&mut OpenCall| {
             known.tool == made.tool && is_same(&known.input, &made.input) && known.helper == helper
         };
@@ -344,7 +344,7 @@ impl ClaudeConversation {
     }
 
     /// Returns whether a call like this one waits for a permission of its own, or none is known at all.
-    pub fn awaits(&self, made: &Made, helper: Option<&str>) -> bool {
+    pub fn awaits(&self, made: &ToolUse, helper: Option<&str>) -> bool {
         let same = |known: &&OpenCall| {
             known.tool == made.tool
                 && is_same(&known.input, &made.input)
@@ -362,9 +362,9 @@ impl ClaudeConversation {
     }
 
     /// Reads the call that a permission is for, and whether nothing of it is left out.
-    pub fn asked_for(&mut self, made: &Made, helper: Option<String>) -> (CallNews, bool) {
+    pub fn asked_for(&mut self, made: &ToolUse, helper: Option<String>) -> (CallNews, bool) {
         let id = self.name_of(made, helper, true);
-        tools::call(&id, made, &self.teller.words)
+        tool_calls::call(&id, made, &self.teller.words)
     }
 
     /// Handles the end of the turn and its final text; returns the requests that no longer need an answer.
@@ -374,7 +374,7 @@ impl ClaudeConversation {
         }
         self.turn(cx);
         // What it asked before this text is over.
-        let open = self.close(Over::TakenBack, cx);
+        let open = self.close(QuestionEnd::TakenBack, cx);
         // The final text may already have come from the transcript.
         if !self.last.is(&text) {
             let message = None;
@@ -384,7 +384,7 @@ impl ClaudeConversation {
         open
     }
 
-    fn close(&mut self, how: Over, cx: &mut Cx<'_>) -> Vec<String> {
+    fn close(&mut self, how: QuestionEnd, cx: &mut Cx<'_>) -> Vec<String> {
         match &mut self.turn {
             Some(turn) => turn.close(how, &mut self.teller, cx),
             None => Vec::new(),
@@ -393,7 +393,7 @@ impl ClaudeConversation {
 
     /// Ends the turn; returns the requests that no longer need an answer.
     pub fn end(&mut self, end: TurnEnd, cx: &mut Cx<'_>) -> Vec<String> {
-        let open = self.close(Over::TakenBack, cx);
+        let open = self.close(QuestionEnd::TakenBack, cx);
         self.calls.clear();
         self.last.clear();
         self.asked_there = None;
@@ -502,10 +502,10 @@ pub(super) fn place(folder: &str) -> PhraseArg {
 }
 
 /// Reads the plan that a call sets, if any.
-fn plan(made: &Made) -> Option<Update> {
+fn plan(made: &ToolUse) -> Option<Update> {
     if made.tool != "TodoWrite" {
         return None;
     }
     let todos = made.input.get("todos")?.as_array()?;
-    Some(Update::Plans(shape::steps(todos)))
+    Some(Update::Plans(acp_shape::steps(todos)))
 }

@@ -1,7 +1,7 @@
 //! The programs that are heard by their hooks: one row each, and how each one's messages become Claude Code's.
 //!
 //! Responsibilities: what differs between them: the names of events, members and tools, whether their own terminal asks
-//! while a hook waits, and the form of a decision. Not here: what a message means (`read`), writing hooks into their
+//! while a hook waits, and the form of a decision. Not here: what a message means (`messages`), writing hooks into their
 //! settings (`hooks`).
 //!
 //! # Mental model

@@ -16,30 +16,30 @@
 //! tool and the same input: the question is asked. The person accepts: the waiting request is answered with `allow`.
 //! `PostToolUse` arrives: the result of the call is announced.
 
-mod asking;
 mod client;
 mod conversation;
-mod deciding;
-mod eliciting;
+mod decisions;
+mod elicitations;
 mod harness;
 mod mcp;
-mod read;
-mod repeats;
-mod shown;
+mod messages;
+mod questions;
+mod repeated_messages;
+mod streamed_text;
 #[cfg(test)]
 mod tests;
-mod tools;
+mod tool_calls;
 
 pub use client::Claude;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Recognised;
+use super::Recognition;
 
 /// Returns whether a text is a message of its hooks.
-pub fn recognise(text: &str) -> Recognised {
-    match read::is_message(text) {
-        true => Recognised::Surely,
-        false => Recognised::No,
+pub fn recognise(text: &str) -> Recognition {
+    match messages::is_message(text) {
+        true => Recognition::Surely,
+        false => Recognition::No,
     }
 }

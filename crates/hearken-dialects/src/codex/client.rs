@@ -1,8 +1,8 @@
 //! The client of one server: it greets, joins threads, prompts, stops, and returns the person's decisions.
 //!
 //! Responsibilities: which thread a message belongs to, messages that belong to none, requests that are for others. Not
-//! here: what becomes of a thread's messages (`thread`, `answering`), joining threads (`meeting`), the person's wishes
-//! (`talking`).
+//! here: what becomes of a thread's messages (`thread`, `answers`), joining threads (`greeting`), the person's wishes
+//! (`prompts`).
 //!
 //! # Mental model
 //! Every connection begins with a greeting and the list of the loaded threads; each of them is joined, and so is each
@@ -16,22 +16,22 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use crate::event_writer::{self, EventWriter};
 use crate::kit::directory::Directory;
-use crate::kit::ending::TurnEnd;
 use crate::kit::members::text;
 use crate::kit::turn::{EventContext, LeftCalls};
+use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::Reply;
-use crate::rpc::{self, Id, PendingRequests, RpcMessage, Text};
-use crate::written::{self, Writer};
+use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
-    Carrier, Connection, Dialect, Down, Foreign, NoEvent, Numbers, Out, Oversight, Start, WhenLeft,
-    Wish, Words,
+    Carrier, Connection, ConnectionLoss, Dialect, ForeignFormat, NoEvent, Numbers, Out, Oversight,
+    SharedWording, Start, WhenLeft, Wish,
 };
 
 use super::NAME;
-use super::asks;
-use super::thread::{Joined, MOST_HELD, Thread};
+use super::approvals;
+use super::thread::{JoinProgress, MOST_HELD, Thread};
 
 /// The name of the agent.
 pub(super) const AGENT: &str = "Codex";
@@ -87,7 +87,7 @@ pub(super) enum ContactPhase {
 #[derive(Debug)]
 pub struct Codex {
     pub(super) numbers: Numbers,
-    pub(super) words: Words,
+    pub(super) words: SharedWording,
     pub(super) seed: u64,
     pub(super) listens: bool,
     /// The thread that the person named.
@@ -185,13 +185,13 @@ impl Codex {
         }
         let is_idle = |thread: &Thread| !thread.in_turn() && thread.answering.is_none();
         let opened = self.threads.open(id, is_idle, |seed| {
-            let agent = written::Agent {
+            let agent = event_writer::EventAgent {
                 id: agent(id),
                 name: AGENT.to_owned(),
                 model: None,
             };
             let teller = EventContext {
-                writer: Writer::new(NAME, agent, seed),
+                writer: EventWriter::new(NAME, agent, seed),
                 words: self.words.clone(),
                 folder: String::new(),
                 answerable: !self.listens,
@@ -199,7 +199,7 @@ impl Codex {
             };
             let mut thread = Thread::new(id, teller);
             if self.listens {
-                thread.joined = Joined::Yes;
+                thread.joined = JoinProgress::Yes;
             }
             thread
         });
@@ -210,11 +210,13 @@ impl Codex {
 
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         match rpc::read_bare(frame) {
-            Text::Rpc(message) => self.message(message, cx),
-            Text::Object => cx
+            RpcKind::Rpc(message) => self.message(message, cx),
+            RpcKind::Object => cx
                 .out
-                .push(Out::Unread(NoEvent::Foreign(Foreign::Untyped), 1)),
-            Text::Other => cx.out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Untyped), 1)),
+            RpcKind::Other => cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Text), 1)),
         }
     }
 
@@ -255,20 +257,20 @@ impl Codex {
                 None => {
                     let phrase = Phrase::new("acp.complaint")
                         .with("code", PhraseArg::Own(code.to_string()))
-                        .with("words", PhraseArg::Agent(written::short(&message)));
+                        .with("words", PhraseArg::Agent(event_writer::short(&message)));
                     cx.out.push(Out::Tell(phrase));
                 }
             },
             RpcMessage::Nothing => cx
                 .out
-                .push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc), 1)),
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::JsonRpc), 1)),
         }
     }
 
     /// Queues a message while its thread is caught up with; returns whether it does.
     fn holds(&mut self, thread: &str, message: &RpcMessage, cx: &mut Cx<'_>) -> bool {
         let Some(Thread {
-            joined: Joined::CatchingUp { held, .. },
+            joined: JoinProgress::CatchingUp { held, .. },
             ..
         }) = self.threads.get_mut(thread)
         else {
@@ -299,8 +301,8 @@ impl Codex {
                 if let Some(thread) = self.threads.get_mut(id) {
                     thread.leave_reviews(cx);
                     thread.leave_run(TurnEnd::Gone, cx);
-                    if thread.joined != Joined::Errand {
-                        thread.joined = Joined::Not;
+                    if thread.joined != JoinProgress::Errand {
+                        thread.joined = JoinProgress::Not;
                     }
                 }
                 return;
@@ -348,7 +350,7 @@ impl Codex {
 
     fn warned(&mut self, params: &Map<String, Value>, out: &mut Vec<Out>) {
         let words = text(params, "message").or_else(|| text(params, "summary"));
-        let words = written::cut(words.unwrap_or_default(), 1000);
+        let words = event_writer::cut(words.unwrap_or_default(), 1000);
         if !words.trim().is_empty() && self.is_new(&words) {
             let words = PhraseArg::Agent(words);
             out.push(Out::Detail(
@@ -365,7 +367,7 @@ impl Codex {
         params: &Map<String, Value>,
         cx: &mut Cx<'_>,
     ) {
-        if !asks::is_for_a_person(method) {
+        if !approvals::is_for_a_person(method) {
             // Every client gets the same request, and the first answer counts: our refusal would take it from a client
             // that can carry it out.
             if self.is_new(method) {
@@ -392,7 +394,7 @@ impl Codex {
 
     /// Records a text that is reported only once; returns whether it is new.
     pub(super) fn is_new(&mut self, text: &str) -> bool {
-        let text = written::cut(text, 200);
+        let text = event_writer::cut(text, 200);
         if self.told.len() >= MOST_TOLD && !self.told.contains(&text) {
             return false;
         }
@@ -444,7 +446,7 @@ impl Codex {
 
 /// Returns the id of a thread's agent.
 pub(super) fn agent(thread: &str) -> String {
-    written::id("codex-", thread)
+    event_writer::id("codex-", thread)
 }
 
 /// Returns the id of the thread that a message is about.
@@ -518,11 +520,11 @@ impl Dialect for Codex {
         }
     }
 
-    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+    fn on_down(&mut self, down: ConnectionLoss<'_>, cx: &mut Cx<'_>) {
         match down {
-            Down::Lost(fault) => self.lost(fault, false, cx),
-            Down::Failed(fault) => self.lost(fault, true, cx),
-            Down::Ended => self.lost(&Fault::Closed, true, cx),
+            ConnectionLoss::Lost(fault) => self.lost(fault, false, cx),
+            ConnectionLoss::Failed(fault) => self.lost(fault, true, cx),
+            ConnectionLoss::Ended => self.lost(&Fault::Closed, true, cx),
         }
     }
 
@@ -553,16 +555,16 @@ impl Dialect for Codex {
             };
             thread.tick(cx);
             match thread.joined {
-                Joined::Later(at) if at <= cx.now.monotonic => self.join(&id, cx.out),
-                Joined::CatchingUp { until, .. } if until <= cx.now.monotonic => {
+                JoinProgress::Later(at) if at <= cx.now.monotonic => self.join(&id, cx.out),
+                JoinProgress::CatchingUp { until, .. } if until <= cx.now.monotonic => {
                     self.caught_up(&id, None, false, cx);
                 }
-                Joined::Later(_)
-                | Joined::CatchingUp { .. }
-                | Joined::Not
-                | Joined::Asked
-                | Joined::Errand
-                | Joined::Yes => {}
+                JoinProgress::Later(_)
+                | JoinProgress::CatchingUp { .. }
+                | JoinProgress::Not
+                | JoinProgress::Asked
+                | JoinProgress::Errand
+                | JoinProgress::Yes => {}
             }
         }
     }

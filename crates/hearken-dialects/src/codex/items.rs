@@ -4,15 +4,15 @@
 
 use serde_json::{Map, Value};
 
+use crate::event_writer::cut;
 use crate::kit::call::{first, inside};
+use crate::kit::call_inputs::{self, CallInput};
 use crate::kit::exit;
-use crate::kit::input::{self, CallInput};
 use crate::kit::members::text;
 use crate::kit::shell::unwrapped;
-use crate::kit::update::{CallNews, Status};
+use crate::kit::turn_updates::{CallNews, CallStatus};
 use crate::protocol::{CallOutput, FileChange, PlanStage, PlanStep};
-use crate::written::cut;
-use crate::{Words, changes};
+use crate::{SharedWording, edit_changes};
 
 /// How many changes of one item are kept: each is named before it is allowed.
 pub const MOST_CHANGES: usize = 512;
@@ -59,7 +59,7 @@ pub fn read(
     item: &Map<String, Value>,
     over: bool,
     folder: &str,
-    words: &Words,
+    words: &SharedWording,
 ) -> Option<(String, TurnItem)> {
     let id = cut(text(item, "id")?, LONGEST_NAME);
     let kind = text(item, "type").unwrap_or_default();
@@ -96,7 +96,7 @@ pub fn read(
             inputs: item
                 .get("arguments")
                 .and_then(Value::as_object)
-                .map(input::all),
+                .map(call_inputs::all),
             output: Some(result(item)),
             ..news
         }),
@@ -106,7 +106,7 @@ pub fn read(
             inputs: item
                 .get("arguments")
                 .and_then(Value::as_object)
-                .map(input::all),
+                .map(call_inputs::all),
             ..news
         }),
         "webSearch" => call(CallNews {
@@ -127,12 +127,12 @@ pub fn read(
     Some((id, read))
 }
 
-fn status(item: &Map<String, Value>, over: bool) -> Status {
+fn status(item: &Map<String, Value>, over: bool) -> CallStatus {
     match text(item, "status") {
-        Some("failed" | "declined") => Status::Failed,
-        Some("completed") => Status::Completed,
-        Some(_) | None if over => Status::Completed,
-        Some(_) | None => Status::InProgress,
+        Some("failed" | "declined") => CallStatus::Failed,
+        Some("completed") => CallStatus::Completed,
+        Some(_) | None if over => CallStatus::Completed,
+        Some(_) | None => CallStatus::InProgress,
     }
 }
 
@@ -158,7 +158,12 @@ pub fn command(map: &Map<String, Value>, news: CallNews) -> CallNews {
 }
 
 /// Parses the changes to files.
-pub fn changed(changes: Option<&Value>, news: CallNews, folder: &str, words: &Words) -> CallNews {
+pub fn changed(
+    changes: Option<&Value>,
+    news: CallNews,
+    folder: &str,
+    words: &SharedWording,
+) -> CallNews {
     let all = changes.and_then(Value::as_array);
     let all = all.into_iter().flatten().take(MOST_CHANGES);
     let (mut edits, mut also, mut places, mut deletes) =
@@ -170,7 +175,7 @@ pub fn changed(changes: Option<&Value>, news: CallNews, folder: &str, words: &Wo
         let kind = change.get("kind").and_then(Value::as_object);
         let moved = kind.and_then(|kind| text(kind, "move_path"));
         match kind.and_then(|kind| text(kind, "type")) {
-            Some("add") => edits.push(changes::between(&path, None, diff)),
+            Some("add") => edits.push(edit_changes::between(&path, None, diff)),
             Some("delete") => {
                 let lines = diff.lines().count();
                 let lines = if lines == 0 {
@@ -214,7 +219,7 @@ pub fn changed(changes: Option<&Value>, news: CallNews, folder: &str, words: &Wo
 /// Parses the hunks that change one file.
 fn of_diff(path: &str, diff: &str) -> FileChange {
     let patch = format!("--- a\n+++ a\n{diff}");
-    let change = changes::of_patch(&patch).into_iter().next();
+    let change = edit_changes::of_patch(&patch).into_iter().next();
     FileChange {
         path: path.to_owned(),
         is_new: false,

@@ -17,18 +17,18 @@
 //! repeats the request under the same id: the question can be answered again. Another client answers:
 //! `serverRequest/resolved` closes the question here.
 
-mod answering;
-mod asks;
+mod answers;
+mod approval_policy;
+mod approvals;
 mod client;
-mod form;
+mod greeting;
+mod input_questions;
 mod items;
-mod meeting;
 mod notices;
-mod policy;
+mod prompts;
 mod review;
-mod reviewing;
+mod review_outcomes;
 mod reviews;
-mod talking;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -37,20 +37,20 @@ pub use client::Codex;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Recognised;
-use super::rpc::{self, RpcMessage, Text};
+use super::Recognition;
+use super::rpc::{self, RpcKind, RpcMessage};
 
 /// The name of this dialect.
 const NAME: &str = "codex";
 
 /// Returns whether a text belongs to this protocol. For captures only: a server speaks only when it is spoken to.
-pub fn recognise(text: &str) -> Recognised {
+pub fn recognise(text: &str) -> Recognition {
     // Other protocols on JSON-RPC state its version, which this one omits.
-    if !matches!(rpc::read(text), Text::Object) {
-        return Recognised::No;
+    if !matches!(rpc::read(text), RpcKind::Object) {
+        return Recognition::No;
     }
     match rpc::read_bare(text) {
-        Text::Rpc(
+        RpcKind::Rpc(
             RpcMessage::Notification { method, params }
             | RpcMessage::Request { method, params, .. },
         ) => {
@@ -60,13 +60,15 @@ pub fn recognise(text: &str) -> Recognised {
                 || method == "serverRequest/resolved";
             let of_thread = params.is_some_and(|params| params.contains("\"threadId\""));
             if known && of_thread {
-                Recognised::Surely
+                Recognition::Surely
             } else {
-                Recognised::No
+                Recognition::No
             }
         }
-        Text::Rpc(RpcMessage::Result { .. } | RpcMessage::Error { .. } | RpcMessage::Nothing)
-        | Text::Object
-        | Text::Other => Recognised::No,
+        RpcKind::Rpc(
+            RpcMessage::Result { .. } | RpcMessage::Error { .. } | RpcMessage::Nothing,
+        )
+        | RpcKind::Object
+        | RpcKind::Other => Recognition::No,
     }
 }

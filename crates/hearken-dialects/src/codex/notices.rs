@@ -1,13 +1,13 @@
 //! What Codex reports of itself: hooks, another model, a goal, trouble.
 //!
-//! Responsibilities: which of it matters, and how. Not here: its reviewer (`reviewing`), what goes on in a turn
+//! Responsibilities: which of it matters, and how. Not here: its reviewer (`review_outcomes`), what goes on in a turn
 //! (`thread`).
 
 use serde_json::{Map, Value};
 
 use crate::kit::members::text;
 use crate::link::{Phrase, PhraseArg};
-use crate::{Out, written};
+use crate::{Out, event_writer};
 
 use super::thread::Thread;
 
@@ -29,7 +29,7 @@ impl Thread {
             }
             "model/rerouted" => {
                 let name = |key: &str| {
-                    PhraseArg::Name(written::short(text(params, key).unwrap_or_default()))
+                    PhraseArg::Name(event_writer::short(text(params, key).unwrap_or_default()))
                 };
                 let phrase = Phrase::new("codex.rerouted")
                     .with("from", name("fromModel"))
@@ -52,9 +52,9 @@ impl Thread {
 
     /// Returns what is said of a goal: that there is one, and how far it is, each once.
     fn of_goal(&mut self, goal: &Map<String, Value>) -> Option<Out> {
-        let objective = written::short(text(goal, "objective").unwrap_or_default());
+        let objective = event_writer::short(text(goal, "objective").unwrap_or_default());
         let status = text(goal, "status").unwrap_or_default();
-        let now = (objective, written::cut(status, 64));
+        let now = (objective, event_writer::cut(status, 64));
         if self.reviews.goal.as_ref() == Some(&now) {
             // Only its counts have changed.
             return None;
@@ -82,7 +82,7 @@ fn of_hook(run: &Map<String, Value>) -> Option<Out> {
     if texts.is_empty() {
         texts.extend(text(run, "statusMessage"));
     }
-    let words = PhraseArg::Agent(written::short(texts.join(" ").trim()));
+    let words = PhraseArg::Agent(event_writer::short(texts.join(" ").trim()));
     let phrase = |key| Phrase::new(key).with("words", words);
     match text(run, "status") {
         Some("blocked") => Some(Out::Tell(phrase("codex.hook.blocked"))),
@@ -100,7 +100,7 @@ fn trouble(params: &Map<String, Value>) -> Option<Out> {
         .unwrap_or_default();
     let again = params.get("willRetry") == Some(&Value::Bool(true));
     again.then(|| {
-        let words = PhraseArg::Agent(written::short(words));
+        let words = PhraseArg::Agent(event_writer::short(words));
         Out::Detail(Phrase::new("codex.retries").with("words", words))
     })
 }

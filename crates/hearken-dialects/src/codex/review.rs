@@ -1,18 +1,18 @@
 //! Codex's reviewer: what it judges and how, read leniently.
 //!
 //! Responsibilities: the action, the verdict and its reason; the form in which Codex takes back an action that the
-//! person allows all the same. Not here: what becomes of a review (`reviewing`).
+//! person allows all the same. Not here: what becomes of a review (`review_outcomes`).
 
 use serde_json::{Map, Value, json};
 
-use crate::Words;
+use crate::SharedWording;
+use crate::event_writer::cut;
 use crate::kit::call::{first, inside};
-use crate::kit::input::word;
+use crate::kit::call_inputs::word;
 use crate::kit::members::text;
 use crate::kit::shell::{script, unwrapped};
-use crate::written::cut;
 
-use super::asks;
+use super::approvals;
 
 /// The longest text of an action that can be put to the person, in characters: the limit of an AAEP field.
 const LONGEST: usize = 4000;
@@ -42,7 +42,7 @@ pub enum Verdict {
 
 /// One review.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Review {
+pub struct CodexReview {
     /// The server's id of it.
     pub id: String,
     /// The item that it is about.
@@ -58,9 +58,9 @@ pub struct Review {
     pub refusal: Option<Value>,
 }
 
-impl Review {
+impl CodexReview {
     /// Parses a notification; `None` if it names no review.
-    pub fn read(params: &Map<String, Value>, folder: &str, words: &Words) -> Option<Self> {
+    pub fn read(params: &Map<String, Value>, folder: &str, words: &SharedWording) -> Option<Self> {
         let id = text(params, "reviewId").filter(|id| !id.is_empty())?;
         let review = params.get("review").and_then(Value::as_object)?;
         let of_review = |name: &str| cut(text(review, name).unwrap_or_default(), LONGEST);
@@ -110,7 +110,7 @@ pub struct ReviewedAction {
 }
 
 impl ReviewedAction {
-    fn read(action: &Map<String, Value>, folder: &str, words: &Words) -> Self {
+    fn read(action: &Map<String, Value>, folder: &str, words: &SharedWording) -> Self {
         let of = |name: &str| text(action, name).unwrap_or_default();
         let listed = |name: &str| {
             let all = action.get(name).and_then(Value::as_array);
@@ -165,7 +165,7 @@ impl ReviewedAction {
             }
             "requestPermissions" => {
                 let wanted = action.get("permissions").and_then(Value::as_object);
-                let (rights, _) = asks::rights(wanted.unwrap_or(&Map::new()), words);
+                let (rights, _) = approvals::rights(wanted.unwrap_or(&Map::new()), words);
                 context.extend(stated("reason", of("reason")));
                 first(words, "codex.rights", &[("rights", &rights)])
             }
@@ -265,11 +265,11 @@ mod tests {
     use super::*;
     use crate::kit::rig::WORDS;
 
-    fn read(status: &str, action: &Value) -> Review {
+    fn read(status: &str, action: &Value) -> CodexReview {
         let params = json!({"threadId": "t", "turnId": "u", "startedAtMs": 1, "completedAtMs": 2, "reviewId": "r",
             "targetItemId": "i", "decisionSource": "agent", "action": action,
             "review": {"status": status, "riskLevel": "high", "userAuthorization": null, "rationale": " Too much. "}});
-        Review::read(params.as_object().unwrap(), "/w", &WORDS).unwrap()
+        CodexReview::read(params.as_object().unwrap(), "/w", &WORDS).unwrap()
     }
 
     #[test]
@@ -359,6 +359,9 @@ mod tests {
         );
         assert_eq!(review.refusal, None);
         let none = json!({"review": {"status": "denied"}});
-        assert_eq!(Review::read(none.as_object().unwrap(), "/w", &WORDS), None);
+        assert_eq!(
+            CodexReview::read(none.as_object().unwrap(), "/w", &WORDS),
+            None
+        );
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! Responsibilities: which calls are judged now, which were refused, warnings that may repeat a refusal, and the
 //! refusals that the person is asked about. Not here: what reviews say (`review`), what follows from them
-//! (`reviewing`).
+//! (`review_outcomes`).
 
 use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use crate::kit::aside::SideQuestion;
+use crate::kit::standalone_question::SideQuestion;
 
 /// How many reviews are followed at once, and how many refused calls are remembered.
 const MOST_REVIEWS: usize = 64;

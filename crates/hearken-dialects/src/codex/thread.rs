@@ -1,7 +1,7 @@
 //! One thread of the server as AAEP events: each of its turns is a session.
 //!
 //! Responsibilities: which turn a message belongs to, what of it was announced already, catching up with a thread that
-//! is joined in the middle or again. Not here: its questions (`answering`), what is sent (`client`), the events
+//! is joined in the middle or again. Not here: its questions (`answers`), what is sent (`client`), the events
 //! themselves (`acp`).
 //!
 //! Mental model: a turn is announced with its first item, because that item is the prompt, from the person or from
@@ -15,17 +15,17 @@ use serde_json::{Map, Value};
 
 use crate::kit::call;
 use crate::kit::call::{GRACE, HeardStage};
-use crate::kit::ending::TurnEnd;
 use crate::kit::members::text;
 use crate::kit::turn::{EventContext, Turn};
-use crate::kit::update::{CallNews, Status, Update};
+use crate::kit::turn_end::TurnEnd;
+use crate::kit::turn_updates::{CallNews, CallStatus, Update};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Now;
 use crate::rpc::{Id, RpcMessage};
-use crate::{Cx, Out, Oversight, written};
+use crate::{Cx, Out, Oversight, event_writer};
 
-use super::answering::Answering;
-use super::form::CodexForm;
+use super::answers::AnswerUnderWay;
+use super::input_questions::CodexForm;
 use super::items::{self, TurnItem};
 use super::reviews::Reviews;
 
@@ -46,7 +46,7 @@ pub const OURS: &str = "hearken-";
 
 /// How far a thread is joined.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Joined {
+pub enum JoinProgress {
     /// Nothing of it arrives.
     Not,
     /// The server was asked to join us.
@@ -93,7 +93,7 @@ pub struct Thread {
     /// What its events are written with.
     pub teller: EventContext,
     /// How far it is joined.
-    pub joined: Joined,
+    pub joined: JoinProgress,
     /// What it asks the person, as far as that is known; `None` before its settings were heard.
     pub oversight: Option<Option<Oversight>>,
     /// The current turn.
@@ -103,7 +103,7 @@ pub struct Thread {
     /// The questions for words, by the server's ids.
     pub forms: BTreeMap<Id, CodexForm>,
     /// The person's answer under way.
-    pub answering: Option<Answering>,
+    pub answering: Option<AnswerUnderWay>,
     /// Whether the open question was asked over a connection that is gone.
     pub away: bool,
     /// Until when the server is expected to ask it again.
@@ -128,7 +128,7 @@ impl Thread {
         Self {
             id: id.to_owned(),
             teller,
-            joined: Joined::Not,
+            joined: JoinProgress::Not,
             oversight: None,
             run: None,
             over: VecDeque::new(),
@@ -188,7 +188,7 @@ impl Thread {
             self.leave_run(TurnEnd::Gone, cx);
         }
         self.run.get_or_insert_with(|| CurrentTurn {
-            id: written::cut(id, 256),
+            id: event_writer::cut(id, 256),
             turn: None,
             said: VecDeque::new(),
             spoken: VecDeque::new(),
@@ -239,7 +239,7 @@ impl Thread {
                 {
                     let news = CallNews {
                         id: text(params, "itemId").unwrap_or_default().to_owned(),
-                        status: Some(Status::InProgress),
+                        status: Some(CallStatus::InProgress),
                         ..CallNews::default()
                     };
                     turn.update(Update::Calls(Box::new(news)), teller, cx);
@@ -285,7 +285,7 @@ impl Thread {
         let flags = status.and_then(|status| status.get("activeFlags"));
         let flags = flags.and_then(Value::as_array);
         self.waits = flags.is_some_and(|flags| !flags.is_empty());
-        if !self.waits && self.away && self.joined == Joined::Yes {
+        if !self.waits && self.away && self.joined == JoinProgress::Yes {
             self.lose_question(cx);
         }
     }
@@ -333,7 +333,7 @@ impl Thread {
         if begins {
             self.turn(Some(words), cx);
         } else if !client.is_some_and(|client| client.starts_with(OURS)) {
-            let words = PhraseArg::Agent(written::short(words));
+            let words = PhraseArg::Agent(event_writer::short(words));
             cx.out
                 .push(Out::Tell(Phrase::new("codex.added").with("words", words)));
         }
@@ -535,15 +535,17 @@ impl Thread {
     /// Returns when time next matters.
     pub fn deadline(&self) -> Option<Duration> {
         let joined = match &self.joined {
-            Joined::Later(at) | Joined::CatchingUp { until: at, .. } => Some(*at),
-            Joined::Not | Joined::Asked | Joined::Errand | Joined::Yes => None,
+            JoinProgress::Later(at) | JoinProgress::CatchingUp { until: at, .. } => Some(*at),
+            JoinProgress::Not | JoinProgress::Asked | JoinProgress::Errand | JoinProgress::Yes => {
+                None
+            }
         };
         let run = self.run.as_ref();
         let turn = run.and_then(|run| run.turn.as_ref());
         [
             joined,
             self.away_until,
-            self.answering.as_ref().and_then(Answering::deadline),
+            self.answering.as_ref().and_then(AnswerUnderWay::deadline),
             run.and_then(|run| run.last_word),
             turn.and_then(Turn::deadline),
         ]
@@ -578,7 +580,7 @@ impl Thread {
         if let Some((turn, _)) = self.told()
             && let Some(call) = turn.calls.get_mut(key)
             && call.stage == HeardStage::Asked
-            && call.status == Status::InProgress
+            && call.status == CallStatus::InProgress
         {
             call.stage = HeardStage::Waiting(now.monotonic + GRACE);
         }

@@ -3,33 +3,35 @@
 //! A bridge offers what any dialect receives again as AAEP. For most of it AAEP is enough, and any subscriber can follow
 //! and answer it. Three things have no place there, and this module gives them one:
 //!
-//! - **What the bridge reports in its own name** ([`Report`]): what can be done with its agents, a sentence for people,
+//! - **What the bridge reports in its own name** ([`BridgeReport`]): what can be done with its agents, a sentence for people,
 //!   what an agent did without being allowed to, what became of a question. Each is an AAEP event of an extension type (`hearken:…`), which other subscribers may
 //!   ignore (7.4.1).
 //! - **What a watcher requests** ([`Request`]): a reply with the digest of the question that its person was shown, a
 //!   prompt, a stop.
 //! - **What becomes of a request** ([`RequestOutcome`]), for the one who made it.
 //!
-//! Responsibilities: the form of these messages, and the digest of a question ([`digest`]). Not here: deciding anything
+//! Responsibilities: the form of these messages, and the digest of a question ([`question_digest`]). Not here: deciding anything
 //! (`bridge` in the core), the watcher's side (`aaep`), sockets (the shell).
 
+mod bridge_report;
 mod census;
 mod danger;
-mod digest;
-mod publishing;
-mod report;
-mod request;
+mod machine_side;
+mod question_digest;
 mod subject;
-mod watching;
+mod watcher_memory;
+mod watcher_request;
 
+pub use bridge_report::{AnsweredBy, BridgeAbilities, BridgeReport, Closed};
 pub use census::Census;
 pub use danger::{DangerKind, ReportedDanger};
-pub use digest::{digest, digest_of};
-pub use publishing::{Published, Publishing, snapshot, wish};
-pub use report::{AnsweredBy, Closed, Report, Standing};
-pub use request::{Content, Obstacle, Request, RequestOutcome};
-pub use subject::{DEFAULT_SPACE, EventSubject, Lane, Machine, Space, agent_of_request, token};
-pub(crate) use watching::{AskedQuestion, Purpose, Watching};
+pub use machine_side::{PublishedEvent, Publishing, snapshot, wish};
+pub use question_digest::{digest, digest_of};
+pub use subject::{
+    DEFAULT_SPACE, EventSubject, Machine, Space, SubjectLane, agent_of_request, token,
+};
+pub(crate) use watcher_memory::{AskedQuestion, Purpose, WatcherMemory};
+pub use watcher_request::{Obstacle, Request, RequestContent, RequestOutcome};
 
 /// The agent's id in a bridge's own events.
 pub const BRIDGE: &str = "hearken-bridge";

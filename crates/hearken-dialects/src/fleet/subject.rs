@@ -1,7 +1,7 @@
 //! The subjects under which a bridge and its watchers meet on a NATS server.
 //!
 //! Responsibilities: a name as one token of a subject, the subject of an event, the subjects of requests. Not here: what
-//! the messages say (`report`, `request`), the connection (the shell).
+//! the messages say (`bridge_report`, `watcher_request`), the connection (the shell).
 //!
 //! # Mental model
 //! A subject says where an event comes from, and the server guards it: a machine may publish only under its own name. So
@@ -37,7 +37,7 @@ pub const DEFAULT_SPACE: &str = "main";
 
 /// What an event is about, so that a watcher of many agents can leave out what it doesn't need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Lane {
+pub enum SubjectLane {
     /// Questions and what ends them, handoffs, dangers and whatever is critical.
     Ask,
     /// Beginnings and ends.
@@ -48,7 +48,7 @@ pub enum Lane {
     Text,
 }
 
-impl Lane {
+impl SubjectLane {
     /// All lanes.
     pub const ALL: [Self; 4] = [Self::Ask, Self::Life, Self::Act, Self::Text];
 
@@ -109,7 +109,7 @@ impl Space {
     }
 
     /// Returns the subjects of all its events in a lane.
-    pub fn lane(&self, lane: Lane) -> String {
+    pub fn lane(&self, lane: SubjectLane) -> String {
         format!("{EVENTS}.{}.*.*.*.{}", self.0, lane.name())
     }
 
@@ -200,7 +200,7 @@ pub struct EventSubject {
     /// The machine.
     pub machine: Machine,
     /// The lane.
-    pub lane: Lane,
+    pub lane: SubjectLane,
     agent: String,
     session: String,
 }
@@ -213,7 +213,7 @@ impl EventSubject {
         let session = event.get("session_id").and_then(Value::as_str);
         Self {
             machine: machine.clone(),
-            lane: Lane::of(event),
+            lane: SubjectLane::of(event),
             agent: token(agent),
             session: token(session.unwrap_or_default()),
         }
@@ -223,7 +223,7 @@ impl EventSubject {
     pub fn of_agent(machine: &Machine, agent: &AgentId) -> Self {
         Self {
             machine: machine.clone(),
-            lane: Lane::Life,
+            lane: SubjectLane::Life,
             agent: token(agent.as_str()),
             session: token(""),
         }
@@ -235,7 +235,9 @@ impl EventSubject {
         let mut tokens = rest.split('.');
         let mut next = || tokens.next().filter(|token| is_token(token));
         let (space, host, agent, session, lane) = (next()?, next()?, next()?, next()?, next()?);
-        let lane = Lane::ALL.into_iter().find(|one| one.name() == lane)?;
+        let lane = SubjectLane::ALL
+            .into_iter()
+            .find(|one| one.name() == lane)?;
         tokens.next().is_none().then(|| Self {
             machine: Machine {
                 space: Space(space.to_owned()),
@@ -263,7 +265,7 @@ impl EventSubject {
     }
 
     /// Returns the subjects of everything in a lane that its agent publishes, whatever its session.
-    pub fn all_of_agent(&self, lane: Lane) -> String {
+    pub fn all_of_agent(&self, lane: SubjectLane) -> String {
         let events = self.machine.under(EVENTS);
         format!("{events}.{}.*.{}", self.agent, lane.name())
     }
@@ -403,35 +405,53 @@ mod tests {
     #[test]
     fn each_event_has_its_lane() {
         for (text, lane) in [
-            (r#"{"type":"aaep:agent.awaiting.confirmation"}"#, Lane::Ask),
-            (r#"{"type":"aaep:agent.handoff.requested"}"#, Lane::Ask),
+            (
+                r#"{"type":"aaep:agent.awaiting.confirmation"}"#,
+                SubjectLane::Ask,
+            ),
+            (
+                r#"{"type":"aaep:agent.handoff.requested"}"#,
+                SubjectLane::Ask,
+            ),
             (
                 r#"{"type":"aaep:agent.state.changed","urgency":"critical"}"#,
-                Lane::Ask,
+                SubjectLane::Ask,
             ),
-            (r#"{"type":"x:own","reply_token":"rpl_1"}"#, Lane::Ask),
-            (r#"{"type":"hearken:closed"}"#, Lane::Ask),
-            (r#"{"type":"hearken:danger"}"#, Lane::Ask),
+            (
+                r#"{"type":"x:own","reply_token":"rpl_1"}"#,
+                SubjectLane::Ask,
+            ),
+            (r#"{"type":"hearken:closed"}"#, SubjectLane::Ask),
+            (r#"{"type":"hearken:danger"}"#, SubjectLane::Ask),
             (
                 r#"{"type":"aaep:agent.state.changed","from_state":"awaiting_input"}"#,
-                Lane::Ask,
+                SubjectLane::Ask,
             ),
             (
                 r#"{"type":"aaep:agent.state.changed","to_state":"awaiting_input"}"#,
-                Lane::Ask,
+                SubjectLane::Ask,
             ),
             (
                 r#"{"type":"aaep:agent.state.changed","to_state":"thinking"}"#,
-                Lane::Act,
+                SubjectLane::Act,
             ),
-            (r#"{"type":"hearken:standing"}"#, Lane::Life),
-            (r#"{"type":"aaep:agent.session.started"}"#, Lane::Life),
-            (r#"{"type":"agent.tool.invoked"}"#, Lane::Act),
-            (r#"{"type":"aaep:agent.progress.updated"}"#, Lane::Act),
-            (r#"{"type":"aaep:agent.output.streaming"}"#, Lane::Text),
-            ("{}", Lane::Act),
+            (r#"{"type":"hearken:standing"}"#, SubjectLane::Life),
+            (
+                r#"{"type":"aaep:agent.session.started"}"#,
+                SubjectLane::Life,
+            ),
+            (r#"{"type":"agent.tool.invoked"}"#, SubjectLane::Act),
+            (
+                r#"{"type":"aaep:agent.progress.updated"}"#,
+                SubjectLane::Act,
+            ),
+            (
+                r#"{"type":"aaep:agent.output.streaming"}"#,
+                SubjectLane::Text,
+            ),
+            ("{}", SubjectLane::Act),
         ] {
-            assert_eq!(Lane::of(&event(text)), lane, "{text}");
+            assert_eq!(SubjectLane::of(&event(text)), lane, "{text}");
         }
     }
 

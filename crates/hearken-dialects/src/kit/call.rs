@@ -8,22 +8,22 @@
 
 use std::time::Duration;
 
-use crate::Words;
+use crate::SharedWording;
 use crate::protocol::{
-    Attached, CallExit, CallFacts, CallOutput, FileChange, PlanStep, ToolCallId, ToolCompleted,
+    Attachments, CallExit, CallFacts, CallOutput, FileChange, PlanStep, ToolCallId, ToolCompleted,
     ToolStatus,
 };
-use crate::{changes, written};
+use crate::{edit_changes, event_writer};
 
-use super::input::{self, CallInput};
+use super::call_inputs::{self, CallInput};
 use super::shell;
-use super::update::{CallNews, Status};
+use super::turn_updates::{CallNews, CallStatus};
 
-mod deed;
-mod named;
-mod tail;
+mod call_binding;
+mod call_name;
+mod call_output;
 
-use tail::OutputTail;
+use call_output::OutputTail;
 
 /// How long a call reported as running waits to be announced, because a request for permission may still follow.
 pub const GRACE: Duration = Duration::from_millis(1000);
@@ -63,7 +63,7 @@ pub struct Call {
     /// Whether the person's last answer rejected it; it may have been announced by then.
     pub rejected: bool,
     /// How far it has got, as its agent says.
-    pub status: Status,
+    pub status: CallStatus,
     /// The edits that it makes.
     pub edits: Vec<FileChange>,
     /// Its output.
@@ -99,7 +99,7 @@ pub struct Call {
 
 /// Returns AAEP's id for a call of the agent.
 pub fn key(id: &str) -> String {
-    written::id("call_", id)
+    event_writer::id("call_", id)
 }
 
 impl Call {
@@ -110,7 +110,7 @@ impl Call {
             stage: HeardStage::Unsaid,
             invoked_as: None,
             rejected: false,
-            status: Status::Pending,
+            status: CallStatus::Pending,
             edits: Vec::new(),
             output: CallOutput::default(),
             exit: None,
@@ -137,7 +137,7 @@ impl Call {
 
     /// Sets another id for it in AAEP: a second call follows under the name of one that is over.
     pub fn begin_again(&mut self, number: u64) {
-        self.key = written::id("call_", &format!("{} {number}", self.key));
+        self.key = event_writer::id("call_", &format!("{} {number}", self.key));
     }
 
     /// Returns it as the next turn takes it up: nothing of it was heard there.
@@ -178,14 +178,14 @@ impl Call {
         self.kind = kind.unwrap_or(std::mem::take(&mut self.kind));
         self.status = status.unwrap_or(self.status);
         // Some agents end with the output and no longer name the changes, which were made all the same.
-        let over = status == Some(Status::Completed);
+        let over = status == Some(CallStatus::Completed);
         let kept = edits.filter(|edits| !(over && edits.is_empty()));
         if let Some(edits) = kept {
             let as_called =
-                over && !self.edits.is_empty() && changes::carry_out(&self.edits, &edits);
+                over && !self.edits.is_empty() && edit_changes::carry_out(&self.edits, &edits);
             self.edits = edits;
             if !as_called {
-                self.edited = self.edits.iter().map(changes::identity).collect();
+                self.edited = self.edits.iter().map(edit_changes::identity).collect();
             }
         }
         self.output = output.unwrap_or(std::mem::take(&mut self.output));
@@ -196,8 +196,8 @@ impl Call {
         self.exit = exit.or(self.exit.take());
         // Most agents call a command completed that did not succeed.
         let failed = self.exit.as_ref().is_some_and(|exit| !exit.is_success());
-        if failed && self.status == Status::Completed {
-            self.status = Status::Failed;
+        if failed && self.status == CallStatus::Completed {
+            self.status = CallStatus::Failed;
         }
         self.places = places.unwrap_or(std::mem::take(&mut self.places));
         self.instead |= instead;
@@ -217,7 +217,7 @@ impl Call {
 
     /// Returns whether its end proves that it did what it was called for.
     pub fn proves_success(&self) -> bool {
-        let has_changed = self.status == Status::Completed && !self.edits.is_empty();
+        let has_changed = self.status == CallStatus::Completed && !self.edits.is_empty();
         has_changed || self.exit.as_ref().is_some_and(CallExit::is_success)
     }
 
@@ -238,7 +238,7 @@ impl Call {
         let has_words = |step: &PlanStep| !step.words.trim().is_empty();
         let is_plan = self.is_list && !self.plan.is_empty() && self.plan.iter().all(has_words);
         let is_all =
-            self.status == Status::Completed && self.deeds() == 0 && self.places.is_empty();
+            self.status == CallStatus::Completed && self.deeds() == 0 && self.places.is_empty();
         (is_plan && is_all).then_some(&self.plan)
     }
 
@@ -250,7 +250,7 @@ impl Call {
     /// Returns the name of its tool: its kind, as the protocol says no more.
     pub fn tool(&self) -> String {
         let kind = self.kind.trim();
-        written::tool(if kind.is_empty() { "tool" } else { kind })
+        event_writer::tool(if kind.is_empty() { "tool" } else { kind })
     }
 
     /// Describes in short what it does: a command by itself, because titles only circumscribe it.
@@ -262,7 +262,7 @@ impl Call {
             false => command.or(title),
         };
         let title = title.unwrap_or_else(|| self.tool());
-        written::cut(&title, LONGEST_TITLE)
+        event_writer::cut(&title, LONGEST_TITLE)
     }
 
     /// Returns its output; an agent that puts none into its report may have sent it piece by piece.
@@ -275,7 +275,7 @@ impl Call {
 
     /// Returns the action to ask about. If there is a command, it is exactly that, whatever the title says; if there
     /// are edits, it is the edits. Otherwise every other input is listed with its name and value.
-    pub fn action(&self, words: &Words) -> String {
+    pub fn action(&self, words: &SharedWording) -> String {
         if let Some(command) = &self.command {
             return command.clone();
         }
@@ -304,7 +304,7 @@ impl Call {
             let is_said = |input: &&CallInput| {
                 let path = inside(&input.text, &self.folder);
                 // Its name says what is done with the value.
-                let names_file = input::FILES.contains(&input.name.as_str());
+                let names_file = call_inputs::FILES.contains(&input.name.as_str());
                 !(names_file && (input.text.trim() == title || self.paths().any(|it| it == path)))
             };
             let inputs: Vec<String> = self
@@ -346,13 +346,13 @@ impl Call {
     }
 
     /// Returns what can be read about it on demand, with what it does. A question has no output.
-    pub fn attached(&self, asked: bool) -> Attached {
+    pub fn attached(&self, asked: bool) -> Attachments {
         let output = self.brought().filter(|_| !asked);
         let output = output.map(|output| CallOutput {
             of: self.command.clone().unwrap_or_else(|| self.title()),
             ..output
         });
-        Attached {
+        Attachments {
             changes: self.edits.clone(),
             output,
             plan: Vec::new(),
@@ -366,7 +366,7 @@ impl Call {
     }
 
     /// Returns what is known of it beyond AAEP's fields.
-    pub fn facts(&self, words: &Words) -> CallFacts {
+    pub fn facts(&self, words: &SharedWording) -> CallFacts {
         CallFacts {
             title: self.called(words),
             exit: self.exit.clone(),
@@ -392,7 +392,7 @@ impl Call {
 }
 
 /// Words the changes to a file.
-fn edits(edit: &FileChange, words: &Words) -> String {
+fn edits(edit: &FileChange, words: &SharedWording) -> String {
     let lines = tally(edit.added, edit.removed);
     let places = match edit.places {
         0 | 1 => String::new(),
@@ -427,7 +427,7 @@ fn tally(added: u64, removed: u64) -> [(&'static str, String); 3] {
 }
 
 /// Words a phrase in the person's first language.
-pub fn first(words: &Words, key: &str, args: &[(&str, &str)]) -> String {
+pub fn first(words: &SharedWording, key: &str, args: &[(&str, &str)]) -> String {
     let said = words.say(key, args).into_iter().next();
     said.map(|said| said.normal).unwrap_or_default()
 }

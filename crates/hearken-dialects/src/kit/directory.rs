@@ -26,12 +26,12 @@ pub struct Directory<T> {
 
 /// Every conversation is at work, and there is no room for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Full {
+pub struct DirectoryFull {
     /// Whether this has not happened before.
     pub is_first: bool,
 }
 
-impl Full {
+impl DirectoryFull {
     /// Announces it, once.
     pub fn tell(self, phrase: Phrase, out: &mut Vec<Out>) {
         if self.is_first {
@@ -62,8 +62,8 @@ impl<T> Directory<T> {
         id: &str,
         may_go: impl Fn(&T) -> bool,
         create: impl FnOnce(u64) -> T,
-    ) -> Result<&mut T, Full> {
-        let full = Full {
+    ) -> Result<&mut T, DirectoryFull> {
+        let full = DirectoryFull {
             is_first: !self.has_been_full,
         };
         if !self.all.contains_key(id) {
@@ -135,7 +135,7 @@ mod tests {
         assert!(directory.keys().eq(["a", "c"]), "a is at work");
         assert_eq!(directory.latest(|_| true), Some(&false));
         *directory.open("c", idle, |_| false).unwrap() = true;
-        let full = |is_first| Err(Full { is_first });
+        let full = |is_first| Err(DirectoryFull { is_first });
         assert_eq!(directory.open("d", idle, |_| false), full(true));
         assert_eq!(directory.open("d", idle, |_| false), full(false));
         directory.remove("c");

@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use super::event_writer::cut;
 use super::members::{object, text};
-use super::written::cut;
 use crate::protocol::CallExit;
 
 /// The longest name of a signal, in characters.

@@ -2,10 +2,10 @@
 //!
 //! Responsibilities: turns and their calls, permissions and their options, forms, plans, endings, the sentences of
 //! events, diffs, JSON-RPC, ids. Not here: the messages of any one protocol, except for what has ACP's shape
-//! ([`shape`]), because other dialects put their calls into it.
+//! ([`acp_shape`]), because other dialects put their calls into it.
 //!
 //! # Mental model
-//! A dialect reads its agent's messages into the kit's types ([`update`], [`permission`], [`form`]); the kit turns them
+//! A dialect reads its agent's messages into the kit's types ([`turn_updates`], [`permission`], [`form_schema`]); the kit turns them
 //! into AAEP events and questions, and the person's answers back into decisions. No module here imports a dialect, and
 //! no dialect imports another.
 //!
@@ -16,30 +16,30 @@
 //! token, its `sending` notes the answer, and once that is delivered, [`turn::Turn::answered`] goes on. The agent is
 //! done: [`turn::Turn::end`], and [`turn::Turn::finish`] once [`turn::Turn::is_over`]. In tests, `rig` plays all this.
 
-pub mod address;
-pub mod aside;
+pub mod acp_shape;
+pub mod announced_parts;
 pub mod call;
-pub mod changes;
-pub mod delivery;
+pub mod call_inputs;
 pub mod directory;
-pub mod ending;
+pub mod edit_changes;
+pub mod event_wording;
+pub mod event_writer;
 pub mod exit;
-pub mod filling;
-pub mod form;
-pub mod input;
+pub mod form_progress;
+pub mod form_schema;
 pub mod members;
-pub mod numbers;
 pub mod options;
 pub mod oversight;
-pub mod parts;
 pub mod permission;
+pub mod post_outcome;
+pub mod request_numbers;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 pub mod rig;
 pub mod rpc;
-pub mod shape;
 pub mod shell;
+pub mod standalone_question;
 pub mod turn;
-pub mod update;
-pub mod wording;
-pub mod written;
+pub mod turn_end;
+pub mod turn_updates;
+pub mod web_address;

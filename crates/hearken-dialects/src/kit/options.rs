@@ -11,8 +11,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::Words;
-use crate::written::cut;
+use crate::SharedWording;
+use crate::event_writer::cut;
 
 use super::call::first;
 use super::members::text;
@@ -64,7 +64,7 @@ impl OptionChoice {
 }
 
 /// Parses the options of a permission.
-pub fn read(params: &Map<String, Value>, words: &Words) -> AnswerOffer {
+pub fn read(params: &Map<String, Value>, words: &SharedWording) -> AnswerOffer {
     let empty = Vec::new();
     let options = params.get("options").and_then(Value::as_array);
     let options = options.unwrap_or(&empty);
@@ -157,7 +157,7 @@ fn covered(option: &Map<String, Value>) -> Option<String> {
 }
 
 /// Words a grant that outlives its call: it says what it covers, or that nobody says so.
-fn lasting(name: &str, call_kind: &str, words: &Words) -> String {
+fn lasting(name: &str, call_kind: &str, words: &SharedWording) -> String {
     match coverage(name) {
         Coverage::Stated => first(words, "acp.option.allow_always", &[("name", name)]),
         Coverage::Unstated => first(words, "acp.option.allow_unstated", &[("name", name)]),

@@ -1,7 +1,7 @@
 //! Who decides: what an agent asks a person before it acts.
 //!
 //! Responsibilities: the grades of asking, their order, and the sentences about them. Not here: which agent asks what
-//! in which mode (`agents`, from `assets/agents.toml`), reading and changing modes (each dialect).
+//! in which mode (`agent_table`, from `assets/agents.toml`), reading and changing modes (each dialect).
 //!
 //! # Mental model
 //! Agents call their modes what they like, and "Auto" may mean that a person is asked nothing. So the name alone never

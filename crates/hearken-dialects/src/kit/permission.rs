@@ -5,13 +5,13 @@
 
 use serde_json::json;
 
+use crate::event_writer::EventContent;
 use crate::protocol::{
-    Attached, AwaitingClarification, AwaitingConfirmation, Decision, Deed, Event, RejectOnly,
+    Attachments, AwaitingClarification, AwaitingConfirmation, Decision, Deed, Event, RejectOnly,
     ReplyToken, ToolCallId,
 };
 use crate::rpc::{self, Id};
-use crate::written::Content;
-use crate::{Out, Over, Words};
+use crate::{Out, QuestionEnd, SharedWording};
 
 use super::call::Call;
 use super::options::OptionChoice;
@@ -36,7 +36,7 @@ pub struct Permission {
     /// The token of the question; empty until it is asked.
     pub token: String,
     /// What was asked under the token; empty until it is asked.
-    pub asked: Asked,
+    pub asked: PermissionBody,
     /// AAEP's id of the call that it was last asked about.
     pub asked_about: Option<String>,
     /// The names of what has changed since it was last asked.
@@ -48,12 +48,12 @@ pub struct Permission {
     /// Whether its answers are easy to confuse, so that one step is never enough.
     pub is_doubtful: bool,
     /// The answer under way.
-    pub sending: Option<Sending>,
+    pub sending: Option<SentAnswer>,
 }
 
 /// An answer from the person under way.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sending {
+pub struct SentAnswer {
     /// The number of the person's answer.
     pub request: u64,
     /// Whether it allows the call.
@@ -64,12 +64,12 @@ pub struct Sending {
 
 /// What a permission asks, apart from its token.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Asked {
+pub struct PermissionBody {
     question: AwaitingConfirmation,
-    attached: Attached,
+    attached: Attachments,
 }
 
-impl Asked {
+impl PermissionBody {
     /// Returns it without what belongs only to the act of asking: the names of earlier changes.
     fn comparable(mut self) -> Self {
         if let Some(deed) = &mut self.attached.deed {
@@ -96,7 +96,7 @@ impl Permission {
             offered: Vec::new(),
             can_cancel: false,
             token: String::new(),
-            asked: Asked::default(),
+            asked: PermissionBody::default(),
             asked_about: None,
             changed: Vec::new(),
             reject_only: None,
@@ -124,7 +124,7 @@ impl Permission {
     }
 
     /// Returns the event that asks it.
-    pub fn asks(&self, call: &Call, words: &Words) -> Content {
+    pub fn asks(&self, call: &Call, words: &SharedWording) -> EventContent {
         let reply_token = Some(ReplyToken::new(self.token.as_str()));
         match &self.clarifies {
             None => {
@@ -134,7 +134,7 @@ impl Permission {
                     ..asked.question
                 };
                 let event = Event::AwaitingConfirmation(Box::new(question));
-                Content::from(event).with(asked.attached)
+                EventContent::from(event).with(asked.attached)
             }
             Some(question) => {
                 let mut question = question.clone();
@@ -153,7 +153,7 @@ impl Permission {
     }
 
     /// Returns the output that reports its question as over.
-    pub fn over(&self, how: Over) -> Out {
+    pub fn over(&self, how: QuestionEnd) -> Out {
         Out::Over {
             token: self.token.clone(),
             how,
@@ -161,13 +161,17 @@ impl Permission {
     }
 
     /// Returns the question about a call, without a token, and what is attached to it.
-    pub fn question_about(&self, call: &Call, words: &Words) -> (AwaitingConfirmation, Attached) {
+    pub fn question_about(
+        &self,
+        call: &Call,
+        words: &SharedWording,
+    ) -> (AwaitingConfirmation, Attachments) {
         let asked = self.question(call, words);
         (asked.question, asked.attached)
     }
 
     /// Returns the question about a call as it is now.
-    fn question(&self, call: &Call, words: &Words) -> Asked {
+    fn question(&self, call: &Call, words: &SharedWording) -> PermissionBody {
         let action = call.action(words);
         let offer = self.offer(call);
         let mut extra_context = call.more();
@@ -197,7 +201,7 @@ impl Permission {
             ..AwaitingConfirmation::default()
         };
         let deed = call.deed();
-        let attached = Attached {
+        let attached = Attachments {
             deed: Some(Deed {
                 changed: self.changed.clone(),
                 reject_only: self.only(call),
@@ -207,7 +211,7 @@ impl Permission {
             }),
             ..call.attached(true)
         };
-        Asked { question, attached }
+        PermissionBody { question, attached }
     }
 
     /// Returns the reason why a call can only be rejected, if there is one.
@@ -233,14 +237,14 @@ impl Permission {
     }
 
     /// Records the question as asked, to detect later changes.
-    pub fn note_asked(&mut self, call: &Call, words: &Words) {
+    pub fn note_asked(&mut self, call: &Call, words: &SharedWording) {
         self.asked = self.question(call, words).comparable();
         self.asked_about = Some(call.key.clone());
         self.offered = self.offer(call);
     }
 
     /// Returns the names of what differs between the call as asked and as it is now.
-    pub fn differences(&self, call: &Call, words: &Words) -> Vec<String> {
+    pub fn differences(&self, call: &Call, words: &SharedWording) -> Vec<String> {
         if self.clarifies.is_some() {
             return Vec::new();
         }

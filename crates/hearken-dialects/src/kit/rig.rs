@@ -1,7 +1,7 @@
 //! The test rig of all dialects: a machine, a scripted peer on its other side, and everything that the machine emits.
 //!
 //! Responsibilities: feeding the machine, collecting its outputs, judging every event as `check` and the decoder do,
-//! answering questions. Not here: the messages of one protocol, which its own tests add for its [`Peer`].
+//! answering questions. Not here: the messages of one protocol, which its own tests add for its [`RigPeer`].
 
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
@@ -17,19 +17,20 @@ use crate::link::{Fault, Frame, LastWords, LinkEvent, Phrase, PhraseArg, Receipt
 use crate::protocol::{
     Answer, Decision, Finding, Now, Problem, Reply, ReplyToken, Response, Severity,
 };
-use crate::{Cx, Dialect, Out, Over, QuestionsStanding, Start, Wish, Words};
+use crate::{Cx, Dialect, Out, QuestionEnd, QuestionsStanding, SharedWording, Start, Wish};
 
 /// Every sentence, loaded once.
-pub static WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(EveryLanguage::best_for(&[])));
+pub static WORDS: LazyLock<SharedWording> =
+    LazyLock::new(|| SharedWording::new(EveryLanguage::best_for(&[])));
 
 /// What is on the other side of a dialect.
-pub trait Peer: Default {
+pub trait RigPeer: Default {
     /// Handles an output that reaches the other side; panics at one that the dialect never emits.
     fn take(&mut self, out: Out);
 }
 
 /// A machine with its peer.
-pub struct Rig<M, P> {
+pub struct MachineRig<M, P> {
     pub machine: M,
     pub peer: P,
     checker: Checker,
@@ -43,7 +44,7 @@ pub struct Rig<M, P> {
     pub settled: Vec<(u64, bool)>,
     /// The same, with what became of them.
     pub outcomes: Vec<(u64, Result<Receipt, Undelivered>)>,
-    pub over: Vec<Over>,
+    pub over: Vec<QuestionEnd>,
     pub stood: Vec<QuestionsStanding>,
     pub closed: Vec<Fault>,
     /// What is sent when the link is closed.
@@ -63,7 +64,7 @@ pub fn start() -> Start {
     }
 }
 
-impl<M: Dialect, P: Peer> Rig<M, P> {
+impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
     pub fn of(machine: M) -> Self {
         Self {
             machine,
@@ -154,11 +155,11 @@ impl<M: Dialect, P: Peer> Rig<M, P> {
     }
 
     /// Answers the latest question.
-    pub fn respond(&mut self, request: u64, response: impl Into<Spoken>) {
+    pub fn respond(&mut self, request: u64, response: impl Into<PersonReply>) {
         self.respond_under(request, &self.token(), response);
     }
 
-    pub fn respond_under(&mut self, request: u64, token: &str, response: impl Into<Spoken>) {
+    pub fn respond_under(&mut self, request: u64, token: &str, response: impl Into<PersonReply>) {
         self.reply(request, token, Answer::Response(response.into().0));
     }
 
@@ -221,7 +222,7 @@ impl<M: Dialect, P: Peer> Rig<M, P> {
     }
 }
 
-impl<M, P> Rig<M, P> {
+impl<M, P> MachineRig<M, P> {
     /// Returns the token of the latest question.
     pub fn token(&self) -> String {
         let mut asked = self.events.iter().rev();
@@ -269,33 +270,33 @@ impl<M, P> Rig<M, P> {
 }
 
 /// What a person answers.
-pub struct Spoken(Response);
+pub struct PersonReply(Response);
 
-impl From<Response> for Spoken {
+impl From<Response> for PersonReply {
     fn from(response: Response) -> Self {
         Self(response)
     }
 }
 
-impl From<bool> for Spoken {
+impl From<bool> for PersonReply {
     fn from(yes: bool) -> Self {
         Self(Response::YesNo(yes))
     }
 }
 
-impl From<f64> for Spoken {
+impl From<f64> for PersonReply {
     fn from(number: f64) -> Self {
         Self(Response::Number(number))
     }
 }
 
-impl From<&str> for Spoken {
+impl From<&str> for PersonReply {
     fn from(text: &str) -> Self {
         Self(Response::Text(text.to_owned()))
     }
 }
 
-impl<M, P> Deref for Rig<M, P> {
+impl<M, P> Deref for MachineRig<M, P> {
     type Target = P;
 
     fn deref(&self) -> &P {
@@ -303,7 +304,7 @@ impl<M, P> Deref for Rig<M, P> {
     }
 }
 
-impl<M, P> DerefMut for Rig<M, P> {
+impl<M, P> DerefMut for MachineRig<M, P> {
     fn deref_mut(&mut self) -> &mut P {
         &mut self.peer
     }

@@ -138,13 +138,13 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
-    error: Option<Refused>,
+    error: Option<RpcRefusal>,
     #[serde(borrow)]
     id: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct RpcRefusal {
     #[serde(default)]
     code: i64,
     #[serde(default)]
@@ -153,7 +153,7 @@ struct Refused {
     data: Value,
 }
 
-impl Refused {
+impl RpcRefusal {
     /// Returns the reason for people: the message, followed by what the data adds. Many agents send a message that only
     /// restates the code ("Internal error"), and put what really went wrong into the data.
     fn words(self) -> String {
@@ -175,7 +175,7 @@ impl Refused {
 
 /// The kind of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Text {
+pub enum RpcKind {
     /// A JSON-RPC message.
     Rpc(RpcMessage),
     /// An object other than a JSON-RPC message.
@@ -185,24 +185,24 @@ pub enum Text {
 }
 
 /// Reads the envelope of a text; its contents stay unread.
-pub fn read(text: &str) -> Text {
+pub fn read(text: &str) -> RpcKind {
     let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text) else {
-        return Text::Other;
+        return RpcKind::Other;
     };
     if envelope.jsonrpc.is_none() {
-        return Text::Object;
+        return RpcKind::Object;
     }
-    Text::Rpc(opened(envelope))
+    RpcKind::Rpc(opened(envelope))
 }
 
 /// Reads an envelope of a protocol that omits the version: a text with none of an envelope's members is another object.
-pub fn read_bare(text: &str) -> Text {
+pub fn read_bare(text: &str) -> RpcKind {
     let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text) else {
-        return Text::Other;
+        return RpcKind::Other;
     };
     match opened(envelope) {
-        RpcMessage::Nothing => Text::Object,
-        message => Text::Rpc(message),
+        RpcMessage::Nothing => RpcKind::Object,
+        message => RpcKind::Rpc(message),
     }
 }
 
@@ -315,7 +315,7 @@ mod tests {
 
     fn id(text: &str) -> Option<Id> {
         match read(&format!(r#"{{"jsonrpc":"2.0","id":{text},"method":"m"}}"#)) {
-            Text::Rpc(RpcMessage::Request { id, .. }) => Some(id),
+            RpcKind::Rpc(RpcMessage::Request { id, .. }) => Some(id),
             _ => None,
         }
     }
@@ -375,7 +375,7 @@ mod tests {
         ] {
             let text = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#);
             match read(&text) {
-                Text::Rpc(RpcMessage::Error { message, .. }) => {
+                RpcKind::Rpc(RpcMessage::Error { message, .. }) => {
                     assert_eq!(message, words, "{error}")
                 }
                 other => panic!("{other:?}"),
@@ -384,7 +384,7 @@ mod tests {
         let long = "x".repeat(10 * LONGEST_WORDS);
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":1,"data":"{long}"}}}}"#);
         assert!(
-            matches!(read(&text), Text::Rpc(RpcMessage::Error { message, .. }) if message.len() == LONGEST_WORDS)
+            matches!(read(&text), RpcKind::Rpc(RpcMessage::Error { message, .. }) if message.len() == LONGEST_WORDS)
         );
     }
 
@@ -396,7 +396,7 @@ mod tests {
         let theirs = id("1").unwrap();
         assert!(matches!(
             read(r#"{"jsonrpc":"2.0","id":1,"method":"x"}"#),
-            Text::Rpc(RpcMessage::Request { .. })
+            RpcKind::Rpc(RpcMessage::Request { .. })
         ));
         assert_eq!(asked.answered(Some(&theirs)), Some("ours"), "by the number");
         assert_eq!(asked.answered(Some(&theirs)), None, "only once");
@@ -420,24 +420,24 @@ mod tests {
     #[test]
     fn each_envelope_is_told_from_the_others() {
         for (text, wanted) in [
-            ("no JSON", Text::Other),
-            ("[1]", Text::Other),
-            (r#"{"type":"x"}"#, Text::Object),
-            (r#"{"jsonrpc":"2.0"}"#, Text::Rpc(RpcMessage::Nothing)),
+            ("no JSON", RpcKind::Other),
+            ("[1]", RpcKind::Other),
+            (r#"{"type":"x"}"#, RpcKind::Object),
+            (r#"{"jsonrpc":"2.0"}"#, RpcKind::Rpc(RpcMessage::Nothing)),
             (
                 r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#,
-                Text::Rpc(RpcMessage::Nothing),
+                RpcKind::Rpc(RpcMessage::Nothing),
             ),
             (
                 r#"{"jsonrpc":"2.0","id":null,"method":"m","params":{"n":1.50}}"#,
-                Text::Rpc(RpcMessage::Notification {
+                RpcKind::Rpc(RpcMessage::Notification {
                     method: "m".into(),
                     params: Some(r#"{"n":1.50}"#.into()),
                 }),
             ),
             (
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-1}}"#,
-                Text::Rpc(RpcMessage::Error {
+                RpcKind::Rpc(RpcMessage::Error {
                     id: None,
                     code: -1,
                     message: String::new(),
@@ -452,7 +452,7 @@ mod tests {
     fn what_is_written_can_be_read_whatever_stands_in_it() {
         let text = error(&id("\"x\"").unwrap(), NO_SUCH_METHOD, "no \"such\"\nthing");
         assert!(!text.contains('\n'));
-        let Text::Rpc(RpcMessage::Error {
+        let RpcKind::Rpc(RpcMessage::Error {
             code, message, id, ..
         }) = read(&text)
         else {
@@ -466,7 +466,7 @@ mod tests {
         for text in [request(3, "a.b", "{}"), notification("a.b", "[1]")] {
             assert!(matches!(
                 read(&text),
-                Text::Rpc(RpcMessage::Request { .. } | RpcMessage::Notification { .. })
+                RpcKind::Rpc(RpcMessage::Request { .. } | RpcMessage::Notification { .. })
             ));
         }
     }

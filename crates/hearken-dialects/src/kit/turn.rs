@@ -8,28 +8,28 @@
 //! done while a permission is open ends once that is answered: no question is ever lost to an end. What the agent does
 //! unprompted is a turn of its own, which ends when nothing more of it comes.
 
-mod asking;
-mod begun;
-mod ended;
-mod late;
+mod call_ends;
+mod call_start;
+mod late_updates;
+mod turn_questions;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use crate::event_writer::{self, EventContent, EventWriter, stated};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
-    Attached, Event, OutputStreaming, PlanStage, PlanStep, Progress, SessionStarted, StateChanged,
-    ToolCallId, ToolInvoked,
+    Attachments, Event, OutputStreaming, PlanStage, PlanStep, Progress, SessionStarted,
+    StateChanged, ToolCallId, ToolInvoked,
 };
-use crate::written::{self, Content, Writer, stated};
-use crate::{Cx, Out, Words};
+use crate::{Cx, Out, SharedWording};
 
-pub use late::LeftCalls;
+pub use late_updates::LeftCalls;
 
 use super::call::{self, Call, HeardStage};
-use super::ending::TurnEnd;
 use super::permission::Permission;
-use super::update::{CallNews, Status, Update};
+use super::turn_end::TurnEnd;
+use super::turn_updates::{CallNews, CallStatus, Update};
 
 /// How many calls of a turn are followed at a time.
 const MOST_CALLS: usize = 256;
@@ -46,9 +46,9 @@ const LONGEST_REQUEST: usize = 4000;
 #[derive(Debug)]
 pub struct EventContext {
     /// The writer of the events.
-    pub writer: Writer,
+    pub writer: EventWriter,
     /// The source of the sentences.
-    pub words: Words,
+    pub words: SharedWording,
     /// The working directory.
     pub folder: String,
     /// Whether answers can be sent.
@@ -72,7 +72,7 @@ impl OpenOutput {
     fn chunk(&self, text: &str, complete: bool) -> Event {
         Event::OutputStreaming(OutputStreaming {
             content_type: Some("text/markdown".into()),
-            ..written::chunk(&self.id, self.position, text, complete)
+            ..event_writer::chunk(&self.id, self.position, text, complete)
         })
     }
 }
@@ -82,7 +82,7 @@ impl OpenOutput {
 pub struct Turn {
     /// Whether a stop was requested.
     pub stopping: bool,
-    pub(super) session: written::TranslatedSession,
+    pub(super) session: event_writer::TranslatedSession,
     pub(super) prompted: bool,
     pub(super) began: Duration,
     pub(super) heard: Duration,
@@ -101,7 +101,7 @@ pub struct Turn {
     pub(super) passed: Vec<Permission>,
     pub(super) end: Option<TurnEnd>,
     /// Whether the end waits for news of calls that still run.
-    open: Option<late::LateDeadline>,
+    open: Option<late_updates::LateDeadline>,
     pub(super) call_count: u64,
     pub(super) failed: u64,
     /// Whether the latest decision was a rejection, and no call has run since.
@@ -149,7 +149,7 @@ impl Turn {
             left_out: 0,
             repeats: 0,
         };
-        let request = prompt.map(|text| written::cut(text, LONGEST_REQUEST));
+        let request = prompt.map(|text| event_writer::cut(text, LONGEST_REQUEST));
         let started = SessionStarted {
             requested_by: Some("user".to_owned()),
             request_text: request.and_then(stated),
@@ -248,11 +248,11 @@ impl Turn {
             description: at.and_then(|at| stated(at.words.as_str())),
             ..Progress::default()
         });
-        let attached = Attached {
+        let attached = Attachments {
             plan: self.plan.clone(),
-            ..Attached::default()
+            ..Attachments::default()
         };
-        self.event(Content::from(progress).with(attached), teller, cx);
+        self.event(EventContent::from(progress).with(attached), teller, cx);
     }
 
     /// Records the agent's words for what it is doing now, for people who ask.
@@ -280,9 +280,9 @@ impl Turn {
         }
         self.ask_if_changed(&key, teller, cx);
         match status {
-            None | Some(Status::Pending) => {}
-            Some(Status::InProgress) => self.runs(&key, teller, cx),
-            Some(Status::Completed | Status::Failed | Status::Ended) => {
+            None | Some(CallStatus::Pending) => {}
+            Some(CallStatus::InProgress) => self.runs(&key, teller, cx),
+            Some(CallStatus::Completed | CallStatus::Failed | CallStatus::Ended) => {
                 self.ended(&key, teller, cx);
             }
         }
@@ -318,10 +318,10 @@ impl Turn {
         call.invoked_as = Some(call.tool());
         // The turn went on after the rejection.
         self.rejected = false;
-        let attached = Attached {
+        let attached = Attachments {
             deed: Some(call.deed()),
             call: Some(call.facts(&teller.words)),
-            ..Attached::default()
+            ..Attachments::default()
         };
         let (summary, is_ours) = call.begun(&teller.words);
         let invoked = Event::ToolInvoked(ToolInvoked {
@@ -330,7 +330,7 @@ impl Turn {
             summary,
             ..ToolInvoked::default()
         });
-        let content = Content::from(invoked).with(attached);
+        let content = EventContent::from(invoked).with(attached);
         self.call_count += 1;
         self.close_output(teller, cx);
         self.enter("calling_tool", teller, cx);
@@ -432,7 +432,7 @@ impl Turn {
     /// Writes an event whose sentences are ours.
     pub(crate) fn worded(
         &mut self,
-        content: impl Into<Content>,
+        content: impl Into<EventContent>,
         teller: &mut EventContext,
         cx: &mut Cx<'_>,
     ) {
@@ -443,7 +443,7 @@ impl Turn {
 
     pub(super) fn event(
         &mut self,
-        content: impl Into<Content>,
+        content: impl Into<EventContent>,
         teller: &mut EventContext,
         cx: &mut Cx<'_>,
     ) {

@@ -16,34 +16,35 @@
 //! `aaep.v1.main.build-3.opencode.sess_1.ask`. The person accepts: the reply goes to
 //! `aaep-reply.v1.main.build-3.opencode.sess_1`, with the digest of what they were shown. `build-3` answers `taken`.
 //!
-//! The folder: `machines` (who is there), `names` (what several machines call the same), `joining` (what is going on when
-//! the person joins), `selecting` (whom the person follows in full), `recalling` (what a selected agent did before),
-//! `hearing` (events), `asking` (answers, prompts and stops).
+//! The folder: `machine_list` (who is there), `shared_names` (what several machines call the same), `snapshots` (what is going on when
+//! the person joins), `selection` (whom the person follows in full), `recalled_events` (what a selected agent did before),
+//! `delivered_events` (events), `machine_requests` (answers, prompts and stops).
 
-mod asking;
-mod hearing;
-mod joining;
-mod machines;
-mod names;
-mod recalling;
-mod selecting;
+mod delivered_events;
+mod machine_list;
+mod machine_requests;
+mod recalled_events;
+mod selection;
+mod shared_names;
+mod snapshots;
 #[cfg(test)]
 mod tests;
 
 use std::time::Duration;
 
-use crate::fleet::{DEFAULT_SPACE, Space, Watching};
+use crate::fleet::{DEFAULT_SPACE, Space, WatcherMemory};
 use crate::link::{Fault, Frame, HttpAnswer};
 use crate::protocol::{AgentId, Reply};
 use crate::{
-    Connection, Cx, Dialect, Down, MachineThere, Numbers, Recognised, Start, Terms, WhenLeft, Wish,
+    Connection, ConnectionLoss, Cx, Dialect, MachineThere, Numbers, Recognition, Start, Terms,
+    WhenLeft, Wish,
 };
 
-use hearing::Agents;
-use joining::Joining;
-use machines::Machines;
-use recalling::Recalling;
-use selecting::Selection;
+use delivered_events::AgentIndex;
+use machine_list::Machines;
+use recalled_events::RecalledAgents;
+use selection::Selection;
+use snapshots::SnapshotRequests;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
@@ -68,11 +69,11 @@ pub(super) struct Nats {
     wanted: Terms,
     numbers: Numbers,
     machines: Machines,
-    agents: Agents,
-    joining: Joining,
+    agents: AgentIndex,
+    joining: SnapshotRequests,
     selection: Selection,
-    recalling: Recalling,
-    watching: Watching,
+    recalling: RecalledAgents,
+    watching: WatcherMemory,
     /// How many events were not what their subjects say.
     forged: u64,
 }
@@ -91,11 +92,11 @@ impl Nats {
             wanted: start.terms,
             numbers: start.numbers,
             machines: Machines::default(),
-            agents: Agents::default(),
-            joining: Joining::default(),
+            agents: AgentIndex::default(),
+            joining: SnapshotRequests::default(),
             selection: Selection::default(),
-            recalling: Recalling::default(),
-            watching: Watching::default(),
+            recalling: RecalledAgents::default(),
+            watching: WatcherMemory::default(),
             forged: 0,
         }
     }
@@ -135,10 +136,10 @@ impl Dialect for Nats {
         self.outcome(request, outcome, cx.out);
     }
 
-    fn on_down(&mut self, _down: Down<'_>, cx: &mut Cx<'_>) {
+    fn on_down(&mut self, _down: ConnectionLoss<'_>, cx: &mut Cx<'_>) {
         self.release(cx);
-        self.joining = Joining::default();
-        self.recalling = Recalling::default();
+        self.joining = SnapshotRequests::default();
+        self.recalling = RecalledAgents::default();
         self.machines.unknown();
         self.watching.gone(cx.out);
     }
@@ -197,6 +198,6 @@ impl Dialect for Nats {
 }
 
 /// Returns whether a text is of this dialect: what it is about stands in its subject, so no text is.
-pub(super) fn recognise(_text: &str) -> Recognised {
-    Recognised::No
+pub(super) fn recognise(_text: &str) -> Recognition {
+    Recognition::No
 }

@@ -1,16 +1,16 @@
 //! The machine of a NATS space.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod selecting;
+mod selection;
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::fleet::{EventSubject, Machine, Report, Standing, digest_of};
+use crate::fleet::{BridgeAbilities, BridgeReport, EventSubject, Machine, digest_of};
 use crate::kit::rig::start;
 use crate::link::{LinkEvent, Receipt, ServiceCall, Undelivered};
 use crate::protocol::{AgentId, Answer, Decision, Now, ReplyToken};
-use crate::{Carrier, Missed, Out, Over};
+use crate::{Carrier, CatchUpPhase, Out, QuestionEnd};
 
 /// Messages for the tests of all dialects.
 pub(crate) const MESSAGES: &[&str] = &[
@@ -18,14 +18,14 @@ pub(crate) const MESSAGES: &[&str] = &[
 ];
 
 /// Drives a machine, and keeps its wishes.
-struct Bench {
+struct NatsBench {
     machine: Nats,
     now: Now,
     /// The position of the latest frame.
     position: u64,
 }
 
-impl Bench {
+impl NatsBench {
     /// A machine whose connection has just come up, and the request that finds the bridges.
     fn joining() -> (Self, u64) {
         let mut bench = Self {
@@ -151,7 +151,7 @@ fn question(session: &str, id: &str, token: &str) -> Value {
 
 /// Returns what a bridge reports of itself, in a session of its own.
 fn standing(host: &str, session: &str) -> Value {
-    let standing = Report::Standing(Standing {
+    let standing = BridgeReport::Standing(BridgeAbilities {
         host: host.to_owned(),
         prompts: true,
         several: false,
@@ -182,7 +182,7 @@ fn phrases(out: &[Out]) -> Vec<&'static str> {
 
 #[test]
 fn an_event_is_passed_on_with_the_machine_of_its_subject() {
-    let mut bench = Bench::joined();
+    let mut bench = NatsBench::joined();
     let mut event = started("opencode", "sess_1", "evt_1");
     event["extensions"] = json!({"hearken": {"host": "bank"}});
     let passed = events(&bench.event("build-3", &event));
@@ -191,7 +191,7 @@ fn an_event_is_passed_on_with_the_machine_of_its_subject() {
 
 #[test]
 fn what_a_subject_does_not_say_is_left_out_and_counted() {
-    let mut bench = Bench::joined();
+    let mut bench = NatsBench::joined();
     let event = started("opencode", "sess_1", "evt_1").to_string();
     let other_agent = "aaep.v1.main.build-3.codex.sess_1.life";
     assert_eq!(phrases(&bench.frame(other_agent, &event)), ["fleet.forged"]);
@@ -216,7 +216,7 @@ fn what_a_subject_does_not_say_is_left_out_and_counted() {
 
 #[test]
 fn agents_of_one_name_on_two_machines_are_two_agents() {
-    let mut bench = Bench::joined();
+    let mut bench = NatsBench::joined();
     let here = started("opencode", "sess_1", "evt_1");
     let there = started("opencode", "sess_1", "evt_2");
     let first = events(&bench.event("build-3", &here));
@@ -235,7 +235,7 @@ fn agents_of_one_name_on_two_machines_are_two_agents() {
 
 #[test]
 fn an_answer_goes_to_its_machine_with_the_digest_of_what_was_shown() {
-    let mut bench = Bench::joined();
+    let mut bench = NatsBench::joined();
     let asked = question("sess_1", "evt_q", "rpl_1");
     bench.event("build-3", &asked);
     let (request, call) = calls(&bench.replied(7, "rpl_1")).remove(0);
@@ -256,7 +256,7 @@ fn an_answer_goes_to_its_machine_with_the_digest_of_what_was_shown() {
 
 #[test]
 fn one_token_on_two_machines_leads_to_each_machines_question() {
-    let mut bench = Bench::joined();
+    let mut bench = NatsBench::joined();
     let asked = question("sess_1", "evt_q", "rpl_1");
     bench.event("build-3", &asked);
     let mut other = question("sess_1", "evt_p", "rpl_1");
@@ -277,7 +277,7 @@ fn one_token_on_two_machines_leads_to_each_machines_question() {
 
 #[test]
 fn a_machine_can_not_take_what_is_meant_for_another_by_its_names() {
-    let mut bench = Bench::joined();
+    let mut bench = NatsBench::joined();
     // `evil` calls its agent and its token what those of `build-4` would be called.
     bench.event("evil", &started("opencode@build-4", "sess_1", "evt_1"));
     let mut lure = question("sess_1", "evt_2", "rpl_1x2");
@@ -296,7 +296,7 @@ fn a_machine_can_not_take_what_is_meant_for_another_by_its_names() {
 
 #[test]
 fn nobody_there_means_that_the_machine_is_away_and_the_question_stays() {
-    let mut bench = Bench::joined();
+    let mut bench = NatsBench::joined();
     bench.event("build-3", &question("sess_1", "evt_q", "rpl_1"));
     let request = calls(&bench.replied(7, "rpl_1"))[0].0;
     let outcome = Err(Fault::Refused);
@@ -315,7 +315,7 @@ fn nobody_there_means_that_the_machine_is_away_and_the_question_stays() {
 
 #[test]
 fn a_machine_without_a_sign_of_life_is_away_and_comes_back() {
-    let mut bench = Bench::joined();
+    let mut bench = NatsBench::joined();
     let alive = "aaep-alive.v1.main.build-3";
     let inquiry = calls(&bench.frame(alive, ""));
     assert_eq!(inquiry[0].1.subject, "aaep-now.v1.main.build-3");
@@ -331,7 +331,7 @@ fn a_machine_without_a_sign_of_life_is_away_and_comes_back() {
 }
 
 /// Finds the machine `build-3`, and returns the request for its snapshot.
-fn found(bench: &mut Bench, discovery: u64) -> u64 {
+fn found(bench: &mut NatsBench, discovery: u64) -> u64 {
     let metadata = json!({"metadata": {"space": "main", "host": "build-3"}});
     let inquiry = calls(&bench.part(discovery, &metadata));
     assert_eq!(inquiry[0].1.subject, "aaep-now.v1.main.build-3");
@@ -340,7 +340,7 @@ fn found(bench: &mut Bench, discovery: u64) -> u64 {
 
 #[test]
 fn what_runs_already_comes_before_what_was_missed_and_nothing_comes_twice() {
-    let (mut bench, discovery) = Bench::joining();
+    let (mut bench, discovery) = NatsBench::joining();
     let earlier = started("opencode", "sess_1", "evt_1");
     let missed = started("opencode", "sess_2", "evt_2");
     assert_eq!(bench.event("build-3", &missed), []);
@@ -355,13 +355,13 @@ fn what_runs_already_comes_before_what_was_missed_and_nothing_comes_twice() {
         .map(|event| event["event_id"].clone())
         .collect();
     assert_eq!(ids, ["evt_1", "evt_2"]);
-    assert_eq!(out[1], Out::Missed(Missed::Begins));
-    assert_eq!(out[3], Out::Missed(Missed::IsOver));
+    assert_eq!(out[1], Out::Missed(CatchUpPhase::Begins));
+    assert_eq!(out[3], Out::Missed(CatchUpPhase::IsOver));
 }
 
 #[test]
 fn a_silent_machine_holds_back_what_is_delivered_for_two_seconds_at_most() {
-    let (mut bench, discovery) = Bench::joining();
+    let (mut bench, discovery) = NatsBench::joining();
     found(&mut bench, discovery);
     assert_eq!(
         bench.event("build-4", &started("codex", "sess_1", "evt_1")),
@@ -376,7 +376,7 @@ fn a_silent_machine_holds_back_what_is_delivered_for_two_seconds_at_most() {
 
 #[test]
 fn a_bridge_that_was_started_again_does_not_know_the_question_before_it() {
-    let mut bench = Bench::joined();
+    let mut bench = NatsBench::joined();
     bench.event("build-3", &question("sess_1", "evt_q", "rpl_1"));
     bench.event("build-3", &question("sess_2", "evt_p", "rpl_2"));
     assert_eq!(
@@ -390,14 +390,14 @@ fn a_bridge_that_was_started_again_does_not_know_the_question_before_it() {
     );
     let over = Out::Over {
         token: "rpl_1".to_owned(),
-        how: Over::Forgotten,
+        how: QuestionEnd::Forgotten,
     };
     assert_eq!(bench.end(inquiry), [over]);
 }
 
 #[test]
 fn a_prompt_without_an_agent_needs_the_only_machine_with_the_only_agent() {
-    let mut bench = Bench::joined();
+    let mut bench = NatsBench::joined();
     let prompt = Wish::Prompt("go on".to_owned());
     assert_eq!(phrases(&bench.wished(&prompt)), ["prompt.not_taken"]);
     bench.event("build-3", &standing("build-3", "bridge-1"));
@@ -410,7 +410,7 @@ fn a_prompt_without_an_agent_needs_the_only_machine_with_the_only_agent() {
 
 #[test]
 fn requests_whose_connection_is_lost_perhaps_arrived() {
-    let mut bench = Bench::joined();
+    let mut bench = NatsBench::joined();
     bench.event("build-3", &question("sess_1", "evt_q", "rpl_1"));
     bench.replied(7, "rpl_1");
     let out = bench.news(LinkEvent::Lost {

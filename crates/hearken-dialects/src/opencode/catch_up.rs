@@ -10,16 +10,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kit::ending::TurnEnd;
+use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, HttpAnswer, HttpCall, Phrase};
 use crate::protocol::object;
 use crate::rpc::Id;
 use crate::{Cx, Out, QuestionsStanding};
 
-use super::asking::segment;
 use super::client::{Opencode, RequestPurpose};
-use super::read::{self, About, Does, MessageInfo, MessagePart};
-use super::requests::{self, Wants, Wonders};
+use super::messages::{self, ConversationActivity, MessageInfo, MessagePart, SessionDescription};
+use super::question_messages::{self, PermissionAsk, WordsAsk};
+use super::questions::segment;
 
 /// How many unknown conversations are looked up.
 const MOST_ABOUT: usize = 32;
@@ -55,10 +55,10 @@ pub(super) struct CatchUp {
     turns: Vec<String>,
     /// The conversations heard of since.
     stirred: BTreeSet<String>,
-    does: Option<Vec<(String, Does)>>,
-    wants: Option<Vec<Wants>>,
-    wonders: Option<Vec<Wonders>>,
-    abouts: Vec<About>,
+    does: Option<Vec<(String, ConversationActivity)>>,
+    wants: Option<Vec<PermissionAsk>>,
+    wonders: Option<Vec<WordsAsk>>,
+    abouts: Vec<SessionDescription>,
     messages: BTreeMap<String, Vec<(MessageInfo, Vec<MessagePart>)>>,
     is_second: bool,
     missed: bool,
@@ -130,26 +130,26 @@ impl Opencode {
         let body = answer.map_or("", |answer| answer.body.as_str());
         let read = match piece {
             CatchUpRequest::Does => {
-                catch_up.does = read::all_does(body);
+                catch_up.does = messages::all_does(body);
                 catch_up.does.is_some()
             }
             CatchUpRequest::Wants => {
-                let all = requests::each(body, requests::wants);
+                let all = question_messages::each(body, question_messages::wants);
                 catch_up.wants = all.map(|all| catch_up.take(all));
                 catch_up.wants.is_some()
             }
             CatchUpRequest::Wonders => {
-                let all = requests::each(body, requests::wonders);
+                let all = question_messages::each(body, question_messages::wonders);
                 catch_up.wonders = all.map(|all| catch_up.take(all));
                 catch_up.wonders.is_some()
             }
             CatchUpRequest::About(_) => {
-                let about = object(body).and_then(|map| read::about(&map));
+                let about = object(body).and_then(|map| messages::about(&map));
                 let is_there = about.is_some();
                 catch_up.abouts.extend(about);
                 is_there
             }
-            CatchUpRequest::Messages(id) => match read::messages(body) {
+            CatchUpRequest::Messages(id) => match messages::messages(body) {
                 Some(messages) => {
                     catch_up.messages.insert(id, messages);
                     true
@@ -246,7 +246,7 @@ impl Opencode {
             conversation.goes_on(written, cx);
             match broken {
                 true => conversation.end(TurnEnd::Gone, cx),
-                false => conversation.does(&Does::Nothing, id, cx),
+                false => conversation.does(&ConversationActivity::Nothing, id, cx),
             }
             self.send_held(id, cx.out);
         }

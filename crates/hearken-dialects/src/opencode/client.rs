@@ -1,28 +1,28 @@
 //! The machine: what the stream and the answers report, and which conversation each is about.
 //!
 //! Responsibilities: finding the conversation of each event, the subagents of each conversation, and the bounds. Not
-//! here: a single conversation (`conversation`), the requests after connecting (`catch_up`), answers (`deciding`),
-//! prompts and stops (`prompting`).
+//! here: a single conversation (`conversation`), the requests after connecting (`catch_up`), answers (`decisions`),
+//! prompts and stops (`prompts`).
 
 use crate::Cx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::event_writer::{self, EventAgent, EventWriter};
 use crate::kit::directory::Directory;
-use crate::kit::ending::TurnEnd;
 use crate::kit::turn::{EventContext, LeftCalls, Turn};
-use crate::kit::update::Update;
+use crate::kit::turn_end::TurnEnd;
+use crate::kit::turn_updates::Update;
 use crate::link::{Address, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg, Stream, Way};
 use crate::protocol::Reply;
-use crate::written::{self, Agent, Writer};
 use crate::{
-    Carrier, Connection, Dialect, Down, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish,
-    Words,
+    Carrier, Connection, ConnectionLoss, Dialect, ForeignFormat, NoEvent, Numbers, Out,
+    SharedWording, Start, WhenLeft, Wish,
 };
 
 use super::catch_up::{CatchUp, CatchUpRequest};
 use super::conversation::OpencodeConversation;
-use super::read::{self, About, Failure, ServerEvent};
+use super::messages::{self, OpencodeFailure, ServerEvent, SessionDescription};
 
 /// The name of this dialect, and of its agent.
 const NAME: &str = "opencode";
@@ -50,7 +50,7 @@ fn base(path: &str) -> &str {
 
 /// Returns the agent name under which a conversation appears.
 pub(super) fn agent(conversation: &str) -> String {
-    written::id("opencode_", conversation)
+    event_writer::id("opencode_", conversation)
 }
 
 /// Returns the event stream of the server at a path.
@@ -77,7 +77,7 @@ pub(super) enum RequestPurpose {
 #[derive(Debug)]
 pub struct Opencode {
     pub(super) numbers: Numbers,
-    pub(super) words: Words,
+    pub(super) words: SharedWording,
     pub(super) listens: bool,
     pub(super) conversations: Directory<OpencodeConversation>,
     /// The parent of each subagent.
@@ -168,13 +168,13 @@ impl Opencode {
         let opened = self
             .conversations
             .open(&root, OpencodeConversation::is_idle, |seed| {
-                let agent = Agent {
+                let agent = EventAgent {
                     id: agent(&root),
                     name: NAME.to_owned(),
                     model: None,
                 };
                 let teller = EventContext {
-                    writer: Writer::new(NAME, agent, seed),
+                    writer: EventWriter::new(NAME, agent, seed),
                     words: self.words.clone(),
                     folder: String::new(),
                     answerable: !self.listens,
@@ -187,10 +187,10 @@ impl Opencode {
     }
 
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
-        let Some(news) = read::event(frame) else {
+        let Some(news) = messages::event(frame) else {
             return cx
                 .out
-                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1));
         };
         match news {
             ServerEvent::Hello => self.begin_to_catch_up(cx.out),
@@ -240,7 +240,7 @@ impl Opencode {
                 }
             }
             ServerEvent::Failed(None, failure) => {
-                if let Failure::Words(words) = failure {
+                if let OpencodeFailure::Words(words) = failure {
                     let words = PhraseArg::Agent(words);
                     cx.out.push(Out::Tell(
                         Phrase::new("opencode.complaint").with("words", words),
@@ -263,7 +263,7 @@ impl Opencode {
     }
 
     /// Records the description of a session: its parent and its folder.
-    pub(super) fn about(&mut self, about: About) {
+    pub(super) fn about(&mut self, about: SessionDescription) {
         match about.parent {
             Some(parent) if parent != about.id => {
                 if self.parents.len() < MOST_HELPERS || self.parents.contains_key(&about.id) {
@@ -341,9 +341,9 @@ impl Dialect for Opencode {
         self.begin_to_catch_up(cx.out);
     }
 
-    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+    fn on_down(&mut self, down: ConnectionLoss<'_>, cx: &mut Cx<'_>) {
         match down {
-            Down::Lost(_) => {
+            ConnectionLoss::Lost(_) => {
                 self.was_lost = true;
                 self.unmet = None;
                 self.catch_up = None;
@@ -351,7 +351,7 @@ impl Dialect for Opencode {
                     conversation.is_lost();
                 }
             }
-            Down::Failed(fault) => {
+            ConnectionLoss::Failed(fault) => {
                 self.gone(cx);
                 if let Fault::Status { status: 401, .. } = fault {
                     cx.out.push(Out::Close(Fault::Rejected {
@@ -361,7 +361,7 @@ impl Dialect for Opencode {
                     }));
                 }
             }
-            Down::Ended => self.gone(cx),
+            ConnectionLoss::Ended => self.gone(cx),
         }
     }
 

@@ -1,7 +1,7 @@
 //! One conversation: its turn, which of its texts were announced, and its prompts.
 //!
 //! Responsibilities: what its events do to its turn, prompts that wait, whose prompt began a turn. Not here: what is
-//! sent (`client`), announcing a turn (`kit::turn`), building questions (`asking`).
+//! sent (`client`), announcing a turn (`kit::turn`), building questions (`questions`).
 //!
 //! Mental model: a turn lasts from the report that the conversation works to the report that it is idle. The prompt
 //! that began it comes before; prompts that come meanwhile belong to it. Events after the end begin nothing. The
@@ -13,17 +13,17 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::kit::ending::TurnEnd;
+use crate::event_writer;
 use crate::kit::turn::{EventContext, Turn};
-use crate::kit::update::{CallNews, Status, Update};
+use crate::kit::turn_end::TurnEnd;
+use crate::kit::turn_updates::{CallNews, CallStatus, Update};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Now;
-use crate::written;
-use crate::{Cx, Out, Over};
+use crate::{Cx, Out, QuestionEnd};
 
-use super::asking::QuestionForm;
-use super::read::{Does, Failure, MessageInfo, MessagePart};
-use crate::kit::parts::Parts;
+use super::messages::{ConversationActivity, MessageInfo, MessagePart, OpencodeFailure};
+use super::questions::QuestionForm;
+use crate::kit::announced_parts::ConversationParts;
 
 /// How many messages of people, finished requests and calls are remembered.
 const MOST: usize = 256;
@@ -38,7 +38,7 @@ pub type MessageLog = Vec<(MessageInfo, Vec<MessagePart>)>;
 
 /// Whether a turn is expected for the last prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Begins {
+enum TurnExpectation {
     /// No turn is expected: it has begun, or nothing was sent that could begin one.
     Not,
     /// It is not known yet whether the prompt was accepted.
@@ -63,18 +63,18 @@ pub struct OpencodeConversation {
     /// The prompts that were sent but did not come back as messages yet.
     pub ours: VecDeque<String>,
     /// Whether a turn is expected for the last prompt.
-    begins: Begins,
+    begins: TurnExpectation,
     /// The prompts that are no longer waited for, but may still come back.
     late: VecDeque<String>,
     /// The exact arguments of each call while it runs.
     pub(super) inputs: BTreeMap<String, Map<String, Value>>,
     /// The requests that are over: they are never asked again.
     pub(super) done: VecDeque<String>,
-    parts: Parts,
+    parts: ConversationParts,
     persons: VecDeque<String>,
     /// The prompt of the next turn.
     next: Option<String>,
-    failure: Option<Failure>,
+    failure: Option<OpencodeFailure>,
     retry: String,
 }
 
@@ -88,11 +88,11 @@ impl OpencodeConversation {
             forms: BTreeMap::new(),
             held: VecDeque::new(),
             ours: VecDeque::new(),
-            begins: Begins::Not,
+            begins: TurnExpectation::Not,
             late: VecDeque::new(),
             inputs: BTreeMap::new(),
             done: VecDeque::new(),
-            parts: Parts::default(),
+            parts: ConversationParts::default(),
             persons: VecDeque::new(),
             next: None,
             failure: None,
@@ -104,7 +104,7 @@ impl OpencodeConversation {
     pub fn turn(&mut self, cx: &mut Cx<'_>) -> (&mut Turn, &mut EventContext) {
         let teller = &mut self.teller;
         let (id, next) = (&self.id, &mut self.next);
-        self.begins = Begins::Not;
+        self.begins = TurnExpectation::Not;
         let turn = self.turn.get_or_insert_with(|| {
             let prompt = next.take();
             let mut turn = Turn::begin(id, prompt.as_deref(), teller, cx);
@@ -115,12 +115,12 @@ impl OpencodeConversation {
     }
 
     /// Applies the conversation's state. The state of a subagent says nothing about the turn.
-    pub fn does(&mut self, does: &Does, by: &str, cx: &mut Cx<'_>) {
+    pub fn does(&mut self, does: &ConversationActivity, by: &str, cx: &mut Cx<'_>) {
         match does {
-            Does::Works if by == self.id => {
+            ConversationActivity::Works if by == self.id => {
                 self.turn(cx);
             }
-            Does::Waits(words) if by == self.id => {
+            ConversationActivity::Waits(words) if by == self.id => {
                 self.turn(cx);
                 if self.retry != *words {
                     self.retry.clone_from(words);
@@ -130,8 +130,10 @@ impl OpencodeConversation {
                     ));
                 }
             }
-            Does::Nothing if by == self.id => self.rests(cx),
-            Does::Works | Does::Waits(_) | Does::Nothing => {}
+            ConversationActivity::Nothing if by == self.id => self.rests(cx),
+            ConversationActivity::Works
+            | ConversationActivity::Waits(_)
+            | ConversationActivity::Nothing => {}
         }
     }
 
@@ -139,10 +141,10 @@ impl OpencodeConversation {
     fn rests(&mut self, cx: &mut Cx<'_>) {
         let end = match self.failure.take() {
             None => TurnEnd::Done,
-            Some(Failure::Stopped) => TurnEnd::Stopped {
+            Some(OpencodeFailure::Stopped) => TurnEnd::Stopped {
                 wanted: self.turn.as_ref().is_some_and(|turn| turn.stopping),
             },
-            Some(Failure::Words(words)) => TurnEnd::Failed(words),
+            Some(OpencodeFailure::Words(words)) => TurnEnd::Failed(words),
         };
         if self.turn.is_some() {
             // Prompts that did not come back in the turn never will.
@@ -158,8 +160,8 @@ impl OpencodeConversation {
             return;
         };
         let how = match turn.stopping {
-            true => Over::Stopped,
-            false => Over::TakenBack,
+            true => QuestionEnd::Stopped,
+            false => QuestionEnd::TakenBack,
         };
         for request in turn.close(how, &mut self.teller, cx) {
             self.is_done(&request);
@@ -203,12 +205,12 @@ impl OpencodeConversation {
     }
 
     /// Handles a failure in the turn, or before one could begin.
-    pub fn failed(&mut self, failure: Failure, out: &mut Vec<Out>) {
+    pub fn failed(&mut self, failure: OpencodeFailure, out: &mut Vec<Out>) {
         if self.turn.is_some() {
             self.failure = Some(failure);
             return;
         }
-        let Failure::Words(words) = failure else {
+        let OpencodeFailure::Words(words) = failure else {
             // The stop of a turn that is already over.
             return;
         };
@@ -216,7 +218,7 @@ impl OpencodeConversation {
             true => "opencode.complaint",
             false => "opencode.no_turn",
         };
-        (self.next, self.begins) = (None, Begins::Not);
+        (self.next, self.begins) = (None, TurnExpectation::Not);
         self.ours.clear();
         let words = PhraseArg::Agent(words);
         out.push(Out::Tell(Phrase::new(key).with("words", words)));
@@ -234,7 +236,7 @@ impl OpencodeConversation {
     fn note_inputs(&mut self, news: &CallNews, inputs: Map<String, Value>) {
         if matches!(
             news.status,
-            Some(Status::Completed | Status::Failed | Status::Ended)
+            Some(CallStatus::Completed | CallStatus::Failed | CallStatus::Ended)
         ) {
             self.inputs.remove(&news.id);
         } else if !inputs.is_empty()
@@ -318,7 +320,7 @@ impl OpencodeConversation {
             (false, false) => Some("opencode.prompted_too"),
         };
         if let Some(key) = key {
-            let words = PhraseArg::Agent(written::short(text));
+            let words = PhraseArg::Agent(event_writer::short(text));
             out.push(Out::Tell(Phrase::new(key).with("words", words)));
         }
         if begins {
@@ -382,34 +384,34 @@ impl OpencodeConversation {
     /// Records that a prompt is being sent.
     pub fn sends(&mut self, prompt: &str) {
         self.ours.push_back(prompt.to_owned());
-        self.begins = Begins::Sent;
+        self.begins = TurnExpectation::Sent;
     }
 
     /// Records that the prompt was accepted: a turn should begin unless one has.
     pub fn accepts(&mut self, now: Now) {
-        if self.begins == Begins::Sent {
-            self.begins = Begins::By(now.monotonic + BEGINS);
+        if self.begins == TurnExpectation::Sent {
+            self.begins = TurnExpectation::By(now.monotonic + BEGINS);
         }
     }
 
     /// Records that the prompt was not accepted, or perhaps not: no turn is expected.
     pub fn declines(&mut self, prompt: &str) {
         self.ours.retain(|own| own != prompt);
-        self.begins = Begins::Not;
+        self.begins = TurnExpectation::Not;
     }
 
     /// Records that the connection was lost: whatever happened to a prompt, no turn is expected.
     pub fn is_lost(&mut self) {
         self.ours.clear();
-        self.begins = Begins::Not;
+        self.begins = TurnExpectation::Not;
         self.interrupt();
     }
 
     /// Returns by when a turn should have begun.
     pub fn begins_by(&self) -> Option<Duration> {
         match self.begins {
-            Begins::By(at) => Some(at),
-            Begins::Sent | Begins::Not => None,
+            TurnExpectation::By(at) => Some(at),
+            TurnExpectation::Sent | TurnExpectation::Not => None,
         }
     }
 
@@ -429,7 +431,7 @@ impl OpencodeConversation {
 
     /// Returns whether a turn is under way or expected.
     pub fn is_at_work(&self) -> bool {
-        self.turn.is_some() || self.begins != Begins::Not
+        self.turn.is_some() || self.begins != TurnExpectation::Not
     }
 
     /// Returns whether its turn was asked to stop.
@@ -439,7 +441,7 @@ impl OpencodeConversation {
 
     /// Stops waiting for a turn that has not begun; its prompt may still come back.
     pub fn gives_up(&mut self) {
-        self.begins = Begins::Not;
+        self.begins = TurnExpectation::Not;
         self.late.append(&mut self.ours);
         let most = self.late.len().saturating_sub(MOST_HELD);
         self.late.drain(..most);
@@ -450,6 +452,6 @@ impl OpencodeConversation {
         self.turn.is_none()
             && self.held.is_empty()
             && self.ours.is_empty()
-            && self.begins == Begins::Not
+            && self.begins == TurnExpectation::Not
     }
 }

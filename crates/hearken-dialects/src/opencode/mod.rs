@@ -15,14 +15,14 @@
 //! so its turn is announced as begun. `permission.asked` arrives: the question is asked. The person accepts: `POST
 //! /permission/ID/reply`. The answer is 404: another client was faster, and that is announced.
 
-mod asking;
 mod catch_up;
 mod client;
 mod conversation;
-mod deciding;
-mod prompting;
-mod read;
-mod requests;
+mod decisions;
+mod messages;
+mod prompts;
+mod question_messages;
+mod questions;
 #[cfg(test)]
 mod tests;
 
@@ -30,12 +30,12 @@ pub use client::{Opencode, events};
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Recognised;
+use super::Recognition;
 
 /// Returns whether a text is an event of opencode.
-pub fn recognise(text: &str) -> Recognised {
-    match read::is_event(text) {
-        true => Recognised::Surely,
-        false => Recognised::No,
+pub fn recognise(text: &str) -> Recognition {
+    match messages::is_event(text) {
+        true => Recognition::Surely,
+        false => Recognition::No,
     }
 }

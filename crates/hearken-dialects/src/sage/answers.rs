@@ -8,18 +8,18 @@ use crate::link::{Cause, Fault, Phrase, PhraseArg, Receipt, TheirWords, Undelive
 use crate::protocol::{Answer, Decision, RecordedReply, ReplyToken, Response};
 
 use super::super::Out;
-use super::super::written::{self, short};
+use super::super::event_writer::{self, short};
 use super::Sage;
-use super::calls::{SageCall, denied};
-use super::machines::{SessionEvent, Tool};
-use super::message::{Answered, Belonging, Report};
+use super::message::{ClientAnswer, ErrorReport, MessageOrigin};
 use super::questions::QuestionSubject;
 use super::route::key;
+use super::state_tables::{SessionEvent, Tool};
+use super::turn_calls::{SageCall, denied};
 
 impl Sage {
     pub(super) fn resolved(
         &mut self,
-        place: &Belonging,
+        place: &MessageOrigin,
         allowed: bool,
         changed: bool,
         cx: &mut Cx<'_>,
@@ -43,7 +43,7 @@ impl Sage {
             Some((turn, QuestionSubject::Input)) => (turn, None),
             None => (place.turn.clone(), None),
         };
-        let place = Belonging {
+        let place = MessageOrigin {
             turn,
             ..place.clone()
         };
@@ -56,7 +56,7 @@ impl Sage {
     /// Handles that a request was accepted or refused, and why.
     pub(super) fn response(
         &mut self,
-        place: &Belonging,
+        place: &MessageOrigin,
         accepted: bool,
         why: &str,
         cx: &mut Cx<'_>,
@@ -74,7 +74,7 @@ impl Sage {
         self.settle(&token, outcome, cx.out);
         // A permission is resolved by a message of its own; a request for input is not.
         if accepted && question.asks == QuestionSubject::Input {
-            let place = Belonging {
+            let place = MessageOrigin {
                 thread: question.thread,
                 ..place.clone()
             };
@@ -105,8 +105,8 @@ impl Sage {
     /// Handles the answer of another client, as a capture shows it: a message to Sage, not from it.
     pub(super) fn answered_elsewhere(
         &mut self,
-        place: &Belonging,
-        answered: &Answered,
+        place: &MessageOrigin,
+        answered: &ClientAnswer,
         cx: &mut Cx<'_>,
     ) {
         let request = place.request.as_deref().unwrap_or_default();
@@ -115,10 +115,10 @@ impl Sage {
         };
         let (token, turn) = (token.clone(), question.turn.clone());
         let answer = match (&question.asks, answered) {
-            (QuestionSubject::Input, Answered::Input(text)) => {
+            (QuestionSubject::Input, ClientAnswer::Input(text)) => {
                 Answer::Response(Response::Text(text.clone()))
             }
-            (QuestionSubject::Permission { .. }, Answered::Permission(allowed)) => {
+            (QuestionSubject::Permission { .. }, ClientAnswer::Permission(allowed)) => {
                 Answer::Decision {
                     decision: if *allowed {
                         Decision::Accept
@@ -128,8 +128,8 @@ impl Sage {
                     rationale: None,
                 }
             }
-            (QuestionSubject::Input, Answered::Permission(_))
-            | (QuestionSubject::Permission { .. }, Answered::Input(_)) => return,
+            (QuestionSubject::Input, ClientAnswer::Permission(_))
+            | (QuestionSubject::Permission { .. }, ClientAnswer::Input(_)) => return,
         };
         cx.out.push(Out::Answered(RecordedReply {
             token: ReplyToken::new(&token),
@@ -137,15 +137,15 @@ impl Sage {
             timestamp: place.at,
         }));
         // A permission is resolved by a message of its own; a request for input need not be.
-        if let Answered::Input(_) = answered {
+        if let ClientAnswer::Input(_) = answered {
             self.go_on(&token, place, turn, cx);
         }
     }
 
     /// Closes a request for input that was answered; its turn goes on.
-    fn go_on(&mut self, token: &str, place: &Belonging, turn: String, cx: &mut Cx<'_>) {
+    fn go_on(&mut self, token: &str, place: &MessageOrigin, turn: String, cx: &mut Cx<'_>) {
         self.questions.close(token);
-        let place = Belonging {
+        let place = MessageOrigin {
             turn,
             ..place.clone()
         };
@@ -162,8 +162,8 @@ impl Sage {
     /// Handles an error; one that names no turn is the conversation's own.
     pub(super) fn report(
         &mut self,
-        place: &Belonging,
-        report: Report,
+        place: &MessageOrigin,
+        report: ErrorReport,
         names_turn: bool,
         cx: &mut Cx<'_>,
     ) {
@@ -194,7 +194,7 @@ impl Sage {
                 turn.went_wrong(desk, report);
                 return;
             }
-            let tool = report.tool.as_deref().map(written::tool);
+            let tool = report.tool.as_deref().map(event_writer::tool);
             let of = |machine: fn(Tool) -> bool| {
                 let fits = |call: &&SageCall| {
                     machine(call.machine) && tool.as_ref().is_none_or(|tool| *tool == call.tool)

@@ -1,6 +1,6 @@
 //! What each of Sage's messages becomes, as a table for the documentation.
 //!
-//! Responsibilities: the rows. Not here: the translation itself (`turn`, `calls`, `questions`).
+//! Responsibilities: the rows. Not here: the translation itself (`turn_events`, `turn_calls`, `questions`).
 
 /// A row of the mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! One message of Sage, read as far as possible and made harmless.
 //!
 //! Responsibilities: what a message says, in either of Sage's two forms; the envelopes of `sage.runtime.v0`. Not here:
-//! the lines of `--stream-json` (`lines`), what a message means for its turn (`turn` and its neighbours).
+//! the lines of `--stream-json` (`program_lines`), what a message means for its turn (`turn_events` and its neighbours).
 //!
 //! Mental model: reading never fails over a detail. Only an envelope of unknown type is not a message. Names are cut,
 //! because they are kept; announced texts are not.
@@ -9,7 +9,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::super::written::cut;
+use super::super::event_writer::cut;
 
 /// The start of the version in runtime envelopes; later versions of the family are read alike.
 const VERSION: &str = "sage.runtime.";
@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 256;
 
 /// Where a message belongs, and when it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Belonging {
+pub struct MessageOrigin {
     /// The conversation; empty if the message names none.
     pub thread: String,
     /// The turn; empty if the message names none.
@@ -36,14 +36,14 @@ pub struct Belonging {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SageMessage {
     /// Where it belongs.
-    pub place: Belonging,
+    pub place: MessageOrigin,
     /// What it says.
-    pub says: Says,
+    pub says: MessageSubject,
 }
 
 /// The content of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Says {
+pub enum MessageSubject {
     /// A conversation has begun.
     ThreadStarted {
         /// The model in use.
@@ -57,7 +57,7 @@ pub enum Says {
         why: Option<String>,
     },
     /// Another client of Sage answered a request, as a capture shows it.
-    Answered(Answered),
+    Answered(ClientAnswer),
     /// A turn is requested, with this prompt.
     Prompt(String),
     /// A turn begins.
@@ -81,7 +81,7 @@ pub enum Says {
         accepted: bool,
     },
     /// An error.
-    Error(Report),
+    Error(ErrorReport),
     /// Nothing worth announcing.
     Nothing,
 }
@@ -99,7 +99,7 @@ pub enum ConversationEnd {
 
 /// An answer of another client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answered {
+pub enum ClientAnswer {
     /// The input that was requested.
     Input(String),
     /// Whether the permission was granted.
@@ -110,7 +110,7 @@ pub enum Answered {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportedEnd {
     /// The kind of ending.
-    pub how: How,
+    pub how: SageTurnEnd,
     /// Sage's code for the reason.
     pub reason: Option<String>,
     /// The result, or the error text.
@@ -121,7 +121,7 @@ pub struct ReportedEnd {
 
 /// The ways in which a turn can end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum SageTurnEnd {
     /// It finished its task.
     Completed,
     /// It failed.
@@ -177,7 +177,7 @@ pub struct CallReport {
     /// The tool.
     pub tool: String,
     /// The status of the call.
-    pub status: Status,
+    pub status: SageStatus,
     /// Its arguments, in brief.
     pub arguments: Option<String>,
     /// Its output.
@@ -190,7 +190,7 @@ pub struct CallReport {
 
 /// The status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Status {
+pub enum SageStatus {
     /// No status was reported.
     #[default]
     Unsaid,
@@ -227,7 +227,7 @@ pub struct Permission {
 
 /// An error report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct ErrorReport {
     /// Sage's code for the error.
     pub code: String,
     /// The error text.
@@ -253,24 +253,24 @@ pub fn envelope(map: &Map<String, Value>) -> Option<SageMessage> {
     let kind = text(map, "type")?;
     let says = match (text(map, "kind").unwrap_or("notification"), kind) {
         ("notification", kind) => notification(map, payload, kind)?,
-        ("request", "turn.start") => Says::Prompt(said(payload, "input")?),
-        ("request", "input.respond") => {
-            Says::Answered(Answered::Input(said(payload, "text").unwrap_or_default()))
-        }
-        ("request", "permission.respond") => Says::Answered(Answered::Permission(
+        ("request", "turn.start") => MessageSubject::Prompt(said(payload, "input")?),
+        ("request", "input.respond") => MessageSubject::Answered(ClientAnswer::Input(
+            said(payload, "text").unwrap_or_default(),
+        )),
+        ("request", "permission.respond") => MessageSubject::Answered(ClientAnswer::Permission(
             text(payload, "decision") == Some("allow"),
         )),
         // A request to Sage by another client shows in Sage's reaction to it.
-        ("request", _) => Says::Nothing,
-        ("response", _) => Says::Response {
+        ("request", _) => MessageSubject::Nothing,
+        ("response", _) => MessageSubject::Response {
             accepted: payload.get("accepted").and_then(Value::as_bool) != Some(false),
         },
-        ("error", _) => Says::Error(report(payload)),
+        ("error", _) => MessageSubject::Error(report(payload)),
         _ => return None,
     };
     let name = |field: &str| text(map, field).map(|name| cut(name, LONGEST_NAME));
     Some(SageMessage {
-        place: Belonging {
+        place: MessageOrigin {
             thread: name("thread_id").unwrap_or_default(),
             turn: name("turn_id").unwrap_or_default(),
             item: name("item_id"),
@@ -285,20 +285,22 @@ fn notification(
     map: &Map<String, Value>,
     payload: &Map<String, Value>,
     kind: &str,
-) -> Option<Says> {
+) -> Option<MessageSubject> {
     let stage = match kind {
         "thread.started" => {
             let of = |map: &Map<String, Value>| {
                 let model = map.get("metadata")?.get("model")?.as_str()?;
                 Some(cut(model, LONGEST_NAME))
             };
-            return Some(Says::ThreadStarted { model: of(map) });
+            return Some(MessageSubject::ThreadStarted { model: of(map) });
         }
         "thread.ended" => return Some(thread_ended(payload)),
-        "turn.started" => return Some(Says::TurnStarted),
-        "turn.completed" | "turn.interrupted" => return Some(Says::TurnEnded(end(payload, kind))),
+        "turn.started" => return Some(MessageSubject::TurnStarted),
+        "turn.completed" | "turn.interrupted" => {
+            return Some(MessageSubject::TurnEnded(end(payload, kind)));
+        }
         "permission.requested" => {
-            return Some(Says::Requested(Permission {
+            return Some(MessageSubject::Requested(Permission {
                 tool: said(payload, "tool_name").unwrap_or_default(),
                 risk: said(payload, "risk"),
                 reason: said(payload, "reason"),
@@ -307,7 +309,7 @@ fn notification(
             }));
         }
         "permission.resolved" => {
-            return Some(Says::Resolved {
+            return Some(MessageSubject::Resolved {
                 // Anything but a plain consent is a denial.
                 allowed: text(payload, "decision") == Some("allow"),
                 changed: payload
@@ -316,21 +318,21 @@ fn notification(
                     == Some(true),
             });
         }
-        kind if kind.starts_with("error.") => return Some(Says::Error(report(payload))),
+        kind if kind.starts_with("error.") => return Some(MessageSubject::Error(report(payload))),
         "item.created" => Completeness::Created,
         "item.updated" => Completeness::Updated,
         "item.completed" => Completeness::Completed,
         _ => return None,
     };
     let asks = map.contains_key("request_id");
-    Some(Says::Item(SageItem {
+    Some(MessageSubject::Item(SageItem {
         stage,
         kind: item(payload, asks),
     }))
 }
 
 /// Reads how a conversation ended: normally, unless a word of its reason says otherwise.
-fn thread_ended(payload: &Map<String, Value>) -> Says {
+fn thread_ended(payload: &Map<String, Value>) -> MessageSubject {
     let words = ["status", "reason", "code"].map(|name| text(payload, name));
     let says = |parts: &[&str]| {
         let mut words = words.iter().flatten().map(|word| word.to_lowercase());
@@ -348,7 +350,7 @@ fn thread_ended(payload: &Map<String, Value>) -> Says {
         .or_else(|| said(payload, "error"))
         .or_else(|| said(error?, "message"))
         .or_else(|| said(payload, "reason"));
-    Says::ThreadEnded { by, why }
+    MessageSubject::ThreadEnded { by, why }
 }
 
 fn item(payload: &Map<String, Value>, asks: bool) -> ItemKind {
@@ -376,13 +378,13 @@ fn call(payload: &Map<String, Value>) -> CallReport {
     let error = said(payload, "message");
     let failed = || failure(text(payload, "code"), error.as_deref());
     let status = match (text(payload, "status"), success) {
-        (Some("started"), _) => Status::Started,
+        (Some("started"), _) => SageStatus::Started,
         (Some("completed"), Some(false)) | (Some("failed"), _) => failed(),
-        (Some("completed"), _) => Status::Succeeded,
-        (Some("interrupted"), _) => Status::Interrupted,
-        (_, Some(true)) => Status::Succeeded,
+        (Some("completed"), _) => SageStatus::Succeeded,
+        (Some("interrupted"), _) => SageStatus::Interrupted,
+        (_, Some(true)) => SageStatus::Succeeded,
         (_, Some(false)) => failed(),
-        (_, None) => Status::Unsaid,
+        (_, None) => SageStatus::Unsaid,
     };
     CallReport {
         tool: said(payload, "tool_name").unwrap_or_default(),
@@ -395,7 +397,7 @@ fn call(payload: &Map<String, Value>) -> CallReport {
 }
 
 /// Classifies a failure by Sage's code, or else by its words.
-pub fn failure(code: Option<&str>, words: Option<&str>) -> Status {
+pub fn failure(code: Option<&str>, words: Option<&str>) -> SageStatus {
     let begins = |sign: &str| {
         words.is_some_and(|words| {
             let start = words.trim_start().trim_start_matches("Error: ");
@@ -405,23 +407,23 @@ pub fn failure(code: Option<&str>, words: Option<&str>) -> Status {
         })
     };
     match code {
-        Some("permission_denied") => Status::Denied,
-        Some("timeout") => Status::TimedOut,
-        Some("interrupted") => Status::Interrupted,
-        Some(_) | None if begins("permission denied") => Status::Denied,
-        Some(_) | None if begins("timed out") || begins("timeout") => Status::TimedOut,
-        Some(_) | None => Status::Failed,
+        Some("permission_denied") => SageStatus::Denied,
+        Some("timeout") => SageStatus::TimedOut,
+        Some("interrupted") => SageStatus::Interrupted,
+        Some(_) | None if begins("permission denied") => SageStatus::Denied,
+        Some(_) | None if begins("timed out") || begins("timeout") => SageStatus::TimedOut,
+        Some(_) | None => SageStatus::Failed,
     }
 }
 
 fn end(payload: &Map<String, Value>, kind: &str) -> ReportedEnd {
     let reason = said(payload, "reason").map(|reason| cut(&reason, LONGEST_NAME));
     let how = match (text(payload, "status"), kind) {
-        _ if reason.as_deref() == Some("needs_user_input") => How::AsksForInput,
-        (Some("completed"), _) => How::Completed,
-        (Some("interrupted"), _) | (None, "turn.interrupted") => How::Interrupted,
-        (Some(_), _) => How::Failed,
-        (None, _) => How::Completed,
+        _ if reason.as_deref() == Some("needs_user_input") => SageTurnEnd::AsksForInput,
+        (Some("completed"), _) => SageTurnEnd::Completed,
+        (Some("interrupted"), _) | (None, "turn.interrupted") => SageTurnEnd::Interrupted,
+        (Some(_), _) => SageTurnEnd::Failed,
+        (None, _) => SageTurnEnd::Completed,
     };
     ReportedEnd {
         how,
@@ -431,9 +433,9 @@ fn end(payload: &Map<String, Value>, kind: &str) -> ReportedEnd {
     }
 }
 
-fn report(payload: &Map<String, Value>) -> Report {
+fn report(payload: &Map<String, Value>) -> ErrorReport {
     let detail = |name: &str| payload.get("details").and_then(|details| details.get(name));
-    Report {
+    ErrorReport {
         code: cut(text(payload, "code").unwrap_or_default(), LONGEST_NAME),
         message: said(payload, "message").unwrap_or_default(),
         tool: detail("tool_name")

@@ -1,24 +1,24 @@
 //! Sage as a dialect: its runs, calls and permissions as AAEP events.
 //!
 //! Responsibilities: matching messages to turns, the machines of the conversation and the connection, answers and their
-//! outcome. Not here: reading a message (`message`, `lines`), a single turn (`turn`, `calls`, `questions`), the tables
-//! (`machines`).
+//! outcome. Not here: reading a message (`message`, `program_lines`), a single turn (`turn_events`, `turn_calls`, `questions`), the tables
+//! (`state_tables`).
 //!
 //! Mental model: Sage reports in one of two forms, and both are read into the same messages. Each message steps Sage's
 //! own machines, for the trace, and is translated into AAEP, for the person. An illegal step is noted and translated
 //! all the same: what Sage reports matters more than whether its machine allows it.
 
 mod answers;
-mod calls;
-mod desk;
-mod lines;
-mod machines;
 mod mapping;
 mod message;
+mod message_context;
+mod program_lines;
 mod questions;
 mod route;
 mod runs;
-mod turn;
+mod state_tables;
+mod turn_calls;
+mod turn_events;
 
 #[cfg(test)]
 #[allow(
@@ -28,7 +28,7 @@ mod turn;
 )]
 mod tests;
 
-use crate::{Cx, Down};
+use crate::{ConnectionLoss, Cx};
 use std::collections::BTreeMap;
 use std::time::Duration;
 #[cfg(test)]
@@ -39,19 +39,19 @@ use serde_json::{Map, Value};
 use crate::link::{self, Fault, Frame, Receipt, Undelivered};
 use crate::protocol::{Machine, Reply};
 
-use super::written::{Agent, Writer};
-use super::{Carrier, Connection, Dialect, Foreign, NoEvent, Out, Recognised, Start};
-use desk::{ReportedSteps, SageContext};
-use lines::LineReader;
-pub use machines::{
+use super::event_writer::{EventAgent, EventWriter};
+use super::{Carrier, Connection, Dialect, ForeignFormat, NoEvent, Out, Recognition, Start};
+pub use mapping::{MAPPING, Mapping};
+use message_context::{ReportedSteps, SageContext};
+use program_lines::LineReader;
+use questions::SageQuestions;
+use route::Thread;
+use runs::ProgramRun;
+pub use state_tables::{
     Agent as AgentRun, AgentEvent, GAPS, Gap, Session, SessionEvent, Stream, StreamEvent, Tool,
     ToolEvent,
 };
-pub use mapping::{MAPPING, Mapping};
-use questions::Questions;
-use route::Thread;
-use runs::ProgramRun;
-use turn::SageTurn;
+use turn_events::SageTurn;
 
 /// How long to wait for Sage's acknowledgement of a written answer; without one, all that is known is that it was
 /// written.
@@ -63,19 +63,19 @@ pub(super) struct Sage {
     carrier: Carrier,
     /// The stream that is followed on a server.
     followed: link::Stream,
-    writer: Writer,
+    writer: EventWriter,
     told: ReportedSteps,
     stream: Stream,
     threads: BTreeMap<String, Thread>,
     turns: BTreeMap<(String, String), SageTurn>,
-    questions: Questions,
+    questions: SageQuestions,
     lines: LineReader,
     run: ProgramRun,
 }
 
 impl Sage {
     pub(super) fn new(start: Start) -> Self {
-        let agent = Agent {
+        let agent = EventAgent {
             id: "sage".to_owned(),
             name: "Sage".to_owned(),
             model: None,
@@ -83,12 +83,12 @@ impl Sage {
         Self {
             carrier: start.carrier,
             followed: start.stream,
-            writer: Writer::new("sage", agent, start.seed),
+            writer: EventWriter::new("sage", agent, start.seed),
             told: ReportedSteps::new(),
             stream: Stream::INITIAL,
             threads: BTreeMap::new(),
             turns: BTreeMap::new(),
-            questions: Questions::default(),
+            questions: SageQuestions::default(),
             lines: LineReader::default(),
             run: ProgramRun::default(),
         }
@@ -111,7 +111,7 @@ impl Sage {
                 Some(message) => self.message(message, cx),
                 None => cx
                     .out
-                    .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
+                    .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
             }
             return;
         }
@@ -193,12 +193,12 @@ impl Dialect for Sage {
         }
     }
 
-    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+    fn on_down(&mut self, down: ConnectionLoss<'_>, cx: &mut Cx<'_>) {
         let event = match down {
-            Down::Lost(_) | Down::Failed(_) => StreamEvent::Error,
-            Down::Ended if self.stream == Stream::Streaming => StreamEvent::Complete,
+            ConnectionLoss::Lost(_) | ConnectionLoss::Failed(_) => StreamEvent::Error,
+            ConnectionLoss::Ended if self.stream == Stream::Streaming => StreamEvent::Complete,
             // Nothing was streamed that could be complete.
-            Down::Ended => StreamEvent::Disconnect,
+            ConnectionLoss::Ended => StreamEvent::Disconnect,
         };
         self.cut_off(event, cx);
     }
@@ -262,30 +262,30 @@ impl Dialect for Sage {
 
 /// Returns whether a text is Sage's: an envelope or a first line surely is; text that other programs may write too
 /// perhaps is.
-pub(super) fn recognise(text: &str) -> Recognised {
-    let Some(map) = object(&lines::seen(text)) else {
-        return if lines::is_sign(text) {
-            Recognised::Perhaps
+pub(super) fn recognise(text: &str) -> Recognition {
+    let Some(map) = object(&program_lines::seen(text)) else {
+        return if program_lines::is_sign(text) {
+            Recognition::Perhaps
         } else {
-            Recognised::No
+            Recognition::No
         };
     };
     let own_line = || {
         let begins = message::text(&map, "message").is_some_and(|words| words == runs::STARTING);
         begins || message::text(&map, "tool_name").is_some()
     };
-    match (message::is_envelope(&map), lines::is_line(&map)) {
-        (true, _) => Recognised::Surely,
-        (false, true) if own_line() => Recognised::Surely,
-        (false, true) => Recognised::Perhaps,
-        (false, false) => Recognised::No,
+    match (message::is_envelope(&map), program_lines::is_line(&map)) {
+        (true, _) => Recognition::Surely,
+        (false, true) if own_line() => Recognition::Surely,
+        (false, true) => Recognition::Perhaps,
+        (false, false) => Recognition::No,
     }
 }
 
 /// Returns a sentence that explains a departure from Sage's own machines, by its phrase key.
 pub(super) fn about(key: &str) -> Option<&'static str> {
     match key {
-        desk::ILLEGAL => {
+        message_context::ILLEGAL => {
             Some("a machine takes no such event in its state; it is translated all the same")
         }
         route::AFTER_END => Some("a conversation goes on after its end"),

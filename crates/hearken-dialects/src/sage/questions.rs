@@ -1,7 +1,7 @@
 //! Sage's questions, and how they are answered.
 //!
 //! Responsibilities: permissions and requests for input as questions, the envelopes of their answers, what becomes of
-//! them. Not here: the calls behind the permissions (`calls`), the wording of the question (`announce`).
+//! them. Not here: the calls behind the permissions (`turn_calls`), the wording of the question (`announce`).
 //!
 //! Sage states a risk and a reason, but neither a time limit nor the meaning of silence; so neither is announced. Its
 //! fourth risk, critical, is high in AAEP's terms, with Sage's own word beside it.
@@ -18,12 +18,12 @@ use crate::protocol::{
     Response, ResponseKind, RiskLevel, Summary, ToolCallId,
 };
 
-use super::super::written::{short, stated};
-use super::calls::denied;
-use super::desk::SageContext;
-use super::machines::AgentEvent;
-use super::message::{Belonging, Permission};
-use super::turn::SageTurn;
+use super::super::event_writer::{short, stated};
+use super::message::{MessageOrigin, Permission};
+use super::message_context::SageContext;
+use super::state_tables::AgentEvent;
+use super::turn_calls::denied;
+use super::turn_events::SageTurn;
 
 /// How many open questions can be answered; any more are asked view-only.
 pub const MOST_OPEN: usize = 1024;
@@ -130,13 +130,13 @@ fn fragment(name: &str) -> String {
 
 /// The open questions by token, and the answers that are on their way.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Questions {
+pub struct SageQuestions {
     open: BTreeMap<String, SageQuestion>,
     /// The token of the question by the number of the answer, and until when Sage's acknowledgement is awaited.
     pub sent: BTreeMap<u64, (String, Option<Duration>)>,
 }
 
-impl Questions {
+impl SageQuestions {
     /// Returns the question of a token.
     pub fn of(&mut self, token: &str) -> Option<&mut SageQuestion> {
         self.open.get_mut(token)
@@ -172,7 +172,7 @@ impl Questions {
         &mut self,
         desk: &mut SageContext<'_>,
         turn: &mut SageTurn,
-        place: &Belonging,
+        place: &MessageOrigin,
         asked: &Permission,
     ) {
         let request = place.request.clone().unwrap_or_default();
@@ -242,7 +242,7 @@ impl Questions {
         &mut self,
         desk: &mut SageContext<'_>,
         turn: &mut SageTurn,
-        place: &Belonging,
+        place: &MessageOrigin,
         words: &str,
     ) -> bool {
         let request = place.request.clone().unwrap_or_default();
@@ -353,7 +353,7 @@ impl SageTurn {
                 if self.open == 0 {
                     self.enter(desk, "calling_tool");
                 }
-                if self.agent == super::machines::Agent::Thinking {
+                if self.agent == super::state_tables::Agent::Thinking {
                     self.step(desk, AgentEvent::ToolCalls);
                 }
                 self.run(desk, call);

@@ -1,20 +1,22 @@
 //! Which turn of which conversation a message belongs to.
 //!
 //! Responsibilities: conversations and their machine, the begin and end of turns, the bounds of both. Not here: a
-//! single turn (`turn`), answers (`answers`).
+//! single turn (`turn_events`), answers (`answers`).
 
 use crate::Cx;
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Machine;
 
 use super::super::Out;
-use super::super::written::short;
+use super::super::event_writer::short;
 use super::Sage;
-use super::desk::SageContext;
-use super::machines::{AgentEvent, Session, SessionEvent};
-use super::message::{self, Belonging, ConversationEnd, ItemKind, SageItem, SageMessage, Says};
-use super::questions::Questions;
-use super::turn::SageTurn;
+use super::message::{
+    self, ConversationEnd, ItemKind, MessageOrigin, MessageSubject, SageItem, SageMessage,
+};
+use super::message_context::SageContext;
+use super::questions::SageQuestions;
+use super::state_tables::{AgentEvent, Session, SessionEvent};
+use super::turn_events::SageTurn;
 
 /// The phrase of a conversation that goes on after its end.
 pub(super) const AFTER_END: &str = "sage.after_end";
@@ -52,7 +54,7 @@ impl Sage {
             place.turn.clone_from(&thread.turn);
         }
         match says {
-            Says::ThreadStarted { model } => {
+            MessageSubject::ThreadStarted { model } => {
                 let thread = self.thread(&place);
                 if thread.machine == Session::Ended {
                     // Begun anew.
@@ -63,11 +65,13 @@ impl Sage {
                 thread.whole = true;
                 self.step_thread(&place, SessionEvent::Initialized, cx);
             }
-            Says::ThreadEnded { by, why } => self.end_thread(&place, by, why.as_deref(), cx),
-            Says::Answered(answered) => self.answered_elsewhere(&place, &answered, cx),
-            Says::Prompt(words) => self.prompt(&place, words, cx),
-            Says::TurnStarted => self.start_turn(&place, cx),
-            Says::TurnEnded(end) => {
+            MessageSubject::ThreadEnded { by, why } => {
+                self.end_thread(&place, by, why.as_deref(), cx)
+            }
+            MessageSubject::Answered(answered) => self.answered_elsewhere(&place, &answered, cx),
+            MessageSubject::Prompt(words) => self.prompt(&place, words, cx),
+            MessageSubject::TurnStarted => self.start_turn(&place, cx),
+            MessageSubject::TurnEnded(end) => {
                 let begun = self.turns.get(&key(&place)).is_some_and(|turn| turn.ended);
                 self.step_thread(&place, SessionEvent::AgentComplete, cx);
                 if !begun {
@@ -75,20 +79,22 @@ impl Sage {
                     self.questions.close_turn(&place.thread, &place.turn);
                 }
             }
-            Says::Item(item) => self.item(&place, item, cx),
-            Says::Requested(asked) => {
+            MessageSubject::Item(item) => self.item(&place, item, cx),
+            MessageSubject::Requested(asked) => {
                 self.within(&place, cx, |turn, desk, questions| {
                     questions.permission(desk, turn, &place, &asked);
                 });
             }
-            Says::Resolved { allowed, changed } => self.resolved(&place, allowed, changed, cx),
-            Says::Response { accepted } => self.response(&place, accepted, "", cx),
-            Says::Error(report) => self.report(&place, report, names_turn, cx),
-            Says::Nothing => {}
+            MessageSubject::Resolved { allowed, changed } => {
+                self.resolved(&place, allowed, changed, cx)
+            }
+            MessageSubject::Response { accepted } => self.response(&place, accepted, "", cx),
+            MessageSubject::Error(report) => self.report(&place, report, names_turn, cx),
+            MessageSubject::Nothing => {}
         }
     }
 
-    pub(super) fn prompt(&mut self, place: &Belonging, words: String, cx: &mut Cx<'_>) {
+    pub(super) fn prompt(&mut self, place: &MessageOrigin, words: String, cx: &mut Cx<'_>) {
         let waits = self.turns.get(&key(place)).is_some_and(|turn| !turn.ended);
         // In a program's line this is the task of the current run; in a request, that of the next turn.
         if place.thread.is_empty() && waits {
@@ -98,7 +104,7 @@ impl Sage {
         }
     }
 
-    pub(super) fn start_turn(&mut self, place: &Belonging, cx: &mut Cx<'_>) {
+    pub(super) fn start_turn(&mut self, place: &MessageOrigin, cx: &mut Cx<'_>) {
         if self.thread(place).machine == Session::Initializing {
             // A prompt needs a conversation that is ready.
             self.step_thread(place, SessionEvent::Initialized, cx);
@@ -129,7 +135,7 @@ impl Sage {
     /// Ends a conversation, with the turn that runs in it.
     pub(super) fn end_thread(
         &mut self,
-        place: &Belonging,
+        place: &MessageOrigin,
         by: ConversationEnd,
         why: Option<&str>,
         cx: &mut Cx<'_>,
@@ -145,9 +151,9 @@ impl Sage {
         let runs = |turn: &&mut SageTurn| turn.thread == place.thread && !turn.ended;
         for turn in self.turns.values_mut().filter(runs) {
             let (how, reason) = match by {
-                ConversationEnd::Ended => (message::How::Interrupted, "thread_ended"),
-                ConversationEnd::Failed => (message::How::Failed, "thread_failed"),
-                ConversationEnd::TimedOut => (message::How::Failed, "thread_timed_out"),
+                ConversationEnd::Ended => (message::SageTurnEnd::Interrupted, "thread_ended"),
+                ConversationEnd::Failed => (message::SageTurnEnd::Failed, "thread_failed"),
+                ConversationEnd::TimedOut => (message::SageTurnEnd::Failed, "thread_timed_out"),
             };
             let end = message::ReportedEnd {
                 how,
@@ -172,7 +178,7 @@ impl Sage {
     }
 
     /// Reports to the person, once, that a conversation goes on although it was ended.
-    fn note_after_end(&mut self, place: &Belonging, cx: &mut Cx<'_>) {
+    fn note_after_end(&mut self, place: &MessageOrigin, cx: &mut Cx<'_>) {
         let thread = self.thread(place);
         let over = thread.machine == Session::Ended;
         if over && !std::mem::replace(&mut thread.told_after_end, true) {
@@ -180,7 +186,7 @@ impl Sage {
         }
     }
 
-    pub(super) fn item(&mut self, place: &Belonging, item: SageItem, cx: &mut Cx<'_>) {
+    pub(super) fn item(&mut self, place: &MessageOrigin, item: SageItem, cx: &mut Cx<'_>) {
         let SageItem { stage, kind } = item;
         match kind {
             ItemKind::Asks(words) => {
@@ -222,9 +228,9 @@ impl Sage {
     /// Runs `work` in the turn of a message; a turn that is unknown or over begins here.
     pub(super) fn within(
         &mut self,
-        place: &Belonging,
+        place: &MessageOrigin,
         cx: &mut Cx<'_>,
-        work: impl FnOnce(&mut SageTurn, &mut SageContext<'_>, &mut Questions),
+        work: impl FnOnce(&mut SageTurn, &mut SageContext<'_>, &mut SageQuestions),
     ) {
         let known = self.turns.get(&key(place)).map(|turn| turn.ended);
         if known != Some(false) {
@@ -251,7 +257,7 @@ impl Sage {
         }
     }
 
-    pub(super) fn thread(&mut self, place: &Belonging) -> &mut Thread {
+    pub(super) fn thread(&mut self, place: &MessageOrigin) -> &mut Thread {
         if !self.threads.contains_key(&place.thread) && self.threads.len() >= MOST_THREADS {
             let runs = |thread: &&String| {
                 self.turns
@@ -283,7 +289,12 @@ impl Sage {
             })
     }
 
-    pub(super) fn step_thread(&mut self, place: &Belonging, event: SessionEvent, cx: &mut Cx<'_>) {
+    pub(super) fn step_thread(
+        &mut self,
+        place: &MessageOrigin,
+        event: SessionEvent,
+        cx: &mut Cx<'_>,
+    ) {
         let from = self.thread(place).machine;
         let mut desk = SageContext::new(&mut self.writer, &mut self.told, place.at, cx);
         let to = desk.step(&place.thread, "", from, event);
@@ -307,6 +318,6 @@ impl Sage {
     }
 }
 
-pub(super) fn key(place: &Belonging) -> (String, String) {
+pub(super) fn key(place: &MessageOrigin) -> (String, String) {
     (place.thread.clone(), place.turn.clone())
 }

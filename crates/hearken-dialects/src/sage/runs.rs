@@ -1,17 +1,18 @@
 //! The run of a program that writes lines: one turn, most of it written as to a terminal.
 //!
-//! Responsibilities: turning its lines into messages, and its tools in sequence. Not here: reading a line (`lines`).
+//! Responsibilities: turning its lines into messages, and its tools in sequence. Not here: reading a line (`program_lines`).
 
 use crate::Cx;
 
-use super::super::written::LONGEST_TEXT;
-use super::super::{Foreign, NoEvent, Out};
+use super::super::event_writer::LONGEST_TEXT;
+use super::super::{ForeignFormat, NoEvent, Out};
 use super::Sage;
-use super::desk::SageContext;
-use super::lines::LineContent;
 use super::message::{
-    Belonging, CallReport, Completeness, ItemKind, SageItem, SageMessage, Says, Status,
+    CallReport, Completeness, ItemKind, MessageOrigin, MessageSubject, SageItem, SageMessage,
+    SageStatus,
 };
+use super::message_context::SageContext;
+use super::program_lines::LineContent;
 
 /// The first words of a run of `--stream-json`.
 pub(super) const STARTING: &str = "Sage Agent starting";
@@ -33,8 +34,8 @@ impl Sage {
     /// Handles a line of a program.
     pub(super) fn line(&mut self, line: LineContent, cx: &mut Cx<'_>) {
         let says = |item: SageItem| SageMessage {
-            place: Belonging::default(),
-            says: Says::Item(item),
+            place: MessageOrigin::default(),
+            says: MessageSubject::Item(item),
         };
         let speaks = |stage: Completeness, words: String| {
             says(SageItem {
@@ -47,17 +48,17 @@ impl Sage {
                 self.end_tool(cx);
                 let begins = matches!(
                     &message.says,
-                    Says::Item(SageItem { kind: ItemKind::System(words), .. }) if words == STARTING
+                    MessageSubject::Item(SageItem { kind: ItemKind::System(words), .. }) if words == STARTING
                 );
                 if begins {
                     self.run.number += 1;
                     let place = self.run_place(message.place.clone());
                     let started = SageMessage {
                         place: place.clone(),
-                        says: Says::ThreadStarted { model: None },
+                        says: MessageSubject::ThreadStarted { model: None },
                     };
                     self.message(started, cx);
-                    let says = Says::TurnStarted;
+                    let says = MessageSubject::TurnStarted;
                     self.message(SageMessage { place, says }, cx);
                 } else {
                     let place = self.run_place(message.place);
@@ -83,7 +84,7 @@ impl Sage {
                 let name = format!("tool {}", self.run.tools);
                 let call = CallReport {
                     tool,
-                    status: Status::Started,
+                    status: SageStatus::Started,
                     arguments,
                     ..CallReport::default()
                 };
@@ -107,7 +108,9 @@ impl Sage {
                 }
             }
             LineContent::Nothing => {}
-            LineContent::Foreign => cx.out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
+            LineContent::Foreign => cx
+                .out
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Text), 1)),
         }
     }
 
@@ -117,12 +120,15 @@ impl Sage {
             return;
         };
         match call.status {
-            Status::Failed | Status::TimedOut | Status::Denied | Status::Interrupted => {
+            SageStatus::Failed
+            | SageStatus::TimedOut
+            | SageStatus::Denied
+            | SageStatus::Interrupted => {
                 call.error = call.output.take();
             }
             // Sage writes nothing for a tool without output.
-            Status::Started => call.status = Status::Ended,
-            Status::Unsaid | Status::Succeeded | Status::Ended => {}
+            SageStatus::Started => call.status = SageStatus::Ended,
+            SageStatus::Unsaid | SageStatus::Succeeded | SageStatus::Ended => {}
         }
         self.in_run(tool_item(&name, Completeness::Completed, call), cx);
     }
@@ -133,8 +139,8 @@ impl Sage {
         self.message(SageMessage { place, says }, cx);
     }
 
-    pub(super) fn run_place(&self, place: Belonging) -> Belonging {
-        Belonging {
+    pub(super) fn run_place(&self, place: MessageOrigin) -> MessageOrigin {
+        MessageOrigin {
             turn: self.run.name(),
             ..place
         }
@@ -149,11 +155,11 @@ impl ProgramRun {
 
 fn tool_item(name: &str, stage: Completeness, call: CallReport) -> SageMessage {
     SageMessage {
-        place: Belonging {
+        place: MessageOrigin {
             item: Some(name.to_owned()),
-            ..Belonging::default()
+            ..MessageOrigin::default()
         },
-        says: Says::Item(SageItem {
+        says: MessageSubject::Item(SageItem {
             stage,
             kind: ItemKind::Tool(Box::new(call)),
         }),

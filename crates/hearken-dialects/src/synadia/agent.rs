@@ -1,7 +1,7 @@
 //! One agent: whether it is there, and the conversation with it.
 //!
 //! Responsibilities: the programs that run it and their signs of life, the prompt under way, the held ones, the open
-//! questions. Not here: finding it (`discovering`), what is sent to it (`prompting`, `answering`).
+//! questions. Not here: finding it (`agent_discovery`), what is sent to it (`prompts`, `answers`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::kit::turn::{EventContext, Turn};
 use crate::protocol::Now;
 
-use super::read::AgentInfo;
+use super::messages::AgentInfo;
 use super::subject;
 
 /// How many intervals an agent may give no sign of life.
@@ -36,7 +36,7 @@ impl Instance {
 
 /// What answers a prompt.
 #[derive(Debug)]
-pub(super) struct Answering {
+pub(super) struct PromptAnswerer {
     /// The number of the request.
     pub(super) request: u64,
     /// When something last came.
@@ -47,7 +47,7 @@ pub(super) struct Answering {
 
 /// A question that can be answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct AnswerableQuestion {
     /// The agent's name for it.
     pub(super) id: String,
     /// Where the answer goes.
@@ -71,12 +71,12 @@ pub(super) struct SynadiaAgent {
     pub(super) teller: EventContext,
     pub(super) turn: Option<Turn>,
     /// The prompt that is being answered.
-    pub(super) answering: Option<Answering>,
+    pub(super) answering: Option<PromptAnswerer>,
     /// The words of that prompt, until its turn begins.
     pub(super) prompt: String,
     pub(super) held: VecDeque<String>,
     /// The questions of the turn, by our names for them.
-    pub(super) asked: BTreeMap<String, Asked>,
+    pub(super) asked: BTreeMap<String, AnswerableQuestion>,
     /// How many questions the turn had.
     pub(super) asked_count: u64,
     /// How many of them could not be asked.

@@ -1,26 +1,26 @@
 //! The machine: which agent a message is about, and what a request was for.
 //!
 //! Responsibilities: the agents and the requests under way, the end of the connection. Not here: each of them
-//! (`discovering`, `prompting`, `hearing`, `answering`).
+//! (`agent_discovery`, `prompts`, `prompt_answers`, `answers`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::kit::directory::Directory;
-use crate::kit::ending::TurnEnd;
 use crate::kit::turn::Turn;
+use crate::kit::turn_end::TurnEnd;
 use crate::link::{
     Address, Fault, Frame, HttpAnswer, Passing, Phrase, PhraseArg, ServiceCall,
     Stream as LinkStream, Undelivered,
 };
 use crate::protocol::Reply;
 use crate::{
-    BrokerPlace, Carrier, Connection, Cx, Dialect, Down, Numbers, Out, PromptableAgent, Start,
-    WhenLeft, Wish, Words,
+    BrokerPlace, Carrier, Connection, ConnectionLoss, Cx, Dialect, Numbers, Out, PromptableAgent,
+    SharedWording, Start, WhenLeft, Wish,
 };
 
 use super::agent::SynadiaAgent;
-use super::discovering::Discovery;
+use super::agent_discovery::Discovery;
 
 /// The name of this dialect.
 pub(super) const NAME: &str = "synadia";
@@ -48,7 +48,7 @@ pub(super) enum RequestPurpose {
 #[derive(Debug)]
 pub struct Synadia {
     pub(super) numbers: Numbers,
-    pub(super) words: Words,
+    pub(super) words: SharedWording,
     place: BrokerPlace,
     /// Whether nothing can be sent.
     pub(super) listens: bool,
@@ -188,11 +188,11 @@ impl Dialect for Synadia {
         }
     }
 
-    fn on_down(&mut self, down: Down<'_>, cx: &mut Cx<'_>) {
+    fn on_down(&mut self, down: ConnectionLoss<'_>, cx: &mut Cx<'_>) {
         match down {
-            Down::Lost(fault) => self.is_lost(fault, cx),
-            Down::Failed(fault) => self.gone(fault, cx),
-            Down::Ended => self.gone(&Fault::Closed, cx),
+            ConnectionLoss::Lost(fault) => self.is_lost(fault, cx),
+            ConnectionLoss::Failed(fault) => self.gone(fault, cx),
+            ConnectionLoss::Ended => self.gone(&Fault::Closed, cx),
         }
     }
 

@@ -19,17 +19,17 @@
 //! Sources: `docs/using-nats-cli.md` and `client-sdk/python/docs/protocol-mapping.md` of `synadia-ai/synadia-agents`; the
 //! packages `synadia-ai-agents` 0.8.1 and `synadia-ai-agent-service` 0.5.0, against which `tests/peers/synadia` runs.
 //!
-//! The folder: `subject` (which subjects are used), `read` (what comes), `agent` (one of them: whether it is there, and its
-//! conversation), `client` (the machine), `discovering` (who is there), `prompting` (prompts, leaving), `hearing` (what
-//! answers them), `answering` (the person's answers).
+//! The folder: `subject` (which subjects are used), `messages` (what comes), `agent` (one of them: whether it is there, and its
+//! conversation), `client` (the machine), `agent_discovery` (who is there), `prompts` (prompts, leaving), `prompt_answers` (what
+//! answers them), `answers` (the person's answers).
 
 mod agent;
-mod answering;
+mod agent_discovery;
+mod answers;
 mod client;
-mod discovering;
-mod hearing;
-mod prompting;
-mod read;
+mod messages;
+mod prompt_answers;
+mod prompts;
 mod subject;
 #[cfg(test)]
 mod tests;
@@ -38,9 +38,9 @@ pub use client::Synadia;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-use super::Recognised;
+use super::Recognition;
 
 /// Returns whether a text is of this dialect: its messages are known by their subjects, so no text is.
-pub fn recognise(_text: &str) -> Recognised {
-    Recognised::No
+pub fn recognise(_text: &str) -> Recognition {
+    Recognition::No
 }

@@ -1,7 +1,7 @@
 //! Subjects that come from the wire: which of them are used, and what they name.
 //!
 //! Responsibilities: where a prompt and where an answer may go; agent, owner and session in a subject. Not here: what is
-//! sent there (`prompting`, `answering`).
+//! sent there (`prompts`, `answers`).
 //!
 //! # Mental model
 //! Whoever answers the discovery names the subject of its prompts, and whoever asks names the subject of the answer. Used
@@ -20,7 +20,7 @@ const ROOT: &str = "agents";
 
 /// Agent, owner and session, as they stand in a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Tokens<'a> {
+pub(super) struct SubjectTokens<'a> {
     pub(super) agent: &'a str,
     pub(super) owner: &'a str,
     pub(super) session: &'a str,
@@ -61,9 +61,9 @@ pub(super) fn takes_answers(subject: &str) -> bool {
 }
 
 /// Returns what the usual subject of an agent's prompts names; `None` for any other.
-pub(super) fn of_prompts(subject: &str) -> Option<Tokens<'_>> {
+pub(super) fn of_prompts(subject: &str) -> Option<SubjectTokens<'_>> {
     match plain(subject)?.as_slice() {
-        [ROOT, "prompt", agent, owner, session] => Some(Tokens {
+        [ROOT, "prompt", agent, owner, session] => Some(SubjectTokens {
             agent,
             owner,
             session,
@@ -73,10 +73,10 @@ pub(super) fn of_prompts(subject: &str) -> Option<Tokens<'_>> {
 }
 
 /// Returns what the subject of a heartbeat names, in the spelling of version 0.3 or in the one before it.
-pub(super) fn of_heartbeat(subject: &str) -> Option<Tokens<'_>> {
+pub(super) fn of_heartbeat(subject: &str) -> Option<SubjectTokens<'_>> {
     match plain(subject)?.as_slice() {
         [ROOT, "hb", agent, owner, session] | [ROOT, agent, owner, session, "heartbeat"] => {
-            Some(Tokens {
+            Some(SubjectTokens {
                 agent,
                 owner,
                 session,
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn both_spellings_of_a_heartbeat_name_the_same_agent() {
         let tokens = |agent, owner, session| {
-            Some(Tokens {
+            Some(SubjectTokens {
                 agent,
                 owner,
                 session,

@@ -1,20 +1,20 @@
 //! The machine of the agents on a NATS server.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod hostile;
+mod strangers;
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::kit::rig::{Peer, Rig, start};
+use crate::kit::rig::{MachineRig, RigPeer, start};
 use crate::link::{
     Address, Fault, Frame, HttpAnswer, LinkEvent, Phrase, Receipt, ServiceAnswers, ServiceCall,
     Undelivered,
 };
 use crate::protocol::AgentId;
-use crate::{BrokerPlace, Carrier, Dialect as _, Out, Over, Start, Wish};
+use crate::{BrokerPlace, Carrier, Dialect as _, Out, QuestionEnd, Start, Wish};
 
 pub(crate) const MESSAGES: &[&str] = &[
     r#"{"type":"io.nats.micro.v1.info_response","id":"JXpUnjTkYWrFZbLlsvLUZb","name":"agents","version":"0.5.0","description":"pi agent build","endpoints":[{"name":"prompt","subject":"agents.prompt.pi.anna.build","queue_group":"agents","metadata":{"max_payload":"1MB","attachments_ok":"true","min_sender_trust":"any"}},{"name":"status","subject":"agents.status.pi.anna.build","queue_group":"agents","metadata":null}],"metadata":{"agent":"pi","owner":"anna","session":"build","protocol_version":"0.3"}}"#,
@@ -36,7 +36,7 @@ struct Broker {
     follows: Vec<Address>,
 }
 
-impl Peer for Broker {
+impl RigPeer for Broker {
     fn take(&mut self, out: Out) {
         match out {
             Out::CallService { request, call } => self.calls.push((request, call)),
@@ -47,7 +47,7 @@ impl Peer for Broker {
     }
 }
 
-type Bench = Rig<Synadia, Broker>;
+type SynadiaRig = MachineRig<Synadia, Broker>;
 
 const ACK: &str = r#"{"type":"status","data":"ack"}"#;
 
@@ -63,8 +63,8 @@ fn info(agent: &str, session: &str, instance: &str) -> Value {
     })
 }
 
-fn bench() -> Bench {
-    let mut bench = Bench::of(Synadia::new(Start {
+fn bench() -> SynadiaRig {
+    let mut bench = SynadiaRig::of(Synadia::new(Start {
         carrier: Carrier::Broker,
         broker: Some(BrokerPlace {
             durable: Some("hearken-anna".to_owned()),
@@ -78,13 +78,13 @@ fn bench() -> Bench {
 }
 
 /// A machine that has found these agents, by name and session.
-fn with(agents: &[(&str, &str)]) -> Bench {
+fn with(agents: &[(&str, &str)]) -> SynadiaRig {
     let mut bench = bench();
     bench.finds(agents);
     bench
 }
 
-impl Bench {
+impl SynadiaRig {
     /// Returns the latest request.
     fn latest(&self) -> (u64, ServiceCall) {
         self.calls.last().unwrap().clone()
@@ -295,7 +295,7 @@ fn an_answer_that_nobody_waits_for_is_reported_and_its_question_is_over() {
         panic!("{:?}", bench.outcomes);
     };
     assert_eq!(why.key, "synadia.why.nobody_waits");
-    assert_eq!(bench.over, [Over::TakenBack]);
+    assert_eq!(bench.over, [QuestionEnd::TakenBack]);
     // The turn goes on.
     bench.asks(request, "_INBOX.agents.x2", "And now?");
     assert_eq!(bench.last("awaiting.clarification")["question"], "And now?");
@@ -333,7 +333,7 @@ fn a_stream_that_ends_takes_its_open_questions_with_it() {
     bench.asks(request, "_INBOX.agents.x2", "Two?");
     assert_eq!(bench.count("awaiting.clarification"), 1);
     bench.ends(request);
-    assert_eq!(bench.over, [Over::TakenBack]);
+    assert_eq!(bench.over, [QuestionEnd::TakenBack]);
     assert_eq!(bench.count("session.completed"), 1);
     bench.is_sound();
 }
@@ -372,7 +372,7 @@ fn silence_is_reported_once_and_the_person_can_leave() {
     assert!(!bench.told.contains(&"synadia.silent"), "a sign of life");
     bench.wait(1);
     bench.wait(60);
-    let silent = |bench: &Bench| {
+    let silent = |bench: &SynadiaRig| {
         bench
             .told
             .iter()

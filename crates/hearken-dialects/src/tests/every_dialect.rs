@@ -7,16 +7,16 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::kit::rig::{self, Peer, Rig};
+use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, Frame, HttpAnswer, IncomingRequest, LinkEvent, Method, Receipt};
 use crate::protocol::Reply;
 use crate::{Carrier, Connection, Cx, DIALECTS, Dialect, Naming, Out, Start, Wish};
 
 /// Whichever dialect is under test.
 #[derive(Debug)]
-struct Any(Box<dyn Dialect>);
+struct AnyDialect(Box<dyn Dialect>);
 
-impl Dialect for Any {
+impl Dialect for AnyDialect {
     fn news(&mut self, event: &LinkEvent, cx: &mut Cx<'_>) {
         self.0.news(event, cx);
     }
@@ -48,12 +48,12 @@ impl Dialect for Any {
 
 /// The other side: it keeps the numbers under which something was sent, so that it can report on them.
 #[derive(Debug, Default)]
-struct Anybody {
+struct AnyPeer {
     sent: Vec<u64>,
     called: Vec<u64>,
 }
 
-impl Peer for Anybody {
+impl RigPeer for AnyPeer {
     fn take(&mut self, out: Out) {
         match out {
             Out::Send { request, .. } | Out::Hand { request, .. } => self.sent.push(request),
@@ -151,7 +151,7 @@ fn play(which: usize, carrier: Carrier, steps: Vec<FeedStep>) -> Result<(), Test
     };
     let messages = row.messages;
     let message = |at: usize| messages[at % messages.len()];
-    let mut rig: Rig<Any, Anybody> = Rig::of(Any(row.machine(Start {
+    let mut rig: MachineRig<AnyDialect, AnyPeer> = MachineRig::of(AnyDialect(row.machine(Start {
         carrier,
         path: "/".to_owned(),
         origin: "http://127.0.0.1:1".to_owned(),

@@ -46,7 +46,7 @@ const NOW: Now = Now {
     wall: jiff::Timestamp::UNIX_EPOCH,
 };
 
-fn frame(machine: &mut Undecided, text: &str) -> Vec<Out> {
+fn frame(machine: &mut UndecidedMachine, text: &str) -> Vec<Out> {
     let mut out = Vec::new();
     machine.news(
         &LinkEvent::Frame(Frame::of(text)),
@@ -59,7 +59,7 @@ const EVENT: &str = r#"{"type":"aaep:agent.state.changed"}"#;
 
 #[test]
 fn what_is_nobodys_is_judged_at_once_and_nothing_is_lost_or_told_twice() {
-    let mut machine = Undecided::new(start());
+    let mut machine = UndecidedMachine::new(start());
     let mut heard = Vec::new();
     for text in ["Loading the model", "50%", EVENT, "done"] {
         heard.extend(frame(&mut machine, text));
@@ -71,7 +71,7 @@ fn what_is_nobodys_is_judged_at_once_and_nothing_is_lost_or_told_twice() {
 
 #[test]
 fn what_is_recognised_is_handed_on_as_it_stands_and_not_before() {
-    let mut machine = Undecided::new(start());
+    let mut machine = UndecidedMachine::new(start());
     assert!(!machine.passes(EVENT), "it is to be recognised by it");
     frame(&mut machine, EVENT);
     assert!(machine.passes(EVENT));
@@ -82,7 +82,7 @@ fn what_is_recognised_is_handed_on_as_it_stands_and_not_before() {
 #[test]
 fn a_list_is_recognised_by_the_first_thing_in_it() {
     for text in [format!("[{EVENT},{EVENT}]"), format!("\u{feff} {EVENT}")] {
-        let mut machine = Undecided::new(start());
+        let mut machine = UndecidedMachine::new(start());
         assert_eq!(frame(&mut machine, &text).len(), 1);
         assert!(machine.open.is_none(), "{text}");
     }
@@ -90,7 +90,7 @@ fn a_list_is_recognised_by_the_first_thing_in_it() {
 
 #[test]
 fn a_question_behind_something_else_in_a_frame_does_not_wait() {
-    let mut machine = Undecided::new(start());
+    let mut machine = UndecidedMachine::new(start());
     let frames = frame(&mut machine, &format!(r#"[{{"type":"pong"}},{EVENT}]"#));
     assert_eq!(frames.len(), 1, "it is handed on at once");
     assert!(machine.open.is_none());
@@ -99,7 +99,7 @@ fn a_question_behind_something_else_in_a_frame_does_not_wait() {
 /// Lines for people are counted once; otherwise a source with a long greeting would be given up.
 #[test]
 fn what_was_judged_is_not_told_again_when_another_dialect_is_recognised() {
-    let mut machine = Undecided::new(start());
+    let mut machine = UndecidedMachine::new(start());
     for _ in 0..40 {
         assert_eq!(frame(&mut machine, "Loading").len(), 1);
     }
@@ -117,21 +117,21 @@ fn what_was_judged_is_not_told_again_when_another_dialect_is_recognised() {
 
 #[test]
 fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
-    let mut machine = Undecided::new(start());
+    let mut machine = UndecidedMachine::new(start());
     for _ in 0..MOST_FRAMES {
         assert_eq!(frame(&mut machine, "x").len(), 1);
         assert!(machine.open.is_some());
     }
     assert_eq!(frame(&mut machine, "x").len(), 1);
     assert!(machine.open.is_none());
-    let mut machine = Undecided::new(start());
+    let mut machine = UndecidedMachine::new(start());
     assert_eq!(frame(&mut machine, &"x".repeat(MOST_BYTES + 1)).len(), 1);
     assert!(machine.open.is_none());
 }
 
 /// A program that was started and is connected.
-fn program() -> (Undecided, Vec<Out>) {
-    let mut machine = Undecided::new(Start {
+fn program() -> (UndecidedMachine, Vec<Out>) {
+    let mut machine = UndecidedMachine::new(Start {
         carrier: Carrier::Lines,
         ..start()
     });
@@ -156,7 +156,7 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
     for row in recognisable() {
         for carrier in [Carrier::OneWay, Carrier::Lines] {
             let start = || Start { carrier, ..start() };
-            let mut undecided = Undecided::new(start());
+            let mut undecided = UndecidedMachine::new(start());
             let mut alone = row.machine(Start {
                 numbers: match row.is_native() {
                     true => Numbers::default(),
@@ -234,7 +234,7 @@ fn only_a_started_program_is_waited_for() {
         (Carrier::WebSocket, false, true),
         (Carrier::Lines, true, false),
     ] {
-        let mut machine = Undecided::new(Start {
+        let mut machine = UndecidedMachine::new(Start {
             carrier,
             plain,
             ..start()
@@ -248,7 +248,7 @@ fn only_a_started_program_is_waited_for() {
 
 #[test]
 fn what_came_over_a_connection_that_is_lost_is_not_told_to_whoever_is_recognised_later() {
-    let mut machine = Undecided::new(start());
+    let mut machine = UndecidedMachine::new(start());
     frame(&mut machine, "Loading the model");
     let lost = LinkEvent::Lost {
         fault: crate::link::Fault::Closed,

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::link::{Cause, Fault};
 use crate::platform::files::open_to_read;
 use crate::transport::Secret;
-use crate::transport::address::NAME_CHARACTERS;
-use crate::transport::clean::clean;
+use crate::transport::network_address::NAME_CHARACTERS;
+use crate::transport::outside_text::clean;
 
 /// The largest file that is read, in bytes: a signed identity takes a few hundred.
 const LARGEST: u64 = 64 * 1024;

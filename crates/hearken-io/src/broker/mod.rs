@@ -1,25 +1,25 @@
 //! NATS: one connection to a broker, for a bridge that publishes and for watchers.
 //!
-//! Responsibilities: the address and the credentials ([`BrokerAddress`], [`Credentials`]), one connection (`connect`), a
-//! bridge's outgoing events and incoming requests ([`offer`]), a report for `doctor` ([`inspect`]). Not here: the
+//! Responsibilities: the address and the credentials ([`BrokerAddress`], [`Credentials`]), one connection (`broker_connection`), a
+//! bridge's outgoing events and incoming requests ([`broker_offer`]), a report for `doctor` ([`broker_report`]). Not here: the
 //! subjects and what the messages say (`dialect::fleet`), following (`transport`).
 //!
 //! A single machine needs none of this and starts none of it.
 
-mod address;
-mod connect;
+mod bridge_discovery;
+mod bridge_service;
+mod broker_address;
+mod broker_connection;
+mod broker_offer;
+mod broker_report;
 mod credentials;
-mod discovery;
-mod inspect;
-mod offer;
 mod outbox;
-mod publishing;
-mod serving;
+mod publisher;
 
-pub use address::BrokerAddress;
-pub(crate) use connect::{BrokerTerms, Connected, Lasts, connect, words_of};
+pub use bridge_service::{BrokerRequest, RequestKind};
+pub use broker_address::BrokerAddress;
+pub(crate) use broker_connection::{BrokerTerms, Connected, Lasts, connect, words_of};
+pub use broker_offer::{Broker, BrokerEvent, BrokerOffer, offer};
+pub use broker_report::{InspectedSpace, Inspection, inspect};
 pub use credentials::{Credentials, CredentialsError};
-pub use inspect::{InspectedSpace, Inspection, inspect};
-pub use offer::{Broker, BrokerEvent, BrokerOffer, offer};
 pub use outbox::{Precedence, Publication};
-pub use serving::{BrokerRequest, RequestKind};

@@ -1,7 +1,7 @@
 //! The events that wait to be stored by the broker. Pure.
 //!
 //! Responsibilities: their order, the bound on their number and size, which ones give way when it is reached. Not here:
-//! sending them (`publishing`).
+//! sending them (`publisher`).
 //!
 //! # Mental model
 //! Events leave in the order in which they came, and stay here until the broker has confirmed that it stored them. If the

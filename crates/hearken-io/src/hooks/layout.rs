@@ -1,7 +1,7 @@
 //! Where each agent keeps its hooks, and in which form.
 //!
 //! Responsibilities: the file, the hooked events, the unit of time limits, whether the file is ours alone. Not here:
-//! changing a file (`settings`), what an event means (`dialect`).
+//! changing a file (`hook_settings`), what an event means (`dialect`).
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

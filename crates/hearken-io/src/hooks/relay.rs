@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::door::{self, HookTerms};
 use super::exchange::{Exchange, ParsedAnswer, ReadStep};
-use super::transcript::last_texts;
+use super::transcript_end::last_texts;
 use crate::config::HookedAgent;
 use crate::platform::terminal::{Printed, wait_to_read};
 

@@ -2,15 +2,15 @@
 //!
 //! Responsibilities: reading lines from the agent and writing lines to it, one thread for each call under way, asking
 //! the listening hearken (`errand`), waiting for the person's prompts. Not here: the Model Context Protocol itself
-//! (`server`, which is pure), what a message means (`dialect`).
+//! (`tool_server`, which is pure), what a message means (`dialect`).
 //!
 //! # Mental model
 //! The process lives as long as its agent and holds no state that matters: each call looks for a listening hearken
 //! anew. If there is none, the call fails in words and nothing waits. All lines are written by one thread.
 
 mod errand;
-mod server;
-mod tools;
+mod served_tools;
+mod tool_server;
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use errand::{Errand, ErrandOutcome};
-use server::{McpServer, McpStep};
+use tool_server::{McpServer, McpStep};
 
 /// The longest line that is read, in bytes: longer than any call of a tool.
 const LONGEST_LINE: u64 = 4 * 1024 * 1024;

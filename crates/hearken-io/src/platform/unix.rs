@@ -2,14 +2,14 @@
 
 pub mod files;
 pub mod keyboard;
-pub mod numbered;
-pub mod nvda;
+pub mod nvda_client;
 pub mod pipes;
+pub mod process_number;
 pub mod processes;
-pub mod readers;
-pub mod signals;
+pub mod reader_signs;
+pub mod resource_use;
 pub mod sockets;
-pub mod spending;
 pub mod stdout;
+pub mod system_signals;
 pub mod terminal;
 pub mod zone;

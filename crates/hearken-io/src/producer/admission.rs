@@ -1,7 +1,7 @@
 //! Who is admitted at an address: a bridge's watchers, and no web page that a browser on this machine happens to show.
 //!
 //! Responsibilities: judging a request's `Host`, `Origin` and `Authorization`, the answer to a browser's preflight. Not
-//! here: Unix sockets and pipes, which the system keeps for their owner (`doors`).
+//! here: Unix sockets and pipes, which the system keeps for their owner (`endpoints`).
 //!
 //! # Mental model
 //! Whoever reaches the address can answer an agent's questions. A browser can be made to reach it by any page that is

@@ -3,7 +3,7 @@
 //! Responsibilities: events on their way to one subscriber (5.6.1): waiting text is joined with the
 //! text that follows, a progress event is replaced by the next one, everything else waits in order;
 //! the numbers that the subscriber sees. Not here: when an event may leave (`shaper`), which events
-//! wait (`agreed`).
+//! wait (`subscription_handshake`).
 //!
 //! Mental model: a slot with text either ends at a place where the subscriber wants text to be cut, or
 //! contains no such place. A piece that ends at such a place joins the slot before it; so does any
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::kind::EventKind;
+use super::event_kinds::EventKind;
 use super::queue::{Frame, QUEUE_EVENTS};
 
 /// The longest joined text, in bytes: the longest string in an event (3.7).
@@ -318,12 +318,12 @@ mod tests {
 
     /// A generator of one session's events, before any terms apply.
     #[derive(Default)]
-    struct Source {
+    struct EventSource {
         number: u64,
         position: u64,
     }
 
-    impl Source {
+    impl EventSource {
         fn parcel(&mut self, critical: bool, fields: Value) -> Parcel {
             let mut event = json!({"event_id": format!("evt_{}", self.number),
                 "session_id": "sess_1", "sequence_number": self.number});
@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn sentences_join_and_the_piece_of_one_waits_for_its_end() {
         let (mut source, mut backlog, mut numbers) = (
-            Source::default(),
+            EventSource::default(),
             Backlog::default(),
             EventNumbers::default(),
         );
@@ -435,7 +435,7 @@ mod tests {
     #[test]
     fn a_finished_sentence_joins_the_one_before_it() {
         let (mut source, mut backlog, mut numbers) = (
-            Source::default(),
+            EventSource::default(),
             Backlog::default(),
             EventNumbers::default(),
         );
@@ -457,7 +457,7 @@ mod tests {
     #[test]
     fn what_comes_between_in_the_session_keeps_its_place() {
         let (mut source, mut backlog, mut numbers) = (
-            Source::default(),
+            EventSource::default(),
             Backlog::default(),
             EventNumbers::default(),
         );
@@ -484,7 +484,7 @@ mod tests {
     #[test]
     fn another_output_a_hole_and_too_long_a_text_are_not_joined() {
         let (mut source, mut backlog, mut numbers) = (
-            Source::default(),
+            EventSource::default(),
             Backlog::default(),
             EventNumbers::default(),
         );
@@ -505,7 +505,7 @@ mod tests {
     #[test]
     fn numbers_go_on_from_the_event_that_a_subscriber_names() {
         let (mut source, mut backlog, mut numbers) = (
-            Source::default(),
+            EventSource::default(),
             Backlog::default(),
             EventNumbers::default(),
         );

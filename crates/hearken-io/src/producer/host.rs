@@ -1,7 +1,7 @@
 //! Whose producer this is: an identity, and who receives what subscribers send.
 //!
 //! Responsibilities: the host's name and words, passing on answers, requests and prompts. Not here: the fate of an
-//! answer (the host's), the questions of the producer's own sessions (`questions`).
+//! answer (the host's), the questions of the producer's own sessions (`pending_questions`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
 use super::admission::Admission;
-use super::reply::{Malformed, Reply as Form, ReplyContent};
+use super::posted_reply::{Malformed, PostedReply as Form, ReplyContent};
 use super::verdict::PostVerdict;
 use crate::protocol::{Answer, Decision, Reply, ReplyToken, Response};
 

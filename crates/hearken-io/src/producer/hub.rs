@@ -47,7 +47,7 @@ pub(super) enum Resumed {
 
 /// The error that no more subscribers are accepted: there are too many, or the end has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Full;
+pub(super) struct HubFull;
 
 impl Hub {
     /// Sends a frame to all subscribers; keeps it if it can be resumed from.
@@ -68,9 +68,9 @@ impl Hub {
         &mut self,
         last: Option<&str>,
         listener: Subscriber,
-    ) -> Result<(u64, Arc<Queue>, Resumed), Full> {
+    ) -> Result<(u64, Arc<Queue>, Resumed), HubFull> {
         if self.ended || self.subscribers.len() >= MAX_SUBSCRIBERS {
-            return Err(Full);
+            return Err(HubFull);
         }
         let queue = Arc::new(Queue::default());
         let resumed = match last {
@@ -154,7 +154,7 @@ impl Hub {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-    use super::super::queue::Delivery;
+    use super::super::queue::NextDelivery;
     use super::*;
 
     fn frame(number: usize) -> Arc<Frame> {
@@ -168,8 +168,8 @@ mod tests {
     async fn first(queue: &Queue) -> Option<String> {
         queue.end();
         match queue.next().await {
-            Delivery::Frame(frame) => frame.event_id.clone(),
-            Delivery::Ended | Delivery::Cut => None,
+            NextDelivery::Frame(frame) => frame.event_id.clone(),
+            NextDelivery::Ended | NextDelivery::Cut => None,
         }
     }
 
@@ -210,11 +210,11 @@ mod tests {
         for _ in 0..MAX_SUBSCRIBERS {
             assert!(hub.subscribe(None, Subscriber::Plain).is_ok());
         }
-        assert_eq!(hub.subscribe(None, Subscriber::Plain).unwrap_err(), Full);
+        assert_eq!(hub.subscribe(None, Subscriber::Plain).unwrap_err(), HubFull);
         hub.unsubscribe(0);
         assert!(hub.subscribe(None, Subscriber::Plain).is_ok());
         hub.unsubscribe(1);
         hub.end();
-        assert_eq!(hub.subscribe(None, Subscriber::Plain).unwrap_err(), Full);
+        assert_eq!(hub.subscribe(None, Subscriber::Plain).unwrap_err(), HubFull);
     }
 }

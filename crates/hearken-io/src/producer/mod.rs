@@ -10,57 +10,57 @@
 //!            host <------'  '-- questions <- reply <- routes, dialogue <- socket
 //! ```
 //! The state is behind one lock and knows no transport. `routes` has the plain pair of today's producers and the
-//! handshake's (`admission` decides who may come, `agreed` keeps its terms, `shaper` keeps a stream to them, `backlog` is
-//! what waits for its budget). A WebSocket (`upgrade`), a Unix socket and pipes (`framed`) carry the same in both
-//! directions, each in a `dialogue`.
+//! handshake's (`admission` decides who may come, `subscription_handshake` keeps its terms, `shaper` keeps a stream to them, `backlog` is
+//! what waits for its budget). A WebSocket (`websocket_upgrade`), a Unix socket and pipes (`byte_framing`) carry the same in both
+//! directions, each in a `duplex_subscription`.
 
 mod admission;
-mod agreed;
-mod ask;
+mod agreed_terms;
 mod backlog;
-mod body;
-mod dialogue;
-mod doors;
-mod framed;
-mod handle;
+mod byte_framing;
+mod duplex_subscription;
+mod endpoints;
+mod event_kinds;
+mod event_template;
 mod host;
+mod host_events;
 mod hub;
-mod ids;
-mod kind;
-mod news;
-mod questions;
+mod id_generator;
+mod local_sessions;
+mod manifest_key;
+mod pending_questions;
+mod posted_reply;
+mod producer_handle;
+mod producer_server;
+mod producer_settings;
+mod producer_state;
 mod queue;
-mod reply;
+mod reply_judgement;
 mod routes;
-mod server;
-mod session;
-mod sessions;
-mod settings;
+mod running_session;
+mod session_snapshot;
 mod shaper;
-mod shared;
-mod signing;
-mod standing;
-mod state;
-mod template;
-mod terms;
-mod upgrade;
+mod sse_body;
+mod state_lock;
+mod subscription_handshake;
 mod verdict;
+mod websocket_upgrade;
 
 pub use admission::Admission;
-pub use ask::{AskedChoice, QuestionOutcome, QuestionTerms, ResponseKind};
-pub use doors::Entrance;
-pub use handle::Producer;
+pub use endpoints::Entrance;
+pub use event_kinds::{CRITICAL, EventKind};
+pub use event_template::Template;
 pub use host::{
     AnswerReceiver, Host, PendingAnswer, Prompt, PromptAnswer, PromptReceiver, RequestReceiver,
 };
-pub use kind::{CRITICAL, EventKind};
-pub use news::{AnswerKind, Hearer, ProducerEvent};
-pub use reply::Malformed;
+pub use host_events::{AnswerKind, Hearer, ProducerEvent};
+pub use manifest_key::{NoKey, Signer};
+pub use posted_reply::Malformed;
+pub use producer_handle::Producer;
+pub use producer_server::{Running, serve};
+pub use producer_settings::{ProducerSettings, TimeSource};
+pub use producer_state::{Posed, QuestionExtras};
+pub use reply_judgement::{AskedChoice, QuestionOutcome, QuestionTerms, ResponseKind};
 pub use routes::PROMPTS;
-pub use server::{Running, serve};
-pub use settings::{ProducerSettings, TimeSource};
-pub use signing::{NoKey, Signer};
-pub use standing::{Lasting, OpenSessions};
-pub use state::{Asking, Posed};
-pub use template::Template;
+pub use session_snapshot::{Lasting, OpenSessions};
 pub use verdict::{PostVerdict, PostedMessage};

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: a bounded queue between the agents and a connection that may be slow; critical
 //! events are never dropped (chapter 5.5.4), others are dropped oldest first and counted; ending and
-//! cutting a stream. Not here: who subscribes (`hub`) and the encoding of a frame (`body`).
+//! cutting a stream. Not here: who subscribes (`hub`) and the encoding of a frame (`sse_body`).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,12 +26,12 @@ pub(super) struct Frame {
 /// Passes frames from the agents to one connection.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    inner: Mutex<Inner>,
+    inner: Mutex<QueuedEvents>,
     room: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct QueuedEvents {
     waiting: VecDeque<Arc<Frame>>,
     state: QueueState,
     waker: Option<Waker>,
@@ -47,7 +47,7 @@ enum QueueState {
 
 /// The next delivery to a subscriber.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Delivery {
+pub(super) enum NextDelivery {
     Frame(Arc<Frame>),
     /// The stream has ended in good order.
     Ended,
@@ -110,18 +110,18 @@ impl Queue {
 
     /// Returns the next delivery, or wakes `context` when there is one. Supports one reader at a
     /// time.
-    pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Delivery> {
+    pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<NextDelivery> {
         let mut inner = self.lock();
         if inner.state == QueueState::Cut {
-            return Poll::Ready(Delivery::Cut);
+            return Poll::Ready(NextDelivery::Cut);
         }
         match inner.waiting.pop_front() {
             Some(frame) => {
                 drop(inner);
                 self.room.notify_waiters();
-                Poll::Ready(Delivery::Frame(frame))
+                Poll::Ready(NextDelivery::Frame(frame))
             }
-            None if inner.state == QueueState::Ended => Poll::Ready(Delivery::Ended),
+            None if inner.state == QueueState::Ended => Poll::Ready(NextDelivery::Ended),
             None => {
                 inner.waker = Some(context.waker().clone());
                 Poll::Pending
@@ -131,7 +131,7 @@ impl Queue {
 
     /// Waits for the next delivery.
     #[cfg(test)]
-    pub(super) async fn next(&self) -> Delivery {
+    pub(super) async fn next(&self) -> NextDelivery {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 
@@ -150,7 +150,7 @@ impl Queue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, QueuedEvents> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -170,7 +170,7 @@ mod tests {
     async fn taken(queue: &Queue) -> Vec<String> {
         let mut texts = Vec::new();
         queue.end();
-        while let Delivery::Frame(frame) = queue.next().await {
+        while let NextDelivery::Frame(frame) = queue.next().await {
             texts.push(frame.text.clone());
         }
         texts
@@ -198,7 +198,7 @@ mod tests {
         }
         assert_eq!(queue.push(frame(1, false)), 1, "the others give way");
         assert_eq!(queue.push(frame(2, true)), 0);
-        assert_eq!(queue.next().await, Delivery::Cut);
+        assert_eq!(queue.next().await, NextDelivery::Cut);
     }
 
     #[tokio::test]
@@ -211,7 +211,7 @@ mod tests {
             let queue = Arc::clone(&queue);
             async move { queue.until_room().await }
         });
-        assert!(matches!(queue.next().await, Delivery::Frame(_)));
+        assert!(matches!(queue.next().await, NextDelivery::Frame(_)));
         let woken = tokio::time::timeout(std::time::Duration::from_secs(10), waiting).await;
         assert!(matches!(woken, Ok(Ok(()))));
     }

@@ -2,7 +2,7 @@
 //! handshake's under `/aaep/v1` (appendix B.1).
 //!
 //! Responsibilities: the routes, their answers, the limits of a request. Not here: listening
-//! (`server`), what is agreed in a handshake and how a stream keeps to it (`agreed`).
+//! (`producer_server`), what is agreed in a handshake and how a stream keeps to it (`subscription_handshake`).
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,16 +20,16 @@ use hyper::upgrade::OnUpgrade;
 use serde_json::{Map, Value, json};
 
 use super::admission::NotAdmitted;
-use super::body::{EventBody, HEARTBEAT};
-use super::handle::Producer;
+use super::agreed_terms::{SharedTerms, SubscriptionRefusal};
 use super::host::{PROMPT_WORDS, PendingAnswer, Prompt, PromptAnswer};
 use super::hub::Subscriber;
-use super::reply::Malformed;
-use super::session::AAEP_VERSION;
+use super::posted_reply::Malformed;
+use super::producer_handle::Producer;
+use super::running_session::AAEP_VERSION;
 use super::shaper::Shaper;
-use super::terms::{Refusal, SharedTerms};
-use super::upgrade;
+use super::sse_body::{EventBody, HEARTBEAT};
 use super::verdict::PostVerdict;
+use super::websocket_upgrade;
 
 /// The path where an agent is started or prompted by a person's words.
 pub const PROMPTS: &str = "/sessions";
@@ -60,7 +60,7 @@ pub(super) type ResponseBody = UnsyncBoxBody<Bytes, std::io::Error>;
 pub(super) type Turned = Arc<Mutex<Option<OnUpgrade>>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Route {
+enum HttpRoute {
     About,
     Health,
     Events,
@@ -73,34 +73,35 @@ enum Route {
     WebSocket,
 }
 
-impl Route {
+impl HttpRoute {
     fn of(path: &str) -> Option<Self> {
         match path {
-            "/" => Some(Route::About),
-            "/healthz" => Some(Route::Health),
-            "/events" => Some(Route::Events),
-            "/messages" => Some(Route::Messages),
-            PROMPTS => Some(Route::Sessions),
-            "/.well-known/aaep-manifest.json" => Some(Route::Manifest),
-            "/aaep/v1/subscriptions" => Some(Route::Subscriptions),
-            "/aaep/v1/events" => Some(Route::Agreed),
-            "/aaep/v1/replies" => Some(Route::Replies),
-            "/aaep/v1/ws" => Some(Route::WebSocket),
+            "/" => Some(HttpRoute::About),
+            "/healthz" => Some(HttpRoute::Health),
+            "/events" => Some(HttpRoute::Events),
+            "/messages" => Some(HttpRoute::Messages),
+            PROMPTS => Some(HttpRoute::Sessions),
+            "/.well-known/aaep-manifest.json" => Some(HttpRoute::Manifest),
+            "/aaep/v1/subscriptions" => Some(HttpRoute::Subscriptions),
+            "/aaep/v1/events" => Some(HttpRoute::Agreed),
+            "/aaep/v1/replies" => Some(HttpRoute::Replies),
+            "/aaep/v1/ws" => Some(HttpRoute::WebSocket),
             _ => None,
         }
     }
 
     fn method(self) -> Method {
         match self {
-            Route::About
-            | Route::Health
-            | Route::Events
-            | Route::Manifest
-            | Route::Agreed
-            | Route::WebSocket => Method::GET,
-            Route::Messages | Route::Sessions | Route::Subscriptions | Route::Replies => {
-                Method::POST
-            }
+            HttpRoute::About
+            | HttpRoute::Health
+            | HttpRoute::Events
+            | HttpRoute::Manifest
+            | HttpRoute::Agreed
+            | HttpRoute::WebSocket => Method::GET,
+            HttpRoute::Messages
+            | HttpRoute::Sessions
+            | HttpRoute::Subscriptions
+            | HttpRoute::Replies => Method::POST,
         }
     }
 }
@@ -166,7 +167,7 @@ async fn routed(
     mut request: Request<Incoming>,
     turned: Turned,
 ) -> Result<Response<ResponseBody>, Infallible> {
-    let Some(route) = Route::of(request.uri().path()) else {
+    let Some(route) = HttpRoute::of(request.uri().path()) else {
         return Ok(fault(
             StatusCode::NOT_FOUND,
             "not_found",
@@ -185,15 +186,15 @@ async fn routed(
         return Ok(response);
     }
     Ok(match route {
-        Route::About => {
+        HttpRoute::About => {
             let about = format!("{}\n{PATHS}", producer.about());
             whole(StatusCode::OK, "text/plain; charset=utf-8", about.into())
         }
-        Route::Health => health(&producer),
-        Route::Events => events(&producer, &request, None),
-        Route::Manifest => document(StatusCode::OK, &producer.manifest()),
-        Route::WebSocket => websocket(&mut request, &turned),
-        Route::Agreed => match subscription(&producer, &request) {
+        HttpRoute::Health => health(&producer),
+        HttpRoute::Events => events(&producer, &request, None),
+        HttpRoute::Manifest => document(StatusCode::OK, &producer.manifest()),
+        HttpRoute::WebSocket => websocket(&mut request, &turned),
+        HttpRoute::Agreed => match subscription(&producer, &request) {
             Some(agreed) => events(&producer, &request, Some(agreed)),
             None => fault(
                 StatusCode::NOT_FOUND,
@@ -201,19 +202,19 @@ async fn routed(
                 "there is no such subscription; ask for one at /aaep/v1/subscriptions",
             ),
         },
-        Route::Subscriptions => match read(request).await {
+        HttpRoute::Subscriptions => match read(request).await {
             Ok(body) => subscribe(&producer, &body),
             Err(unread) => unread.into(),
         },
-        Route::Replies => match read(request).await {
+        HttpRoute::Replies => match read(request).await {
             Ok(body) => told(&producer, &body).await,
             Err(unread) => unread.into(),
         },
-        Route::Messages => match read(request).await {
+        HttpRoute::Messages => match read(request).await {
             Ok(body) => message(&producer, &body).await,
             Err(unread) => unread.into(),
         },
-        Route::Sessions => match read(request).await {
+        HttpRoute::Sessions => match read(request).await {
             Ok(body) => start(&producer, &body).await,
             Err(unread) => unread.into(),
         },
@@ -222,7 +223,7 @@ async fn routed(
 
 /// Turns a request's connection into a WebSocket.
 fn websocket(request: &mut Request<Incoming>, turned: &Turned) -> Response<ResponseBody> {
-    match upgrade::invite(request) {
+    match websocket_upgrade::invite(request) {
         Ok((headers, becomes)) => {
             *turned.lock().unwrap_or_else(PoisonError::into_inner) = Some(becomes);
             let mut response = whole(StatusCode::SWITCHING_PROTOCOLS, "", Bytes::new());
@@ -270,7 +271,7 @@ fn subscribe(producer: &Producer, body: &[u8]) -> Response<ResponseBody> {
     }
 }
 
-fn refused(refusal: Refusal) -> Response<ResponseBody> {
+fn refused(refusal: SubscriptionRefusal) -> Response<ResponseBody> {
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
     document(status, &refusal.message())
 }

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: filters (5.3.1.7), questions that a subscriber can't answer (5.3.1.4), and the
 //! budget of events as a token bucket (5.6.1) that urgent events never wait for. Not here: the
-//! terms themselves (`terms`), the waiting events (`backlog`).
+//! terms themselves (`agreed_terms`), the waiting events (`backlog`).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::agreed_terms::{SharedTerms, lock};
 use super::backlog::{Backlog, Parcel};
-use super::queue::{Delivery, Frame};
-use super::shared::Subscription;
-use super::terms::{SharedTerms, lock};
+use super::queue::{Frame, NextDelivery};
+use super::state_lock::Subscription;
 
 /// Passes a subscriber's events on as its terms require.
 #[derive(Debug)]
 pub(super) struct Shaper {
     terms: SharedTerms,
     backlog: Backlog,
-    over: Option<Delivery>,
+    over: Option<NextDelivery>,
     budget: Budget,
 }
 
@@ -48,19 +48,19 @@ impl Shaper {
         &mut self,
         source: &Subscription,
         context: &mut Context<'_>,
-    ) -> Poll<Delivery> {
+    ) -> Poll<NextDelivery> {
         if lock(&self.terms).closed {
-            return Poll::Ready(Delivery::Ended);
+            return Poll::Ready(NextDelivery::Ended);
         }
         while self.over.is_none() && !self.backlog.is_full() {
             match source.poll_next(context) {
-                Poll::Ready(Delivery::Frame(frame)) => {
+                Poll::Ready(NextDelivery::Frame(frame)) => {
                     if let Some(frame) = self.take(frame) {
-                        return Poll::Ready(Delivery::Frame(frame));
+                        return Poll::Ready(NextDelivery::Frame(frame));
                     }
                 }
-                Poll::Ready(Delivery::Cut) => return Poll::Ready(Delivery::Cut),
-                Poll::Ready(end @ Delivery::Ended) => self.over = Some(end),
+                Poll::Ready(NextDelivery::Cut) => return Poll::Ready(NextDelivery::Cut),
+                Poll::Ready(end @ NextDelivery::Ended) => self.over = Some(end),
                 Poll::Pending => break,
             }
         }
@@ -75,7 +75,7 @@ impl Shaper {
             return Poll::Pending;
         }
         match self.backlog.next() {
-            Some(frame) => Poll::Ready(Delivery::Frame(frame)),
+            Some(frame) => Poll::Ready(NextDelivery::Frame(frame)),
             None => Poll::Pending,
         }
     }

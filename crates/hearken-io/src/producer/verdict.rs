@@ -1,12 +1,12 @@
 //! The outcome of a posted message.
 //!
-//! Responsibilities: distinguishing each case, for tests and for observers. Not here: judging it (`questions`).
+//! Responsibilities: distinguishing each case, for tests and for observers. Not here: judging it (`pending_questions`).
 
 use std::fmt;
 
 use serde_json::Value;
 
-use super::reply::Malformed;
+use super::posted_reply::Malformed;
 
 /// The outcome of a posted message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

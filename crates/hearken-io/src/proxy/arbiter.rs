@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::outline::Id;
+use super::line_outline::Id;
 
 /// The most questions open for hearken at the same time; a further one is the editor's alone.
 const MOST_OPEN: usize = 256;

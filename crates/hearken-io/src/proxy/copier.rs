@@ -4,7 +4,7 @@
 //! listener, and restarting it a few times if it ends; the end of everything. Not here: who is first (`arbiter`), what
 //! is held (`passage`).
 //!
-//! Nothing here waits for the listener: its notes wait in the `tap`, and its wishes arrive on a thread of their own.
+//! Nothing here waits for the listener: its notes wait in the `note_queue`, and its wishes arrive on a thread of their own.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,14 +19,14 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
 use super::arbiter::{Arbiter, Treatment};
-use super::passage::{Inward, Outward, TAKES_BACK, Taken};
+use super::note_queue::{Tap, TapItem};
+use super::passage::{EditorReader, EditorWriter, PassedBytes, TAKES_BACK};
+use super::pipe_messages::{DecisionOutcome, ListenerNote, ListenerRequest, Side, Wishes};
 use super::sluice::LineWriter;
-use super::tap::{Tap, TapItem};
-use super::wire::{DecisionOutcome, Note, Side, Wish, Wishes};
 use crate::platform::processes::{ASKING, Tree, alone_plainly, signal_of};
-use crate::platform::signals::{Leave, Leaving};
+use crate::platform::system_signals::{Leave, Leaving};
 use crate::platform::take_stdout;
-use crate::platform::{files, places};
+use crate::platform::{files, program_places};
 
 /// The most bytes copied at a time: the capacity of a pipe.
 const PIECE: usize = 64 * 1024;
@@ -80,23 +80,25 @@ struct QuestionDesk {
 
 impl QuestionDesk {
     /// Updates the kept questions according to the notes.
-    fn keep(&mut self, notes: &[Note]) {
+    fn keep(&mut self, notes: &[ListenerNote]) {
         for note in notes {
             match note {
-                Note::Asked { ticket, line } => {
+                ListenerNote::Asked { ticket, line } => {
                     if line.len() <= LONGEST_KEPT && self.bytes + line.len() <= MOST_KEPT {
                         self.bytes += line.len();
                         self.questions.insert(*ticket, line.clone());
                     }
                 }
-                Note::Answered { ticket, .. } | Note::Left(ticket) | Note::TakenBack(ticket) => {
+                ListenerNote::Answered { ticket, .. }
+                | ListenerNote::Left(ticket)
+                | ListenerNote::TakenBack(ticket) => {
                     self.forget(*ticket);
                 }
-                Note::Line(..)
-                | Note::Withheld(..)
-                | Note::Became(..)
-                | Note::Missed { .. }
-                | Note::Standing { .. } => {}
+                ListenerNote::Line(..)
+                | ListenerNote::Withheld(..)
+                | ListenerNote::Became(..)
+                | ListenerNote::Missed { .. }
+                | ListenerNote::Standing { .. } => {}
             }
         }
     }
@@ -122,7 +124,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// An event that concerns the copying as a whole.
-enum Event {
+enum CopierEvent {
     /// The editor sends nothing more, or reads nothing more.
     EditorGone,
     /// The agent sends nothing more.
@@ -134,7 +136,7 @@ enum Event {
 }
 
 /// The work of a thread.
-type Work = Box<dyn FnOnce(&CopierState, &Sender<Event>) + Send>;
+type Work = Box<dyn FnOnce(&CopierState, &Sender<CopierEvent>) + Send>;
 
 /// Copies between the editor, at our own standard input and output, and an agent, which is started; returns the agent's
 /// exit code.
@@ -143,7 +145,7 @@ type Work = Box<dyn FnOnce(&CopierState, &Sender<Event>) + Send>;
 /// If the agent can't be started.
 pub fn copy(call: Programs, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8> {
     let mut command = Command::new(files::to_start(&call.program));
-    if let Some(path) = places::path() {
+    if let Some(path) = program_places::path() {
         command.env("PATH", path);
     }
     command.args(&call.arguments);
@@ -180,7 +182,7 @@ pub fn copy(call: Programs, say: impl Fn(Trouble) + Send + 'static) -> io::Resul
             tree.until_ended();
         }
         // The receiver is gone only if all is over.
-        let _ = events.send(Event::Ended);
+        let _ = events.send(CopierEvent::Ended);
     }));
     let attended = Arc::clone(&shared);
     thread::spawn(move || attend(&attended, &call.listener, &say));
@@ -190,7 +192,7 @@ pub fn copy(call: Programs, say: impl Fn(Trouble) + Send + 'static) -> io::Resul
         let until = Instant::now() + DRAIN;
         while let Ok(event) = happens.recv_timeout(until.saturating_duration_since(Instant::now()))
         {
-            if matches!(event, Event::Drained) {
+            if matches!(event, CopierEvent::Drained) {
                 break;
             }
         }
@@ -217,7 +219,7 @@ pub fn copy(call: Programs, say: impl Fn(Trouble) + Send + 'static) -> io::Resul
 
 /// Waits until the agent has ended, and makes it end if the editor is gone or we are asked to leave; returns whether
 /// all of the agent's output has been read.
-fn until_ended(happens: &mpsc::Receiver<Event>, tree: Option<&Tree>) -> bool {
+fn until_ended(happens: &mpsc::Receiver<CopierEvent>, tree: Option<&Tree>) -> bool {
     let mut drained = false;
     let mut deadline: Option<Instant> = None;
     let mut asking = ASKING.iter();
@@ -227,12 +229,12 @@ fn until_ended(happens: &mpsc::Receiver<Event>, tree: Option<&Tree>) -> bool {
             Some(at) => happens.recv_timeout(at.saturating_duration_since(Instant::now())),
         };
         match event {
-            Ok(Event::Ended) | Err(RecvTimeoutError::Disconnected) => return drained,
-            Ok(Event::Drained) => drained = true,
-            Ok(Event::EditorGone) => {
+            Ok(CopierEvent::Ended) | Err(RecvTimeoutError::Disconnected) => return drained,
+            Ok(CopierEvent::Drained) => drained = true,
+            Ok(CopierEvent::EditorGone) => {
                 deadline.get_or_insert(Instant::now() + GRACE);
             }
-            Ok(Event::Told(how)) => {
+            Ok(CopierEvent::Told(how)) => {
                 match (how, ASKING.first(), tree) {
                     (Leave::Interrupt, Some(interrupt), Some(tree)) => interrupt(tree),
                     (Leave::End | Leave::Interrupt, _, Some(tree)) => tree.ask_to_end(),
@@ -265,8 +267,9 @@ fn listen_for_signals() -> Option<(Runtime, Leaving)> {
     Some((runtime, leaving))
 }
 
-fn hear_signals(runtime: &Runtime, mut leaving: Leaving, events: &Sender<Event>) {
-    runtime.block_on(async { while events.send(Event::Told(leaving.told().await)).is_ok() {} });
+fn hear_signals(runtime: &Runtime, mut leaving: Leaving, events: &Sender<CopierEvent>) {
+    runtime
+        .block_on(async { while events.send(CopierEvent::Told(leaving.told().await)).is_ok() {} });
 }
 
 /// Reads available bytes; `None` at the end.
@@ -284,7 +287,7 @@ fn read(from: &mut impl Read, piece: &mut [u8]) -> Option<usize> {
 
 impl CopierState {
     /// Passes a piece's notes to the listener, before the piece goes on.
-    fn tell(&self, side: Side, taken: &mut Taken) {
+    fn tell(&self, side: Side, taken: &mut PassedBytes) {
         self.tap.miss(side, taken.unheard);
         for note in taken.notes.drain(..) {
             self.tap.put(note);
@@ -293,8 +296,8 @@ impl CopierState {
 }
 
 /// Copies from the editor to the agent.
-fn inward(shared: &CopierState, events: &Sender<Event>) {
-    let mut passage = Inward::default();
+fn inward(shared: &CopierState, events: &Sender<CopierEvent>) {
+    let mut passage = EditorReader::default();
     let mut piece = vec![0; PIECE];
     let mut editor = io::stdin().lock();
     loop {
@@ -319,12 +322,12 @@ fn inward(shared: &CopierState, events: &Sender<Event>) {
         }
     }
     shared.to_agent.close();
-    let _ = events.send(Event::EditorGone);
+    let _ = events.send(CopierEvent::EditorGone);
 }
 
 /// Copies from the agent to the editor.
-fn outward(shared: &CopierState, mut agent: impl Read, events: &Sender<Event>) {
-    let mut passage = Outward::default();
+fn outward(shared: &CopierState, mut agent: impl Read, events: &Sender<CopierEvent>) {
+    let mut passage = EditorWriter::default();
     let mut piece = vec![0; PIECE];
     while let Some(count) = read(&mut agent, &mut piece) {
         let bytes = &piece[..count];
@@ -341,14 +344,14 @@ fn outward(shared: &CopierState, mut agent: impl Read, events: &Sender<Event>) {
         if editor.pass(bytes).is_err() {
             // The editor is gone: the agent should notice, as it would without us.
             drop(agent);
-            let _ = events.send(Event::EditorGone);
+            let _ = events.send(CopierEvent::EditorGone);
             break;
         }
     }
     // An agent that sends nothing more has closed its output, whether or not it is still running; so the editor sees
     // the end, too.
     shared.to_editor.close();
-    let _ = events.send(Event::Drained);
+    let _ = events.send(CopierEvent::Drained);
 }
 
 /// Runs a listener, and restarts it a few times if it ends.
@@ -391,7 +394,7 @@ fn listen(shared: &Arc<CopierState>, call: &[OsString], number: u32) -> io::Resu
     *lock(&shared.listener) = Some(child);
     let wishing = Arc::clone(shared);
     thread::spawn(move || carry_out(&wishing, output, number));
-    let mut write = |note: &Note| io::Write::write_all(&mut input, &note.write());
+    let mut write = |note: &ListenerNote| io::Write::write_all(&mut input, &note.write());
     loop {
         let written = match shared.tap.next(number) {
             TapItem::Note(note) => write(&note),
@@ -399,9 +402,12 @@ fn listen(shared: &Arc<CopierState>, call: &[OsString], number: u32) -> io::Resu
                 let (standing, questions) = {
                     let desk = lock(&shared.desk);
                     let (open, last) = desk.arbiter.standing();
-                    (Note::Standing { last, open }, desk.questions.clone())
+                    (
+                        ListenerNote::Standing { last, open },
+                        desk.questions.clone(),
+                    )
                 };
-                let asked = |(ticket, line)| Note::Asked { ticket, line };
+                let asked = |(ticket, line)| ListenerNote::Asked { ticket, line };
                 let all = [missed, standing].into_iter();
                 all.chain(questions.into_iter().map(asked))
                     .try_for_each(|note| write(&note))
@@ -434,14 +440,14 @@ fn carry_out(shared: &CopierState, mut listener: impl Read, number: u32) {
     shared.tap.gone(number);
 }
 
-fn decide(shared: &CopierState, wish: Wish, number: u32) {
+fn decide(shared: &CopierState, wish: ListenerRequest, number: u32) {
     let (ticket, request, mut line) = match wish {
-        Wish::Decide {
+        ListenerRequest::Decide {
             ticket,
             request,
             line,
         } => (ticket, request, line),
-        Wish::Leave => return shared.tap.gone(number),
+        ListenerRequest::Leave => return shared.tap.gone(number),
     };
     let verdict = if line.contains(&b'\n') {
         DecisionOutcome::Unwritable
@@ -459,9 +465,10 @@ fn decide(shared: &CopierState, wish: Wish, number: u32) {
                 line.push(b'\n');
                 // If a side is gone, the answer is no longer wanted; its end is reported elsewhere.
                 let _ = shared.to_agent.insert(&line);
-                shared
-                    .tap
-                    .put_to(number, Note::Became(request, DecisionOutcome::Decides));
+                shared.tap.put_to(
+                    number,
+                    ListenerNote::Became(request, DecisionOutcome::Decides),
+                );
                 // An editor that does not read delays nothing but this.
                 let _ = shared.to_editor.insert(&taken_back(&id));
                 return;
@@ -470,7 +477,9 @@ fn decide(shared: &CopierState, wish: Wish, number: u32) {
             Treatment::Full => DecisionOutcome::Full,
         }
     };
-    shared.tap.put_to(number, Note::Became(request, verdict));
+    shared
+        .tap
+        .put_to(number, ListenerNote::Became(request, verdict));
 }
 
 /// Returns the message that an answer is no longer wanted, with the id as the agent wrote it.

@@ -1,8 +1,8 @@
 //! The proxy between an editor and its agent: bytes are copied, and hearken listens in.
 //!
 //! Responsibilities: copying both ways, unchanged and without delay (`copier`); recognizing the agent's questions and
-//! the editor's answers by the content of a line (`outline`, `passage`); who decides what, exactly once (`arbiter`);
-//! the listener's notes and wishes (`wire`), within a bound (`tap`). Not here: what the messages mean beyond that
+//! the editor's answers by the content of a line (`line_outline`, `passage`); who decides what, exactly once (`arbiter`);
+//! the listener's notes and wishes (`pipe_messages`), within a bound (`note_queue`). Not here: what the messages mean beyond that
 //! (`dialect`), and the listener itself, which is a separate process (`runtime`).
 //!
 //! # Mental model
@@ -19,13 +19,13 @@
 
 mod arbiter;
 mod copier;
-mod outline;
+mod line_outline;
+mod note_queue;
 mod passage;
+mod pipe_messages;
 mod sluice;
-mod tap;
 #[cfg(test)]
 mod tests;
-mod wire;
 
 pub use copier::{Programs, Trouble, copy};
-pub use wire::{DecisionOutcome, Note, Notes, Side, Wish, Wishes};
+pub use pipe_messages::{DecisionOutcome, ListenerNote, ListenerRequest, Notes, Side, Wishes};

@@ -18,8 +18,8 @@
 use serde_json::Value;
 
 use super::arbiter::{Arbiter, EditorAnswer, QuestionHandling};
-use super::outline::{Id, LineForm, Outline};
-use super::wire::{LONGEST_LINE, Note, Side};
+use super::line_outline::{Id, LineForm, Outline};
+use super::pipe_messages::{LONGEST_LINE, ListenerNote, Side};
 
 /// The most bytes held of a line that shows nothing: far more than any answer has before its id.
 const HELD: usize = 1024 * 1024;
@@ -30,11 +30,11 @@ pub const TAKES_BACK: &str = "$/cancel_request";
 
 /// The result of processing a piece of bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct PassedBytes {
     /// The bytes that go on.
     pub passes: Vec<u8>,
     /// The notes for the listener.
-    pub notes: Vec<Note>,
+    pub notes: Vec<ListenerNote>,
     /// The number of lines too long for the listener.
     pub unheard: u32,
 }
@@ -61,7 +61,7 @@ impl CurrentLine {
     }
 
     /// Returns its text, if it is complete and not blank.
-    fn end(self, taken: &mut Taken) -> Option<Vec<u8>> {
+    fn end(self, taken: &mut PassedBytes) -> Option<Vec<u8>> {
         if self.is_long {
             taken.unheard += 1;
             return None;
@@ -72,14 +72,14 @@ impl CurrentLine {
 
 /// The passage from the agent to the editor.
 #[derive(Debug, Default)]
-pub struct Outward {
+pub struct EditorWriter {
     line: CurrentLine,
 }
 
-impl Outward {
+impl EditorWriter {
     /// Processes a piece of bytes, all of which goes on afterwards.
-    pub fn take(&mut self, bytes: &[u8], arbiter: &mut Arbiter) -> Taken {
-        let mut taken = Taken::default();
+    pub fn take(&mut self, bytes: &[u8], arbiter: &mut Arbiter) -> PassedBytes {
+        let mut taken = PassedBytes::default();
         for byte in bytes {
             if *byte == b'\n' {
                 let line = std::mem::take(&mut self.line);
@@ -93,7 +93,7 @@ impl Outward {
 }
 
 /// Processes a complete line from the agent.
-fn ended(line: CurrentLine, arbiter: &mut Arbiter, taken: &mut Taken) {
+fn ended(line: CurrentLine, arbiter: &mut Arbiter, taken: &mut PassedBytes) {
     let outline = line.outline.clone();
     let Some(text) = line.end(taken) else {
         return;
@@ -102,18 +102,18 @@ fn ended(line: CurrentLine, arbiter: &mut Arbiter, taken: &mut Taken) {
     match (outline.method(), outline.id()) {
         (Some(_), Some(id)) if asks => match arbiter.asks(id.clone(), outline.written()) {
             QuestionHandling::Open(ticket) => {
-                return taken.notes.push(Note::Asked { ticket, line: text });
+                return taken.notes.push(ListenerNote::Asked { ticket, line: text });
             }
-            QuestionHandling::Twice(ticket) => taken.notes.push(Note::Left(ticket)),
+            QuestionHandling::Twice(ticket) => taken.notes.push(ListenerNote::Left(ticket)),
             QuestionHandling::EditorAnswer => {}
         },
         (Some(TAKES_BACK), None) => {
             let gone = taken_back(&text).and_then(|id| arbiter.leave(&id));
-            taken.notes.extend(gone.map(Note::TakenBack));
+            taken.notes.extend(gone.map(ListenerNote::TakenBack));
         }
         _ => {}
     }
-    taken.notes.push(Note::Line(Side::Agent, text));
+    taken.notes.push(ListenerNote::Line(Side::Agent, text));
 }
 
 /// Returns whether an answer to a permission chooses something; the answer to a question that was taken back only
@@ -149,15 +149,15 @@ enum LineHandling {
 
 /// The passage from the editor to the agent.
 #[derive(Debug, Default)]
-pub struct Inward {
+pub struct EditorReader {
     line: CurrentLine,
     way: LineHandling,
 }
 
-impl Inward {
+impl EditorReader {
     /// Processes a piece of bytes.
-    pub fn take(&mut self, bytes: &[u8], arbiter: &mut Arbiter) -> Taken {
-        let mut taken = Taken::default();
+    pub fn take(&mut self, bytes: &[u8], arbiter: &mut Arbiter) -> PassedBytes {
+        let mut taken = PassedBytes::default();
         for byte in bytes {
             if !self.line.begun {
                 self.way = match arbiter.watches() {
@@ -189,15 +189,15 @@ impl Inward {
     }
 
     /// Processes the end of the editor's bytes: a last line may lack its line break.
-    pub fn end(&mut self, arbiter: &mut Arbiter) -> Taken {
-        let mut taken = Taken::default();
+    pub fn end(&mut self, arbiter: &mut Arbiter) -> PassedBytes {
+        let mut taken = PassedBytes::default();
         self.judge(true, arbiter, &mut taken);
         self.ended(&mut taken);
         taken
     }
 
     /// Judges the held line by what is known of it.
-    fn judge(&mut self, whole: bool, arbiter: &mut Arbiter, taken: &mut Taken) {
+    fn judge(&mut self, whole: bool, arbiter: &mut Arbiter, taken: &mut PassedBytes) {
         if self.way != LineHandling::Held {
             return;
         }
@@ -219,7 +219,9 @@ impl Inward {
                 })
             }
             (_, None, Some(id)) if full => {
-                taken.notes.extend(arbiter.leave(id).map(Note::Left));
+                taken
+                    .notes
+                    .extend(arbiter.leave(id).map(ListenerNote::Left));
                 Some(LineHandling::On)
             }
             (_, None, None) if full => {
@@ -241,30 +243,30 @@ impl Inward {
         }
     }
 
-    fn ended(&mut self, taken: &mut Taken) {
+    fn ended(&mut self, taken: &mut PassedBytes) {
         let line = std::mem::take(&mut self.line);
         let way = std::mem::take(&mut self.way);
         let text = match way {
             LineHandling::Dropped(ticket) => {
                 let chose = chooses(&line.text);
-                taken.notes.push(Note::Withheld(ticket, chose));
+                taken.notes.push(ListenerNote::Withheld(ticket, chose));
                 return;
             }
             LineHandling::On | LineHandling::Held | LineHandling::Decides(_) => line.end(taken),
         };
         match (way, text) {
-            (LineHandling::Decides(ticket), text) => taken.notes.push(Note::Answered {
+            (LineHandling::Decides(ticket), text) => taken.notes.push(ListenerNote::Answered {
                 ticket,
                 line: text.unwrap_or_default(),
             }),
-            (_, Some(text)) => taken.notes.push(Note::Line(Side::Editor, text)),
+            (_, Some(text)) => taken.notes.push(ListenerNote::Line(Side::Editor, text)),
             (_, None) => {}
         }
     }
 }
 
-fn leave_all(arbiter: &mut Arbiter, taken: &mut Taken) {
+fn leave_all(arbiter: &mut Arbiter, taken: &mut PassedBytes) {
     taken
         .notes
-        .extend(arbiter.leave_all().into_iter().map(Note::Left));
+        .extend(arbiter.leave_all().into_iter().map(ListenerNote::Left));
 }

@@ -8,10 +8,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The writer to one side.
 #[derive(Debug)]
-pub struct LineWriter<W>(Mutex<Inner<W>>);
+pub struct LineWriter<W>(Mutex<SluiceState<W>>);
 
 #[derive(Debug)]
-struct Inner<W> {
+struct SluiceState<W> {
     /// `None` once closed.
     out: Option<W>,
     /// Whether a line of theirs is incomplete.
@@ -23,7 +23,7 @@ struct Inner<W> {
 impl<W: Write> LineWriter<W> {
     /// Creates a sluice that writes to `out`.
     pub fn new(out: W) -> Self {
-        Self(Mutex::new(Inner {
+        Self(Mutex::new(SluiceState {
             out: Some(out),
             is_within: false,
             waiting: Vec::new(),
@@ -61,14 +61,14 @@ impl<W: Write> LineWriter<W> {
         self.lock().out = None;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner<W>> {
+    fn lock(&self) -> MutexGuard<'_, SluiceState<W>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A locked output.
 #[derive(Debug)]
-pub struct LockedOutput<'a, W>(MutexGuard<'a, Inner<W>>);
+pub struct LockedOutput<'a, W>(MutexGuard<'a, SluiceState<W>>);
 
 impl<W: Write> LockedOutput<'_, W> {
     /// Writes their bytes, and unlocks the output.
@@ -99,7 +99,7 @@ impl<W: Write> LockedOutput<'_, W> {
     }
 }
 
-impl<W: Write> Inner<W> {
+impl<W: Write> SluiceState<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(out) = &mut self.out else {
             return Err(io::ErrorKind::BrokenPipe.into());
@@ -115,9 +115,9 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Clone, Default)]
-    struct Seen(std::sync::Arc<Mutex<Vec<u8>>>);
+    struct WrittenBytes(std::sync::Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Seen {
+    impl Write for WrittenBytes {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_line_of_ours_never_stands_within_another() {
-        let seen = Seen::default();
+        let seen = WrittenBytes::default();
         let sluice = LineWriter::new(seen.clone());
         sluice.insert(b"1\n").unwrap();
         sluice.pass(b"ab").unwrap();

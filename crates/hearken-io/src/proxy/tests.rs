@@ -5,22 +5,22 @@
 use proptest::prelude::*;
 
 use super::arbiter::{Arbiter, Treatment};
-use super::passage::{Inward, Outward};
-use super::wire::{Note, Side};
+use super::passage::{EditorReader, EditorWriter};
+use super::pipe_messages::{ListenerNote, Side};
 
 fn ask(arbiter: &mut Arbiter, id: &str) -> u64 {
     let line = format!(
         "{{\"jsonrpc\":\"2.0\",\"method\":\"session/request_permission\",\"params\":{{}},\"id\":{id}}}\n"
     );
-    let taken = Outward::default().take(line.as_bytes(), arbiter);
+    let taken = EditorWriter::default().take(line.as_bytes(), arbiter);
     match taken.notes.as_slice() {
-        [Note::Asked { ticket, .. }] => *ticket,
+        [ListenerNote::Asked { ticket, .. }] => *ticket,
         other => panic!("{other:?}"),
     }
 }
 
-fn all(lines: &str, size: usize, arbiter: &mut Arbiter) -> (String, Vec<Note>) {
-    let mut inward = Inward::default();
+fn all(lines: &str, size: usize, arbiter: &mut Arbiter) -> (String, Vec<ListenerNote>) {
+    let mut inward = EditorReader::default();
     let (mut passed, mut notes) = (Vec::new(), Vec::new());
     for piece in lines.as_bytes().chunks(size) {
         let taken = inward.take(piece, arbiter);
@@ -38,7 +38,7 @@ fn at_once(line: &str) -> usize {
     let mut arbiter = Arbiter::default();
     let ticket = ask(&mut arbiter, "1");
     arbiter.decides(ticket);
-    Inward::default()
+    EditorReader::default()
         .take(line.as_bytes(), &mut arbiter)
         .passes
         .len()
@@ -63,7 +63,7 @@ fn what_shows_that_it_is_no_answer_goes_on_at_once() {
         assert_eq!(at_once(line), 0, "{line}");
     }
     // Without a question nothing is held, not even a single byte.
-    let taken = Inward::default().take(b"{\"id\":1,\"res", &mut Arbiter::default());
+    let taken = EditorReader::default().take(b"{\"id\":1,\"res", &mut Arbiter::default());
     assert_eq!(taken.passes, b"{\"id\":1,\"res");
 }
 
@@ -85,9 +85,9 @@ fn only_the_late_answer_to_that_id_is_withheld() {
         let (passed, notes) = all(lines, size, &mut arbiter);
         let wanted = lines.replace("{\"result\":{\"outcome\":{}},\"id\":1}\n", "");
         assert_eq!(passed, wanted, "pieces of {size}");
-        assert!(notes.contains(&Note::Withheld(first, false)));
+        assert!(notes.contains(&ListenerNote::Withheld(first, false)));
         let line = b"{\"id\":1,\"error\":{\"code\":-32800}}".to_vec();
-        assert!(notes.contains(&Note::Answered {
+        assert!(notes.contains(&ListenerNote::Answered {
             ticket: second,
             line
         }));
@@ -104,13 +104,13 @@ fn a_line_that_shows_nothing_for_too_long_goes_on_and_the_questions_are_the_edit
     );
     let (passed, notes) = all(&long, 65_536, &mut arbiter);
     assert!(passed == long);
-    assert!(notes.contains(&Note::Left(ticket)));
+    assert!(notes.contains(&ListenerNote::Left(ticket)));
     assert_eq!(arbiter.decides(ticket), Treatment::TooLate);
     // An array may answer any of them.
     let ticket = ask(&mut arbiter, "2");
     let (passed, notes) = all("[{\"id\":2,\"result\":1}]\n", 1, &mut arbiter);
     assert_eq!(passed, "[{\"id\":2,\"result\":1}]\n");
-    assert!(notes.contains(&Note::Left(ticket)));
+    assert!(notes.contains(&ListenerNote::Left(ticket)));
 }
 
 #[test]
@@ -119,19 +119,22 @@ fn what_the_agent_takes_back_is_the_editors() {
     let ticket = ask(&mut arbiter, "\"a\"");
     let line =
         b"{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":\"a\"}}\n";
-    let taken = Outward::default().take(line, &mut arbiter);
-    assert_eq!(taken.notes[0], Note::TakenBack(ticket));
+    let taken = EditorWriter::default().take(line, &mut arbiter);
+    assert_eq!(taken.notes[0], ListenerNote::TakenBack(ticket));
     assert_eq!(arbiter.decides(ticket), Treatment::TooLate);
     let (passed, notes) = all("{\"id\":\"a\",\"error\":{}}\n", 3, &mut arbiter);
     assert_eq!(passed, "{\"id\":\"a\",\"error\":{}}\n");
-    assert!(matches!(notes.as_slice(), [Note::Line(Side::Editor, _)]));
+    assert!(matches!(
+        notes.as_slice(),
+        [ListenerNote::Line(Side::Editor, _)]
+    ));
 }
 
 #[test]
 fn a_line_too_long_for_the_listener_goes_on_and_is_counted() {
     let mut arbiter = Arbiter::default();
     let long = format!("{{\"method\":\"{}\"}}\n", "x".repeat(5 * 1024 * 1024));
-    let taken = Inward::default().take(long.as_bytes(), &mut arbiter);
+    let taken = EditorReader::default().take(long.as_bytes(), &mut arbiter);
     assert!(taken.passes == long.as_bytes());
     assert_eq!((taken.unheard, taken.notes), (1, Vec::new()));
 }
@@ -140,7 +143,7 @@ proptest! {
     /// Without a question, whatever the bytes: all of them go on, immediately and in order.
     #[test]
     fn bytes_go_on_unchanged(pieces in prop::collection::vec(prop::collection::vec(0_u8..=255, 0..40), 0..20)) {
-        let mut inward = Inward::default();
+        let mut inward = EditorReader::default();
         let mut arbiter = Arbiter::default();
         for piece in pieces {
             let taken = inward.take(&piece, &mut arbiter);
@@ -156,7 +159,7 @@ proptest! {
     ) {
         let mut arbiter = Arbiter::default();
         ask(&mut arbiter, "1");
-        let mut inward = Inward::default();
+        let mut inward = EditorReader::default();
         let (mut sent, mut passed) = (Vec::new(), Vec::new());
         for piece in pieces {
             sent.extend_from_slice(piece.as_bytes());
@@ -181,7 +184,7 @@ fn a_late_answer_that_chose_something_is_told_from_one_that_took_note() {
         let (passed, notes) = all(&line, 7, &mut arbiter);
         assert_eq!(
             (passed.as_str(), notes),
-            ("", vec![Note::Withheld(ticket, chose)])
+            ("", vec![ListenerNote::Withheld(ticket, chose)])
         );
     }
 }

@@ -23,8 +23,8 @@ use jiff::Timestamp;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use super::clean::clean;
-use super::recorded::beside;
+use super::outside_text::clean;
+use super::recording_meta::beside;
 use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
 use crate::platform::files::create_for_owner;
 

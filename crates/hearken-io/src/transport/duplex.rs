@@ -1,7 +1,7 @@
 //! Two-way sources: answers go out over the same connection that is read.
 //!
 //! Responsibilities: one connection after another (attempts, waits, giving up), reading and writing in parallel, an
-//! outcome for each answer, a goodbye. Not here: what a connection is (`websocket`, `unix`, `program`), how long to
+//! outcome for each answer, a goodbye. Not here: what a connection is (`websocket`, `unix_socket`, `program`), how long to
 //! wait (`Backoff`).
 //!
 //! Reading and writing never wait for each other: an agent that does not read can't delay its events, and a person who
@@ -19,8 +19,8 @@ use tokio::time::{Instant, timeout};
 
 use super::backoff::Backoff;
 use super::halves::{Link, Poster, REPLIES_UNDER_WAY, SourceReader};
-use super::settings::LinkSettings;
-use super::sink::{LinkSink, SinkGone};
+use super::link_sink::{LinkSink, SinkGone};
+use super::transport_settings::LinkSettings;
 use crate::link::{Fault, Frame, LastWords, LinkEvent, Receipt, Undelivered};
 
 /// How long a silent connection must last to count as good (see `sse`).
@@ -32,7 +32,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Something that a connection delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub(super) enum Delivered {
     /// A complete message.
     Frame(String),
     /// Something was skipped.
@@ -48,7 +48,7 @@ pub(super) enum Arrival {
 /// The reading half of one connection.
 pub(super) trait Inward: Send {
     /// Waits for the next arrival; not called again after [`Arrival::End`].
-    fn next(&mut self) -> impl Future<Output = Arrival> + Send;
+    fn next(&mut self) -> impl Future<Output = Delivered> + Send;
 }
 
 /// The writing half of one connection.
@@ -150,7 +150,7 @@ enum Refused {
 }
 
 /// Builds the link over connections of one kind.
-pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>, Outbox> {
+pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>, ReplySender> {
     // The handle limits the replies under way; a farewell comes on top.
     let (orders, taken) = mpsc::channel(REPLIES_UNDER_WAY + 2);
     Link {
@@ -159,7 +159,7 @@ pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>
             settings,
             taken,
         },
-        poster: Outbox {
+        poster: ReplySender {
             orders,
             last_words: Arc::default(),
         },
@@ -168,13 +168,13 @@ pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>
 
 /// The sender of answers to the current connection.
 #[derive(Debug, Clone)]
-pub(super) struct Outbox {
+pub(super) struct ReplySender {
     orders: mpsc::Sender<WriteOrder>,
     /// The message to send before the connection is closed, and whether it is to be carried out, too.
     last_words: Arc<Mutex<Option<(String, bool)>>>,
 }
 
-impl Poster for Outbox {
+impl Poster for ReplySender {
     fn post(
         &self,
         message: String,
@@ -433,15 +433,15 @@ async fn read<I: Inward>(
         let arrival = inward.next().await;
         heard.signs.fetch_add(1, Ordering::Relaxed);
         let news = match arrival {
-            Arrival::Frame(text) => {
+            Delivered::Frame(text) => {
                 heard.frames.fetch_add(1, Ordering::Relaxed);
                 LinkEvent::Frame(Frame::of(text))
             }
-            Arrival::Dropped(fault) => LinkEvent::Dropped { fault, count: 1 },
-            Arrival::Remark(line) => LinkEvent::Remark { line },
-            Arrival::Alive => continue,
-            Arrival::End(Ok(())) => return Ok(ConnectionEnd::Over),
-            Arrival::End(Err(fault)) => return Ok(ConnectionEnd::Fault(fault)),
+            Delivered::Dropped(fault) => LinkEvent::Dropped { fault, count: 1 },
+            Delivered::Remark(line) => LinkEvent::Remark { line },
+            Delivered::Alive => continue,
+            Delivered::End(Ok(())) => return Ok(ConnectionEnd::Over),
+            Delivered::End(Err(fault)) => return Ok(ConnectionEnd::Fault(fault)),
         };
         heard.waits.store(true, Ordering::Relaxed);
         let put = sink.put(news).await;

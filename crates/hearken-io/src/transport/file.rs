@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use tokio::sync::mpsc;
 
-use super::follow::{Follow, News};
 use super::framing::{Framer, StreamElement};
+use super::growing_file::{Follow, News};
 use super::halves::{Poster, SourceReader};
-use super::opened::open_file;
-use super::sink::LinkSink;
+use super::link_sink::LinkSink;
+use super::opened_file::open_file;
 use crate::link::{Cause, Fault, Frame, LinkEvent, Receipt, Undelivered};
 
 /// The most bytes per read: for a long line that arrives in small pieces, each read prepares no more space than that.

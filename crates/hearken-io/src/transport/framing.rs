@@ -22,7 +22,7 @@
 use bytes::{Buf, BytesMut};
 use memchr::memchr;
 
-use super::clean::readable;
+use super::outside_text::readable;
 
 /// The size of a length, in bytes.
 const LENGTH_BYTES: usize = 4;

@@ -1,12 +1,12 @@
 //! The shape of every source: a half that reads and a half that answers.
 //!
 //! Responsibilities: both halves' interfaces and their common bounds. Not here: any kind of source (`sse`, `duplex`,
-//! `file`, `listening`), running the halves in parallel (`handle`).
+//! `file`, `request_listener`), running the halves in parallel (`link_handle`).
 
 use std::future::Future;
 use std::time::Duration;
 
-use super::sink::LinkSink;
+use super::link_sink::LinkSink;
 use crate::link::{
     Fault, HttpAnswer, HttpCall, LastWords, Receipt, ServiceCall, Stream, Undelivered,
 };

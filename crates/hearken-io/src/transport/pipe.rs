@@ -1,7 +1,7 @@
 //! Agents on this machine behind a Windows named pipe (AAEP B.3).
 //!
 //! Responsibilities: a pipe's name, who may own it, its framing. Not here: the system calls (`platform::pipes`), the
-//! halves of a connection (`unix`), reconnecting (`duplex`).
+//! halves of a connection (`unix_socket`), reconnecting (`duplex`).
 //!
 //! The other end must be a program of this person or of the system: any program can take a name before the agent does.
 
@@ -10,10 +10,10 @@ use std::io;
 
 use tokio::io::{ReadHalf, WriteHalf};
 
-use super::clean::clean;
 use super::duplex::Dial;
 use super::framing::{Framer, Framing};
-use super::unix::{Incoming, Outgoing, halves, is_id};
+use super::outside_text::clean;
+use super::unix_socket::{SocketReader, SocketWriter, halves, is_id};
 use crate::link::{Cause, Fault};
 use crate::platform::{Owner, pipes};
 
@@ -82,8 +82,8 @@ impl PipeDial {
 }
 
 impl Dial for PipeDial {
-    type Inward = Incoming<ReadHalf<pipes::Pipe>>;
-    type Outward = Outgoing<WriteHalf<pipes::Pipe>>;
+    type Inward = SocketReader<ReadHalf<pipes::Pipe>>;
+    type Outward = SocketWriter<WriteHalf<pipes::Pipe>>;
 
     async fn dial(&mut self) -> Result<(Self::Inward, Self::Outward), Fault> {
         let piped = pipes::connect(self.name.whole()).await;

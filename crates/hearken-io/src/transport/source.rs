@@ -1,20 +1,20 @@
 //! The meaning of a SOURCE on the command line.
 //!
 //! Responsibilities: telling addresses, files and standard input apart, the name of each. Not here:
-//! which addresses are refused (`address`), opening (`open`).
+//! which addresses are refused (`network_address`), opening (`link_opening`).
 
 use std::ffi::OsString;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use super::address::{HttpAddress, NAME_CHARACTERS, SourceError, WebSocketAddress, shown};
-use super::clean::clean;
-use super::listening::Listening;
-use super::local::LocalWebSocket;
+use super::local_websocket::LocalWebSocket;
+use super::network_address::{HttpAddress, NAME_CHARACTERS, SourceError, WebSocketAddress, shown};
+use super::outside_text::clean;
 use super::pipe::PipeName;
 use super::program;
-use super::unix::Socket;
+use super::request_listener::Listening;
+use super::unix_socket::Socket;
 use crate::broker::BrokerAddress;
 use crate::config::LinkConfig;
 use crate::platform::files::is_socket;

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: reading certificates and a key of the person's own, one TLS configuration for
 //! HTTP and for every other secured transport. Not here: the words for a failed handshake
-//! (`client`), whether a connection must be secure (`address`).
+//! (`http_client`), whether a connection must be secure (`network_address`).
 //!
 //! Connections trust what the system trusts (rustls-platform-verifier: the certificate folders on
 //! Linux, the keychain on macOS, the store on Windows) plus the certificates of `--ca`; nothing is

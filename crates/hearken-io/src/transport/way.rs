@@ -8,7 +8,7 @@
 
 use reqwest::Url;
 
-use super::address::{HttpAddress, WebSocketAddress};
+use super::network_address::{HttpAddress, WebSocketAddress};
 use super::source::Source;
 use crate::link::Way;
 
@@ -76,8 +76,8 @@ mod tests {
 
     #[test]
     fn host_port_and_security_stay_as_the_person_gave_them() {
-        type Case = (&'static str, fn(String) -> Way, &'static str);
-        let cases: [Case; 10] = [
+        type AddressCase = (&'static str, fn(String) -> Way, &'static str);
+        let cases: [AddressCase; 10] = [
             (
                 "http://127.0.0.1:8080",
                 Way::WebSocket,

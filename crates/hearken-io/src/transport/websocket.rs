@@ -28,14 +28,16 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use super::address::WebSocketAddress;
-use super::clean::clean;
-use super::client::{SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_io, status_fault};
-use super::duplex::{Arrival, Dial, Inward, Outward};
-use super::local::LocalWebSocket;
+use super::duplex::{Delivered, Dial, Inward, Outward};
+use super::http_client::{
+    SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_io, status_fault,
+};
+use super::local_websocket::LocalWebSocket;
+use super::network_address::WebSocketAddress;
+use super::outside_text::clean;
 use super::secret::Secret;
-use super::settings::LinkSettings;
-use super::unix::Socket;
+use super::transport_settings::LinkSettings;
+use super::unix_socket::Socket;
 use crate::link::{Cause, Fault, NoWebSocket, Reason, Subprotocol, Undelivered, WebSocketTerms};
 use crate::platform::sockets;
 
@@ -117,7 +119,7 @@ impl WebSocketDial {
     }
 
     /// Opens the connection that carries the WebSocket, with TLS for `wss`.
-    async fn carrier(&self) -> Result<Box<dyn Carrier>, Fault> {
+    async fn carrier(&self) -> Result<Box<dyn ByteStream>, Fault> {
         let bad = || Fault::Unusable(Cause::NoConnection);
         let url = match &self.to {
             Destination::Network(url) => url,
@@ -150,13 +152,13 @@ impl WebSocketDial {
 
 /// A carrier that counts its incoming and outgoing bytes.
 #[derive(Debug)]
-pub(super) struct Counting {
-    carrier: Box<dyn Carrier>,
+pub(super) struct CountingStream {
+    carrier: Box<dyn ByteStream>,
     read: Arc<AtomicU64>,
     written: Arc<AtomicU64>,
 }
 
-impl AsyncRead for Counting {
+impl AsyncRead for CountingStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -170,7 +172,7 @@ impl AsyncRead for Counting {
     }
 }
 
-impl AsyncWrite for Counting {
+impl AsyncWrite for CountingStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -193,20 +195,23 @@ impl AsyncWrite for Counting {
 }
 
 /// The byte stream below a WebSocket.
-pub(super) trait Carrier: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin> Carrier for T {}
+pub(super) trait ByteStream:
+    AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin
+{
+}
+impl<T: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin> ByteStream for T {}
 
-type Upgraded = WebSocketStream<Counting>;
+type Upgraded = WebSocketStream<CountingStream>;
 
 impl Dial for WebSocketDial {
-    type Inward = Incoming;
-    type Outward = Outgoing;
+    type Inward = MessageReader;
+    type Outward = MessageWriter;
 
-    async fn dial(&mut self) -> Result<(Incoming, Outgoing), Fault> {
+    async fn dial(&mut self) -> Result<(MessageReader, MessageWriter), Fault> {
         let first = self.upgrade().await;
         match (first, self.terms.subprotocol) {
             // The server speaks none of them, and a connection without one will do.
-            (Err(Refusal::Subprotocol), Subprotocol::Offered(_)) if !self.without => {
+            (Err(UpgradeRefusal::Subprotocol), Subprotocol::Offered(_)) if !self.without => {
                 self.without = true;
                 self.upgrade()
                     .await
@@ -223,19 +228,19 @@ impl Dial for WebSocketDial {
 }
 
 /// Why an upgrade failed.
-enum Refusal {
+enum UpgradeRefusal {
     /// The server does not speak any of the subprotocols.
     Subprotocol,
     Fault(Fault),
 }
 
-impl From<Fault> for Refusal {
+impl From<Fault> for UpgradeRefusal {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }
 }
 
-impl Refusal {
+impl UpgradeRefusal {
     fn fault(self, terms: &WebSocketTerms) -> Fault {
         match self {
             Self::Fault(fault) => fault,
@@ -258,10 +263,10 @@ impl WebSocketDial {
     }
 
     /// Opens one connection and upgrades it.
-    async fn upgrade(&self) -> Result<(Incoming, Outgoing), Refusal> {
+    async fn upgrade(&self) -> Result<(MessageReader, MessageWriter), UpgradeRefusal> {
         let read = Arc::new(AtomicU64::new(0));
         let written = Arc::new(AtomicU64::new(0));
-        let carrier = Counting {
+        let carrier = CountingStream {
             carrier: self.carrier().await?,
             read: Arc::clone(&read),
             written: Arc::clone(&written),
@@ -287,25 +292,25 @@ impl WebSocketDial {
             .await
             .map_err(|error| match &error {
                 Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(_)) => {
-                    Refusal::Subprotocol
+                    UpgradeRefusal::Subprotocol
                 }
                 Error::Http(response) if response.status().is_redirection() => {
                     let why = match &self.to {
                         Destination::Network(url) => redirect(url, response.headers()),
                         Destination::Local(..) => NoWebSocket::Redirects,
                     };
-                    Refusal::Fault(Fault::NotWebSocket(why))
+                    UpgradeRefusal::Fault(Fault::NotWebSocket(why))
                 }
-                _ => Refusal::Fault(fault_of(&error, self.limit)),
+                _ => UpgradeRefusal::Fault(fault_of(&error, self.limit)),
             })?;
         let (writing, reading) = socket.split();
         Ok((
-            Incoming {
+            MessageReader {
                 reading,
                 limit: self.limit,
                 terms: self.terms,
             },
-            Outgoing {
+            MessageWriter {
                 writing,
                 read,
                 written,
@@ -401,28 +406,28 @@ fn end_of(close: Option<&CloseFrame>, terms: &WebSocketTerms) -> Result<(), Faul
 
 /// The reading half of a WebSocket.
 #[derive(Debug)]
-pub(super) struct Incoming {
+pub(super) struct MessageReader {
     reading: SplitStream<Upgraded>,
     limit: usize,
     terms: WebSocketTerms,
 }
 
-impl Inward for Incoming {
-    async fn next(&mut self) -> Arrival {
+impl Inward for MessageReader {
+    async fn next(&mut self) -> Delivered {
         match self.reading.next().await {
-            Some(Ok(Message::Text(text))) => Arrival::Frame(text.as_str().to_owned()),
-            Some(Ok(Message::Binary(_))) => Arrival::Dropped(Fault::Other(Cause::Bytes)),
-            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Arrival::Alive,
-            Some(Ok(Message::Close(close))) => Arrival::End(end_of(close.as_ref(), &self.terms)),
-            Some(Err(error)) => Arrival::End(Err(fault_of(&error, self.limit))),
-            None => Arrival::End(Err(Fault::Closed)),
+            Some(Ok(Message::Text(text))) => Delivered::Frame(text.as_str().to_owned()),
+            Some(Ok(Message::Binary(_))) => Delivered::Dropped(Fault::Other(Cause::Bytes)),
+            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Delivered::Alive,
+            Some(Ok(Message::Close(close))) => Delivered::End(end_of(close.as_ref(), &self.terms)),
+            Some(Err(error)) => Delivered::End(Err(fault_of(&error, self.limit))),
+            None => Delivered::End(Err(Fault::Closed)),
         }
     }
 }
 
 /// The writing half of a WebSocket.
 #[derive(Debug)]
-pub(super) struct Outgoing {
+pub(super) struct MessageWriter {
     writing: SplitSink<Upgraded, Message>,
     /// The number of bytes received over the same connection, and sent.
     read: Arc<AtomicU64>,
@@ -431,7 +436,7 @@ pub(super) struct Outgoing {
     leaving: u16,
 }
 
-impl Outgoing {
+impl MessageWriter {
     async fn write(&mut self, message: Message) -> Result<(), Fault> {
         let limit = self.limit;
         self.writing
@@ -441,7 +446,7 @@ impl Outgoing {
     }
 }
 
-impl Outward for Outgoing {
+impl Outward for MessageWriter {
     async fn send(&mut self, message: String) -> Result<(), Undelivered> {
         let before = self.written.load(Ordering::Relaxed);
         let message = Message::Text(Utf8Bytes::from(message));

@@ -253,14 +253,14 @@ mod tests {
         async fn close(&mut self) {}
     }
 
-    struct Stage {
+    struct CueStage {
         folder: Folder,
         handle: VoiceHandle,
         ear: Ear,
         said: std::sync::mpsc::Receiver<String>,
     }
 
-    fn stage(script: &str) -> Stage {
+    fn stage(script: &str) -> CueStage {
         let folder = Folder::new();
         let player = Player {
             path: folder.program("player", script),
@@ -278,7 +278,7 @@ mod tests {
             desk.serve(voice, crate::voice::limits::Limits::default())
                 .await;
         });
-        Stage {
+        CueStage {
             folder,
             handle: VoiceHandle { mailbox, sink },
             ear,
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    impl Stage {
+    impl CueStage {
         async fn says(&mut self, cue: Option<Cue>, id: u64) {
             self.handle.speak(with(cue, id, "words"));
             self.ear.expect(VoiceEvent::Begun(UtteranceId(id))).await;

@@ -18,21 +18,21 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
 
-use super::language::{Languages, covers};
 use super::limits::Limits;
 use super::pitch;
-use super::ssip::{self, Decoder, Happening, Priority};
+use super::ssip::{self, Decoder, MessageEvent, Priority};
+use super::voice_languages::{Languages, covers};
 use crate::announce::{Mark, Reason, Sound, Utterance, UtteranceId};
 use crate::config::{Delivery, Knob, Punctuation};
 
-mod fault;
-mod hear;
-mod request;
-mod settings;
+mod daemon_commands;
+mod daemon_news;
+mod daemon_settings;
+mod incoming_replies;
 
-pub(super) use fault::{DaemonFault, DialogueEvent};
-use request::{DaemonRequest, Serial};
-use settings::{Level, Need, WordSetting};
+use daemon_commands::{DaemonRequest, Serial};
+pub(super) use daemon_news::{DaemonFault, DialogueEvent};
+use daemon_settings::{Level, Need, WordSetting};
 
 /// The most lines in a reply, except the list of voices; real ones have under 20.
 const REPLY_LINES: usize = 64;
@@ -132,7 +132,7 @@ pub(super) struct Dialogue {
     voice_lines: usize,
     job: Option<Job>,
     serial: u64,
-    early: VecDeque<(Happening, u64)>,
+    early: VecDeque<(MessageEvent, u64)>,
     dying: VecDeque<u64>,
     refusals: u32,
     base_language: Option<String>,

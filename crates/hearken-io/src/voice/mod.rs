@@ -25,33 +25,33 @@ pub use crate::announce::{MissingVoice, VoiceEvent};
 use crate::announce::{Reason, Utterance};
 use crate::config::{VoiceChoice, VoiceConfig};
 
-mod choose;
-mod command;
+mod command_voice;
+pub mod command_words;
 mod cue;
 mod dialogue;
-mod language;
-mod lasting;
+mod engine_choice;
 mod limits;
 mod mailbox;
-mod ours;
+mod no_voice;
 mod pitch;
-mod program;
-pub mod reader;
-mod silence;
-mod sink;
+mod resident_program;
+pub mod screen_reader;
 mod speech_dispatcher;
+mod speech_program;
 mod ssip;
 pub mod system;
 mod tone;
-pub mod words;
+mod useless_daemon;
+mod voice_languages;
+mod voice_sink;
 mod worker;
 
 #[cfg(test)]
 pub mod tests;
 
 pub use crate::platform::{OWN_VOICE, SPEAKS};
-pub use choose::Surroundings;
-pub use sink::VoiceSink;
+pub use engine_choice::Surroundings;
+pub use voice_sink::VoiceSink;
 
 #[cfg(test)]
 use crate::announce::UtteranceId;
@@ -170,7 +170,7 @@ fn open_limited(
 ) -> VoiceHandle {
     let (choice, config) = (choice.clone(), config.clone());
     let mailbox = worker::start(sink.clone(), move |desk| async move {
-        choose::run(desk, surroundings, choice, config, reader_present, limits).await;
+        engine_choice::run(desk, surroundings, choice, config, reader_present, limits).await;
     });
     VoiceHandle { mailbox, sink }
 }

@@ -1,7 +1,7 @@
 //! How high an utterance is spoken, so that no agent is ever mistaken for the program.
 //!
 //! Responsibilities: the pitch of the program's own words, and keeping an agent with a pitch of its
-//! own away from it. Not here: how the pitch reaches an engine (`dialogue`, `program`, `system`).
+//! own away from it. Not here: how the pitch reaches an engine (`dialogue`, `speech_program`, `system`).
 //!
 //! All numbers are on the scale of SSIP, -100 to 100.
 

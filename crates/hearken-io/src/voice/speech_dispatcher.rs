@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: the socket, starting the daemon as its own clients do, backoff, and which of
 //! the conversation's news the person hears as lost and recovered. Not here: the conversation
-//! (`dialogue`), which socket (`choose`).
+//! (`dialogue`), which socket (`engine_choice`).
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use super::dialogue::{DaemonFault, Dialogue, DialogueEvent, Greeting, Reported};
 use super::limits::Limits;
-use super::ours;
+use super::useless_daemon;
 use super::worker::at;
 use super::{Voice, VoiceEvent};
 use crate::announce::{Reason, Utterance};
@@ -62,7 +62,7 @@ enum ConnectionState {
 
 /// Whether the person has heard that the voice is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Health {
+enum DaemonHealth {
     Well,
     Lost,
 }
@@ -76,7 +76,7 @@ pub(super) struct SpeechDispatcher {
     state: ConnectionState,
     news: VecDeque<VoiceEvent>,
     attempt: u32,
-    health: Health,
+    health: DaemonHealth,
     origin: Origin,
 }
 
@@ -96,14 +96,14 @@ impl SpeechDispatcher {
             state,
             news: VecDeque::new(),
             attempt: 0,
-            health: Health::Well,
+            health: DaemonHealth::Well,
             origin: Origin::Found,
         };
         loop {
             let news = match voice.step().await {
                 Ok(news) => news,
                 Err(DaemonFault::NoSound) if voice.origin == Origin::Started => {
-                    ours::end(&voice.place.socket).await;
+                    useless_daemon::end(&voice.place.socket).await;
                     return Err(DaemonFault::NoSoundOfOurs);
                 }
                 Err(fault) => return Err(fault),
@@ -196,12 +196,14 @@ impl SpeechDispatcher {
     /// Translates the conversation's news into the voice's.
     fn tell(&mut self, news: DialogueEvent) -> Option<VoiceEvent> {
         match news {
-            DialogueEvent::Opened => match std::mem::replace(&mut self.health, Health::Well) {
-                Health::Well => None,
-                Health::Lost => Some(VoiceEvent::Recovered {
-                    engine: Reason::said(NAME),
-                }),
-            },
+            DialogueEvent::Opened => {
+                match std::mem::replace(&mut self.health, DaemonHealth::Well) {
+                    DaemonHealth::Well => None,
+                    DaemonHealth::Lost => Some(VoiceEvent::Recovered {
+                        engine: Reason::said(NAME),
+                    }),
+                }
+            }
             DialogueEvent::Begun(id) => {
                 self.attempt = 0;
                 Some(VoiceEvent::Begun(id))
@@ -215,11 +217,11 @@ impl SpeechDispatcher {
 
     fn lost(&mut self, fault: &DaemonFault) -> Option<VoiceEvent> {
         self.retire();
-        match std::mem::replace(&mut self.health, Health::Lost) {
-            Health::Well => Some(VoiceEvent::Lost {
+        match std::mem::replace(&mut self.health, DaemonHealth::Lost) {
+            DaemonHealth::Well => Some(VoiceEvent::Lost {
                 reason: fault.reason(),
             }),
-            Health::Lost => None,
+            DaemonHealth::Lost => None,
         }
     }
 

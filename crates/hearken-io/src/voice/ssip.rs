@@ -59,7 +59,7 @@ impl Priority {
 
 /// An event in the life of a message (SSIP 4.7.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Happening {
+pub(super) enum MessageEvent {
     /// It became audible.
     Begin,
     /// It reached its end.
@@ -88,7 +88,7 @@ pub(super) enum ServerUnit {
     /// An event about a message.
     Event {
         /// The kind of event.
-        happening: Happening,
+        happening: MessageEvent,
         /// The server's number for the message.
         message: u64,
     },
@@ -169,11 +169,11 @@ impl Decoder {
     fn event_of(&mut self, code: u16) -> Option<ServerUnit> {
         let lines = std::mem::take(&mut self.event);
         let happening = match code {
-            701 => Happening::Begin,
-            702 => Happening::End,
-            703 => Happening::Cancel,
-            704 => Happening::Pause,
-            705 => Happening::Resume,
+            701 => MessageEvent::Begin,
+            702 => MessageEvent::End,
+            703 => MessageEvent::Cancel,
+            704 => MessageEvent::Pause,
+            705 => MessageEvent::Resume,
             _ => return None,
         };
         let message = lines.first()?.trim().parse().ok()?;

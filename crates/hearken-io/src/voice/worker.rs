@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: a thread with its own runtime, so that drawing and reading can't delay a stop;
 //! exactly one of Ended and Cut for each utterance, whatever an engine does; the time limit for the
-//! last words. Not here: engines, and which one it is (`choose`).
+//! last words. Not here: engines, and which one it is (`engine_choice`).
 
 use std::future::Future;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::limits::Limits;
 use super::mailbox::{Mailbox, Orders};
-use super::sink::{NewsListener, Outbox, VoiceSink};
+use super::voice_sink::{NewsListener, SinkQueue, VoiceSink};
 use super::{MissingVoice, Voice, VoiceEvent};
 use crate::announce::{Reason, Utterance, UtteranceId};
 
@@ -49,7 +49,7 @@ where
         });
     if let Err(error) = thread {
         // The thread that was never created has dropped its desk, which has settled the mailbox.
-        Outbox::new(sink).push(VoiceEvent::None {
+        SinkQueue::new(sink).push(VoiceEvent::None {
             reason: Reason::new("voice.cause.not_started")
                 .because("why", Reason::of_system(&error)),
             telling: MissingVoice::default(),
@@ -62,7 +62,7 @@ where
 #[derive(Debug)]
 pub(super) struct SpeechAccounts {
     mailbox: Arc<Mailbox>,
-    outbox: Outbox,
+    outbox: SinkQueue,
     /// The utterance that the engine was given and has not finished.
     current: Option<UtteranceId>,
     /// The utterance that arrived before there was an engine.
@@ -75,7 +75,7 @@ impl SpeechAccounts {
     fn new(mailbox: Arc<Mailbox>, sink: VoiceSink) -> Self {
         Self {
             mailbox,
-            outbox: Outbox::new(sink),
+            outbox: SinkQueue::new(sink),
             current: None,
             early: None,
             closing: None,

@@ -1,13 +1,13 @@
 //! Why something does not work, for kinds of fault with several reasons: typed until they are put into words.
 //!
-//! Responsibilities: each reason, its data, and the key of its words. Not here: what follows from a fault (`fault`),
+//! Responsibilities: each reason, its data, and the key of its words. Not here: what follows from a fault (`link_fault`),
 //! the words (`announce`).
 
 use std::io::ErrorKind;
 
 /// The value of a placeholder in the words of a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Detail {
+pub enum CauseValue {
     /// A name, a number or an address, safe to announce.
     Own(String),
     /// The system's error for an attempt.
@@ -26,31 +26,31 @@ impl std::fmt::Debug for TheirWords {
     }
 }
 
-impl From<&String> for Detail {
+impl From<&String> for CauseValue {
     fn from(text: &String) -> Self {
         Self::Own(text.clone())
     }
 }
 
-impl From<&u32> for Detail {
+impl From<&u32> for CauseValue {
     fn from(number: &u32) -> Self {
         Self::Own(number.to_string())
     }
 }
 
-impl From<&&'static [&'static str]> for Detail {
+impl From<&&'static [&'static str]> for CauseValue {
     fn from(names: &&'static [&'static str]) -> Self {
         Self::Own(names.join(", "))
     }
 }
 
-impl From<&ErrorKind> for Detail {
+impl From<&ErrorKind> for CauseValue {
     fn from(kind: &ErrorKind) -> Self {
         Self::Kind(*kind)
     }
 }
 
-impl From<&TheirWords> for Detail {
+impl From<&TheirWords> for CauseValue {
     fn from(TheirWords(words): &TheirWords) -> Self {
         Self::Agent(words.clone())
     }
@@ -80,10 +80,10 @@ macro_rules! causes {
             }
 
             /// Returns the values of the placeholders.
-            pub fn details(&self) -> Vec<(&'static str, Detail)> {
+            pub fn details(&self) -> Vec<(&'static str, CauseValue)> {
                 match self {
                     $(Self::$variant $({ $($field),* })? =>
-                        vec![$($((stringify!($field), Detail::from($field))),*)?],)*
+                        vec![$($((stringify!($field), CauseValue::from($field))),*)?],)*
                 }
             }
         }

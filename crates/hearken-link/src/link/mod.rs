@@ -5,21 +5,21 @@
 //! not put into words yet ([`Phrase`]). Not here: anything that acts: bytes and connections (`transport`), what a
 //! message means (`dialect`), what the person hears (`app`).
 
-mod call;
 mod cause;
-mod delivery;
-mod fault;
-mod news;
+mod link_events;
+mod link_fault;
+mod link_requests;
 mod opening;
+mod send_outcome;
 
-pub use call::{
+pub use cause::{Cause, CauseValue, NoTls, NoWebSocket, TheirWords};
+pub use link_events::{Frame, LinkEvent};
+pub use link_fault::{Fault, Phrase, PhraseArg, Reason};
+pub use link_requests::{
     Body, HttpAnswer, HttpCall, IncomingRequest, LastWords, Method, ServiceAnswers, ServiceCall,
 };
-pub use cause::{Cause, Detail, NoTls, NoWebSocket, TheirWords};
-pub use delivery::{Receipt, Undelivered};
-pub use fault::{Fault, Phrase, PhraseArg, Reason};
-pub use news::{Frame, LinkEvent};
 pub use opening::{Address, Consumer, Passing, Stream, Subprotocol, Way, WebSocketTerms};
+pub use send_outcome::{Receipt, Undelivered};
 
 /// The number of a source; sources are ordered as on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,7 @@
 //! What the words of a command mean to its program, according to the program's row.
 //!
 //! Responsibilities: options, clusters, values, subcommands and operands. Not here: what follows from a path or an
-//! address (`effects`), the table itself (`program`).
+//! address (`effects`), the table itself (`program_table`).
 
 mod operands;
 
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::act::Act;
-use crate::program::{Effect, Operand, Opt, ProgramRow, Style, WordKind};
+use crate::program_table::{Operand, Opt, OptionEffect, OptionStyle, ProgramRow, WordKind};
 use crate::word::Value;
 
 /// What the words of a command mean to its program.
@@ -89,7 +89,7 @@ impl<'a> ArgumentReader<'a> {
         self.modes.iter().rev().chain(self.chain.iter().rev())
     }
 
-    fn style(&self) -> Style {
+    fn style(&self) -> OptionStyle {
         self.rows().find_map(|row| row.style).unwrap_or_default()
     }
 
@@ -166,15 +166,16 @@ impl<'a> ArgumentReader<'a> {
         while let Some(word) = words.pop_front() {
             let style = self.style();
             let first = std::mem::replace(&mut is_first, false);
-            if options_end || style == Style::Plain {
+            if options_end || style == OptionStyle::Plain {
                 self.operand(word);
                 continue;
             }
-            if style == Style::Dd {
+            if style == OptionStyle::Dd {
                 self.setting(&word);
                 continue;
             }
-            if style == Style::Tar && first && !word.text.starts_with('-') && word.is_certain {
+            if style == OptionStyle::Tar && first && !word.text.starts_with('-') && word.is_certain
+            {
                 self.cluster(&word, 0, &mut words);
                 continue;
             }
@@ -229,7 +230,7 @@ impl<'a> ArgumentReader<'a> {
 
     /// Returns whether every word is only text to it.
     fn takes_any(&self) -> bool {
-        self.style() == Style::Plain
+        self.style() == OptionStyle::Plain
     }
 
     /// Returns whether the next operand begins a command of its own.
@@ -325,7 +326,7 @@ impl<'a> ArgumentReader<'a> {
             return;
         }
         let is_long =
-            text.starts_with("--") || text.starts_with('/') || self.style() == Style::Words;
+            text.starts_with("--") || text.starts_with('/') || self.style() == OptionStyle::Words;
         if is_long {
             let sign = if text.contains('=') { '=' } else { ':' };
             let (name, value) = match text.split_once(sign) {
@@ -354,8 +355,8 @@ impl<'a> ArgumentReader<'a> {
             self.apply_abbreviated(name, value, words);
             return;
         };
-        let takes = matches!(opt.effect, Effect::Value(_) | Effect::DoesTo(_));
-        if let Effect::Value(WordKind::Exec) = opt.effect {
+        let takes = matches!(opt.effect, OptionEffect::Value(_) | OptionEffect::DoesTo(_));
+        if let OptionEffect::Value(WordKind::Exec) = opt.effect {
             let command = up_to_end(words);
             self.uses.commands.push(command);
             return;
@@ -399,7 +400,7 @@ impl<'a> ArgumentReader<'a> {
         for (option, opt) in long {
             if matches!(
                 opt.effect,
-                Effect::Flag | Effect::Value(WordKind::Text | WordKind::Name)
+                OptionEffect::Flag | OptionEffect::Value(WordKind::Text | WordKind::Name)
             ) {
                 continue;
             }
@@ -425,7 +426,7 @@ impl<'a> ArgumentReader<'a> {
                 }
                 return self.unlisted(if old_style { &name } else { &text });
             };
-            let takes = matches!(opt.effect, Effect::Value(_) | Effect::DoesTo(_));
+            let takes = matches!(opt.effect, OptionEffect::Value(_) | OptionEffect::DoesTo(_));
             if !takes && opt.attached && behind < text.len() {
                 // The rest is its optional value.
                 return self.apply(&name, opt.effect, Some(word.behind(behind)));
@@ -434,7 +435,7 @@ impl<'a> ArgumentReader<'a> {
                 self.apply(&name, opt.effect, None);
                 continue;
             }
-            if opt.effect == Effect::Value(WordKind::Exec) {
+            if opt.effect == OptionEffect::Value(WordKind::Exec) {
                 return self.unlisted(&text);
             }
             if old_style {
@@ -464,23 +465,25 @@ impl<'a> ArgumentReader<'a> {
     fn may_end_uncertain(&self, text: &str) -> bool {
         let letter = text.chars().nth(1);
         let opt = letter.and_then(|letter| self.option(&format!("-{letter}")));
-        opt.is_some_and(|opt| matches!(opt.effect, Effect::Value(_) | Effect::DoesTo(_)))
+        opt.is_some_and(|opt| {
+            matches!(opt.effect, OptionEffect::Value(_) | OptionEffect::DoesTo(_))
+        })
     }
 
-    fn apply(&mut self, name: &str, effect: Effect, value: Option<Value>) {
+    fn apply(&mut self, name: &str, effect: OptionEffect, value: Option<Value>) {
         self.note_mode(name);
         match effect {
-            Effect::Flag => {}
-            Effect::Dry => {
+            OptionEffect::Flag => {}
+            OptionEffect::Dry => {
                 let off = value.is_some_and(|value| {
                     matches!(value.text.as_str(), "false" | "0" | "no" | "off" | "none")
                 });
                 self.is_dry |= !off;
             }
-            Effect::Turns(kind) => self.turned.push(kind),
-            Effect::Does(act) => self.uses.acts.push((act, Vec::new())),
-            Effect::DoesTo(act) => self.uses.acts.push((act, value.into_iter().collect())),
-            Effect::Value(kind) => {
+            OptionEffect::Turns(kind) => self.turned.push(kind),
+            OptionEffect::Does(act) => self.uses.acts.push((act, Vec::new())),
+            OptionEffect::DoesTo(act) => self.uses.acts.push((act, value.into_iter().collect())),
+            OptionEffect::Value(kind) => {
                 self.uses.reads_repository |= matches!(name, "-C" | "--git-dir" | "--work-tree");
                 // The program adds words of its own to that command. A shell does not.
                 if kind == WordKind::Command && name != "-c" {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{ArgumentReader, Uses, is_assignment};
-use crate::program::{Effect, Operand, ProgramRow, WordKind};
+use crate::program_table::{Operand, OptionEffect, ProgramRow, WordKind};
 use crate::word::Value;
 
 impl ArgumentReader<'_> {
@@ -36,7 +36,7 @@ impl ArgumentReader<'_> {
         let takes_sql = |row: &Arc<ProgramRow>| {
             row.options
                 .values()
-                .any(|opt| opt.effect == Effect::Value(WordKind::Sql))
+                .any(|opt| opt.effect == OptionEffect::Value(WordKind::Sql))
         };
         self.uses.reads_sql = self.rows().any(takes_sql)
             && !self

@@ -7,11 +7,11 @@
 //! The grammar accepts any bytes. What it marks as an error, what it skips, and every kind of node that is not handled
 //! here becomes an entry of `unread`, and such a command never counts as read. Nothing is repaired or guessed.
 
-mod followed;
 mod redirects;
 mod statements;
-mod text;
-mod words;
+mod unknown_constructs;
+mod word_pieces;
+mod word_text;
 
 use tree_sitter::Parser;
 
@@ -42,7 +42,7 @@ pub(crate) enum ListOperator {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CommandStep {
     /// One program with its words.
-    Simple(Simple),
+    Simple(ProgramCall),
     /// Commands, each with its output piped into the next.
     Pipeline(Vec<CommandStep>),
     /// Commands joined by `&&` and `||`.
@@ -87,7 +87,7 @@ pub(crate) enum CommandStep {
 
 /// One program with its words.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Simple {
+pub(crate) struct ProgramCall {
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) words: Vec<ShellWord>,
     pub(crate) redirects: Vec<Redirect>,
@@ -151,7 +151,7 @@ pub(crate) fn parse(text: &str) -> Script {
             .push("the end of a very long command".to_owned());
         return script;
     }
-    let unbraced = text::unbraced(text);
+    let unbraced = word_text::unbraced(text);
     let is_unbraced = unbraced.is_some();
     let text = unbraced.as_deref().unwrap_or(text);
     let mut parser = Parser::new();

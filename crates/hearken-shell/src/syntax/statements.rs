@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Assignment, CommandStep, ListOperator, Script, Simple};
+use super::{Assignment, CommandStep, ListOperator, ProgramCall, Script};
 use crate::word::{ShellWord, WordPiece};
 
 /// How deeply commands may be nested.
@@ -122,10 +122,10 @@ impl TreeReader<'_> {
             "comment" => return None,
             "command" => CommandStep::Simple(self.simple(node, depth)),
             "unset_command" => CommandStep::Simple(self.keyword(node, depth)),
-            "variable_assignment" | "variable_assignments" => CommandStep::Simple(Simple {
+            "variable_assignment" | "variable_assignments" => CommandStep::Simple(ProgramCall {
                 assignments: self.assignments(node, depth),
                 text: self.source(node).to_owned(),
-                ..Simple::default()
+                ..ProgramCall::default()
             }),
             "declaration_command" => self.declare(node, depth),
             "pipeline" => CommandStep::Pipeline(self.statements(node, depth)),
@@ -222,10 +222,10 @@ impl TreeReader<'_> {
         }
     }
 
-    pub(super) fn simple(&mut self, node: Node<'_>, depth: usize) -> Simple {
-        let mut simple = Simple {
+    pub(super) fn simple(&mut self, node: Node<'_>, depth: usize) -> ProgramCall {
+        let mut simple = ProgramCall {
             text: self.source(node).to_owned(),
-            ..Simple::default()
+            ..ProgramCall::default()
         };
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
@@ -255,10 +255,10 @@ impl TreeReader<'_> {
     }
 
     /// Reads a statement whose first word is a keyword of the grammar.
-    pub(super) fn keyword(&mut self, node: Node<'_>, depth: usize) -> Simple {
-        let mut simple = Simple {
+    pub(super) fn keyword(&mut self, node: Node<'_>, depth: usize) -> ProgramCall {
+        let mut simple = ProgramCall {
             text: self.source(node).to_owned(),
-            ..Simple::default()
+            ..ProgramCall::default()
         };
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {

@@ -1,6 +1,6 @@
 //! The model and version behind an agent, in words.
 //!
-//! Responsibilities: that data, which many sessions share. Not here: the words (`facts`), how long they are kept
+//! Responsibilities: that data, which many sessions share. Not here: the words (`event_facts`), how long they are kept
 //! (`interned`).
 
 use crate::announce::words::segment::Segment;

@@ -4,7 +4,7 @@
 //! key does (`keys`), when it counts (`app`).
 
 use crate::config::Verbosity;
-use crate::protocol::{AwaitingConfirmation, Decision, ResponseKind, RiskLevel, Undoing};
+use crate::protocol::{AwaitingConfirmation, Decision, ResponseKind, RiskLevel, UndoStatement};
 use crate::session::{Question, QuestionBody, TokenUse};
 
 use super::answerable::{takes_two_steps, unanswerable, ways};
@@ -110,7 +110,7 @@ impl Announcer {
         for (name, arg) in args {
             match (*name, &*arg) {
                 ("risk", Arg::Sounding { text, .. }) => *arg = Arg::own(text.clone()),
-                ("reversibility", Arg::Own(text)) if asked.undoing() == Undoing::Unknown => {
+                ("reversibility", Arg::Own(text)) if asked.undoing() == UndoStatement::Unknown => {
                     let unstated = self.phrases.text("question.reversibility.unstated", &[]);
                     let known = self.phrases.text("question.reversibility.unknown", &[]);
                     let more = text.strip_prefix(&known).unwrap_or(text).trim();

@@ -1,13 +1,13 @@
 //! How a question can be answered, and what answering it takes.
 //!
 //! Responsibilities: whether it can be answered, in one step or two, and the label of each response.
-//! Not here: the words for any of this (`answer_keys`, `doubt`, `question`).
+//! Not here: the words for any of this (`answer_keys`, `doubt`, `question_wording`).
 
 use crate::announce::text::speakable;
 use std::collections::BTreeMap;
 
 use crate::protocol::{AgentId, AwaitingClarification};
-use crate::session::{LinkId, Question, QuestionBody, QuestionId, Standing};
+use crate::session::{AnswerReach, LinkId, Question, QuestionBody, QuestionId};
 
 /// A way to answer that is explained in full once per run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,12 +42,12 @@ impl Explained {
 /// Returns the key of the reason why a question can't be answered; `None` if it can.
 pub(super) fn unanswerable(question: &Question) -> Option<&'static str> {
     match (question.standing, question.body.token()) {
-        (Standing::NotAnswerable, _) => Some("question.one_way"),
-        (Standing::Live | Standing::Resumed | Standing::LinkLost, None) => {
+        (AnswerReach::NotAnswerable, _) => Some("question.one_way"),
+        (AnswerReach::Live | AnswerReach::Resumed | AnswerReach::LinkLost, None) => {
             Some("question.no_token")
         }
-        (Standing::LinkLost, Some(_)) => Some("question.lost"),
-        (Standing::Live | Standing::Resumed, Some(_)) => None,
+        (AnswerReach::LinkLost, Some(_)) => Some("question.lost"),
+        (AnswerReach::Live | AnswerReach::Resumed, Some(_)) => None,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use hearken_shell::{Act, Finding, Rank};
+use hearken_shell::{Act, CommandFinding, Rank};
 
 use super::Announcer;
 use crate::announce::findings::{QuestionFindings, deed_of, found, unsaid};
@@ -109,7 +109,7 @@ impl Announcer {
                     ("text", Arg::Inline(part.text.clone())),
                 ];
                 words.extend(self.phrases.say("found.part", Verbosity::Normal, &args));
-                let told: Vec<&Finding> = part.findings.iter().collect();
+                let told: Vec<&CommandFinding> = part.findings.iter().collect();
                 words.extend(self.told_findings(&told, true).into_iter().flatten());
                 match (part.unknown.is_empty(), part.findings.is_empty()) {
                     (true, true) => words.push(self.own_words("found.nothing")),
@@ -144,7 +144,7 @@ impl Announcer {
         Segment::own(self.phrases.text(key, &[]))
     }
 
-    fn told_findings(&self, findings: &[&Finding], in_full: bool) -> Vec<Vec<Segment>> {
+    fn told_findings(&self, findings: &[&CommandFinding], in_full: bool) -> Vec<Vec<Segment>> {
         let mut words = Vec::new();
         let mut named: Vec<&str> = Vec::new();
         for finding in findings {
@@ -257,8 +257,8 @@ impl Announcer {
 }
 
 /// Returns the findings that are told; `all` includes what is told only in full, or if one step is wanted.
-fn told_of(found: &QuestionFindings, all: bool) -> Vec<&Finding> {
-    let is_told = |finding: &&Finding| match finding.act.rank() {
+fn told_of(found: &QuestionFindings, all: bool) -> Vec<&CommandFinding> {
+    let is_told = |finding: &&CommandFinding| match finding.act.rank() {
         Rank::Destroys | Rank::System | Rank::Leaves | Rank::Outside | Rank::Hidden => true,
         Rank::Project | Rank::Unknown => all,
     };

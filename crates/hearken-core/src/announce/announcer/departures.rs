@@ -2,9 +2,9 @@
 
 use crate::config::Verbosity;
 use crate::protocol::Severity;
-use crate::session::{Anomaly, AnomalyKind, Change, Danger, Detail, Sessions};
+use crate::session::{Anomaly, AnomalyDetail, AnomalyKind, Change, Danger, Sessions};
 
-use super::wording::tool;
+use super::change_wording::tool;
 use super::{Announcer, Draft, Manner};
 use crate::announce::announcement::{About, Aloud, Class, Kind};
 use crate::announce::words::departure::{args_of, key_of};
@@ -15,9 +15,9 @@ impl Announcer {
     /// Returns an anomaly's detail: a name or number from the wire, or a finding of hearken's own.
     fn anomaly_detail(&self, anomaly: &Anomaly) -> String {
         match &anomaly.detail {
-            Detail::Finding(finding) => self.phrases.finding_in_full(finding),
-            Detail::Name(name) if name.is_empty() => String::new(),
-            Detail::Name(name) => self.phrases.name_of(name).into_owned(),
+            AnomalyDetail::Finding(finding) => self.phrases.finding_in_full(finding),
+            AnomalyDetail::Name(name) if name.is_empty() => String::new(),
+            AnomalyDetail::Name(name) => self.phrases.name_of(name).into_owned(),
         }
     }
 

@@ -2,11 +2,11 @@
 //! hidden in it, what may have become of an answer.
 //!
 //! Responsibilities: those sentences. Not here: whether a question takes two steps (`answerable`), how the
-//! question itself is worded (`question`), asking for the second step (`app`).
+//! question itself is worded (`question_wording`), asking for the second step (`app`).
 
 use crate::config::Verbosity;
 use crate::protocol::RiskLevel;
-use crate::session::{Change, Question, QuestionBody, Sessions, Standing, TokenUse};
+use crate::session::{AnswerReach, Change, Question, QuestionBody, Sessions, TokenUse};
 
 use super::answerable::hides_something;
 use super::{Announcer, Draft};
@@ -99,10 +99,10 @@ impl Announcer {
             doubts.push(text("question.unnamed"));
         }
         match question.standing {
-            Standing::LinkLost | Standing::Resumed => {
+            AnswerReach::LinkLost | AnswerReach::Resumed => {
                 doubts.push(text("question.perhaps_answered"))
             }
-            Standing::Live | Standing::NotAnswerable => {}
+            AnswerReach::Live | AnswerReach::NotAnswerable => {}
         }
         match question.token_use {
             TokenUse::Own => {}

@@ -1,7 +1,7 @@
 //! What is to be announced, before it has a number and a speaker.
 //!
 //! Responsibilities: that data, and how the person answers on the face for which it is worded. Not here: the
-//! words (`wording`), what becomes of a draft (`publish`).
+//! words (`change_wording`), what becomes of a draft (`publish`).
 
 use crate::announce::announcement::{
     About, Aloud, Class, Cue, Facts, Kind, Opening, Topic, Weight,

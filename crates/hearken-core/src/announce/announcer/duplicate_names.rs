@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use crate::announce::words::naming::Looks;
 use crate::protocol::AgentId;
-use crate::session::{Keyed, KeyedSlab, LinkId, Session, SessionKey, Sessions};
+use crate::session::{KeyedItem, KeyedSlab, LinkId, Session, SessionKey, Sessions};
 
 /// Everything but its number that could tell a session apart; the name and the first words in their visual form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ struct Counted {
     sessions: usize,
 }
 
-impl Keyed for Counted {
+impl KeyedItem for Counted {
     type Key = LookalikeClass;
 
     fn key(&self) -> &LookalikeClass {

@@ -1,7 +1,7 @@
 //! The words for a call that failed: how much of it and what first, instead of everything that it wrote.
 //!
 //! Responsibilities: what is said of a failed call's words and output, what remains to be read on demand, and the
-//! error's message beside a summary. Not here: finding what failed in an output (`failure`), reading it (`reading`).
+//! error's message beside a summary. Not here: finding what failed in an output (`failure`), reading it (`attached_material`).
 //!
 //! # Mental model
 //! "Failed, exit 3: npm test. Last line: …": how it ended comes first, then what, then why, in the same words for every
@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use crate::config::Verbosity;
 use crate::protocol::{
-    Attached, CallExit, CallFacts, CallOutput, NO_END, STOPPED, ToolCompleted, ToolStatus,
+    Attachments, CallExit, CallFacts, CallOutput, NO_END, STOPPED, ToolCompleted, ToolStatus,
 };
 use crate::session::Change;
 
-use super::wording::{agents, tool};
+use super::change_wording::{agents, tool};
 use super::{Announcer, Draft, Manner};
 use crate::announce::announcement::{Class, Facts, Kind, Topic, Weight};
 use crate::announce::text::failure::{Counted, Failure, is_exit_code, last_line};
@@ -267,9 +267,9 @@ impl Announcer {
             && let Some(output) = output_of(change, event)
             && is_report(&output)
         {
-            facts.attached = Some(Arc::new(Attached {
+            facts.attached = Some(Arc::new(Attachments {
                 output: Some(output),
-                ..Attached::clone(&change.attached)
+                ..Attachments::clone(&change.attached)
             }));
         }
     }

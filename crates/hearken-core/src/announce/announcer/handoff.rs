@@ -7,7 +7,7 @@ use crate::config::Verbosity;
 use crate::protocol::HandoffRequested;
 use crate::session::Change;
 
-use super::wording::{agents, name};
+use super::change_wording::{agents, name};
 use super::{Announcer, Draft};
 use crate::announce::announcement::{Class, Kind};
 use crate::announce::words::phrase::Arg;

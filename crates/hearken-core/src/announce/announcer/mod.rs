@@ -1,13 +1,14 @@
 //! From changes to announcements: what is worth announcing, in which class and words.
 //!
 //! Responsibilities: turning [`Change`]s into [`Announcement`]s, cutting streamed text into sentences, the history, repeated
-//! words, old news. Not here: the order of speech (`queue`), the words themselves (`phrase`, `wording`, `question`).
+//! words, old news. Not here: the order of speech (`queue`), the words themselves (`phrase`, `change_wording`, `question_wording`).
 
 mod agent_names;
 mod agent_version;
 mod answer_keys;
 mod answerable;
-mod away;
+mod attached_material;
+mod change_wording;
 mod changed_lines;
 mod command_findings;
 mod departures;
@@ -15,34 +16,33 @@ mod doubt;
 mod draft;
 mod duplicate_names;
 mod duration;
-mod facts;
+mod event_facts;
 mod failed_call;
-mod fate;
 mod handoff;
 mod interned;
 mod last_announced;
+mod look_back;
 mod muting;
-mod outputs;
-mod parts;
+mod open_outputs;
 mod publish;
-mod question;
+mod question_end;
 mod question_in_full;
-mod reading;
-mod recent;
+mod question_view;
+mod question_wording;
+mod read_parts;
+mod recent_words;
 mod redundancy;
 mod rule;
-mod sight;
 mod source_settings;
 mod translations;
 mod trust;
-mod turn;
-mod unasked;
+mod turn_text;
+mod unasked_changes;
 mod white_space;
-mod wording;
 
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
-pub use parts::{
+pub use read_parts::{
     ChangeInSight, ChangeItem, ChangePlace, Copied, LineInSight, QuestionInSight, Reads, TurnPart,
     TurnText, Whole, source_of,
 };
@@ -54,7 +54,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
-use crate::protocol::{AgentId, Attached, Now, OutputId, OutputStreaming, Urgency};
+use crate::protocol::{AgentId, Attachments, Now, OutputId, OutputStreaming, Urgency};
 use crate::session::{Change, Fate, LinkId, SessionKey, Sessions, What};
 use jiff::Timestamp;
 use smallvec::SmallVec;
@@ -79,9 +79,9 @@ use duplicate_names::Namesakes;
 use interned::SharedValues;
 use last_announced::Last;
 use muting::Muting;
-use outputs::{OutputState, Outputs};
-use recent::Recent;
-use unasked::AgentsThatAsked;
+use open_outputs::{OutputState, Outputs};
+use recent_words::Recent;
+use unasked_changes::AgentsThatAsked;
 
 /// The announcements that a change or a moment produces: hardly ever more than two.
 pub type NewAnnouncements = SmallVec<[Arc<Announcement>; 2]>;
@@ -505,7 +505,7 @@ impl Announcer {
             fallbacks: Vec::new(),
             direction,
             replayed,
-            attached: Attached::none(),
+            attached: Attachments::none(),
             correlation: None,
             what: What::SessionJoined,
         };

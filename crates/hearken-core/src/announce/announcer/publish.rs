@@ -1,6 +1,6 @@
 //! From a draft to an announcement: its number, its speaker's name, whether it is spoken.
 //!
-//! Responsibilities: load, quiet mode, muting, repeated words, old news. Not here: the words (`wording`), an
+//! Responsibilities: load, quiet mode, muting, repeated words, old news. Not here: the words (`change_wording`), an
 //! agent's display name (`agent_names`), the order of speech (`queue`).
 
 use std::borrow::Cow;

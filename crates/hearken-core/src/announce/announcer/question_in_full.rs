@@ -1,7 +1,7 @@
 //! A question in full, in parts that a person can remember.
 //!
 //! Responsibilities: where a long text is cut, and what each part of a question contains. Not here: what is asked
-//! right away (`question`), which part comes next (`app`).
+//! right away (`question_wording`), which part comes next (`app`).
 //!
 //! # Mental model
 //! A question consists of a series of texts: the action, the consequence, the reason, what else is known. In this order
@@ -16,7 +16,7 @@ use crate::protocol::Now;
 use crate::session::{Question, QuestionBody, Sessions};
 
 use super::answerable::label_of;
-use super::parts::Whole;
+use super::read_parts::Whole;
 use super::{Announcer, Manner};
 use crate::announce::text::normalise::clean_lines;
 use crate::announce::text::wrap::beginning;

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: how a session's start is worded, which states go unspoken, when the agent's own sentence
 //! is enough for a tool's result, and when a call was just agreed to. Not here: the phrases themselves
-//! (`wording`), whether an announcement is spoken at all (`publish`).
+//! (`change_wording`), whether an announcement is spoken at all (`publish`).
 //!
 //! # Mental model
 //! A careful person who reports what an agent does leaves out what the next sentence says anyway: that it
@@ -19,10 +19,10 @@ use crate::protocol::{
     ToolInvoked, Urgency,
 };
 use crate::session::{
-    AgentState, Change, Closing, Consent, Question, QuestionId, ReplyState, Sessions, ToolCall,
+    AgentState, Change, CloseReason, Consent, Question, QuestionId, ReplyState, Sessions, ToolCall,
 };
 
-use super::wording::agents;
+use super::change_wording::agents;
 use super::{Announcer, Draft};
 use crate::announce::announcement::{Aloud, Announcement, Class, Kind};
 use crate::announce::text::speakable::same_letters;
@@ -100,27 +100,27 @@ impl Announcer {
 
     /// Words the end of a question. That an answer was sent is said once, either with its receipt or instead of it;
     /// what the agent then does is announced separately.
-    pub(super) fn settled(&self, question: &Question, how: &Closing) -> (Vec<Segment>, Aloud) {
+    pub(super) fn settled(&self, question: &Question, how: &CloseReason) -> (Vec<Segment>, Aloud) {
         let whole = self.closed(question, how);
         let expected = match how {
             // If two answers went out, the announcement says which one counted.
-            Closing::StateLeft { .. } | Closing::ToolWentOn { .. } => {
+            CloseReason::StateLeft { .. } | CloseReason::ToolWentOn { .. } => {
                 let given = question.reply.given();
                 given.is_some_and(|given| given.earlier.is_none())
             }
-            Closing::SessionEnded
-            | Closing::AskedAgain
-            | Closing::Changed
-            | Closing::LinkGone
-            | Closing::DecidedBefore
-            | Closing::Unsubscribed
-            | Closing::Stopped
-            | Closing::TakenBack
-            | Closing::AnsweredBy { .. }
-            | Closing::Forgotten
-            | Closing::Unheard => false,
+            CloseReason::SessionEnded
+            | CloseReason::AskedAgain
+            | CloseReason::Changed
+            | CloseReason::LinkGone
+            | CloseReason::DecidedBefore
+            | CloseReason::Unsubscribed
+            | CloseReason::Stopped
+            | CloseReason::TakenBack
+            | CloseReason::AnsweredBy { .. }
+            | CloseReason::Forgotten
+            | CloseReason::Unheard => false,
         };
-        if *how == Closing::Changed {
+        if *how == CloseReason::Changed {
             // The question that replaces it says so.
             return (whole, Aloud::Kept);
         }

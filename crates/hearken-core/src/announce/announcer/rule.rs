@@ -5,7 +5,7 @@ use crate::protocol::Now;
 use crate::session::{Question, QuestionBody, Sessions};
 
 use super::Announcer;
-use super::question::told;
+use super::question_wording::told;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 

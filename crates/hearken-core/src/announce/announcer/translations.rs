@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::announce::words::phrase::Arg;
-use crate::protocol::{Decoded, Event, UNDETERMINED, Wanted, direction_of};
+use crate::protocol::{Decoded, Event, UNDETERMINED, WantedLanguages, direction_of};
 use crate::session::{LinkId, Question};
 
 use super::Announcer;
@@ -15,7 +15,7 @@ impl Announcer {
     /// Puts a question into the person's language, as far as its producer sent it in that language (11.5.1).
     pub fn put_into_language(&self, link: LinkId, decoded: &mut Decoded) {
         let hints = &mut decoded.envelope.localization;
-        let wanted = Wanted {
+        let wanted = WantedLanguages {
             languages: self.languages_of(link),
             fallbacks: &hints.fallback_chain,
         };

@@ -14,6 +14,6 @@ pub(super) mod naming;
 pub(super) mod phrase;
 pub(super) mod reason;
 pub(super) mod segment;
-mod settings;
+mod settings_words;
 pub(super) mod spoken_language;
 mod template;

@@ -1,9 +1,9 @@
 //! What the person is in the middle of, each activity with its own state.
 //!
 //! Responsibilities: the only place that holds this; [`Doing::mode`] is the view that keys have of it. Not here: what a
-//! key then does (the parts). `second_step` and `choices` hold the state of two of the activities.
+//! key then does (the parts). `second_step` and `choice_progress` hold the state of two of the activities.
 
-pub(super) mod choices;
+pub(super) mod choice_progress;
 pub(super) mod second_step;
 
 use crate::keys::Mode;
@@ -12,7 +12,7 @@ use crate::session::QuestionId;
 
 use super::conversations::Conversation;
 
-use choices::Choices;
+use choice_progress::Choices;
 use second_step::SecondStep;
 
 /// The person's current activity.

@@ -3,7 +3,7 @@
 use crate::announce::{Arg, Lane, UtteranceFate};
 
 use super::AppCx;
-use crate::session::Dropped;
+use crate::session::DroppedCounts;
 
 impl AppCx {
     /// Returns what happened to everything that was queued to be spoken, in words: in total, and for urgent speech. Empty as long as no voice has spoken.
@@ -64,7 +64,7 @@ impl AppCx {
                 Arg::own(count)
             }
         };
-        let Dropped {
+        let DroppedCounts {
             sessions,
             running_sessions,
             duplicates,
@@ -73,7 +73,7 @@ impl AppCx {
             questions,
             unasked,
         } = dropped;
-        (dropped != Dropped::default()).then(|| {
+        (dropped != DroppedCounts::default()).then(|| {
             let args = [
                 ("sessions", count(sessions)),
                 ("running", count(running_sessions)),

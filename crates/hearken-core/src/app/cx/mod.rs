@@ -24,11 +24,11 @@ use crate::protocol::Now;
 use crate::session::{Question, QuestionBody, QuestionId, SessionKey, Sessions};
 
 use super::activity::Doing;
-use super::answers::KeyResponses;
 use super::effect::{Effect, LinkOrder};
 use super::face::Face;
 use super::fault_words::fault_told;
 use super::holding::Holding;
+use super::key_replies::KeyResponses;
 use super::signals::Signals;
 
 /// What every part may use while it handles a fact.

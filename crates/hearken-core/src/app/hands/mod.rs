@@ -1,11 +1,11 @@
 //! Input from the person's hands: keys, switches and pastes.
 //!
-//! The folder: this struct and `scan` hold the key assignments and when the hands were last active; `pressing` and
+//! The folder: this struct and `scan_state` hold the key assignments and when the hands were last active; `pressing` and
 //! `scanning` turn input into commands, which `App` carries out. Not here: the tables of keys (`keys`), what a key does to
 //! a line (`typing`).
 
 mod pressing;
-pub(super) mod scan;
+pub(super) mod scan_state;
 pub(super) mod scanning;
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::announce::AnnouncementId;
 use crate::keys::{Command, Filter, Keymap, Mode, Pass, Press};
 use crate::session::QuestionId;
 
-use scan::Scanning;
+use scan_state::Scanning;
 
 /// The key assignments, and when the hands were last active.
 #[derive(Debug)]

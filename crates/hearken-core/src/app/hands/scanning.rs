@@ -21,7 +21,7 @@ use crate::protocol::{Decision, ResponseKind};
 use crate::session::{Question, QuestionBody, QuestionId};
 
 use super::Hands;
-use super::scan::Focus;
+use super::scan_state::Focus;
 use crate::app::{AppCx, AppFact, AppFacts, By};
 
 /// The characters that can be typed, in groups: the group is selected first, then the character.

@@ -1,9 +1,9 @@
 //! Recordings that begin with an object over many lines: what an agent saved of a conversation, or something else.
 //!
 //! Responsibilities: the first lines, until they show what it is. Not here: what it looks like (`dialect`), holding and
-//! announcing it (`foreign`).
+//! announcing it (`foreign_sources`).
 
-use crate::dialect::{Foreign, NoEvent};
+use crate::dialect::{ForeignFormat, NoEvent};
 
 /// What the first lines of a recording are.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) enum Beginning {
         alone: Vec<NoEvent>,
     },
     /// They are what an agent saved, and so is the rest.
-    Known(Foreign),
+    Known(ForeignFormat),
     /// Each line is judged by itself.
     Over,
 }

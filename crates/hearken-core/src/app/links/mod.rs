@@ -4,42 +4,42 @@
 //! dialect. Not here: how to speak with the other side (`dialect`), how bytes travel (`transport`), which answer is
 //! sent when (`sending`).
 //!
-//! The folder: `view` (one source and its turns) with `stream` (its life cycle as a table), `start` (the wait for its
-//! start), `speaks` (what it was heard to speak), `beginning` (the first lines of a recording) and `unread` (a frame that
-//! is read in steps) and `remarks` (what a program wrote) hold the state; `news` (what happens, announced), `ending`
-//! (loss, failure, end, leaving), `wishes` (what a dialect wishes, done), `waiting` (a start that takes long), `reading`
-//! (messages with many events), `foreign` (what is not AAEP), `programs` (remarks, and agents cut short), `words`
+//! The folder: `source_view` (one source and its turns) with `stream` (its life cycle as a table), `start` (the wait for its
+//! start), `heard_protocol` (what it was heard to speak), `beginning` (the first lines of a recording) and `unread_texts` (a frame that
+//! is read in steps) and `remarks` (what a program wrote) hold the state; `news` (what happens, announced), `lost_sources`
+//! (loss, failure, end, leaving), `wishes` (what a dialect wishes, done), `waiting` (a start that takes long), `text_reading`
+//! (messages with many events), `foreign_sources` (what is not AAEP), `programs` (remarks, and agents cut short), `link_words`
 //! (phrases in words) act on it.
 
 mod beginning;
-mod ending;
-mod foreign;
+mod foreign_sources;
+mod heard_protocol;
+mod link_words;
+mod lost_sources;
 mod news;
 mod programs;
-mod reading;
 mod remarks;
-mod speaks;
+mod source_view;
 mod start;
 mod stream;
-mod unread;
-mod view;
+mod text_reading;
+mod unread_texts;
 mod waiting;
 mod wishes;
-mod words;
 
 use std::time::Duration;
 
 use crate::announce::{Announcer, SpeechQueue};
 use crate::config::{AskMode, Config};
-use crate::dialect::{self, Cx, Out, Start, Terms, Wish, Words};
+use crate::dialect::{self, Cx, Out, SharedWording, Start, Terms, Wish};
 use crate::link::{self, Address, LinkId};
 use crate::protocol::{AgentId, KeyRing, Now, Reply};
 
 use super::{EveryLanguage, SourceSetup};
+pub use source_view::LinkView;
 pub use stream::{LinkPhase, Stream, StreamEvent};
-pub use view::LinkView;
 
-use unread::Unread;
+use unread_texts::Unread;
 
 /// The sources, in the order of the command line.
 #[derive(Debug)]
@@ -191,7 +191,7 @@ pub(crate) fn starts(
     terms: impl Fn(LinkId) -> Terms,
 ) -> Vec<Start> {
     let mut seed = seed;
-    let words = Words::new(EveryLanguage::best_for(&config.announce.languages));
+    let words = SharedWording::new(EveryLanguage::best_for(&config.announce.languages));
     let start = |(at, source): (usize, &SourceSetup)| {
         let start = Start {
             carrier: source.carrier,

@@ -1,7 +1,7 @@
 //! News of sources: up, down, what arrived, what was left out.
 //!
 //! Responsibilities: the order of a link's news, its dialect's wishes and the announcements of both; announcing each
-//! turn once. Not here: what the turns are (`view`), the wishes (`wishes`).
+//! turn once. Not here: what the turns are (`source_view`), the wishes (`wishes`).
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::announce::{Arg, Class, Kind, Segment};
 use crate::dialect::{Connection, Cx, Out, Wish};
 use crate::link::{Fault, Frame, IncomingRequest, LinkEvent, LinkId};
 use crate::protocol::{AgentId, Answer, Now, Unobserved};
-use crate::session::{AnomalyKind, Change, QuestionId, Standing, What};
+use crate::session::{AnomalyKind, AnswerReach, Change, QuestionId, What};
 
 use super::start::StartWait;
 use super::{LinkView, Links};
@@ -439,7 +439,7 @@ fn has_left(event: &LinkEvent, out: &[Out]) -> AppFacts {
     }
 }
 
-fn resumed(id: LinkId, standing: Standing, cx: &mut AppCx) -> AppFacts {
+fn resumed(id: LinkId, standing: AnswerReach, cx: &mut AppCx) -> AppFacts {
     // A server that waits for the answer sends nothing more by itself: without this, the person could not give it. A
     // server that knows its own subscription is the one that asked. One that resumes after the id of an event would
     // have had to report its state if it could not (B.1.5), but may simply not know better.

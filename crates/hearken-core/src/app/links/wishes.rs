@@ -1,12 +1,12 @@
 //! The wishes of a link's dialect, carried out in order.
 //!
 //! Responsibilities: turning each wish into an effect, a change of sessions or an announcement. Not here: which wishes
-//! exist (`dialect`), events (`reading`).
+//! exist (`dialect`), events (`text_reading`).
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::{self, Missed, Out, Over, QuestionsStanding, Recalled};
+use crate::dialect::{self, AgentPast, CatchUpPhase, Out, QuestionEnd, QuestionsStanding};
 use crate::link::{LinkId, Way};
-use crate::session::{self, Closing, Session};
+use crate::session::{self, CloseReason, Session};
 
 use super::Links;
 use crate::app::{
@@ -70,7 +70,7 @@ impl Links {
             }
             Out::Standing(standing) => return self.stand(id, standing, cx),
             Out::Decided { token, to } => {
-                let how = Closing::StateLeft { to };
+                let how = CloseReason::StateLeft { to };
                 let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
@@ -79,7 +79,7 @@ impl Links {
                 person,
                 answer,
             } => {
-                let how = Closing::answered_by(person.as_deref(), &answer);
+                let how = CloseReason::answered_by(person.as_deref(), &answer);
                 let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
@@ -90,21 +90,21 @@ impl Links {
             }
             Out::Over { token, how } => {
                 let how = match how {
-                    Over::Stopped => Closing::Stopped,
-                    Over::TakenBack => Closing::TakenBack,
-                    Over::Default => Closing::Unsubscribed,
-                    Over::Forgotten => Closing::Forgotten,
+                    QuestionEnd::Stopped => CloseReason::Stopped,
+                    QuestionEnd::TakenBack => CloseReason::TakenBack,
+                    QuestionEnd::Default => CloseReason::Unsubscribed,
+                    QuestionEnd::Forgotten => CloseReason::Forgotten,
                 };
                 let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
-            Out::Missed(Missed::Begins) => {
+            Out::Missed(CatchUpPhase::Begins) => {
                 let from = cx.announcer.next_id();
                 if let Some(known) = cx.catching_up.get_mut(&id) {
                     *known = from;
                 }
             }
-            Out::Missed(Missed::IsOver) => return self.caught_up(id, cx),
+            Out::Missed(CatchUpPhase::IsOver) => return self.caught_up(id, cx),
             Out::Proven(agent) => cx.announcer.trust_mut().prove(id, agent),
             Out::Tell(phrase) => {
                 let args = self.told_args(id, &phrase, cx);
@@ -128,7 +128,7 @@ impl Links {
     }
 
     /// Keeps what an agent wrote before the person followed it, and says how much that is.
-    fn keep_recalled(&self, id: LinkId, recalled: Recalled, cx: &mut AppCx) {
+    fn keep_recalled(&self, id: LinkId, recalled: AgentPast, cx: &mut AppCx) {
         let of_agent =
             |session: &&Session| session.key.link == id && session.key.agent == recalled.agent;
         let Some(session) = cx
@@ -195,10 +195,10 @@ impl Links {
     /// Handles what is reported about the open questions of a link.
     fn stand(&mut self, id: LinkId, standing: QuestionsStanding, cx: &mut AppCx) -> AppFacts {
         let back = match standing {
-            QuestionsStanding::Back => session::Standing::Live,
-            QuestionsStanding::PerhapsBack => session::Standing::Resumed,
+            QuestionsStanding::Back => session::AnswerReach::Live,
+            QuestionsStanding::PerhapsBack => session::AnswerReach::Resumed,
             QuestionsStanding::Decided => {
-                let changes = cx.sessions.over(id, &Closing::Unsubscribed, cx.now);
+                let changes = cx.sessions.over(id, &CloseReason::Unsubscribed, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
         };

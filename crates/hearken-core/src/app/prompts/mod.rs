@@ -21,7 +21,7 @@ use crate::session::SessionKey;
 use super::conversations::Conversations;
 
 use earlier::EarlierPrompts;
-use stopping::Stopping;
+use stopping::StopSteps;
 use stuck::Stuck;
 
 /// The conversations, and what the person asked of them.
@@ -29,7 +29,7 @@ use stuck::Stuck;
 pub(super) struct Prompts {
     conversations: Conversations,
     earlier: EarlierPrompts,
-    stopping: Stopping,
+    stopping: StopSteps,
     stuck: Stuck,
 }
 

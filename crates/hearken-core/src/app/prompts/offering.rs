@@ -5,7 +5,7 @@
 //! (`hands`).
 
 use crate::announce::Arg;
-use crate::dialect::{Offered, Wish};
+use crate::dialect::{OfferedCommand, Wish};
 use crate::link::LinkId;
 
 use super::Prompts;
@@ -25,7 +25,8 @@ impl Prompts {
         };
         let all = commands_of(link, links);
         let text = text.unwrap_or_default().trim_start_matches('/');
-        let found: Vec<&Offered> = all.iter().filter(|it| it.name.starts_with(text)).collect();
+        let found: Vec<&OfferedCommand> =
+            all.iter().filter(|it| it.name.starts_with(text)).collect();
         if all.is_empty() {
             cx.respond("commands.none", &[]);
         } else if found.is_empty() {
@@ -74,7 +75,8 @@ impl Prompts {
             return;
         };
         let all = commands_of(link, links);
-        let found: Vec<&Offered> = all.iter().filter(|it| it.name.starts_with(begun)).collect();
+        let found: Vec<&OfferedCommand> =
+            all.iter().filter(|it| it.name.starts_with(begun)).collect();
         match found.as_slice() {
             [] if all.is_empty() => cx.respond("commands.none", &[]),
             [] => {
@@ -136,7 +138,7 @@ fn named(names: &[String]) -> Arg {
 }
 
 /// Returns their common beginning.
-fn common(several: &[&Offered]) -> String {
+fn common(several: &[&OfferedCommand]) -> String {
     let Some((first, others)) = several.split_first() else {
         return String::new();
     };
@@ -149,12 +151,12 @@ fn common(several: &[&Offered]) -> String {
     first.name.get(..end).unwrap_or_default().to_owned()
 }
 
-fn commands_of(link: LinkId, links: &Links) -> Vec<Offered> {
+fn commands_of(link: LinkId, links: &Links) -> Vec<OfferedCommand> {
     let view = links.get(link);
     view.map(|view| view.offers().to_vec()).unwrap_or_default()
 }
 
-fn command_words(command: &Offered, cx: &AppCx) -> String {
+fn command_words(command: &OfferedCommand, cx: &AppCx) -> String {
     let args = [
         ("name", Arg::Name(command.name.clone())),
         ("says", unclosed(&command.says)),
@@ -176,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_several_commands_begin_with_is_found_by_whole_characters() {
-        let offered = |name: &str| Offered {
+        let offered = |name: &str| OfferedCommand {
             name: name.to_owned(),
             says: String::new(),
             takes: String::new(),
@@ -188,8 +190,8 @@ mod tests {
             (vec!["größe", "größer"], "größe"),
             (vec![], ""),
         ] {
-            let all: Vec<Offered> = names.into_iter().map(offered).collect();
-            let all: Vec<&Offered> = all.iter().collect();
+            let all: Vec<OfferedCommand> = names.into_iter().map(offered).collect();
+            let all: Vec<&OfferedCommand> = all.iter().collect();
             assert_eq!(common(&all), wanted);
         }
     }

@@ -14,9 +14,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The first step of a stop.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Stopping(Option<(Conversation, Duration)>);
+pub(super) struct StopSteps(Option<(Conversation, Duration)>);
 
-impl Stopping {
+impl StopSteps {
     /// Registers a step made by a key; returns whether it is the second one.
     pub(super) fn key(&mut self, whose: &Conversation, at: Duration) -> bool {
         self.step(whose, at, APART)
@@ -58,7 +58,7 @@ mod tests {
             agent: agent.map(AgentId::from),
         };
         let (link, other) = (&of(0, None), &of(1, None));
-        let mut stopping = Stopping::default();
+        let mut stopping = StopSteps::default();
         assert!(!stopping.key(link, ms(1000)));
         assert!(!stopping.key(link, ms(1100)), "a bounce");
         assert!(stopping.key(link, ms(1400)));

@@ -11,10 +11,10 @@
 
 use crate::announce::Arg;
 use crate::protocol::RiskLevel;
-use crate::session::{Ended, LinkId, Question, QuestionBody, QuestionId, Standing};
+use crate::session::{AnswerReach, Ended, LinkId, Question, QuestionBody, QuestionId};
 
 use super::Questions;
-use super::shown::ALARMS;
+use super::shown_question::ALARMS;
 use crate::app::{AppCx, Effect, Notice, Noticed};
 
 impl Questions {
@@ -25,7 +25,7 @@ impl Questions {
         };
         if question.is_answerable() {
             self.call(&question, cx);
-        } else if question.standing == Standing::LinkLost && cx.config.screen.bell {
+        } else if question.standing == AnswerReach::LinkLost && cx.config.screen.bell {
             // It came over a connection that is gone again: it can't be answered now, and its time runs.
             cx.effects.push(Effect::Bell);
         }

@@ -22,7 +22,7 @@ use crate::keys::Press;
 use crate::session::Question;
 
 use super::Questions;
-use super::known::Hearing;
+use super::question_exposure::Hearing;
 use crate::app::setup::LineSource;
 
 /// A screen that does not show a question by then takes nothing: any other is done with many frames.

@@ -2,7 +2,7 @@
 //!
 //! # Mental model
 //! One question is shown at a time. It is armed when a key can only be meant for it: the hands have rested for a while
-//! since it became the shown one and was written (`sight`), and, with a voice, its action was spoken or the person
+//! since it became the shown one and was written (`seen_parts`), and, with a voice, its action was spoken or the person
 //! chose not to hear it. When another question is shown, this starts again.
 
 use std::time::Duration;

@@ -15,7 +15,7 @@ use crate::session::{Question, QuestionBody, QuestionId};
 
 use super::Questions;
 use super::gate::Meant;
-use crate::app::activity::choices::{Choices, Taken};
+use crate::app::activity::choice_progress::{Choices, Taken};
 use crate::app::{AppCx, AppFacts, By, Doing};
 
 /// The separator between several picked values: the protocol carries a single text (6.6.1).

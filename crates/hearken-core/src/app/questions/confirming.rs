@@ -2,7 +2,7 @@
 
 use crate::announce::{Aloud, Arg, Class, Manner, Segment};
 use crate::protocol::{Answer, Decision};
-use crate::session::{Question, Standing};
+use crate::session::{AnswerReach, Question};
 
 use super::Questions;
 use super::answering::contrary;
@@ -62,7 +62,7 @@ impl Questions {
             cx.now,
             !is_plain || !accepts,
         ));
-        if question.standing == Standing::Resumed {
+        if question.standing == AnswerReach::Resumed {
             let args = [("n", Arg::own(question.id.0))];
             cx.tell_about(Class::Response, question, "reply.perhaps", &args);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::announce::{Arg, Class};
-use crate::session::{Question, QuestionId, Standing};
+use crate::session::{AnswerReach, Question, QuestionId};
 
 use super::Questions;
 use super::arming::NotYet;
@@ -218,8 +218,8 @@ fn explain(question: &Question, cx: &mut AppCx) {
                 &[n, ("answer", Arg::Own(answer))],
             );
         }
-        (_, Standing::LinkLost) => cx.tell_about(Class::Response, question, "reply.lost", &[n]),
-        (_, Standing::NotAnswerable | Standing::Live | Standing::Resumed) => {
+        (_, AnswerReach::LinkLost) => cx.tell_about(Class::Response, question, "reply.lost", &[n]),
+        (_, AnswerReach::NotAnswerable | AnswerReach::Live | AnswerReach::Resumed) => {
             let keys = cx.announcer.keys(question);
             cx.tell_about(
                 Class::Response,

@@ -1,8 +1,8 @@
 //! The questions of agents as the person meets them: which one is shown, how much of it has reached them, when it may
 //! be answered, and what happens to the answer.
 //!
-//! The folder: `shown`, `known`, `arming` (what is before the person, and whether that is enough), `rules`, `under_way`
-//! and `calls` hold the state; `asking`, `sight`, `gate`, `answering`, `clarifying`, `choosing`, `confirming`,
+//! The folder: `shown_question`, `question_exposure`, `arming` (what is before the person, and whether that is enough), `rule_decisions`, `under_way`
+//! and `attention` hold the state; `asking`, `seen_parts`, `gate`, `answering`, `clarifying`, `choosing`, `confirming`,
 //! `policy`, `scripted`, `sending` and `alarms` ask, handle answers and announce. Not here: the questions themselves and their tokens
 //! (`session`), their words (`announce`).
 
@@ -10,18 +10,18 @@ mod alarms;
 mod answering;
 mod arming;
 mod asking;
-mod calls;
+mod attention;
 mod choosing;
 mod clarifying;
 mod confirming;
 mod gate;
-mod known;
 mod policy;
-mod rules;
+mod question_exposure;
+mod rule_decisions;
 mod scripted;
+mod seen_parts;
 mod sending;
-pub(super) mod shown;
-mod sight;
+pub(super) mod shown_question;
 mod under_way;
 
 use std::cell::Cell;
@@ -30,10 +30,10 @@ use std::time::Duration;
 use crate::app::Noticed;
 use crate::session::{Question, QuestionId, Sessions};
 
-use calls::Calls;
-use known::ReceivedExtent;
-use rules::Rules;
-use shown::Shown;
+use attention::Calls;
+use question_exposure::ReceivedExtent;
+use rule_decisions::Rules;
+use shown_question::Shown;
 use under_way::UnderWay;
 
 /// How much may be stored about closed questions before all of it is checked.

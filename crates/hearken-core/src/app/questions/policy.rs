@@ -17,8 +17,8 @@
 
 use crate::announce::{About, Arg, Class, Kind, Trust, hides_something};
 use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
-use crate::protocol::{Answer, AwaitingConfirmation, Decision, RiskLevel, Undoing};
-use crate::session::{Question, QuestionBody, QuestionId, Sessions, Standing, TokenUse};
+use crate::protocol::{Answer, AwaitingConfirmation, Decision, RiskLevel, UndoStatement};
+use crate::session::{AnswerReach, Question, QuestionBody, QuestionId, Sessions, TokenUse};
 
 use super::Questions;
 use crate::app::{AppCx, AppFacts};
@@ -94,7 +94,7 @@ pub(super) fn is_fit(
             asked.takes(&Decision::Accept)
                 && question.reject_only().is_none()
                 && asked.risk_level == Some(RiskLevel::Low)
-                && asked.undoing() == Undoing::Reversible
+                && asked.undoing() == UndoStatement::Reversible
                 && question.tool_risk().is_none()
                 && (silence || asked.default_decision != Some(Decision::Accept))
                 && !hides_something(question)
@@ -120,7 +120,7 @@ impl Questions {
         }
         let question = cx.sessions.shared(id)?;
         // A question that may be decided already is for the person to judge.
-        let doubtful = question.standing == Standing::Resumed
+        let doubtful = question.standing == AnswerReach::Resumed
             || question.token_use != TokenUse::Own
             || question.reply.perhaps().is_some();
         if doubtful || !question.is_answerable() || self.rules.answered(id) {

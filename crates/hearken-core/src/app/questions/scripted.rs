@@ -18,7 +18,7 @@
 
 use crate::announce::{About, Arg, Class, Trust, hides_something};
 use crate::config::{AnswerKind, AnswerRule, AnswerWish, PolicyDecision, PolicyRisk, PolicyRule};
-use crate::protocol::{Answer, AwaitingConfirmation, Decision, Response, Undoing};
+use crate::protocol::{Answer, AwaitingConfirmation, Decision, Response, UndoStatement};
 use crate::session::{Question, QuestionBody, Sessions};
 
 use super::Questions;
@@ -51,7 +51,7 @@ fn may_accept(rule: &AnswerRule, question: &Question, asked: &AwaitingConfirmati
         return true;
     }
     let risk = named(question.tool_risk().or(asked.risk_level.as_ref()));
-    let final_too = question.is_irreversible() || asked.undoing() != Undoing::Reversible;
+    let final_too = question.is_irreversible() || asked.undoing() != UndoStatement::Reversible;
     rule.takes_risk()
         && asked.takes(&Decision::Accept)
         && (risk == PolicyRisk::Low || rule.risks.contains(&risk))

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::announce::{About, Arg, Class, takes_two_steps};
 use crate::link::{Fault, LinkId, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
-use crate::session::{Question, QuestionId, QuestionRun, ReplyState, Standing};
+use crate::session::{AnswerReach, Question, QuestionId, QuestionRun, ReplyState};
 
 use super::policy::Decider;
 use super::under_way::Outgoing;
@@ -40,7 +40,7 @@ impl Questions {
             }
         );
         // Taking the second step means having heard it there.
-        if question.standing == Standing::Resumed && !confirmed {
+        if question.standing == AnswerReach::Resumed && !confirmed {
             let args = std::slice::from_ref(&n);
             cx.tell_about(Class::Response, question, "reply.perhaps", args);
         }
@@ -93,7 +93,7 @@ impl Questions {
         let alone = number_among_several(question, cx).is_empty();
         let shown = self.shown().filter(|shown| shown.question == question.id);
         alone
-            && question.standing == Standing::Live
+            && question.standing == AnswerReach::Live
             && cx.announcer.is_in_mind(question.id, cx.now)
             && shown.is_some_and(|shown| shown.since + CHANGED <= cx.now.monotonic)
     }

@@ -1,7 +1,7 @@
 //! Announcing what the limits of the session room made hearken forget, each time the number has grown tenfold.
 
 use crate::announce::{Arg, Class, Kind};
-use crate::session::Dropped;
+use crate::session::DroppedCounts;
 
 use super::Run;
 use crate::app::AppCx;
@@ -16,7 +16,7 @@ struct Forgotten {
 impl Run {
     /// Returns those of the current counts that have grown tenfold since they were last announced, and records them as
     /// announced.
-    fn forget(&mut self, dropped: Dropped) -> Forgotten {
+    fn forget(&mut self, dropped: DroppedCounts) -> Forgotten {
         let due = |count: u64, told: &mut u64| {
             let due = count > 0 && count >= told.saturating_mul(10).max(1);
             due.then(|| {

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use crate::session::Dropped;
+use crate::session::DroppedCounts;
 
 use super::effect::Exit;
 use super::nearby::Nearby;
@@ -30,7 +30,7 @@ pub(super) struct Run {
     /// Whether a session ended in an error, or its source ended before it.
     went_wrong: bool,
     /// The counts of forgotten things when they were last announced.
-    forgotten: Dropped,
+    forgotten: DroppedCounts,
     /// What else was found on this machine while nobody was heard.
     nearby: Option<Nearby>,
 }
@@ -74,7 +74,7 @@ impl Run {
             news: Duration::ZERO,
             seen_session: false,
             went_wrong: false,
-            forgotten: Dropped::default(),
+            forgotten: DroppedCounts::default(),
             nearby: None,
         }
     }

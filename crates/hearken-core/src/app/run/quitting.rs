@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::announce::Arg;
 use crate::dialect::WhenLeft;
 use crate::protocol::Decision;
-use crate::session::{Question, QuestionBody, QuestionRun, Standing};
+use crate::session::{AnswerReach, Question, QuestionBody, QuestionRun};
 
 use super::Run;
 use crate::app::{AppCx, AppFact, AppFacts, Doing, Exit, Links};
@@ -22,7 +22,7 @@ impl Run {
             .iter()
             .map(|question| {
                 let n = ("n", Arg::own(question.id.0));
-                if question.standing != Standing::Live {
+                if question.standing != AnswerReach::Live {
                     return cx.phrases().text("reply.perhaps", &[n]);
                 }
                 if question.reply.run() == QuestionRun::TimedOut {
@@ -148,7 +148,7 @@ fn undecided<'a>(links: &Links, cx: &'a AppCx) -> Vec<&'a Question> {
     cx.sessions
         .open_questions()
         .filter(|question| {
-            question.answer().is_none() && question.standing != Standing::NotAnswerable
+            question.answer().is_none() && question.standing != AnswerReach::NotAnswerable
         })
         // Where no answer can go any more, no agent waits; the fate of these questions was announced.
         .filter(|question| {

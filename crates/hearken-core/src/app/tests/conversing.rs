@@ -1,6 +1,6 @@
 //! Several agents that take prompts: the list, going to one, and what is meant for it.
 
-mod beside;
+mod space_agents;
 
 use super::*;
 

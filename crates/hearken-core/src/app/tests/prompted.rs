@@ -1,7 +1,7 @@
 //! An agent that takes prompts from here, over its own protocol.
 
 mod short_help;
-mod unasked;
+mod unasked_edits;
 mod word_limits;
 
 use super::*;

@@ -6,7 +6,7 @@ use crate::dialect::fleet::{Census, DangerKind};
 fn dangers(effects: &[BridgeEffect]) -> Vec<DangerKind> {
     let dangers = effects.iter().filter_map(|effect| match effect {
         BridgeEffect::Report {
-            report: Report::Danger(danger),
+            report: BridgeReport::Danger(danger),
             ..
         } => Some(danger.kind),
         _ => None,
@@ -22,7 +22,7 @@ fn numbered(kind: &str, id: &str, more: Value) -> Value {
 
 #[test]
 fn a_call_that_was_rejected_and_runs_all_the_same_is_reported() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let asked = bench.asks(0, "rpl_1");
     bench.answers("anna", Decision::Reject, &asked);
     bench.settles(0, Ok(Receipt::Taken));
@@ -37,7 +37,7 @@ fn a_call_that_was_rejected_and_runs_all_the_same_is_reported() {
 
 #[test]
 fn an_irreversible_call_that_nobody_was_asked_about_is_reported_when_it_shows() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     bench.event(0, &event("session.started", json!({})));
     let call =
         json!({"tool": "drop", "tool_call_id": "c1", "irreversible": true, "risk_level": "high"});
@@ -49,7 +49,7 @@ fn an_irreversible_call_that_nobody_was_asked_about_is_reported_when_it_shows() 
 
 #[test]
 fn a_question_that_its_call_decided_is_reported_as_closed() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     bench.event(0, &event("session.started", json!({})));
     let call = json!({"tool": "rm -rf build", "tool_call_id": "c1"});
     bench.event(0, &numbered("tool.invoked", "evt_a", call));
@@ -64,7 +64,7 @@ fn a_question_that_its_call_decided_is_reported_as_closed() {
 
 #[test]
 fn the_census_counts_agents_by_what_they_do() {
-    let mut bench = Bench::new(vec![Connection::default(), Connection::default()]);
+    let mut bench = BridgeBench::new(vec![Connection::default(), Connection::default()]);
     bench.asks(0, "rpl_1");
     bench.event(1, &event("session.started", json!({})));
     let census = |working, waiting, silent| Census {

@@ -2,21 +2,21 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod dangers;
-mod random;
+mod random_orders;
 
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialect::fleet::{AnsweredBy, Closed, Content, Obstacle, Request, digest_of};
-use crate::dialect::{Connection, Cx, Dialect, Over, WhenLeft, Wish};
+use crate::dialect::fleet::{AnsweredBy, Closed, Obstacle, Request, RequestContent, digest_of};
+use crate::dialect::{Connection, Cx, Dialect, QuestionEnd, WhenLeft, Wish};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::{AgentId, Answer, Decision, Reply, ReplyToken};
 
 /// What a dialect was given.
 #[derive(Debug, Default)]
-struct Taken {
+struct DialectInput {
     replies: Vec<(u64, Reply)>,
     wishes: Vec<Wish>,
 }
@@ -24,7 +24,7 @@ struct Taken {
 /// A dialect that passes frames on as events, keeps what it is given and settles nothing by itself.
 #[derive(Debug)]
 struct Passing {
-    taken: Arc<Mutex<Taken>>,
+    taken: Arc<Mutex<DialectInput>>,
     connection: Connection,
 }
 
@@ -47,14 +47,14 @@ impl Dialect for Passing {
     }
 }
 
-struct Bench {
+struct BridgeBench {
     bridge: Bridge,
-    taken: Vec<Arc<Mutex<Taken>>>,
+    taken: Vec<Arc<Mutex<DialectInput>>>,
     now: Now,
     requests: u64,
 }
 
-impl Bench {
+impl BridgeBench {
     fn new(connections: Vec<Connection>) -> Self {
         let source = |at: usize| SourceSetup {
             name: format!("agent {at}"),
@@ -66,7 +66,7 @@ impl Bench {
         let mut bridge = Bridge::new("build-3".to_owned(), &config, &keys, 7, sources);
         let mut taken = Vec::new();
         for (link, connection) in bridge.links.iter_mut().zip(connections) {
-            let shared = Arc::new(Mutex::new(Taken::default()));
+            let shared = Arc::new(Mutex::new(DialectInput::default()));
             taken.push(Arc::clone(&shared));
             link.machine = Box::new(Passing {
                 taken: shared,
@@ -122,10 +122,10 @@ impl Bench {
         let reply = reply(who, decision, shown);
         let digest = digest_of(shown);
         let reply = serde_json::from_str(&reply.to_json("sub_1")).unwrap();
-        self.requests(Content::Reply { reply, digest })
+        self.requests(RequestContent::Reply { reply, digest })
     }
 
-    fn requests(&mut self, content: Content) -> Vec<BridgeEffect> {
+    fn requests(&mut self, content: RequestContent) -> Vec<BridgeEffect> {
         self.requests += 1;
         let number = self.requests;
         let id = format!("req_{number}");
@@ -201,7 +201,7 @@ fn outcomes(effects: &[BridgeEffect]) -> Vec<(u64, RequestOutcome)> {
 fn closed(effects: &[BridgeEffect]) -> Vec<Closed> {
     let closed = effects.iter().filter_map(|effect| match effect {
         BridgeEffect::Report {
-            report: Report::Closed { how, .. },
+            report: BridgeReport::Closed { how, .. },
             ..
         } => Some(how.clone()),
         _ => None,
@@ -230,7 +230,7 @@ fn by(who: &str, decision: Decision) -> AnsweredBy {
 
 #[test]
 fn an_event_goes_out_as_it_is_with_the_name_of_the_machine() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let asked = bench.asks(0, "rpl_1");
     let mut asked: Value = serde_json::from_str(&asked).unwrap();
     assert_eq!(asked["extensions"]["hearken"]["host"], "build-3");
@@ -244,15 +244,15 @@ fn an_event_goes_out_as_it_is_with_the_name_of_the_machine() {
 
 #[test]
 fn an_agent_can_not_claim_to_run_on_another_machine_but_a_bridge_can_name_its_own() {
-    let host_of = |bench: &mut Bench| {
+    let host_of = |bench: &mut BridgeBench| {
         let claims =
             json!({"summary_normal": "Go.", "extensions": {"hearken": {"host": "build-9"}}});
         let text = published(&bench.event(0, &event("session.started", claims)));
         let event: Value = serde_json::from_str(&text).unwrap();
         event["extensions"]["hearken"]["host"].clone()
     };
-    assert_eq!(host_of(&mut Bench::one()), "build-3");
-    let mut behind_another = Bench::new(vec![Connection {
+    assert_eq!(host_of(&mut BridgeBench::one()), "build-3");
+    let mut behind_another = BridgeBench::new(vec![Connection {
         host: Some("build-4".to_owned()),
         ..Connection::default()
     }]);
@@ -261,7 +261,7 @@ fn an_agent_can_not_claim_to_run_on_another_machine_but_a_bridge_can_name_its_ow
 
 #[test]
 fn an_answer_goes_to_the_dialect_once_and_everyone_is_told() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let asked = bench.asks(0, "rpl_1");
     let effects = bench.answers("anna", Decision::Accept, &asked);
     assert_eq!(outcomes(&effects), [], "its fate is still unknown");
@@ -290,7 +290,7 @@ fn an_answer_goes_to_the_dialect_once_and_everyone_is_told() {
 
 #[test]
 fn who_answered_is_reported_before_what_follows_from_it() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let asked = bench.asks(0, "rpl_1");
     bench.answers("anna", Decision::Accept, &asked);
     let state = |to: &str, id: &str| {
@@ -317,7 +317,7 @@ fn who_answered_is_reported_before_what_follows_from_it() {
     assert!(report < event.unwrap());
     assert_eq!(texts(&effects), 2);
     // Where the outcome does not come in time, the events wait no longer.
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let asked = bench.asks(0, "rpl_1");
     bench.answers("anna", Decision::Accept, &asked);
     assert_eq!(texts(&bench.event(0, &state("calling_tool", "evt_a"))), 0);
@@ -327,7 +327,7 @@ fn who_answered_is_reported_before_what_follows_from_it() {
 
 #[test]
 fn if_the_first_answer_never_left_the_next_one_is_sent() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let asked = bench.asks(0, "rpl_1");
     bench.answers("anna", Decision::Accept, &asked);
     bench.answers("ben", Decision::Reject, &asked);
@@ -348,7 +348,7 @@ fn if_the_first_answer_never_left_the_next_one_is_sent() {
 
 #[test]
 fn an_answer_that_perhaps_arrived_is_followed_by_no_other() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let asked = bench.asks(0, "rpl_1");
     bench.answers("anna", Decision::Accept, &asked);
     bench.answers("ben", Decision::Reject, &asked);
@@ -365,7 +365,7 @@ fn an_answer_that_perhaps_arrived_is_followed_by_no_other() {
 
 #[test]
 fn an_answer_to_what_was_shown_before_a_change_is_refused_and_asked_again() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let before = bench.asks(0, "rpl_1");
     let mut changed = question("rpl_1", "rm -rf /");
     changed["event_id"] = "evt_changed".into();
@@ -378,7 +378,7 @@ fn an_answer_to_what_was_shown_before_a_change_is_refused_and_asked_again() {
 
 #[test]
 fn an_answer_to_what_is_not_open_is_refused() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let asked = bench.asks(0, "rpl_1");
     let never = asked.replace("rpl_1", "rpl_9");
     let effects = bench.answers("anna", Decision::Accept, &never);
@@ -394,7 +394,7 @@ fn an_answer_to_what_is_not_open_is_refused() {
 
 #[test]
 fn a_lost_source_takes_no_answer() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let asked = bench.asks(0, "rpl_1");
     let lost = LinkEvent::Lost {
         fault: Fault::Closed,
@@ -415,7 +415,7 @@ fn a_lost_source_takes_no_answer() {
 
 #[test]
 fn a_plain_reply_is_an_answer_without_an_outcome() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let asked = bench.asks(0, "rpl_1");
     let effects = bench.update(BridgeInput::Reply(reply("local", Decision::Reject, &asked)));
     assert_eq!(effects, []);
@@ -427,7 +427,7 @@ fn a_plain_reply_is_an_answer_without_an_outcome() {
 
 #[test]
 fn two_sources_with_the_same_names_stay_apart() {
-    let mut bench = Bench::new(vec![Connection::default(), Connection::default()]);
+    let mut bench = BridgeBench::new(vec![Connection::default(), Connection::default()]);
     let first: Value = serde_json::from_str(&bench.asks(0, "rpl_1")).unwrap();
     let second = bench.asks(1, "rpl_1");
     let shown: Value = serde_json::from_str(&second).unwrap();
@@ -441,11 +441,11 @@ fn two_sources_with_the_same_names_stay_apart() {
 
 #[test]
 fn what_the_source_says_of_a_question_is_reported_once() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     bench.asks(0, "rpl_1");
     let over = || Out::Over {
         token: "rpl_1".to_owned(),
-        how: Over::TakenBack,
+        how: QuestionEnd::TakenBack,
     };
     assert_eq!(closed(&bench.outs(0, over())), [Closed::TakenBack]);
     assert_eq!(closed(&bench.outs(0, over())), []);
@@ -461,15 +461,15 @@ fn prompts_and_stops_go_where_they_can() {
         takes_prompts: true,
         ..Connection::default()
     };
-    let mut bench = Bench::new(vec![heard, prompted]);
-    let prompt = |agent: Option<&str>| Content::Prompt {
+    let mut bench = BridgeBench::new(vec![heard, prompted]);
+    let prompt = |agent: Option<&str>| RequestContent::Prompt {
         agent: agent.map(AgentId::from),
         text: "say hello".to_owned(),
     };
     let effects = bench.requests(prompt(None));
     let taken = RequestOutcome::Taken(Receipt::Written);
     assert_eq!(outcomes(&effects), [(1, taken.clone())]);
-    let wishes = |bench: &Bench, at: usize| bench.taken[at].lock().unwrap().wishes.len();
+    let wishes = |bench: &BridgeBench, at: usize| bench.taken[at].lock().unwrap().wishes.len();
     assert_eq!((wishes(&bench, 0), wishes(&bench, 1)), (0, 1));
     // An agent that was heard is known by its name.
     bench.asks(0, "rpl_1");
@@ -479,7 +479,7 @@ fn prompts_and_stops_go_where_they_can() {
     let effects = bench.requests(prompt(Some("stranger")));
     let which = RequestOutcome::NotTaken(Obstacle::WhichAgent);
     assert_eq!(outcomes(&effects), [(3, which)]);
-    let effects = bench.requests(Content::Stop { agent: None });
+    let effects = bench.requests(RequestContent::Stop { agent: None });
     let nothing = RequestOutcome::NotTaken(Obstacle::NothingUnderWay);
     assert_eq!(outcomes(&effects), [(4, nothing)]);
     assert_eq!((wishes(&bench, 0), wishes(&bench, 1)), (0, 1));
@@ -493,7 +493,7 @@ fn the_end_says_what_becomes_of_each_question_and_request() {
         (WhenLeft::Open, "in the agent's own terminal"),
         (WhenLeft::Kept, "stays open at opencode"),
     ] {
-        let mut bench = Bench::new(vec![Connection {
+        let mut bench = BridgeBench::new(vec![Connection {
             when_left,
             ..Connection::default()
         }]);
@@ -518,7 +518,7 @@ fn the_end_says_what_becomes_of_each_question_and_request() {
 
 #[test]
 fn it_ends_with_its_last_source() {
-    let mut bench = Bench::new(vec![Connection::default(), Connection::default()]);
+    let mut bench = BridgeBench::new(vec![Connection::default(), Connection::default()]);
     let over = |effects: &[BridgeEffect]| {
         let mut effects = effects.iter();
         effects.any(|effect| matches!(effect, BridgeEffect::Over(Exit::NoSource)))
@@ -532,7 +532,7 @@ fn it_ends_with_its_last_source() {
 
 #[test]
 fn what_means_nothing_is_counted_ever_more_rarely() {
-    let mut bench = Bench::one();
+    let mut bench = BridgeBench::one();
     let mut said = 0;
     for _ in 0..1000 {
         said += notices(&bench.event(0, &json!("no event"))).len();

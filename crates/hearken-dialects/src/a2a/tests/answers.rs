@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn asked() -> (Run, u64) {
-    let (mut run, stream) = Run::busy();
+fn asked() -> (A2aRig, u64) {
+    let (mut run, stream) = A2aRig::busy();
     run.piece(stream, stands("t1", "INPUT_REQUIRED", "Which?"));
     (run, stream)
 }
@@ -84,7 +84,7 @@ fn an_answer_that_was_not_taken_can_be_given_again() {
 fn a_task_that_ends_takes_its_question_with_it() {
     let (mut run, stream) = asked();
     run.piece(stream, stands("t1", "CANCELED", ""));
-    assert_eq!(run.over, [Over::TakenBack]);
+    assert_eq!(run.over, [QuestionEnd::TakenBack]);
     assert_eq!(run.kinds().last().unwrap(), "session.cancelled");
     // A task that the server forgot is over, too.
     let (mut run, _) = asked();

@@ -3,20 +3,20 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod answers;
-mod fetching;
-mod following;
 mod prompts;
 mod random;
+mod task_results;
+mod task_watch;
 mod tasks;
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::kit::rig::{self, Peer, Rig};
+use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent};
 use crate::protocol::AgentId;
-use crate::{Carrier, Out, Over, QuestionsStanding, Recognised, Start, Wish};
+use crate::{Carrier, Out, QuestionEnd, QuestionsStanding, Recognition, Start, Wish};
 
 use super::A2a;
 
@@ -31,7 +31,7 @@ pub(crate) const MESSAGES: &[&str] = &[
 
 /// One request as sent.
 #[derive(Debug, Clone)]
-pub(super) struct RequestPurpose {
+pub(super) struct SentRequest {
     pub number: u64,
     pub method: String,
     pub params: Value,
@@ -40,23 +40,23 @@ pub(super) struct RequestPurpose {
 }
 
 /// The machine with A2a's other side.
-pub(super) type Run = Rig<A2a, Other>;
+pub(super) type A2aRig = MachineRig<A2a, A2aServer>;
 
 /// What the machine sent.
 #[derive(Debug, Default)]
-pub(super) struct Other {
-    pub calls: Vec<RequestPurpose>,
+pub(super) struct A2aServer {
+    pub calls: Vec<SentRequest>,
     pub followed: Vec<Address>,
     pub refused: Vec<Fault>,
 }
 
-impl Peer for Other {
+impl RigPeer for A2aServer {
     fn take(&mut self, out: Out) {
         match out {
             Out::Call { request, call } => {
                 assert_eq!(call.path, "/rpc");
                 let body: Value = serde_json::from_str(&call.body.unwrap().text).unwrap();
-                self.calls.push(RequestPurpose {
+                self.calls.push(SentRequest {
                     number: request,
                     method: body["method"].as_str().unwrap().to_owned(),
                     params: body["params"].clone(),
@@ -76,7 +76,7 @@ pub(super) fn card(version: &str, streams: bool) -> Value {
         "supportedInterfaces": [{"url": "http://localhost:1/rpc", "protocolBinding": "JSONRPC", "protocolVersion": version}]})
 }
 
-impl Run {
+impl A2aRig {
     pub fn over(carrier: Carrier, conversation: Option<&str>) -> Self {
         let start = Start {
             carrier,
@@ -114,7 +114,7 @@ impl Run {
     }
 
     /// Returns the last pending request of a method.
-    pub fn call(&self, method: &str) -> RequestPurpose {
+    pub fn call(&self, method: &str) -> SentRequest {
         let mut calls = self.calls.iter().rev();
         let call = calls.find(|call| call.method == method && !call.is_over);
         call.unwrap_or_else(|| panic!("{method} in {:?}", self.calls))

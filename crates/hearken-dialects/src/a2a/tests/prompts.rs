@@ -5,7 +5,7 @@ use crate::Dialect;
 
 #[test]
 fn a_prompt_goes_on_in_its_conversation_and_waits_for_the_turn() {
-    let (mut run, stream) = Run::busy();
+    let (mut run, stream) = A2aRig::busy();
     assert_eq!(
         run.call("SendStreamingMessage").params["message"].get("contextId"),
         None
@@ -26,7 +26,7 @@ fn a_prompt_goes_on_in_its_conversation_and_waits_for_the_turn() {
 
 #[test]
 fn an_answer_without_a_task_is_told_as_a_turn() {
-    let mut run = Run::new();
+    let mut run = A2aRig::new();
     run.wish(&Wish::Prompt("hello".to_owned()));
     let stream = run.call("SendStreamingMessage").number;
     let mut said = message("m1", "AGENT", "Hello to you.");
@@ -46,7 +46,7 @@ fn an_answer_without_a_task_is_told_as_a_turn() {
 
 #[test]
 fn a_conversation_that_the_server_does_not_name_is_not_gone_on_with_by_a_name_of_ours() {
-    let mut run = Run::new();
+    let mut run = A2aRig::new();
     run.wish(&Wish::Prompt("hello".to_owned()));
     let stream = run.call("SendStreamingMessage").number;
     run.piece(stream, json!({"message": message("m1", "AGENT", "Hello.")}));
@@ -59,7 +59,7 @@ fn a_conversation_that_the_server_does_not_name_is_not_gone_on_with_by_a_name_of
 #[test]
 fn a_prompt_that_is_refused_is_told_and_does_not_block_the_next() {
     for in_stream in [true, false] {
-        let mut run = Run::new();
+        let mut run = A2aRig::new();
         run.wish(&Wish::Prompt("one".to_owned()));
         run.wish(&Wish::Prompt("two".to_owned()));
         let number = run.call("SendStreamingMessage").number;
@@ -78,7 +78,7 @@ fn a_prompt_that_is_refused_is_told_and_does_not_block_the_next() {
             json!([{"text": "two"}])
         );
     }
-    let mut run = Run::new();
+    let mut run = A2aRig::new();
     run.wish(&Wish::Prompt("one".to_owned()));
     let number = run.call("SendStreamingMessage").number;
     run.answered(number, Err(Fault::TimedOut));
@@ -87,7 +87,7 @@ fn a_prompt_that_is_refused_is_told_and_does_not_block_the_next() {
 
 #[test]
 fn an_agent_without_streams_is_asked_again_and_again() {
-    let mut run = Run::over(Carrier::EventStream, None);
+    let mut run = A2aRig::over(Carrier::EventStream, None);
     run.connects(&card("1.0", false));
     run.wish(&Wish::Prompt("do it".to_owned()));
     run.answers("SendMessage", json!({"task": task("t1", "WORKING", "")}));
@@ -106,7 +106,7 @@ fn an_agent_without_streams_is_asked_again_and_again() {
 
 #[test]
 fn a_stop_is_asked_for_and_told_when_the_server_says_so() {
-    let (mut run, stream) = Run::busy();
+    let (mut run, stream) = A2aRig::busy();
     run.wish(&Wish::Stop);
     run.wish(&Wish::Stop);
     assert_eq!(run.told, ["stop_turn.asked_to_stop", "stop_turn.stopping"]);
@@ -133,7 +133,7 @@ fn a_stop_is_asked_for_and_told_when_the_server_says_so() {
 
 #[test]
 fn a_stop_that_is_refused_is_told_and_the_question_stays() {
-    let (mut run, stream) = Run::busy();
+    let (mut run, stream) = A2aRig::busy();
     run.piece(stream, stands("t1", "INPUT_REQUIRED", "Which?"));
     run.wish(&Wish::Stop);
     run.refuses("CancelTask", -32002);
@@ -146,7 +146,7 @@ fn a_stop_that_is_refused_is_told_and_the_question_stays() {
 
 #[test]
 fn a_wish_is_for_the_conversation_that_it_names() {
-    let (mut run, _) = Run::busy();
+    let (mut run, _) = A2aRig::busy();
     let agent = run.last("session.started")["producer"]["agent_id"]
         .as_str()
         .unwrap()
@@ -161,7 +161,7 @@ fn a_wish_is_for_the_conversation_that_it_names() {
 
 #[test]
 fn a_task_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
-    let (mut run, stream) = Run::busy();
+    let (mut run, stream) = A2aRig::busy();
     run.wish(&Wish::Prompt("more".to_owned()));
     run.wish(&Wish::Abandon);
     assert_eq!(
@@ -185,7 +185,7 @@ fn a_task_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
 
 #[test]
 fn a_prompt_that_no_task_answers_can_be_given_up() {
-    let mut run = Run::new();
+    let mut run = A2aRig::new();
     run.wish(&Wish::Prompt("first".to_owned()));
     let first = run.call("SendStreamingMessage").number;
     assert!(run.machine.connection().in_turn);

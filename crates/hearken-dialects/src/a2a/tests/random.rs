@@ -65,8 +65,8 @@ fn step() -> impl Strategy<Value = TaskStep> {
 }
 
 /// Picks one of the pending requests.
-fn open(run: &Run, at: usize, wanted: impl Fn(&RequestPurpose) -> bool) -> Option<RequestPurpose> {
-    let open: Vec<&RequestPurpose> = run
+fn open(run: &A2aRig, at: usize, wanted: impl Fn(&SentRequest) -> bool) -> Option<SentRequest> {
+    let open: Vec<&SentRequest> = run
         .calls
         .iter()
         .filter(|it| !it.is_over && wanted(it))
@@ -74,7 +74,7 @@ fn open(run: &Run, at: usize, wanted: impl Fn(&RequestPurpose) -> bool) -> Optio
     open.get(at % open.len().max(1)).map(|it| (*it).clone())
 }
 
-fn play(run: &mut Run, step: TaskStep, number: &mut u64) {
+fn play(run: &mut A2aRig, step: TaskStep, number: &mut u64) {
     let name = |id: u8| format!("t{id}");
     match step {
         TaskStep::List(tasks) => {
@@ -176,7 +176,7 @@ proptest! {
 
     #[test]
     fn no_question_is_lost_and_no_answer_is_invented(steps in prop::collection::vec(step(), 0..80)) {
-        let mut run = Run::over(Carrier::EventStream, None);
+        let mut run = A2aRig::over(Carrier::EventStream, None);
         run.connects(&card("1.0", true));
         let mut number = 0;
         let (mut prompts, mut stops) = (0, 0);
@@ -209,7 +209,7 @@ proptest! {
     fn whatever_the_pieces_and_the_cuts_a_text_is_said_once_and_whole(
         pieces in prop::collection::vec(("[a-z]{1,6} ", any::<bool>()), 1..20)
     ) {
-        let (mut run, mut stream) = Run::busy();
+        let (mut run, mut stream) = A2aRig::busy();
         let mut whole = String::new();
         for (at, (text, cut)) in pieces.iter().enumerate() {
             if *cut {

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_task_is_a_session_with_its_words_its_output_and_its_end() {
-    let (mut run, stream) = Run::busy();
+    let (mut run, stream) = A2aRig::busy();
     run.piece(stream, stands("t1", "WORKING", "Looking."));
     run.piece(stream, grows("t1", "One. ", false));
     run.piece(stream, grows("t1", "Two.", true));
@@ -40,7 +40,7 @@ fn each_end_is_told_in_its_own_words() {
             "It was cancelled, and not by you.",
         ),
     ] {
-        let (mut run, stream) = Run::busy();
+        let (mut run, stream) = A2aRig::busy();
         run.piece(stream, stands("t1", state, "The disk is full."));
         assert_eq!(run.kinds().last().unwrap(), kind);
         assert_eq!(run.last(kind)["summary_normal"], words);
@@ -50,7 +50,7 @@ fn each_end_is_told_in_its_own_words() {
 
 #[test]
 fn a_question_is_asked_once_for_each_time_that_its_state_is_entered() {
-    let (mut run, stream) = Run::busy();
+    let (mut run, stream) = A2aRig::busy();
     for _ in 0..2 {
         run.piece(stream, stands("t1", "INPUT_REQUIRED", "Which?"));
     }
@@ -75,7 +75,7 @@ fn a_question_is_asked_once_for_each_time_that_its_state_is_entered() {
 
 #[test]
 fn signing_in_is_handed_over_with_the_host_first() {
-    let (mut run, stream) = Run::busy();
+    let (mut run, stream) = A2aRig::busy();
     run.piece(
         stream,
         stands(
@@ -99,7 +99,7 @@ fn signing_in_is_handed_over_with_the_host_first() {
 
 #[test]
 fn what_is_no_text_is_named_and_never_lost_in_silence() {
-    let (mut run, stream) = Run::busy();
+    let (mut run, stream) = A2aRig::busy();
     let mut given = grows("t1", "", false);
     given["artifactUpdate"]["artifact"]["parts"] =
         json!([{"url": "https://a.example/x", "filename": "report.pdf"}, {"data": {"a": 1}}]);
@@ -115,7 +115,7 @@ fn what_is_no_text_is_named_and_never_lost_in_silence() {
 
 #[test]
 fn the_old_version_is_read_as_the_new_one() {
-    let mut run = Run::over(Carrier::EventStream, None);
+    let mut run = A2aRig::over(Carrier::EventStream, None);
     run.connects(&card("0.3", true));
     assert_eq!(run.told, ["a2a.attached", "a2a.no_list"]);
     run.wish(&Wish::Prompt("do it".to_owned()));
@@ -159,7 +159,7 @@ fn the_old_version_is_read_as_the_new_one() {
 
 #[test]
 fn what_was_written_down_is_heard_and_can_not_be_answered() {
-    let mut run = Run::over(Carrier::OneWay, None);
+    let mut run = A2aRig::over(Carrier::OneWay, None);
     let frame = |what: Value| LinkEvent::Frame(Frame::of(what.to_string()));
     run.news(&frame(card("1.0", true)));
     let result = |what: Value| json!({"jsonrpc": "2.0", "id": 1, "result": what});
@@ -174,13 +174,13 @@ fn what_was_written_down_is_heard_and_can_not_be_answered() {
     assert_eq!(run.kinds().last().unwrap(), "session.errored");
     assert_eq!(
         super::super::recognise(&card("1.0", true).to_string()),
-        Recognised::Surely
+        Recognition::Surely
     );
     let told = result(stands("t1", "WORKING", "")).to_string();
-    assert_eq!(super::super::recognise(&told), Recognised::Surely);
+    assert_eq!(super::super::recognise(&told), Recognition::Surely);
     assert_eq!(
         super::super::recognise(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
-        Recognised::No
+        Recognition::No
     );
     assert_eq!(run.faults, Vec::<String>::new());
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-impl Run {
+impl AcpRig {
     /// Has the agent ask for a form.
     pub fn elicits(&mut self, id: &Value, schema: &Value) {
         self.frame(json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create",
@@ -18,11 +18,11 @@ impl Run {
     }
 }
 
-fn question(run: &Run) -> &Value {
+fn question(run: &AcpRig) -> &Value {
     run.last("awaiting.clarification")
 }
 
-fn values(run: &Run) -> Vec<&str> {
+fn values(run: &AcpRig) -> Vec<&str> {
     let choices = question(run)["choices"].as_array().unwrap().iter();
     choices.map(|it| it["value"].as_str().unwrap()).collect()
 }
@@ -47,7 +47,7 @@ fn form() -> Value {
 
 #[test]
 fn a_form_is_asked_part_by_part_said_once_more_changed_and_sent() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.elicits(&json!("f"), &form());
     assert_eq!(
         question(&run)["question"],
@@ -113,7 +113,7 @@ fn a_form_is_asked_part_by_part_said_once_more_changed_and_sent() {
 #[test]
 fn a_form_is_declined_closed_and_cancelled() {
     let one = json!({"properties": {"a": {"type": "boolean"}}});
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.elicits(&json!(1), &one);
     run.respond(1, DECLINE);
     assert_eq!(run.frames(), [answer("1", r#"{"action":"decline"}"#)]);
@@ -141,7 +141,11 @@ fn a_form_is_declined_closed_and_cancelled() {
         run.frames()[sent + 2..],
         [answer("6", r#"{"action":"cancel"}"#)]
     );
-    assert_eq!(run.over, [Over::Stopped], "what belongs to no turn stays");
+    assert_eq!(
+        run.over,
+        [QuestionEnd::Stopped],
+        "what belongs to no turn stays"
+    );
     assert_eq!(run.machine.waiting().len(), 1);
     assert_eq!(run.faults, [""; 0]);
 }
@@ -150,7 +154,7 @@ fn a_form_is_declined_closed_and_cancelled() {
 fn what_the_agent_takes_back_is_refused_and_an_answer_on_its_way_stays() {
     let take_back = |id: i64| json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}});
     let one = json!({"properties": {"a": {"type": "boolean"}}});
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(&json!(7), &json!({"toolCallId": "c", "title": "x"}));
     run.elicits(&json!(8), &one);
     let token = run.token();
@@ -161,7 +165,7 @@ fn what_the_agent_takes_back_is_refused_and_an_answer_on_its_way_stays() {
     );
     assert_eq!(
         (run.over.as_slice(), run.machine.waiting().len()),
-        (&[Over::TakenBack][..], 1)
+        (&[QuestionEnd::TakenBack][..], 1)
     );
     run.respond_under(1, &token, DECLINE);
     assert_eq!(run.settled, [(1, false)]);
@@ -175,7 +179,7 @@ fn what_the_agent_takes_back_is_refused_and_an_answer_on_its_way_stays() {
 
 #[test]
 fn an_address_is_told_with_its_host_first_and_opened_by_nobody_here() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.opens(&json!(1), "http://bank.example@evil.example/x?y=1");
     assert_eq!(
         question(&run)["question"],
@@ -208,7 +212,7 @@ fn what_can_not_be_asked_whole_is_refused_and_nothing_is_answered_for_it() {
     let many: serde_json::Map<String, Value> = (0..30)
         .map(|n| (n.to_string(), json!({"type": "boolean"})))
         .collect();
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     for (n, schema) in [
         json!({}),
         json!({"properties": {}}),
@@ -249,7 +253,7 @@ fn of_many_answers_one_is_typed_and_a_capture_only_shows_what_was_asked() {
         .map(|n| format!("v{n}"))
         .chain(["7".to_owned()])
         .collect();
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.elicits(&json!(1), &json!({"properties": {"a": {"type": "string", "enum": all, "default": "v3"}}, "required": ["a"]}));
     assert_eq!(values(&run), ["hearken.usual", DECLINE, CANCEL]);
     run.respond(1, "v900");
@@ -262,7 +266,7 @@ fn of_many_answers_one_is_typed_and_a_capture_only_shows_what_was_asked() {
         run.frames()[0].contains(r#""content":{"a":"7"}"#),
         "by its name"
     );
-    let mut run = Run::new(Carrier::OneWay);
+    let mut run = AcpRig::new(Carrier::OneWay);
     run.frame(json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1, "agentCapabilities": {}}}));
     run.elicits(&json!(1), &form());
     run.respond(1, DECLINE);
@@ -328,7 +332,7 @@ proptest! {
         let all: serde_json::Map<String, Value> =
             properties.iter().map(|(name, it)| (name.clone(), it.0.clone())).collect();
         let schema = json!({"type": "object", "properties": all, "required": required});
-        let mut run = Run::prompted();
+        let mut run = AcpRig::prompted();
         run.elicits(&json!(1), &schema);
         let mut sent = None;
         for (at, hand) in hands.iter().enumerate() {

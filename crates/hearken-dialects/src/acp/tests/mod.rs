@@ -2,17 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod along;
-mod changing;
-mod earlier;
-mod ends;
+mod call_outcomes;
+mod earlier_conversation;
+mod editor_listener;
 mod forms;
-mod late;
-mod meeting;
+mod greeting;
+mod late_updates;
 mod mode;
 mod permissions;
 mod schema;
-mod signing;
+mod setting_changes;
+mod sign_in;
 mod streams;
 mod turns;
 
@@ -20,10 +20,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::kit::rig::{self, Peer, Rig};
+use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, LinkEvent};
 use crate::protocol::{Answer, Decision, Now, Reply, ReplyToken, Severity};
-use crate::{Carrier, Dialect, Earlier, Out, Over, Start, Wish, Words};
+use crate::{
+    Carrier, ConversationToContinue, Dialect, Out, QuestionEnd, SharedWording, Start, Wish,
+};
 
 use super::Acp;
 
@@ -39,15 +41,15 @@ pub(crate) const MESSAGES: &[&str] = &[
 ];
 
 /// The machine with Acp's other side.
-pub(super) type Run = Rig<Acp, Other>;
+pub(super) type AcpRig = MachineRig<Acp, AcpAgent>;
 
 /// What the machine sent.
 #[derive(Debug, Default)]
-pub(super) struct Other {
+pub(super) struct AcpAgent {
     pub sent: Vec<(u64, String)>,
 }
 
-impl Peer for Other {
+impl RigPeer for AcpAgent {
     fn take(&mut self, out: Out) {
         match out {
             Out::Send { request, frame } => {
@@ -59,14 +61,14 @@ impl Peer for Other {
     }
 }
 
-impl Run {
+impl AcpRig {
     /// Creates the client of an agent that has not been met.
     pub fn new(carrier: Carrier) -> Self {
-        Self::wanting(carrier, Earlier::None)
+        Self::wanting(carrier, ConversationToContinue::None)
     }
 
     /// Creates a client that should continue an earlier conversation.
-    pub fn wanting(carrier: Carrier, earlier: Earlier) -> Self {
+    pub fn wanting(carrier: Carrier, earlier: ConversationToContinue) -> Self {
         let start = Start {
             carrier,
             earlier,

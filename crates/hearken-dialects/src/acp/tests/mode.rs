@@ -16,7 +16,7 @@ fn modes(now: &str) -> Value {
 }
 
 /// Creates a run of an agent that calls itself so, and begins in a mode.
-fn run_of(name: &str, mut offers: Value, ask_always: bool, prompt: Option<&str>) -> Run {
+fn run_of(name: &str, mut offers: Value, ask_always: bool, prompt: Option<&str>) -> AcpRig {
     let start = Start {
         carrier: Carrier::Lines,
         folder: "/work/a".to_owned(),
@@ -24,7 +24,7 @@ fn run_of(name: &str, mut offers: Value, ask_always: bool, prompt: Option<&str>)
         ask_always,
         ..rig::start()
     };
-    let mut run = Run::of(Acp::new(start));
+    let mut run = AcpRig::of(Acp::new(start));
     run.news(&LinkEvent::Connected);
     run.frame(
         json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1,
@@ -36,7 +36,7 @@ fn run_of(name: &str, mut offers: Value, ask_always: bool, prompt: Option<&str>)
     run
 }
 
-fn claude(mode: &str, ask_always: bool, prompt: Option<&str>) -> Run {
+fn claude(mode: &str, ask_always: bool, prompt: Option<&str>) -> AcpRig {
     run_of(CLAUDE, json!({"modes": modes(mode)}), ask_always, prompt)
 }
 
@@ -199,7 +199,7 @@ fn a_mode_that_a_conversation_would_keep_is_set_back_when_the_person_leaves() {
         run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
         run
     };
-    let last = |run: &Run| match run.last_words.clone() {
+    let last = |run: &AcpRig| match run.last_words.clone() {
         Some(LastWords::Message(words) | LastWords::Request(words)) => {
             words.lines().map(str::to_owned).collect()
         }
@@ -241,7 +241,7 @@ fn where_no_mode_asks_everything_that_is_said() {
 
 #[test]
 fn the_reviewer_of_the_agent_is_no_tool_that_fails() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let review = |status: &str, said: &str| {
         json!({"sessionUpdate": "tool_call", "toolCallId": "guardian_assessment:1", "kind": "think",
             "title": "Guardian Review", "status": status,

@@ -15,7 +15,7 @@ fn each_decision_selects_its_option_to_the_letter() {
         ("reject", "no"),
         ("allow from now on: Every touch", "always"),
     ] {
-        let mut run = Run::prompted();
+        let mut run = AcpRig::prompted();
         run.update(touch("in_progress"));
         run.asks(&json!("p/1"), &json!({"toolCallId": "c"}));
         let asked = run.last("awaiting.confirmation").clone();
@@ -40,7 +40,7 @@ fn each_decision_selects_its_option_to_the_letter() {
 
 #[test]
 fn what_is_ambiguous_is_chosen_by_its_number_and_an_options_kind_is_said_whatever_its_name() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let options = json!([
         {"optionId": "a", "name": "Reject", "kind": "allow_always"},
         {"optionId": "b", "name": "One", "kind": "allow_once"},
@@ -74,7 +74,7 @@ fn what_is_ambiguous_is_chosen_by_its_number_and_an_options_kind_is_said_whateve
 
 #[test]
 fn a_permission_without_options_is_seen_and_can_not_be_answered() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.frame(
         json!({"jsonrpc": "2.0", "id": 5, "method": "session/request_permission",
         "params": {"sessionId": "s", "toolCall": {"toolCallId": "c", "title": "Look at it"}, "options": []}}),
@@ -85,8 +85,8 @@ fn a_permission_without_options_is_seen_and_can_not_be_answered() {
 
 #[test]
 fn several_are_asked_one_after_the_other_and_the_turn_ends_after_the_last() {
-    let mut run = Run::prompted();
-    let asked = |run: &Run| {
+    let mut run = AcpRig::prompted();
+    let asked = |run: &AcpRig| {
         run.kinds()
             .iter()
             .filter(|kind| *kind == "awaiting.confirmation")
@@ -112,7 +112,7 @@ fn several_are_asked_one_after_the_other_and_the_turn_ends_after_the_last() {
 
 #[test]
 fn a_stop_cancels_what_is_open_and_what_comes_until_the_agent_has_stopped() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(&json!(1), &json!({"toolCallId": "a"}));
     run.asks(&json!(2), &json!({"toolCallId": "b"}));
     run.wish(&Wish::Stop);
@@ -122,7 +122,7 @@ fn a_stop_cancels_what_is_open_and_what_comes_until_the_agent_has_stopped() {
         run.frames(),
         [CANCEL, &cancelled("1"), &cancelled("2"), &cancelled("3")]
     );
-    assert_eq!(run.over, [Over::Stopped], "only one was asked");
+    assert_eq!(run.over, [QuestionEnd::Stopped], "only one was asked");
     run.wish(&Wish::Stop);
     assert_eq!(run.sent.len(), 4);
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "cancelled"}}));
@@ -143,12 +143,12 @@ fn a_stop_cancels_what_is_open_and_what_comes_until_the_agent_has_stopped() {
 /// qwen-code reports a call that a stop cancelled as failed: it must not be announced as if it had run.
 #[test]
 fn a_call_that_a_stop_cancelled_is_told_only_if_it_is_made_all_the_same() {
-    let ends = |run: &mut Run, id: &str, status: &str| {
+    let ends = |run: &mut AcpRig, id: &str, status: &str| {
         run.update(
             json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": status}),
         );
     };
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.update(touch("in_progress"));
     run.asks(&json!(1), &json!({"toolCallId": "c"}));
     run.asks(&json!(2), &json!({"toolCallId": "d"}));
@@ -159,7 +159,7 @@ fn a_call_that_a_stop_cancelled_is_told_only_if_it_is_made_all_the_same() {
     for id in ["c", "e"] {
         ends(&mut run, id, "failed");
     }
-    let tools = |run: &Run| {
+    let tools = |run: &AcpRig| {
         let kinds = run.kinds();
         kinds
             .iter()
@@ -174,7 +174,7 @@ fn a_call_that_a_stop_cancelled_is_told_only_if_it_is_made_all_the_same() {
 
 #[test]
 fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(
         &json!(1),
         &json!({"toolCallId": "a", "title": "Look at it"}),
@@ -185,7 +185,7 @@ fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
     run.written(7, true);
     assert_eq!((run.frames().len(), run.over.len()), (2, 0));
     // If it was not delivered, the answer of the stop is still owed.
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(
         &json!(1),
         &json!({"toolCallId": "a", "title": "Look at it"}),
@@ -195,19 +195,19 @@ fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
     run.written(7, false);
     assert_eq!(run.frames()[2], outcome("1", r#"{"outcome":"cancelled"}"#));
     assert_eq!(run.settled, [(7, false)]);
-    assert_eq!(run.over, [Over::Stopped]);
+    assert_eq!(run.over, [QuestionEnd::Stopped]);
 }
 
 #[test]
 fn what_the_agent_takes_back_is_answered_by_a_refusal_and_is_open_no_more() {
     let take_back = |id: i64| json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}});
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(&json!(1), &json!({"toolCallId": "a", "title": "one"}));
     run.asks(&json!(2), &json!({"toolCallId": "b", "title": "two"}));
     run.frame(take_back(2));
     assert_eq!(run.over, [], "it was never asked");
     run.frame(take_back(1));
-    assert_eq!(run.over, [Over::TakenBack]);
+    assert_eq!(run.over, [QuestionEnd::TakenBack]);
     run.frame(take_back(1));
     run.frame(take_back(55));
     let refused = |id: &str| {
@@ -226,7 +226,7 @@ fn what_the_agent_takes_back_is_answered_by_a_refusal_and_is_open_no_more() {
 
 #[test]
 fn the_reason_of_a_rejection_is_the_next_prompt() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(&json!(1), &json!({"toolCallId": "a"}));
     run.wish(&Wish::Prompt("later".to_owned()));
     run.decide(7, "reject", Some("use a branch"));
@@ -238,7 +238,7 @@ fn the_reason_of_a_rejection_is_the_next_prompt() {
 
 #[test]
 fn what_leads_out_of_the_folder_is_said_and_nothing_hides_a_command() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(
         &json!(1),
         &json!({"toolCallId": "a", "title": "Read the readme", "kind": "read", "locations": [{"path": "/etc/passwd"}],
@@ -264,7 +264,7 @@ fn what_leads_out_of_the_folder_is_said_and_nothing_hides_a_command() {
 
 #[test]
 fn a_call_that_went_on_without_the_answer_closes_its_question() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(&json!(1), &json!({"toolCallId": "c", "title": "x"}));
     run.update(
         json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}),
@@ -279,19 +279,19 @@ fn a_call_that_went_on_without_the_answer_closes_its_question() {
 
 #[test]
 fn a_permission_whose_call_went_on_is_still_answered_when_it_is_taken_back_or_stopped() {
-    let went_on = |run: &mut Run| {
+    let went_on = |run: &mut AcpRig| {
         run.asks(&json!(1), &json!({"toolCallId": "a", "title": "one"}));
         run.update(
             json!({"sessionUpdate": "tool_call_update", "toolCallId": "a", "status": "completed"}),
         );
         run.sent.clear();
     };
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     went_on(&mut run);
     run.wish(&Wish::Stop);
     let cancelled = outcome("1", r#"{"outcome":"cancelled"}"#);
     assert_eq!(run.frames(), [CANCEL, &cancelled]);
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     went_on(&mut run);
     run.frame(json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 1}}));
     assert!(run.frames()[0].contains("-32800"), "{:?}", run.frames());
@@ -300,7 +300,7 @@ fn a_permission_whose_call_went_on_is_still_answered_when_it_is_taken_back_or_st
 
 #[test]
 fn all_that_a_permission_is_for_is_told_however_much_it_is() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let mut diffs: Vec<Value> = (0..40)
         .map(|n| json!({"type": "diff", "path": format!("src/f{n}.rs"), "oldText": "a", "newText": "b"}))
         .collect();
@@ -312,7 +312,7 @@ fn all_that_a_permission_is_for_is_told_however_much_it_is() {
         assert!(action.contains(&format!("src/f{n}.rs")), "{n}");
     }
     assert!(action.contains(&far), "no path is cut");
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let call = json!({"toolCallId": "b", "title": "Run", "rawInput": "rm -rf x"});
     run.asks(&json!(1), &call);
     let action = run.last("awaiting.confirmation")["action"].to_string();
@@ -327,7 +327,7 @@ fn what_codex_writes_around_a_command_is_neither_the_command_nor_its_output() {
     let call = json!({"call_id": "c", "turn_id": "t", "started_at_ms": 1, "command": ["/bin/bash", "-lc", script],
         "cwd": "/work/a", "parsed_cmd": [{"type": "unknown"}], "available_decisions": ["approved", "abort"]});
     let amendment = "Proposed Amendment: git\nadd\n-A";
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(
         &json!(1),
         &json!({"toolCallId": "c", "kind": "execute", "status": "pending", "title": script, "rawInput": call,
@@ -357,7 +357,7 @@ fn what_codex_writes_around_a_command_is_neither_the_command_nor_its_output() {
 
 #[test]
 fn a_long_text_beside_a_question_is_told_in_parts_and_what_is_left_out_is_counted() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let plan = "Do this next.\n".repeat(6000);
     run.asks(
         &json!(1),
@@ -382,7 +382,7 @@ fn a_long_text_beside_a_question_is_told_in_parts_and_what_is_left_out_is_counte
 
 #[test]
 fn what_a_tool_is_called_with_is_said_whatever_it_is_called() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(
         &json!(1),
         &json!({"toolCallId": "k", "title": "kill_process", "rawInput": {"process_id": 4321, "content": "hi"},
@@ -401,7 +401,7 @@ fn what_a_tool_is_called_with_is_said_whatever_it_is_called() {
 
 #[test]
 fn what_no_answer_is_safe_for_can_only_be_rejected() {
-    let ask = |run: &mut Run, id: u64, call: Value, options: &Value| {
+    let ask = |run: &mut AcpRig, id: u64, call: Value, options: &Value| {
         run.frame(
             json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission",
             "params": {"sessionId": "s", "toolCall": call, "options": options}}),
@@ -414,14 +414,14 @@ fn what_no_answer_is_safe_for_can_only_be_rejected() {
     let ls = json!({"toolCallId": "a", "kind": "execute", "rawInput": {"command": "ls"}});
     let rm = json!({"toolCallId": "b", "kind": "execute", "rawInput": {"command": "rm -rf src"}});
     let only_reject =
-        |run: &Run| run.last("awaiting.confirmation")["allowed_replies"] == json!(["reject"]);
+        |run: &AcpRig| run.last("awaiting.confirmation")["allowed_replies"] == json!(["reject"]);
     // A call that says nothing about what it does.
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let silent = json!({"toolCallId": "a", "kind": "execute", "title": "bash", "rawInput": {}});
     ask(&mut run, 5, silent, &options);
     assert!(only_reject(&run));
     // One id for two open requests.
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     ask(&mut run, 5, ls.clone(), &options);
     assert!(!only_reject(&run));
     ask(&mut run, 5, rm, &options);
@@ -433,7 +433,7 @@ fn what_no_answer_is_safe_for_can_only_be_rejected() {
         (0, &[(1, false)][..])
     );
     // One option for both decisions.
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let both = json!([
         {"optionId": "x", "name": "Allow", "kind": "allow_once"},
         {"optionId": "x", "name": "Reject", "kind": "reject_once"},
@@ -471,7 +471,7 @@ fn every_input_is_said_counted_or_both_and_values_are_compared_as_values() {
             vec!["force"],
         ),
     ] {
-        let mut run = Run::prompted();
+        let mut run = AcpRig::prompted();
         run.asks(
             &json!(1),
             &json!({"toolCallId": "k", "kind": "execute", "title": "bash", "rawInput": input}),
@@ -486,7 +486,7 @@ fn every_input_is_said_counted_or_both_and_values_are_compared_as_values() {
             );
         }
     }
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(
         &json!(1),
         &json!({"toolCallId": "k", "kind": "other", "title": "Transfer 500 euros from Bob to Alice",
@@ -503,9 +503,9 @@ fn every_input_is_said_counted_or_both_and_values_are_compared_as_values() {
 #[test]
 fn two_requests_for_one_call_and_one_with_too_much_can_only_be_rejected() {
     let only_reject =
-        |run: &Run| run.last("awaiting.confirmation")["allowed_replies"] == json!(["reject"]);
+        |run: &AcpRig| run.last("awaiting.confirmation")["allowed_replies"] == json!(["reject"]);
     // The second request changes the call that the first asked about.
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(
         &json!(1),
         &json!({"toolCallId": "a", "kind": "execute", "rawInput": {"command": "ls"}}),
@@ -518,7 +518,7 @@ fn two_requests_for_one_call_and_one_with_too_much_can_only_be_rejected() {
     assert!(only_reject(&run));
     assert_eq!(run.last("awaiting.confirmation")["action"], "rm -rf src");
     // One number may be written in two ways.
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(
         &json!(1),
         &json!({"toolCallId": "a", "kind": "execute", "rawInput": {"command": "ls"}}),
@@ -529,7 +529,7 @@ fn two_requests_for_one_call_and_one_with_too_much_can_only_be_rejected() {
     );
     assert!(only_reject(&run));
     // What is beyond the bound could change unseen.
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let many: serde_json::Map<String, Value> =
         (0..600).map(|n| (format!("i{n}"), json!(n))).collect();
     run.asks(
@@ -542,7 +542,7 @@ fn two_requests_for_one_call_and_one_with_too_much_can_only_be_rejected() {
 #[test]
 fn an_input_is_said_by_an_edit_or_a_title_only_if_it_names_the_file() {
     let edit = json!([{"type": "diff", "path": "notes.txt", "oldText": "a", "newText": "b"}]);
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(
         &json!(1),
         &json!({"toolCallId": "a", "kind": "edit", "content": edit,
@@ -550,7 +550,7 @@ fn an_input_is_said_by_an_edit_or_a_title_only_if_it_names_the_file() {
     );
     let deed = &run.last("awaiting.confirmation")["extensions"]["hearken"]["deed"];
     assert_eq!(deed["unsaid"], json!(["also_delete"]));
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(
         &json!(1),
         &json!({"toolCallId": "a", "kind": "other", "title": "notes.txt", "rawInput": {"delete": "notes.txt"}}),
@@ -563,12 +563,12 @@ fn an_input_is_said_by_an_edit_or_a_title_only_if_it_names_the_file() {
 
 #[test]
 fn the_folder_of_the_conversation_makes_no_other_call() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(
         &json!(1),
         &json!({"toolCallId": "a", "kind": "execute", "rawInput": {"command": "ls"}}),
     );
-    let asked = |run: &Run| {
+    let asked = |run: &AcpRig| {
         let kinds = run.kinds();
         kinds
             .iter()

@@ -109,7 +109,7 @@ proptest! {
 
     #[test]
     fn no_permission_is_given_that_was_not_and_none_is_lost(steps in prop::collection::vec(step(), 0..40)) {
-        let mut run = Run::prompted();
+        let mut run = AcpRig::prompted();
         // By the id of the request: an id is not reused while it is open.
         let mut requests: BTreeMap<u8, RequestFate> = BTreeMap::new();
         let mut decided: Vec<(u64, &'static str)> = Vec::new();
@@ -245,7 +245,7 @@ proptest! {
 
     #[test]
     fn nothing_that_an_agent_writes_makes_it_panic(texts in prop::collection::vec("\\PC{0,40}", 0..20)) {
-        let mut run = Run::open();
+        let mut run = AcpRig::open();
         for text in texts {
             run.frame(&text);
             run.frame(json!({"jsonrpc": "2.0", "method": text, "params": {"update": text}}));

@@ -6,14 +6,14 @@ fn says(text: &str) -> Value {
     json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
 }
 
-fn ends(run: &mut Run, reason: &str) {
+fn ends(run: &mut AcpRig, reason: &str) {
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": reason}}));
 }
 
 /// A position counts characters, at the end, too; otherwise, the text would seem to come twice.
 #[test]
 fn each_piece_of_text_begins_where_the_one_before_it_ended() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     for text in ["Grüße. ", "Now ", "I look."] {
         run.update(says(text));
     }
@@ -29,7 +29,7 @@ fn each_piece_of_text_begins_where_the_one_before_it_ended() {
 
 #[test]
 fn what_a_call_did_is_named_when_it_is_done() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.update(touch("in_progress"));
     run.update(
         json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}),
@@ -47,7 +47,7 @@ fn what_a_call_did_is_named_when_it_is_done() {
 /// its leading slash.
 #[test]
 fn what_was_changed_is_known_at_the_end_though_the_agent_does_not_say_it_again() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let diff = json!({"type": "diff", "path": "/work/a/src/main.rs", "oldText": "a\n", "newText": "a\nb\n"});
     run.update(
         json!({"sessionUpdate": "tool_call", "toolCallId": "w", "title": "/work/a/src/main.rs",
@@ -68,7 +68,7 @@ fn what_was_changed_is_known_at_the_end_though_the_agent_does_not_say_it_again()
 
 #[test]
 fn a_title_that_is_a_path_in_the_folder_is_said_as_people_do() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     for (title, said) in [
         ("work/a/notes.txt", "Read notes.txt."),
         ("/work/a/notes.txt", "Read notes.txt."),
@@ -83,7 +83,7 @@ fn a_title_that_is_a_path_in_the_folder_is_said_as_people_do() {
 
 #[test]
 fn a_turn_is_told_from_its_prompt_to_its_end() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.update(json!({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "secret"}}));
     run.update(says("I "));
     run.update(says("look."));
@@ -148,7 +148,7 @@ fn each_way_to_end_has_words_of_its_own() {
         ("purple", "session.completed", Some("does not know")),
         ("cancelled", "session.cancelled", Some("not by you")),
     ] {
-        let mut run = Run::prompted();
+        let mut run = AcpRig::prompted();
         ends(&mut run, reason);
         let end = run.last(kind);
         let said = end["summary_normal"].as_str();
@@ -158,7 +158,7 @@ fn each_way_to_end_has_words_of_its_own() {
         }
         assert_eq!(run.faults, [""; 0]);
     }
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "error": {"code": -32603, "message": "no model"}}));
     let said = run.last("session.errored")["summary_normal"]
         .as_str()
@@ -168,13 +168,13 @@ fn each_way_to_end_has_words_of_its_own() {
 
 #[test]
 fn a_call_that_runs_is_told_after_a_while_and_one_that_asks_only_once_it_is_allowed() {
-    let invoked = |run: &Run| {
+    let invoked = |run: &AcpRig| {
         run.kinds()
             .iter()
             .filter(|kind| *kind == "tool.invoked")
             .count()
     };
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.update(touch("pending"));
     run.after(Duration::from_secs(60));
     run.update(touch("in_progress"));
@@ -183,7 +183,7 @@ fn a_call_that_runs_is_told_after_a_while_and_one_that_asks_only_once_it_is_allo
     run.after(due);
     assert_eq!(invoked(&run), 1);
 
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.update(touch("in_progress"));
     run.asks(&json!("p"), &json!({"toolCallId": "c"}));
     run.after(Duration::from_secs(60));
@@ -194,7 +194,7 @@ fn a_call_that_runs_is_told_after_a_while_and_one_that_asks_only_once_it_is_allo
     assert_eq!(invoked(&run), 1);
     assert_eq!(run.faults, [""; 0]);
 
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.update(touch("in_progress"));
     run.asks(&json!("p"), &json!({"toolCallId": "c"}));
     run.decide(1, "reject", None);
@@ -205,7 +205,7 @@ fn a_call_that_runs_is_told_after_a_while_and_one_that_asks_only_once_it_is_allo
 
 #[test]
 fn an_edit_is_told_by_its_lines() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let diff = json!([{"type": "diff", "path": "/work/a/src/main.rs", "oldText": "a\nb\n", "newText": "a\nc\nd\n"}]);
     run.asks(
         &json!(9),
@@ -244,7 +244,7 @@ fn an_edit_is_told_by_its_lines() {
 
 #[test]
 fn what_a_call_brought_and_what_is_planned_travel_beside_the_event() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.update(touch("in_progress"));
     let text: String = (0..100_000)
         .map(|n| format!("{n} {}\n", "x".repeat(45)))
@@ -275,7 +275,7 @@ fn what_a_call_brought_and_what_is_planned_travel_beside_the_event() {
 
 /// Runs a call, and returns the types of its events, except changes of state.
 fn told_of(
-    run: &mut Run,
+    run: &mut AcpRig,
     name: &str,
     input: &Value,
     end: &str,
@@ -313,7 +313,7 @@ const OF_A_TOOL: [&str; 2] = ["tool.invoked", "tool.completed"];
 /// opencode writes its plan by a call titled "2 todos", and sends no plan; others send one beside such a call.
 #[test]
 fn a_call_that_writes_down_a_plan_is_told_as_the_plan() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let input = json!({"todos": todos("pending")});
     let told = told_of(&mut run, "todowrite", &input, "completed", None);
     assert_eq!(told, ["progress.updated"]);
@@ -337,7 +337,7 @@ fn a_call_that_writes_down_a_plan_is_told_as_the_plan() {
 /// Nothing that a call did hides behind a list among its inputs.
 #[test]
 fn a_call_that_is_given_more_than_a_list_or_is_of_another_tool_is_told() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let list = json!({"todos": todos("pending")});
     for (name, input) in [
         ("jira_create", list.clone()),
@@ -362,7 +362,7 @@ fn a_call_that_is_given_more_than_a_list_or_is_of_another_tool_is_told() {
 /// The texts before and after such a call are two outputs, as around any call.
 #[test]
 fn text_ends_before_a_call_that_writes_down_a_plan() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.update(says("Let me plan"));
     told_of(
         &mut run,
@@ -382,7 +382,7 @@ fn text_ends_before_a_call_that_writes_down_a_plan() {
 
 #[test]
 fn what_an_agent_does_unprompted_is_a_turn_that_ends_with_its_silence() {
-    let mut run = Run::open();
+    let mut run = AcpRig::open();
     run.update(says("By the way."));
     assert_eq!(run.kinds()[0], "session.started");
     assert!(!run.kinds().contains(&"session.completed".to_owned()));
@@ -394,7 +394,7 @@ fn what_an_agent_does_unprompted_is_a_turn_that_ends_with_its_silence() {
 
 #[test]
 fn what_is_not_known_is_told_once_and_what_is_of_no_interest_never() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     for _ in 0..3 {
         run.update(json!({"sessionUpdate": "purple"}));
         run.update(json!({"sessionUpdate": "usage_update", "used": 1, "size": 2}));
@@ -410,7 +410,7 @@ fn what_is_not_known_is_told_once_and_what_is_of_no_interest_never() {
 
 #[test]
 fn too_many_calls_are_counted_and_told() {
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     for number in 0..300 {
         run.update(
             json!({"sessionUpdate": "tool_call", "toolCallId": number.to_string(), "title": "x"}),
@@ -425,7 +425,7 @@ fn too_many_calls_are_counted_and_told() {
 #[test]
 fn what_an_agent_does_unprompted_holds_up_neither_a_prompt_nor_a_stop() {
     let background = || {
-        let mut run = Run::open();
+        let mut run = AcpRig::open();
         run.update(touch("in_progress"));
         run.after(Duration::from_secs(60));
         assert_eq!(run.kinds().last().unwrap(), "tool.invoked");
@@ -444,16 +444,16 @@ fn what_an_agent_does_unprompted_holds_up_neither_a_prompt_nor_a_stop() {
 /// codex-acp writes a notice of its program in one piece, and what the model writes follows without a break.
 #[test]
 fn a_notice_of_the_agents_program_is_not_the_beginning_of_what_the_model_writes() {
-    let says = |run: &mut Run, text: &str| {
+    let says = |run: &mut AcpRig, text: &str| {
         run.update(json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}));
     };
-    let outputs = |run: &Run| {
+    let outputs = |run: &AcpRig| {
         let names = run.events.iter().map(|event| &event["output_id"]);
         let names = names.filter(|name| !name.is_null()).map(Value::to_string);
         names.collect::<std::collections::BTreeSet<_>>().len()
     };
     for next in ["## Found", "Hello"] {
-        let mut run = Run::prompted();
+        let mut run = AcpRig::prompted();
         says(&mut run, "The metadata of the model was not found.");
         says(&mut run, next);
         assert_eq!(outputs(&run), 2, "{next}");
@@ -464,7 +464,7 @@ fn a_notice_of_the_agents_program_is_not_the_beginning_of_what_the_model_writes(
         ("System.", "Out"),
         ("It is written to the", " System."),
     ] {
-        let mut run = Run::prompted();
+        let mut run = AcpRig::prompted();
         says(&mut run, first);
         says(&mut run, next);
         says(&mut run, "X");
@@ -474,7 +474,7 @@ fn a_notice_of_the_agents_program_is_not_the_beginning_of_what_the_model_writes(
 
 #[test]
 fn a_turn_that_stops_at_a_rejection_says_so_and_not_that_somebody_else_stopped_it() {
-    let ended = |run: &mut Run| {
+    let ended = |run: &mut AcpRig| {
         run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "cancelled"}}));
         let over = run.last("session.cancelled");
         (
@@ -485,7 +485,7 @@ fn a_turn_that_stops_at_a_rejection_says_so_and_not_that_somebody_else_stopped_i
                 .to_owned(),
         )
     };
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(&json!(1), &json!({"toolCallId": "c", "title": "x"}));
     run.decide(7, "reject", None);
     run.written(7, true);
@@ -495,7 +495,7 @@ fn a_turn_that_stops_at_a_rejection_says_so_and_not_that_somebody_else_stopped_i
         ("user", "It stopped at what you rejected.")
     );
     // A later cancellation has nothing to do with that rejection.
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     run.asks(&json!(1), &json!({"toolCallId": "c", "title": "x"}));
     run.decide(7, "reject", None);
     run.written(7, true);
@@ -503,7 +503,7 @@ fn a_turn_that_stops_at_a_rejection_says_so_and_not_that_somebody_else_stopped_i
     run.decide(8, "accept", None);
     run.written(8, true);
     assert_eq!(ended(&mut run).0, "producer");
-    let mut run = Run::prompted();
+    let mut run = AcpRig::prompted();
     let (by, said) = ended(&mut run);
     assert_eq!(
         (by.as_str(), said.as_str()),

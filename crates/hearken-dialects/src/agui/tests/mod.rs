@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod asking;
+mod questions;
 mod random;
 mod runs;
 
@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::kit::rig::{self, Peer, Rig};
+use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, Frame, LinkEvent, Stream, Way};
 use crate::protocol::Response;
-use crate::{Carrier, Dialect, Out, Over, Recognised, Start, Wish};
+use crate::{Carrier, Dialect, Out, QuestionEnd, Recognition, Start, Wish};
 
 use super::Agui;
 
@@ -27,11 +27,11 @@ pub(crate) const MESSAGES: &[&str] = &[
 ];
 
 /// The machine with Agui's other side.
-pub(super) type Run = Rig<Agui, Sent>;
+pub(super) type AguiRig = MachineRig<Agui, AguiServer>;
 
 /// What the machine sent.
 #[derive(Debug, Default)]
-pub(super) struct Sent {
+pub(super) struct AguiServer {
     /// The posted runs.
     pub posts: Vec<Value>,
     pub anew: usize,
@@ -39,7 +39,7 @@ pub(super) struct Sent {
     pub waits: bool,
 }
 
-impl Peer for Sent {
+impl RigPeer for AguiServer {
     fn take(&mut self, out: Out) {
         match out {
             Out::Follow(Stream { opened_by, .. }) => {
@@ -57,7 +57,7 @@ impl Peer for Sent {
     }
 }
 
-impl Run {
+impl AguiRig {
     /// Creates the machine for a capture, or for an endpoint that has no run yet.
     pub fn at(path: &str, carrier: Carrier) -> Self {
         let start = Start {

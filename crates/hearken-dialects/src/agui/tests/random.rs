@@ -95,7 +95,7 @@ proptest! {
 
     #[test]
     fn no_question_is_lost_and_no_answer_is_invented(steps in prop::collection::vec(step(), 0..80)) {
-        let mut run = Run::new();
+        let mut run = AguiRig::new();
         let (mut number, mut prompts, mut stops) = (0, 0, 0);
         // How many answers each post may carry.
         let mut given = 0;
@@ -189,7 +189,7 @@ proptest! {
 
     #[test]
     fn whatever_is_asked_is_asked_of_the_person_and_goes_out_together(kinds in prop::collection::btree_set(0..6_u8, 1..5)) {
-        let mut run = Run::busy();
+        let mut run = AguiRig::busy();
         run.interrupts(kinds.iter().map(|kind| interrupt(*kind)).collect());
         for number in 1..40 {
             let asked = run.events.iter().rev().find(|it| it["reply_token"].is_string()).unwrap().clone();

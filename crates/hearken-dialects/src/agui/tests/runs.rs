@@ -12,7 +12,7 @@ fn contents(post: &Value) -> Vec<(String, String)> {
 
 #[test]
 fn a_prompt_is_a_run_and_a_run_is_a_turn() {
-    let mut run = Run::new();
+    let mut run = AguiRig::new();
     assert_eq!(run.posts.len(), 0, "nothing is posted unasked");
     run.prompt("do it");
     assert_eq!(run.events.len(), 0, "nobody has taken it yet");
@@ -64,7 +64,7 @@ fn a_prompt_is_a_run_and_a_run_is_a_turn() {
 
 #[test]
 fn a_prompt_during_a_run_waits_for_its_end() {
-    let mut run = Run::busy();
+    let mut run = AguiRig::busy();
     run.prompt("and then this");
     assert_eq!(
         (run.told.as_slice(), run.posts.len()),
@@ -81,7 +81,7 @@ fn a_prompt_during_a_run_waits_for_its_end() {
 
 #[test]
 fn an_error_ends_the_turn_with_its_words_and_the_next_prompt_goes_on() {
-    let mut run = Run::busy();
+    let mut run = AguiRig::busy();
     run.calls("c", "find", "{}");
     run.says(json!({"type": "RUN_ERROR", "message": "the model is tired"}));
     run.closes();
@@ -104,7 +104,7 @@ fn an_error_ends_the_turn_with_its_words_and_the_next_prompt_goes_on() {
 #[test]
 fn a_run_that_breaks_off_is_told_and_never_posted_again_by_itself() {
     for whole in [true, false] {
-        let mut run = Run::busy();
+        let mut run = AguiRig::busy();
         run.text("m", "Half a");
         match whole {
             true => run.closes(),
@@ -143,7 +143,7 @@ fn a_prompt_that_did_not_leave_is_told_and_not_kept_and_one_that_may_have_is_kep
         ),
         (Fault::Closed, "prompt.perhaps_taken", 2),
     ] {
-        let mut run = Run::new();
+        let mut run = AguiRig::new();
         run.prompt("one");
         run.lost(fault.clone());
         assert_eq!(run.told, [key], "{fault:?}");
@@ -162,7 +162,7 @@ fn a_prompt_that_did_not_leave_is_told_and_not_kept_and_one_that_may_have_is_kep
 
 #[test]
 fn leaving_a_run_cuts_its_connection_and_says_no_more_than_is_known() {
-    let mut run = Run::busy();
+    let mut run = AguiRig::busy();
     run.text("m", "One. ");
     run.prompt("then this");
     run.wish(&Wish::Stop);
@@ -181,7 +181,7 @@ fn leaving_a_run_cuts_its_connection_and_says_no_more_than_is_known() {
 
 #[test]
 fn an_endpoint_that_keeps_the_stream_open_behind_its_end_holds_nobody_up() {
-    let mut run = Run::busy();
+    let mut run = AguiRig::busy();
     run.says(json!({"type": "RUN_FINISHED", "threadId": "t", "runId": "r"}));
     run.prompt("more");
     assert_eq!((run.posts.len(), run.anew), (1, 0));
@@ -193,7 +193,7 @@ fn an_endpoint_that_keeps_the_stream_open_behind_its_end_holds_nobody_up() {
 
 #[test]
 fn what_was_not_streamed_is_said_when_the_conversation_is_and_nothing_twice() {
-    let mut run = Run::busy();
+    let mut run = AguiRig::busy();
     run.text("m", "Streamed.");
     let asked = run.posts[0]["messages"][0].clone();
     let messages = json!([{"id": "old", "role": "assistant", "content": "Long ago."}, asked,
@@ -220,7 +220,7 @@ fn what_was_not_streamed_is_said_when_the_conversation_is_and_nothing_twice() {
 
 #[test]
 fn the_shared_state_goes_back_and_is_told_to_nobody() {
-    let mut run = Run::busy();
+    let mut run = AguiRig::busy();
     let before = run.events.len();
     run.says(json!({"type": "STATE_SNAPSHOT", "snapshot": {"n": 1}}));
     run.says(
@@ -237,7 +237,7 @@ fn the_shared_state_goes_back_and_is_told_to_nobody() {
 
 #[test]
 fn a_capture_is_heard_and_nobody_can_be_asked() {
-    let mut run = Run::at("", Carrier::OneWay);
+    let mut run = AguiRig::at("", Carrier::OneWay);
     run.says(json!({"type": "RUN_STARTED", "threadId": "t", "runId": "r",
         "input": {"messages": [{"id": "u", "role": "user", "content": "do it"}]}}));
     run.text("m", "Done.");
@@ -252,6 +252,6 @@ fn a_capture_is_heard_and_nobody_can_be_asked() {
     assert!(!run.machine.connection().takes_prompts && !run.machine.connection().rests);
     assert_eq!(
         super::super::recognise(r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#),
-        Recognised::Surely
+        Recognition::Surely
     );
 }

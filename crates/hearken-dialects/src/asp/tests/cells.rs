@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::asp::rules::{self, MessageRow};
+use crate::asp::performatives::Informs;
 use crate::asp::session::{Departure, Meaning};
-use crate::asp::words::Informs;
+use crate::asp::session_rules::{self, MessageRow};
 
 use super::*;
 
@@ -80,7 +80,11 @@ fn each_cell_is_the_documents() {
                     informs,
                     invites,
                 };
-                assert_eq!(rules::is_allowed(state, act), wanted, "{state:?} {act:?}");
+                assert_eq!(
+                    session_rules::is_allowed(state, act),
+                    wanted,
+                    "{state:?} {act:?}"
+                );
             }
         }
     }

@@ -4,12 +4,12 @@
 
 mod binding;
 mod cells;
-mod ends;
 mod links;
 mod person;
 mod rows;
+mod session_ends;
 mod streams;
-mod waits;
+mod timeouts;
 
 use std::time::Duration;
 
@@ -18,9 +18,9 @@ use serde_json::{Value, json};
 use crate::protocol::{Now, Unobserved};
 
 use super::message::AspMessage;
-use super::session::{Negotiation, PresumedState, Taken};
+use super::performatives::Performative;
+use super::session::{MessageEffect, Negotiation, PresumedState};
 use super::states::State;
-use super::words::Performative;
 
 pub(super) const BUYER: &str = "agent://acme.example/buyer";
 pub(super) const SELLER: &str = "agent://widgets.example/seller";
@@ -52,7 +52,7 @@ pub(super) fn message(sender: &str, performative: &str, body: Value) -> AspMessa
     AspMessage::read(value.as_object().unwrap()).unwrap()
 }
 
-pub(super) fn take(session: &mut Negotiation, message: &AspMessage) -> Taken {
+pub(super) fn take(session: &mut Negotiation, message: &AspMessage) -> MessageEffect {
     session.take(message, at(0), &mut Unobserved).unwrap()
 }
 

@@ -4,7 +4,7 @@ use crate::asp::Asp;
 use crate::every_language::EveryLanguage;
 use crate::link::{Frame, LinkEvent, Receipt};
 use crate::protocol::{Answer, Reply, ReplyToken, Response};
-use crate::{Carrier, Cx, Dialect, Out, Start, Words};
+use crate::{Carrier, Cx, Dialect, Out, SharedWording, Start};
 
 use super::streams::{StreamRun, escalated, wire};
 use super::*;
@@ -199,7 +199,7 @@ fn later_is_settled_here_and_said() {
 fn what_expired_in_a_capture_is_reported() {
     let mut asp = Asp::new(Start {
         carrier: Carrier::OneWay,
-        words: Words::new(EveryLanguage::best_for(&[])),
+        words: SharedWording::new(EveryLanguage::best_for(&[])),
         ..Start::unattended()
     });
     let mut out = Vec::new();

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::asp::rules::{From, ROWS, Section, To};
-use crate::asp::states::{Happens, Trigger};
+use crate::asp::session_rules::{ROWS, RowOrigin, RowTarget, Section};
+use crate::asp::states::{SessionOccurrence, Trigger};
 use crate::protocol::Machine;
 
 use super::*;
@@ -49,14 +49,14 @@ fn run(from: State, message: &AspMessage) -> (State, Option<Section>) {
 fn the_rows_are_the_documents() {
     let of = |name: &str| {
         if name == "Any" {
-            From::Any
+            RowOrigin::Any
         } else {
-            From::State(state_named(name))
+            RowOrigin::State(state_named(name))
         }
     };
     let to = |name: &str| match name {
-        "(previous state)" => To::Previous,
-        name => To::State(state_named(name)),
+        "(previous state)" => RowTarget::Previous,
+        name => RowTarget::State(state_named(name)),
     };
     let wanted: Vec<_> = rows()
         .map(|(n, a, b, _)| (Section::Table(n), of(a), to(b)))
@@ -69,7 +69,11 @@ fn the_rows_are_the_documents() {
     // The details and the diagram let any state escalate.
     assert_eq!(
         have[18..],
-        [(Section::Details(8), From::Any, To::State(State::Escalated))]
+        [(
+            Section::Details(8),
+            RowOrigin::Any,
+            RowTarget::State(State::Escalated)
+        )]
     );
 }
 
@@ -222,7 +226,7 @@ fn rows_16_to_18_leave_every_state_that_is_not_over() {
         for trigger in triggers {
             let wanted = (!over).then_some(State::Failed);
             assert_eq!(
-                state.transition(Happens::By(trigger)).ok(),
+                state.transition(SessionOccurrence::By(trigger)).ok(),
                 wanted,
                 "{state:?} {trigger:?}"
             );
@@ -248,17 +252,18 @@ fn every_single_step_is_one_of_a_row() {
     for step in State::valid_transitions() {
         let meant = ROWS.iter().any(|row| {
             let leaves = match row.from {
-                From::State(from) => from == step.from,
-                From::Any => !step.from.is_terminal(),
+                RowOrigin::State(from) => from == step.from,
+                RowOrigin::Any => !step.from.is_terminal(),
             };
             leaves
                 && match (step.event, row.to) {
-                    (Happens::By(trigger), To::State(to)) => {
+                    (SessionOccurrence::By(trigger), RowTarget::State(to)) => {
                         row.on.contains(&trigger) && to == step.to
                     }
-                    (Happens::Back(state), To::Previous) => state == step.to,
-                    (Happens::Told(state), _) => state == step.to,
-                    (Happens::By(_), To::Previous) | (Happens::Back(_), To::State(_)) => false,
+                    (SessionOccurrence::Back(state), RowTarget::Previous) => state == step.to,
+                    (SessionOccurrence::Told(state), _) => state == step.to,
+                    (SessionOccurrence::By(_), RowTarget::Previous)
+                    | (SessionOccurrence::Back(_), RowTarget::State(_)) => false,
                 }
         });
         assert!(meant, "{step:?}");

@@ -8,7 +8,7 @@ use crate::asp::handler::{Identity, tests::KEY};
 use crate::every_language::EveryLanguage;
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply, ReplyToken, Response, Severity};
-use crate::{Carrier, Dialect, Out, Start, Words};
+use crate::{Carrier, Dialect, Out, SharedWording, Start};
 use hearken_core::inspect::Checker;
 
 use super::*;
@@ -18,7 +18,7 @@ fn translator(identity: bool) -> Asp {
     Asp::new(Start {
         carrier: Carrier::WebSocket,
         identity,
-        words: Words::new(EveryLanguage::best_for(&[])),
+        words: SharedWording::new(EveryLanguage::best_for(&[])),
         seed: 7,
         ..Start::unattended()
     })
@@ -271,7 +271,7 @@ fn a_handler_is_told_the_decision_and_says_it_in_the_session_itself() {
     run.asp = Asp::new(Start {
         carrier: Carrier::WebSocket,
         handler: true,
-        words: Words::new(EveryLanguage::best_for(&[])),
+        words: SharedWording::new(EveryLanguage::best_for(&[])),
         seed: 7,
         ..Start::unattended()
     });
@@ -402,7 +402,7 @@ fn a_commitment_and_what_makes_it_binding_are_critical_and_ask_nothing() {
         if message.invites() {
             value["content"]["body"]["type"] = json!("session-invitation");
         }
-        if message.informs == crate::asp::words::Informs::Identity {
+        if message.informs == crate::asp::performatives::Informs::Identity {
             value["content"]["body"]["informType"] = json!("identity");
         }
         value["messageId"] = json!(run.events.len());
@@ -435,7 +435,7 @@ fn every_performative_has_words_of_its_own_at_three_verbosities_in_every_languag
     let words = EveryLanguage::best_for(&[]);
     let mut all = std::collections::BTreeSet::new();
     for performative in Performative::ALL {
-        let key = crate::asp::told::plain(*performative);
+        let key = crate::asp::report_phrases::plain(*performative);
         for said in words.say(
             key,
             &[
@@ -464,7 +464,7 @@ fn every_performative_has_words_of_its_own_at_three_verbosities_in_every_languag
 
 /// One possible event on a link.
 #[derive(Debug, Clone)]
-enum Thing {
+enum LinkHappening {
     Message {
         session: u8,
         sender: u8,
@@ -508,7 +508,7 @@ fn bodies() -> Vec<Value> {
     bodies
 }
 
-fn things() -> impl Strategy<Value = Vec<Thing>> {
+fn things() -> impl Strategy<Value = Vec<LinkHappening>> {
     let message = (
         0..3_u8,
         0..4_u8,
@@ -519,7 +519,7 @@ fn things() -> impl Strategy<Value = Vec<Thing>> {
         prop::option::of(0..9000_u32),
     )
         .prop_map(
-            |(session, sender, performative, body, number, chain, limit)| Thing::Message {
+            |(session, sender, performative, body, number, chain, limit)| LinkHappening::Message {
                 session,
                 sender,
                 performative,
@@ -531,12 +531,12 @@ fn things() -> impl Strategy<Value = Vec<Thing>> {
         );
     let thing = prop_oneof![
         12 => message,
-        3 => (0..11_usize).prop_map(Thing::Frame),
-        2 => (0..4000_u64).prop_map(Thing::Wait),
-        2 => (0..4_usize).prop_map(Thing::Reply),
-        1 => any::<bool>().prop_map(Thing::Outcome),
-        1 => Just(Thing::Lost),
-        1 => "\\PC{0,40}".prop_map(Thing::Noise),
+        3 => (0..11_usize).prop_map(LinkHappening::Frame),
+        2 => (0..4000_u64).prop_map(LinkHappening::Wait),
+        2 => (0..4_usize).prop_map(LinkHappening::Reply),
+        1 => any::<bool>().prop_map(LinkHappening::Outcome),
+        1 => Just(LinkHappening::Lost),
+        1 => "\\PC{0,40}".prop_map(LinkHappening::Noise),
     ];
     prop::collection::vec(thing, 0..60)
 }
@@ -559,7 +559,7 @@ proptest! {
         let mut replies = 0;
         for (at, thing) in things.into_iter().enumerate() {
             match thing {
-                Thing::Message { session, sender, performative, body, number, chain, limit } => {
+                LinkHappening::Message { session, sender, performative, body, number, chain, limit } => {
                     let name = Performative::ALL.get(performative).map_or("PURPLE", |it| it.name());
                     let mut value = wire(&format!("s{session}"), &format!("agent://x.example/{sender}"), name, bodies[body].clone());
                     value["messageId"] = json!(format!("m{}", if chain == 3 { 0 } else { at }));
@@ -569,21 +569,21 @@ proptest! {
                     value["timestamp"] = json!(run.now.wall.to_string());
                     run.frame(value);
                 }
-                Thing::Frame(which) => run.frame(state_frame(which)),
-                Thing::Wait(seconds) => run.after(seconds),
-                Thing::Reply(which) => {
+                LinkHappening::Frame(which) => run.frame(state_frame(which)),
+                LinkHappening::Wait(seconds) => run.after(seconds),
+                LinkHappening::Reply(which) => {
                     let asked = run.events.iter().rev().find_map(|event| event["reply_token"].as_str());
                     if let Some(token) = asked.map(str::to_owned) {
                         replies += 1;
                         run.reply(replies, &token, ["resume", "close", "later", "purple"][which]);
                     }
                 }
-                Thing::Outcome(good) => {
+                LinkHappening::Outcome(good) => {
                     let outcome = if good { Ok(Receipt::Written) } else { Err(Undelivered::Kept(Fault::Closed)) };
                     run.news(&LinkEvent::Replied { request: replies, outcome });
                 }
-                Thing::Lost => run.news(&LinkEvent::Lost { fault: Fault::Closed, retry_in: Duration::ZERO }),
-                Thing::Noise(text) => run.frame(text),
+                LinkHappening::Lost => run.news(&LinkEvent::Lost { fault: Fault::Closed, retry_in: Duration::ZERO }),
+                LinkHappening::Noise(text) => run.frame(text),
             }
             prop_assert!(run.faults.is_empty(), "{}", run.faults[0]);
             for (waits, asked) in run.asp.waiting() {

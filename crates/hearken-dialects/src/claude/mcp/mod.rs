@@ -1,7 +1,7 @@
 //! The tool server that an agent starts (`hearken mcp`): what the agent says and asks by its tools, and its channel.
 //!
 //! Responsibilities: which run a message is from, the person's answers and prompts, calls that a hook asks about, too.
-//! Not here: a single run (`session`), the messages (`read`), the Model Context Protocol (`mcp` of hearken-io).
+//! Not here: a single run (`session`), the messages (`messages`), the Model Context Protocol (`mcp` of hearken-io).
 //!
 //! # Mental model
 //! Whatever an agent says or asks by a tool is the agent's own: it is heard under its name, and an answer decides
@@ -9,25 +9,25 @@
 //! about by a hook, which knows all of it: so a relayed call waits for a moment, and the hook's question is the one that
 //! counts. The channel confirms neither prompts nor answers.
 
-mod read;
+mod messages;
 mod session;
 
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use crate::event_writer::{self, EventAgent, EventWriter};
 use crate::kit::directory::Directory;
 use crate::kit::turn::{EventContext, LeftCalls};
 use crate::link::{Fault, Phrase, Receipt, Undelivered};
 use crate::protocol::{AgentId, Reply};
-use crate::written::{self, Agent, Writer};
-use crate::{Cx, Foreign, NoEvent, Out, Words};
+use crate::{Cx, ForeignFormat, NoEvent, Out, SharedWording};
 
-use super::read::Made;
-use read::{RelayedCall, ToolServerRequest};
+use super::messages::ToolUse;
+use messages::{RelayedCall, ToolServerRequest};
 use session::{AnswerBody, respond};
 
-pub use read::ToolServerClient;
+pub use messages::ToolServerClient;
 pub use session::ToolServerRun;
 
 /// How many runs are followed at the same time.
@@ -42,7 +42,7 @@ const PATH: &str = "/mcp/";
 /// The runs of the tool server.
 #[derive(Debug)]
 pub struct ToolServers {
-    words: Words,
+    words: SharedWording,
     runs: Directory<ToolServerRun>,
     pending: Vec<PendingCall>,
 }
@@ -66,7 +66,7 @@ pub trait KnownByHooks {
 
 impl ToolServers {
     /// Creates it without any run.
-    pub fn new(words: Words, seed: u64) -> Self {
+    pub fn new(words: SharedWording, seed: u64) -> Self {
         Self {
             words,
             runs: Directory::new(MOST, seed),
@@ -86,9 +86,9 @@ impl ToolServers {
         let Some(kind) = path.strip_prefix(PATH) else {
             return false;
         };
-        let Some((client, request)) = read::read(kind, body) else {
+        let Some((client, request)) = messages::read(kind, body) else {
             cx.out
-                .push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1));
+                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1));
             cx.out
                 .push(respond(id, &json!({"error": "it can't be read"})));
             return true;
@@ -136,8 +136,8 @@ impl ToolServers {
         let name = client.session.clone();
         let opened = self.runs.open(&name, ToolServerRun::is_idle, |seed| {
             let unnamed = || crate::kit::call::first(words, "mcp.unnamed", &[]);
-            let agent = Agent {
-                id: written::id("mcp_", &client.session),
+            let agent = EventAgent {
+                id: event_writer::id("mcp_", &client.session),
                 name: match client.agent.is_empty() {
                     true => unnamed(),
                     false => client.agent.clone(),
@@ -145,7 +145,7 @@ impl ToolServers {
                 model: None,
             };
             let teller = EventContext {
-                writer: Writer::new(super::client::NAME, agent, seed),
+                writer: EventWriter::new(super::client::NAME, agent, seed),
                 words: words.clone(),
                 folder: client.folder.clone(),
                 answerable: true,
@@ -181,7 +181,7 @@ impl ToolServers {
     }
 
     /// Leaves a call to the hook that asks about it.
-    pub fn hook_asks(&mut self, made: &Made, cx: &mut Cx<'_>) {
+    pub fn hook_asks(&mut self, made: &ToolUse, cx: &mut Cx<'_>) {
         let is_it = |call: &RelayedCall| call.is_about(&made.tool, &made.input);
         // One hook asks about one call; another that is the same has a hook of its own.
         if let Some(at) = self.pending.iter().position(|it| is_it(&it.call)) {
@@ -242,7 +242,7 @@ impl ToolServers {
                     request,
                     outcome: match arrived {
                         true => Ok(Receipt::Written),
-                        false => Err(Undelivered::Refused(super::deciding::gone())),
+                        false => Err(Undelivered::Refused(super::decisions::gone())),
                     },
                 });
                 return true;

@@ -1,29 +1,29 @@
 //! One run of the tool server: what its agent announced, asks, relays, and is told.
 //!
 //! Responsibilities: the AAEP events of all that, the open questions and their answers, the prompts that wait for its
-//! channel. Not here: finding the run (`desk`), reading its messages (`read`).
+//! channel. Not here: finding the run (`desk`), reading its messages (`messages`).
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::kit::aside::QuestionContent;
+use crate::event_writer::{self, EventAgent, EventContent, TranslatedSession};
 use crate::kit::call::{Call, first, key};
 use crate::kit::options::OptionChoice;
+use crate::kit::standalone_question::QuestionContent;
 use crate::kit::turn::EventContext;
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
-    Answer, Attached, AwaitingClarification, AwaitingConfirmation, Event, OutputStreaming,
+    Answer, Attachments, AwaitingClarification, AwaitingConfirmation, Event, OutputStreaming,
     ReplyToken, Response, SessionCompleted, SessionStarted, StateChanged,
 };
-use crate::written::{self, Agent, Content, TranslatedSession};
-use crate::{Cx, Out, Over, Words};
+use crate::{Cx, Out, QuestionEnd, SharedWording};
 
-use super::super::asking;
 use super::super::harness::Harness;
-use super::super::tools;
-use super::read::{RelayedCall, ToolServerClient};
+use super::super::questions;
+use super::super::tool_calls;
+use super::messages::{RelayedCall, ToolServerClient};
 
 /// How many questions of one agent may be open; further ones are refused.
 const MOST_OPEN: usize = 16;
@@ -115,7 +115,7 @@ impl RunSession {
     /// Writes an event.
     fn event(
         &mut self,
-        content: impl Into<Content>,
+        content: impl Into<EventContent>,
         teller: &mut EventContext,
         cx: &mut Cx<'_>,
     ) -> String {
@@ -170,7 +170,7 @@ impl ToolServerRun {
     pub fn is_also(&mut self, id: String) {
         if self.session.is_none() {
             let name = self.teller.writer.name().to_owned();
-            self.teller.writer.call(Agent {
+            self.teller.writer.call(EventAgent {
                 id,
                 name,
                 model: None,
@@ -192,7 +192,7 @@ impl ToolServerRun {
                 summary: teller.words.summary("mcp.speaks", &args),
                 ..SessionStarted::default()
             };
-            let started = Content::from(Event::SessionStarted(started));
+            let started = EventContent::from(Event::SessionStarted(started));
             let started = started.in_language(teller.words.language());
             let event = session.event(started, teller, cx);
             cx.out.push(Out::Event(event));
@@ -211,7 +211,7 @@ impl ToolServerRun {
         session.outputs += 1;
         let output = OutputStreaming {
             content_type: Some("text/markdown".into()),
-            ..written::chunk(&format!("out_{}", session.outputs), 0, text, true)
+            ..event_writer::chunk(&format!("out_{}", session.outputs), 0, text, true)
         };
         let event = session.event(Event::OutputStreaming(output), teller, cx);
         cx.out.push(Out::Event(event));
@@ -266,7 +266,7 @@ impl ToolServerRun {
                     reply_token: token,
                     ..in_words(question, choices, &teller.words).question()
                 };
-                Content::from(Event::AwaitingClarification(Box::new(question)))
+                EventContent::from(Event::AwaitingClarification(Box::new(question)))
             }
             QuestionSubject::Call { call, offered } => {
                 let (question, attached) = about(next.id, call, &folder, offered, teller, cx);
@@ -274,7 +274,7 @@ impl ToolServerRun {
                     reply_token: token,
                     ..question
                 };
-                Content::from(Event::AwaitingConfirmation(Box::new(question))).with(attached)
+                EventContent::from(Event::AwaitingConfirmation(Box::new(question))).with(attached)
             }
         };
         session.enter("awaiting_input", teller, cx);
@@ -349,7 +349,7 @@ impl ToolServerRun {
                 summary: self.teller.words.summary("mcp.leaves", &[]),
                 ..SessionCompleted::default()
             };
-            let completed = Content::from(Event::SessionCompleted(completed))
+            let completed = EventContent::from(Event::SessionCompleted(completed))
                 .in_language(self.teller.words.language());
             let event = session.event(completed, &mut self.teller, cx);
             cx.out.push(Out::Event(event));
@@ -460,7 +460,7 @@ impl OpenQuestion {
     fn over(&self) -> Out {
         Out::Over {
             token: self.token.clone(),
-            how: Over::TakenBack,
+            how: QuestionEnd::TakenBack,
         }
     }
 
@@ -521,7 +521,7 @@ pub(super) fn respond(id: u64, body: &Value) -> Out {
 }
 
 /// Builds the question that an agent asks by itself, with two answers of ours.
-fn in_words(question: &str, choices: &[String], words: &Words) -> QuestionContent {
+fn in_words(question: &str, choices: &[String], words: &SharedWording) -> QuestionContent {
     let mut content = match choices.is_empty() {
         true => QuestionContent {
             question: question.to_owned(),
@@ -545,9 +545,9 @@ fn about(
     offered: &mut Vec<OptionChoice>,
     teller: &EventContext,
     cx: &mut Cx<'_>,
-) -> (AwaitingConfirmation, Attached) {
+) -> (AwaitingConfirmation, Attachments) {
     let name = format!("relayed {id}");
-    let (news, is_whole) = tools::call(&name, &call.known(), &teller.words);
+    let (news, is_whole) = tool_calls::call(&name, &call.known(), &teller.words);
     let is_whole = is_whole && call.whole().is_some();
     if !is_whole {
         cx.out.push(Out::Tell(Phrase::new("mcp.cut")));
@@ -557,7 +557,7 @@ fn about(
     asked.set_folder(folder);
     asked.take(news);
     let (mut permission, _) =
-        asking::permission(Harness::first(), id, &key, &[], is_whole, &teller.words);
+        questions::permission(Harness::first(), id, &key, &[], is_whole, &teller.words);
     permission.note_asked(&asked, &teller.words);
     let (question, attached) = permission.question_about(&asked, &teller.words);
     *offered = permission.offered;

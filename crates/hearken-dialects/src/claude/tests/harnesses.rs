@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Run {
+impl ClaudeRig {
     /// Sends a message of a harness, as its relay does; returns our number for the request.
     fn post_for(&mut self, path: &str, body: Value) -> u64 {
         self.post(&format!("/hook/{path}"), body)
@@ -23,7 +23,7 @@ fn codex(event: &str, mut more: Value) -> Value {
 }
 
 /// Has Codex ask for a command; returns our number for the request.
-fn codex_asks(run: &mut Run) -> u64 {
+fn codex_asks(run: &mut ClaudeRig) -> u64 {
     run.post_for(
         "codex",
         codex("UserPromptSubmit", json!({"prompt": "make it"})),
@@ -36,7 +36,7 @@ fn codex_asks(run: &mut Run) -> u64 {
 
 #[test]
 fn codex_is_answered_in_its_form_and_the_question_is_open_only_here() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     let id = codex_asks(&mut run);
     assert!(run.announced().contains(
         &"Codex shows no question in its own terminal while one is open here. It asks there after 5 minutes without an answer."
@@ -66,7 +66,7 @@ fn codex_is_answered_in_its_form_and_the_question_is_open_only_here() {
 
 #[test]
 fn the_permission_and_the_call_are_one_though_only_one_is_described() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     codex_asks(&mut run);
     run.decide(1, "accept", None);
     run.written(1, true);
@@ -85,7 +85,7 @@ fn the_permission_and_the_call_are_one_though_only_one_is_described() {
 
 #[test]
 fn a_question_that_nobody_answers_goes_back_to_the_terminal() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     let id = codex_asks(&mut run);
     run.after(Duration::from_secs(299));
     assert_eq!(run.answer(id), None);
@@ -95,7 +95,7 @@ fn a_question_that_nobody_answers_goes_back_to_the_terminal() {
         run.announced().last().unwrap(),
         "Unanswered too long: Codex asks in its own terminal now."
     );
-    assert_eq!(run.over, [Over::TakenBack]);
+    assert_eq!(run.over, [QuestionEnd::TakenBack]);
     run.decide(1, "accept", None);
     assert_eq!(run.settled, [(1, false)], "it is answered there now");
     assert_eq!(run.faults, [""; 0]);
@@ -103,7 +103,7 @@ fn a_question_that_nobody_answers_goes_back_to_the_terminal() {
 
 #[test]
 fn the_person_can_hand_a_question_back_at_once() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     let id = codex_asks(&mut run);
     run.decide(1, "ask in Codex's own terminal", None);
     assert_eq!(run.answer(id), Some(&(None, json!({}))));
@@ -117,7 +117,7 @@ fn the_person_can_hand_a_question_back_at_once() {
 
 #[test]
 fn claudes_question_stays_open_beside_its_own_dialog() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     let ask = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
     let id = run.hook("PermissionRequest", ask);
     run.after(Duration::from_secs(600));
@@ -130,7 +130,7 @@ fn claudes_question_stays_open_beside_its_own_dialog() {
 /// As the real one does: it reports an empty prompt after each call, and its own terminal asks nothing meanwhile.
 #[test]
 fn qwen_codes_turn_goes_on_after_a_call_and_its_question_is_open_only_here() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     let body = |event: &str, mut more: Value| {
         more["hook_event_name"] = event.into();
         more["session_id"] = "s".into();
@@ -163,7 +163,7 @@ fn qwen_codes_turn_goes_on_after_a_call_and_its_question_is_open_only_here() {
 
 #[test]
 fn copilot_is_heard_by_its_own_names_and_gets_a_bare_decision() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     let body = |mut more: Value| {
         more["sessionId"] = "s".into();
         more["cwd"] = "/work/a".into();
@@ -199,7 +199,7 @@ fn copilot_is_heard_by_its_own_names_and_gets_a_bare_decision() {
 
 #[test]
 fn geminis_question_is_answered_in_its_own_terminal_and_over_when_it_goes_on() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     let body = |event: &str, mut more: Value| {
         more["session_id"] = "s".into();
         more["cwd"] = "/work/a".into();
@@ -235,13 +235,13 @@ fn geminis_question_is_answered_in_its_own_terminal_and_over_when_it_goes_on() {
 }
 
 /// Creates a run in which Gemini CLI waits before each change, and has it call a tool; returns our number for that.
-fn gemini_calls(tool: &str, input: &Value) -> (Run, u64) {
+fn gemini_calls(tool: &str, input: &Value) -> (ClaudeRig, u64) {
     let start = Start {
         carrier: Carrier::Requests,
         gemini_waits: true,
         ..rig::start()
     };
-    let mut run = Run::of(Claude::new(start));
+    let mut run = ClaudeRig::of(Claude::new(start));
     run.post_for("gemini", gemini("BeforeAgent", json!({"prompt": "do it"})));
     let call = json!({"tool_name": tool, "tool_input": input});
     let id = run.post_for("gemini", gemini("BeforeTool", call));
@@ -325,7 +325,7 @@ fn gemini_does_not_wait_before_what_changes_nothing() {
 
 #[test]
 fn what_is_shown_as_it_is_written_is_heard_once() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     for (index, delta, last) in [(0, "One line.\n", false), (1, "Two lines.", true)] {
         run.hook("MessageDisplay", json!({"turn_id": "t", "message_id": "m", "index": index, "final": last, "delta": delta}));
     }
@@ -335,7 +335,7 @@ fn what_is_shown_as_it_is_written_is_heard_once() {
     );
     assert_eq!(run.said(), "One line.\nTwo lines.");
     // Qwen Code sends all of the message each time, and an older state may come late.
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     let shows = |text: &str, last: bool| {
         json!({"session_id": "s", "cwd": "/w", "hook_event_name": "MessageDisplay", "message_id": "m",
             "displayed_text": text, "is_final": last})
@@ -354,7 +354,7 @@ fn what_is_shown_as_it_is_written_is_heard_once() {
 
 #[test]
 fn tasks_teammates_and_models_are_announced_and_what_is_of_no_interest_is_not() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     run.hook(
         "TaskCreated",
         json!({"task_id": "1", "task_subject": "Tidy up"}),
@@ -403,7 +403,7 @@ fn tasks_teammates_and_models_are_announced_and_what_is_of_no_interest_is_not() 
 
 #[test]
 fn a_path_of_nobody_is_counted_and_decides_nothing() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     for path in ["nobody", "/"] {
         let id = run.post_for(
             path,

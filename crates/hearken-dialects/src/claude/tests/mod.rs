@@ -2,23 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod asking;
-mod eliciting;
+mod elicitations;
 mod harnesses;
 mod modes;
+mod questions;
 mod random;
-mod servers;
+mod repeated_messages;
+mod tool_servers;
 mod turns;
-mod twice;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::kit::rig::{self, Peer, Rig};
+use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Frame, IncomingRequest, LinkEvent, Method};
-use crate::{Carrier, Dialect, Out, Over, Recognised, Start, Wish};
+use crate::{Carrier, Dialect, Out, QuestionEnd, Recognition, Start, Wish};
 
 use super::Claude;
 
@@ -32,11 +32,11 @@ pub(crate) const MESSAGES: &[&str] = &[
 ];
 
 /// The machine with Claude's other side.
-pub(super) type Run = Rig<Claude, Other>;
+pub(super) type ClaudeRig = MachineRig<Claude, ClaudeHooks>;
 
 /// What the machine sent.
 #[derive(Debug, Default)]
-pub(super) struct Other {
+pub(super) struct ClaudeHooks {
     /// The answers to requests, by our numbers for them, each with the number of the person's answer.
     pub answers: BTreeMap<u64, (Option<u64>, Value)>,
     pub next: u64,
@@ -46,7 +46,7 @@ pub(super) struct Other {
     pub from: &'static str,
 }
 
-impl Peer for Other {
+impl RigPeer for ClaudeHooks {
     fn take(&mut self, out: Out) {
         match out {
             Out::Respond { id, request, body } => {
@@ -59,7 +59,7 @@ impl Peer for Other {
     }
 }
 
-impl Run {
+impl ClaudeRig {
     pub fn over(carrier: Carrier) -> Self {
         let start = Start {
             carrier,
@@ -167,15 +167,18 @@ fn it_is_known_by_the_event_and_the_conversation() {
     for (text, wanted) in [
         (
             r#"{"session_id":"s","hook_event_name":"Stop"}"#,
-            Recognised::Surely,
+            Recognition::Surely,
         ),
-        (r#"{"session_id":"s","hook_event_name":""}"#, Recognised::No),
-        (r#"{"hook_event_name":"Stop"}"#, Recognised::No),
+        (
+            r#"{"session_id":"s","hook_event_name":""}"#,
+            Recognition::No,
+        ),
+        (r#"{"hook_event_name":"Stop"}"#, Recognition::No),
         (
             r#"{"session_id":"","hook_event_name":"Stop"}"#,
-            Recognised::No,
+            Recognition::No,
         ),
-        ("Stop", Recognised::No),
+        ("Stop", Recognition::No),
     ] {
         assert_eq!(super::recognise(text), wanted, "{text}");
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn works_in(run: &mut Run, call: &str, mode: &str) {
+fn works_in(run: &mut ClaudeRig, call: &str, mode: &str) {
     run.hook(
         "PreToolUse",
         json!({"tool_name": "Read", "tool_input": {"file_path": "/a"}, "tool_use_id": call,
@@ -12,7 +12,7 @@ fn works_in(run: &mut Run, call: &str, mode: &str) {
 
 #[test]
 fn who_decides_is_said_at_the_start_and_when_it_changes() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     run.hook("SessionStart", json!({"permission_mode": "auto"}));
     run.hook(
         "UserPromptSubmit",
@@ -43,7 +43,7 @@ fn who_decides_is_said_at_the_start_and_when_it_changes() {
 
 #[test]
 fn the_mode_of_a_subagent_is_not_that_of_the_conversation() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     run.hook(
         "PreToolUse",
         json!({"tool_name": "Read", "tool_input": {"file_path": "/a"}, "tool_use_id": "1",
@@ -55,7 +55,7 @@ fn the_mode_of_a_subagent_is_not_that_of_the_conversation() {
 #[test]
 fn what_the_reviewer_refuses_did_not_fail() {
     for waits in [0, 2] {
-        let mut run = Run::busy();
+        let mut run = ClaudeRig::busy();
         run.shell("PreToolUse", "c", "touch a.txt");
         run.after(Duration::from_secs(waits));
         run.shell("PermissionDenied", "c", "touch a.txt");

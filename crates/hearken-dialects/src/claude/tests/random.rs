@@ -65,7 +65,7 @@ fn step() -> impl Strategy<Value = HookStep> {
     ]
 }
 
-fn ask(run: &mut Run, id: u8, kind: u8) -> u64 {
+fn ask(run: &mut ClaudeRig, id: u8, kind: u8) -> u64 {
     match kind {
         0 => run.asks(&format!("touch {id}")),
         1 => run.hook("PermissionRequest", json!({"tool_name": "Write", "tool_input": {"file_path": "/x", "content": "y".repeat(usize::from(id) * 9000)}})),
@@ -78,7 +78,7 @@ proptest! {
 
     #[test]
     fn no_question_is_lost_and_no_answer_is_invented(steps in prop::collection::vec(step(), 0..80)) {
-        let mut run = Run::new();
+        let mut run = ClaudeRig::new();
         let (mut number, mut asked) = (0, BTreeSet::new());
         let mut lapsed = BTreeSet::new();
         for step in steps {

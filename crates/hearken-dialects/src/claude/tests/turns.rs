@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_turn_is_told_from_its_prompt_to_its_stop_and_nothing_but_a_permission_is_held() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     let ids = [
         run.hook("SessionStart", json!({"source": "startup", "model": "m"})),
         run.prompted("do it"),
@@ -62,7 +62,7 @@ fn a_turn_is_told_from_its_prompt_to_its_stop_and_nothing_but_a_permission_is_he
 
 #[test]
 fn a_call_is_told_once_it_is_known_that_nobody_asks_for_it() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     run.shell("PreToolUse", "c", "sleep 60");
     assert_eq!(run.count("tool.invoked"), 0);
     run.after(Duration::from_secs(1));
@@ -80,7 +80,7 @@ fn a_call_is_told_once_it_is_known_that_nobody_asks_for_it() {
 
 #[test]
 fn edits_say_which_lines_change_as_far_as_that_is_known() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     let patch = json!([{"oldStart": 3, "oldLines": 2, "newStart": 3, "newLines": 2, "lines": [" same", "-old", "+new"]}]);
     for (tool, input, brought, added, removed) in [
         (
@@ -120,7 +120,7 @@ fn edits_say_which_lines_change_as_far_as_that_is_known() {
 
 #[test]
 fn plans_are_told_as_plans() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     let todos = json!([{"content": "Read", "status": "completed"}, {"content": "Write", "status": "in_progress"}]);
     let what =
         json!({"tool_name": "TodoWrite", "tool_input": {"todos": todos}, "tool_use_id": "t"});
@@ -133,7 +133,7 @@ fn plans_are_told_as_plans() {
 
 #[test]
 fn a_turn_that_broke_off_says_why() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     run.hook(
         "StopFailure",
         json!({"error": "unknown", "last_assistant_message": "no money"}),
@@ -149,7 +149,7 @@ fn a_turn_that_broke_off_says_why() {
 
 #[test]
 fn an_interrupt_sends_no_stop_and_is_known_by_what_follows() {
-    let after: [fn(&mut Run); 4] = [
+    let after: [fn(&mut ClaudeRig); 4] = [
         |run| {
             run.prompted("something else");
         },
@@ -175,7 +175,7 @@ fn an_interrupt_sends_no_stop_and_is_known_by_what_follows() {
         },
     ];
     for follows in after {
-        let mut run = Run::busy();
+        let mut run = ClaudeRig::busy();
         follows(&mut run);
         assert_eq!(run.count("session.cancelled"), 1);
         assert_eq!(run.last("session.cancelled")["cancelled_by"], "producer");
@@ -185,7 +185,7 @@ fn an_interrupt_sends_no_stop_and_is_known_by_what_follows() {
 
 #[test]
 fn a_turn_that_falls_silent_is_perhaps_over_and_that_is_said_once() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     run.after(Duration::from_secs(170));
     assert!(run.told.is_empty());
     assert!(run.machine.deadline().is_some());
@@ -204,7 +204,7 @@ fn a_turn_that_falls_silent_is_perhaps_over_and_that_is_said_once() {
     run.after(Duration::from_secs(30 * 60));
     assert_eq!(run.kinds().last().unwrap(), "session.completed");
     assert_eq!(run.machine.deadline(), None);
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     run.asks("touch a.txt");
     run.after(Duration::from_secs(3000));
     assert!(run.told.is_empty(), "what is asked waits for the person");
@@ -212,7 +212,7 @@ fn a_turn_that_falls_silent_is_perhaps_over_and_that_is_said_once() {
 
 #[test]
 fn several_conversations_are_several_agents() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     run.who = "s2";
     run.prompted("another");
     let first = run.asks("touch b.txt");
@@ -233,7 +233,7 @@ fn several_conversations_are_several_agents() {
 
 #[test]
 fn conversations_are_bounded_and_what_rests_makes_room() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     for n in 0..64 {
         run.who = Box::leak(format!("s{n}").into_boxed_str());
         run.prompted("do it");
@@ -254,7 +254,7 @@ fn conversations_are_bounded_and_what_rests_makes_room() {
 
 #[test]
 fn what_can_not_be_understood_is_told_and_answered_with_nothing() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     for body in [
         "",
         "[]",
@@ -288,7 +288,7 @@ fn what_can_not_be_understood_is_told_and_answered_with_nothing() {
 
 #[test]
 fn it_can_be_neither_told_what_to_do_nor_stopped_and_says_so() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     run.wish(&Wish::Prompt("more".to_owned()));
     run.wish(&Wish::Stop);
     assert_eq!(run.told, ["prompt.only_heard", "stop_turn.only_heard"]);
@@ -297,7 +297,7 @@ fn it_can_be_neither_told_what_to_do_nor_stopped_and_says_so() {
 
 #[test]
 fn a_capture_is_seen_and_can_not_be_answered() {
-    let mut run = Run::over(Carrier::OneWay);
+    let mut run = ClaudeRig::over(Carrier::OneWay);
     for body in [
         json!({"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "x"}),
         json!({"session_id": "s", "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": "ls"}}),
@@ -317,11 +317,11 @@ fn what_stands_in_its_transcript_is_heard_once_with_what_follows_it_and_nothing_
         all.map(|(id, text)| json!({"id": id, "text": text}))
             .collect()
     };
-    let with = |run: &mut Run, event: &str, all: &[(&str, &str)], mut more: Value| {
+    let with = |run: &mut ClaudeRig, event: &str, all: &[(&str, &str)], mut more: Value| {
         more["hearken_texts"] = texts(all);
         run.hook(event, more);
     };
-    let said = |run: &Run| -> Vec<String> {
+    let said = |run: &ClaudeRig| -> Vec<String> {
         let chunks = run
             .events
             .iter()
@@ -331,7 +331,7 @@ fn what_stands_in_its_transcript_is_heard_once_with_what_follows_it_and_nothing_
     };
     let call =
         || json!({"tool_name": "Read", "tool_input": {"file_path": "/a"}, "tool_use_id": "c"});
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     let old = ("o", "It is old.");
     let prompt = || json!({"prompt": "do it", "prompt_id": "p"});
     with(&mut run, "UserPromptSubmit", &[old], prompt());
@@ -376,7 +376,7 @@ fn what_stands_in_its_transcript_is_heard_once_with_what_follows_it_and_nothing_
 
 #[test]
 fn a_conversation_that_runs_already_is_not_told_from_its_beginning() {
-    let mut run = Run::new();
+    let mut run = ClaudeRig::new();
     let old = json!([{"id": "o", "text": "Long ago."}]);
     run.hook(
         "PreToolUse",
@@ -387,7 +387,7 @@ fn a_conversation_that_runs_already_is_not_told_from_its_beginning() {
 
 #[test]
 fn the_end_of_a_long_error_is_kept_as_that_is_where_what_failed_stands() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     let lines: String = (0..600).map(|n| format!("Compiling {n}\n")).collect();
     run.hook(
         "PostToolUseFailure",
@@ -404,7 +404,7 @@ fn the_end_of_a_long_error_is_kept_as_that_is_where_what_failed_stands() {
 
 #[test]
 fn a_call_that_was_interrupted_is_stopped_and_has_not_failed() {
-    let mut run = Run::busy();
+    let mut run = ClaudeRig::busy();
     run.hook(
         "PostToolUseFailure",
         json!({"tool_name": "Bash", "tool_input": {"command": "sleep 20"}, "tool_use_id": "c",

@@ -1,6 +1,6 @@
 use super::*;
 
-fn decisions(run: &Run) -> Vec<String> {
+fn decisions(run: &CodexRig) -> Vec<String> {
     let asked = run.last("awaiting.confirmation")["allowed_replies"]
         .as_array()
         .unwrap();
@@ -12,7 +12,7 @@ fn decisions(run: &Run) -> Vec<String> {
 
 #[test]
 fn a_command_is_asked_with_all_its_decisions_and_told_as_running_only_when_it_is_allowed() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.asks(json!(0), "c");
     run.after(Duration::from_secs(5));
     let asked = run.last("awaiting.confirmation");
@@ -60,12 +60,12 @@ fn every_decision_goes_out_as_the_server_wrote_it() {
             rule,
         ),
     ] {
-        let mut run = Run::in_turn();
+        let mut run = CodexRig::in_turn();
         run.asks(json!("q"), "c");
         run.decide(1, decision, None);
         assert_eq!(run.answers(), [(json!("q"), json!({"decision": wanted}))]);
     }
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.asks(json!(0), "c");
     run.decide(1, "odd", None);
     assert!(run.answers().is_empty());
@@ -74,7 +74,7 @@ fn every_decision_goes_out_as_the_server_wrote_it() {
 
 #[test]
 fn without_a_list_of_decisions_those_of_the_schema_are_offered() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.request(json!(0), "item/commandExecution/requestApproval", json!({"turnId": "u", "itemId": "c", "command": "curl x",
         "networkApprovalContext": {"host": "x.example", "protocol": "https"},
         "proposedNetworkPolicyAmendments": [{"host": "x.example", "action": "allow"}, {"host": "x.example", "action": "deny"}, {"host": "x", "action": "odd"}]}));
@@ -112,7 +112,7 @@ fn without_a_list_of_decisions_those_of_the_schema_are_offered() {
 
 #[test]
 fn rights_are_named_one_by_one_and_given_as_they_were_asked_for() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     let wanted = json!({"network": {"enabled": true}, "fileSystem": {"read": ["/etc"], "write": ["/b"],
         "entries": [{"path": {"type": "path", "path": "/etc"}, "access": "read"}]}});
     run.request(
@@ -167,7 +167,7 @@ fn a_right_that_has_no_words_is_said_as_it_is_written() {
         ),
         (json!({"clock": {}}), "clock: {}"),
     ] {
-        let mut run = Run::in_turn();
+        let mut run = CodexRig::in_turn();
         run.request(
             json!(0),
             "item/permissions/requestApproval",
@@ -180,7 +180,7 @@ fn a_right_that_has_no_words_is_said_as_it_is_written() {
 
 #[test]
 fn what_another_client_answers_is_decided_elsewhere() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.asks(json!(0), "c");
     run.asks(json!(1), "d");
     assert_eq!(run.count("awaiting.confirmation"), 1, "one after the other");
@@ -210,7 +210,7 @@ fn a_running_call_that_is_declined_ends_once_and_who_rejected_it_is_told_nothing
         (Some("c"), true, &[]),
         (Some("d"), false, &["codex.declined"]),
     ] {
-        let mut run = Run::in_turn();
+        let mut run = CodexRig::in_turn();
         run.item("item/started", "u", touch("c", "inProgress"));
         run.after(Duration::from_secs(2));
         assert_eq!(run.count("tool.invoked"), 1);
@@ -235,7 +235,7 @@ fn a_running_call_that_is_declined_ends_once_and_who_rejected_it_is_told_nothing
 
 #[test]
 fn a_reason_goes_to_the_agent_behind_the_rejection() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.asks(json!(0), "c");
     run.decide(1, "reject", Some("keep it"));
     run.written(1, true);
@@ -252,7 +252,7 @@ fn a_reason_goes_to_the_agent_behind_the_rejection() {
 
 #[test]
 fn an_answer_that_is_lost_on_its_way_is_perhaps_there_until_the_server_asks_again() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.asks(json!(0), "c");
     run.decide(1, "accept", None);
     run.written(1, true);
@@ -291,7 +291,7 @@ fn an_answer_that_is_lost_on_its_way_is_perhaps_there_until_the_server_asks_agai
 
 #[test]
 fn an_answer_without_a_word_of_the_server_was_written_and_is_doubted_when_it_asks_again() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.asks(json!(0), "c");
     run.decide(1, "accept", None);
     run.written(1, true);
@@ -322,7 +322,7 @@ fn an_answer_without_a_word_of_the_server_was_written_and_is_doubted_when_it_ask
 #[test]
 fn an_answer_that_somebody_was_faster_than_is_settled_by_what_became_of_it() {
     for (went, settled) in [(true, true), (false, false)] {
-        let mut run = Run::in_turn();
+        let mut run = CodexRig::in_turn();
         run.asks(json!(0), "c");
         run.decide(1, "accept", None);
         run.resolved(json!(0));
@@ -336,7 +336,7 @@ fn an_answer_that_somebody_was_faster_than_is_settled_by_what_became_of_it() {
 #[test]
 fn what_was_not_heard_or_can_t_be_said_in_full_is_never_allowed_by_a_key() {
     let refusals = ["reject", "reject, and stop the turn"];
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     // What the call does was said before we joined.
     for (id, method) in [
         (json!(0), "item/commandExecution/requestApproval"),
@@ -388,11 +388,11 @@ fn what_was_not_heard_or_can_t_be_said_in_full_is_never_allowed_by_a_key() {
 
 #[test]
 fn changes_that_ask_for_a_whole_folder_are_allowed_by_number_alone_with_the_folder_said() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     let item = json!({"type": "fileChange", "id": "c", "status": "inProgress",
         "changes": [{"path": "/work/a/x", "kind": {"type": "add"}, "diff": "x\n"}]});
     run.item("item/started", "u", item);
-    let ask = |run: &mut Run, id: i64, root: &str| {
+    let ask = |run: &mut CodexRig, id: i64, root: &str| {
         let params = json!({"turnId": "u", "itemId": "c", "grantRoot": root});
         run.request(json!(id), "item/fileChange/requestApproval", params);
     };
@@ -420,7 +420,7 @@ fn changes_that_ask_for_a_whole_folder_are_allowed_by_number_alone_with_the_fold
 
 #[test]
 fn a_decision_that_comes_before_the_word_that_ours_left_is_perhaps_not_ours() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.asks(json!(0), "c");
     run.decide(1, "reject", Some("use b"));
     run.resolved(json!(0));

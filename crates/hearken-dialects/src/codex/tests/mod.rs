@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod answers;
-mod joining;
-mod policy;
+mod approval_policy;
+mod greeting;
 mod questions;
 mod reviews;
 mod streams;
@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::kit::rig::{self, Peer, Rig};
+use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{LinkEvent, Receipt, Undelivered};
 use crate::protocol::{AgentId, Response};
-use crate::{Carrier, Dialect, Out, Over, Start, Wish};
+use crate::{Carrier, Dialect, Out, QuestionEnd, Start, Wish};
 
 use super::Codex;
 
@@ -37,15 +37,15 @@ pub(crate) const MESSAGES: &[&str] = &[
 ];
 
 /// The machine with Codex's other side.
-pub(super) type Run = Rig<Codex, Other>;
+pub(super) type CodexRig = MachineRig<Codex, CodexServer>;
 
 /// What the machine sent.
 #[derive(Debug, Default)]
-pub(super) struct Other {
+pub(super) struct CodexServer {
     pub sent: Vec<(u64, Value)>,
 }
 
-impl Peer for Other {
+impl RigPeer for CodexServer {
     fn take(&mut self, out: Out) {
         match out {
             Out::Send { request, frame } => {
@@ -57,7 +57,7 @@ impl Peer for Other {
     }
 }
 
-impl Run {
+impl CodexRig {
     pub fn new(carrier: Carrier, only: Option<&str>) -> Self {
         let start = Start {
             carrier,

@@ -9,7 +9,7 @@ fn input() -> Value {
 
 #[test]
 fn questions_of_the_agent_are_asked_one_after_the_other_and_answered_together() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.request(json!(5), "item/tool/requestUserInput", input());
     let asked = run.last("awaiting.clarification");
     assert_eq!(asked["question"], "Question 1 of 2: Which colour?");
@@ -46,7 +46,7 @@ fn questions_of_the_agent_are_asked_one_after_the_other_and_answered_together() 
 
 #[test]
 fn an_answer_that_did_not_go_out_can_be_given_again() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.request(json!(5), "item/tool/requestUserInput", input());
     run.respond(1, Response::Text("Red".to_owned()));
     run.respond(2, Response::Text("Big".to_owned()));
@@ -65,7 +65,7 @@ fn an_answer_that_did_not_go_out_can_be_given_again() {
 
 #[test]
 fn a_secret_is_typed_nowhere() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     let question = json!({"id": "k", "question": "Which key?", "isOther": false, "isSecret": true, "options": null});
     run.request(
         json!(5),
@@ -85,7 +85,7 @@ fn a_secret_is_typed_nowhere() {
 
 #[test]
 fn a_tool_of_a_server_is_allowed_once_for_the_conversation_or_for_ever() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     let call = json!({"type": "mcpToolCall", "id": "x", "server": "mock", "tool": "echo", "status": "inProgress",
         "arguments": {"text": "x"}, "result": null, "error": null});
     run.item("item/started", "u", call);
@@ -128,7 +128,7 @@ fn forms_of_servers_are_asked_field_by_field_and_can_be_declined() {
         json!({"turnId": "u", "serverName": "mock", "mode": "form", "_meta": null,
         "message": "Which branch?", "requestedSchema": {"type": "object", "properties": properties, "required": required}})
     };
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.request(
         json!(1),
         "mcpServer/elicitation/request",
@@ -186,7 +186,7 @@ fn forms_of_servers_are_asked_field_by_field_and_can_be_declined() {
 
 #[test]
 fn a_page_to_open_is_asked_with_its_host() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.request(
         json!(1),
         "mcpServer/elicitation/request",
@@ -203,7 +203,7 @@ fn a_page_to_open_is_asked_with_its_host() {
 
 #[test]
 fn what_is_for_other_clients_is_left_to_them_and_what_is_for_a_person_is_told() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.request(json!(1), "item/tool/call", json!({"turnId": "u"}));
     run.request(json!(2), "attestation/generate", json!({}));
     run.request(json!(3), "applyPatchApproval", json!({"turnId": "u"}));

@@ -5,7 +5,7 @@ use crate::link::{Fault, PhraseArg};
 
 const OVERRULE: &str = "thread/approveGuardianDeniedAction";
 
-impl Run {
+impl CodexRig {
     /// Has the reviewer report on an item's command.
     fn judges(&mut self, review: &str, item: &str, status: &str, reason: &str) {
         let action = json!({"type": "command", "source": "unifiedExec", "command": format!("/bin/bash -lc 'touch {item}'"),
@@ -61,7 +61,7 @@ impl Run {
 
 #[test]
 fn a_refusal_is_the_reviewers_with_its_reason_and_no_failure() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.item("item/started", "u", touch("c", "inProgress"));
     run.judges("r", "c", "inProgress", "");
     // It does not run while it is judged, however long that takes.
@@ -100,7 +100,7 @@ fn a_refusal_is_the_reviewers_with_its_reason_and_no_failure() {
 
 #[test]
 fn what_the_reviewer_allows_runs_and_every_other_verdict_is_told() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.item("item/started", "u", touch("c", "inProgress"));
     run.judges("r", "c", "inProgress", "");
     run.judges("r", "c", "approved", "Harmless.");
@@ -131,7 +131,7 @@ fn what_the_reviewer_allows_runs_and_every_other_verdict_is_told() {
 
 #[test]
 fn warnings_that_say_more_than_the_refusal_are_told_and_none_is_lost() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.says(
         "guardianWarning",
         json!({"message": "Outside of a review."}),
@@ -154,7 +154,7 @@ fn warnings_that_say_more_than_the_refusal_are_told_and_none_is_lost() {
 
 #[test]
 fn the_person_is_asked_whether_it_may_be_tried_again_and_codex_is_told_so() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.refuses("r", "c");
     let question = run.last("awaiting.confirmation").clone();
     assert_eq!(question["action"], "touch c");
@@ -187,7 +187,7 @@ fn the_person_is_asked_whether_it_may_be_tried_again_and_codex_is_told_so() {
     assert!(run.faults.is_empty(), "{:?}", run.faults);
     // While it works, it reads that by itself.
     run.begins("u", "again");
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.refuses("r", "c");
     run.decide(1, "accept", None);
     run.grant(OVERRULE, &json!({}));
@@ -196,7 +196,7 @@ fn the_person_is_asked_whether_it_may_be_tried_again_and_codex_is_told_so() {
 
 #[test]
 fn a_no_sends_nothing_and_the_refusal_stands() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.refuses("r", "c");
     let sent = run.sent.len();
     run.decide(1, "reject", Some("never"));
@@ -209,7 +209,7 @@ fn a_no_sends_nothing_and_the_refusal_stands() {
 
 #[test]
 fn a_permission_that_codex_does_not_take_or_that_is_lost_is_not_said_to_be_given() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.refuses("r", "c");
     run.decide(1, "accept", None);
     run.refuse(OVERRULE, "invalid Guardian denial event");
@@ -217,8 +217,8 @@ fn a_permission_that_codex_does_not_take_or_that_is_lost_is_not_said_to_be_given
         run.outcomes[..],
         [(1, Err(Undelivered::Refused(Fault::Rejected { .. })))]
     ));
-    assert_eq!(run.over, [Over::TakenBack]);
-    let mut run = Run::in_turn();
+    assert_eq!(run.over, [QuestionEnd::TakenBack]);
+    let mut run = CodexRig::in_turn();
     run.refuses("r", "c");
     let token = run.token();
     run.decide(1, "accept", None);
@@ -241,15 +241,15 @@ fn a_permission_that_codex_does_not_take_or_that_is_lost_is_not_said_to_be_given
 
 #[test]
 fn the_same_refusal_is_asked_about_once_and_not_any_more_once_it_is_allowed() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.refuses("r", "c");
     run.judges("r2", "c", "denied", "Still not.");
     assert_eq!(run.count("awaiting.confirmation"), 1);
     assert_eq!(run.told, ["oversight.reviewer.refused"; 2]);
     run.judges("r3", "c", "approved", "");
-    assert_eq!(run.over, [Over::TakenBack]);
+    assert_eq!(run.over, [QuestionEnd::TakenBack]);
     // Of very many, the oldest goes.
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     for n in 0..9 {
         run.refuses(&format!("r{n}"), &format!("c{n}"));
     }
@@ -263,7 +263,7 @@ fn the_same_refusal_is_asked_about_once_and_not_any_more_once_it_is_allowed() {
 #[test]
 fn changes_can_be_allowed_only_if_they_were_heard() {
     let files = json!({"type": "applyPatch", "cwd": "/work/a", "files": ["/work/a/x"]});
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.judges_action("r", "f", "denied", "", files.clone());
     assert_eq!(run.count("awaiting.confirmation"), 0);
     let change = json!({"path": "/work/a/x", "kind": {"type": "add"}, "diff": "one\n"});
@@ -280,7 +280,7 @@ fn changes_can_be_allowed_only_if_they_were_heard() {
     );
     assert!(question.to_string().contains("one"), "{question}");
     // A recording can be heard, and asks nothing.
-    let mut run = Run::new(Carrier::OneWay, None);
+    let mut run = CodexRig::new(Carrier::OneWay, None);
     run.says("turn/started", json!({"turn": {"id": "u", "items": []}}));
     run.refuses("r", "c");
     assert_eq!(run.count("awaiting.confirmation"), 0);
@@ -289,7 +289,7 @@ fn changes_can_be_allowed_only_if_they_were_heard() {
 
 #[test]
 fn hooks_models_and_goals_are_told_when_they_matter() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     let hook = |status: &str| {
         json!({"turnId": "u", "run": {"id": "h", "eventName": "preToolUse", "status": status,
         "statusMessage": "s", "entries": [{"kind": "feedback", "text": "not here"}]}})
@@ -349,7 +349,7 @@ fn hooks_models_and_goals_are_told_when_they_matter() {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum ReviewStep {
     Item(u8, bool),
     Judges(u8, u8, &'static str, &'static str),
     Warns(&'static str),
@@ -360,7 +360,7 @@ enum Step {
     Returns,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = ReviewStep> {
     let status = prop_oneof![
         Just("inProgress"),
         Just("denied"),
@@ -370,14 +370,14 @@ fn step() -> impl Strategy<Value = Step> {
         Just("odd")
     ];
     prop_oneof![
-        2 => (0..3_u8, prop::bool::ANY).prop_map(|(item, over)| Step::Item(item, over)),
-        6 => (0..12_u8, 0..3_u8, status, prop_oneof![Just(""), Just("Why.")]).prop_map(|(review, item, status, why)| Step::Judges(review, item, status, why)),
-        1 => prop_oneof![Just("Denied: Why."), Just("More.")].prop_map(Step::Warns),
-        1 => prop::bool::ANY.prop_map(Step::Turn),
-        5 => (0..6_u8, prop_oneof![Just("accept"), Just("accept"), Just("reject"), Just("odd")]).prop_map(|(which, what)| Step::Decides(which, what)),
-        3 => prop::bool::weighted(0.7).prop_map(Step::Grants),
-        1 => Just(Step::Loses),
-        2 => Just(Step::Returns),
+        2 => (0..3_u8, prop::bool::ANY).prop_map(|(item, over)| ReviewStep::Item(item, over)),
+        6 => (0..12_u8, 0..3_u8, status, prop_oneof![Just(""), Just("Why.")]).prop_map(|(review, item, status, why)| ReviewStep::Judges(review, item, status, why)),
+        1 => prop_oneof![Just("Denied: Why."), Just("More.")].prop_map(ReviewStep::Warns),
+        1 => prop::bool::ANY.prop_map(ReviewStep::Turn),
+        5 => (0..6_u8, prop_oneof![Just("accept"), Just("accept"), Just("reject"), Just("odd")]).prop_map(|(which, what)| ReviewStep::Decides(which, what)),
+        3 => prop::bool::weighted(0.7).prop_map(ReviewStep::Grants),
+        1 => Just(ReviewStep::Loses),
+        2 => Just(ReviewStep::Returns),
     ]
 }
 
@@ -388,37 +388,37 @@ proptest! {
     /// or repeats a refusal.
     #[test]
     fn only_what_the_person_allows_is_allowed(steps in prop::collection::vec(step(), 0..60)) {
-        let mut run = Run::in_turn();
+        let mut run = CodexRig::in_turn();
         let (mut up, mut request, mut allowed) = (true, 0, 0);
         let mut tokens: Vec<String> = Vec::new();
         for step in steps {
             let sent = run.overrulings().len();
             match &step {
-                Step::Decides(which, what) => {
+                ReviewStep::Decides(which, what) => {
                     if let Some(token) = tokens.iter().rev().nth(usize::from(*which)).cloned() {
                         request += 1;
                         run.decide_under(request, &token, what, None);
                     }
                 }
-                Step::Loses if up => {
+                ReviewStep::Loses if up => {
                     up = false;
                     run.lose();
                 }
-                Step::Returns if !up => {
+                ReviewStep::Returns if !up => {
                     up = true;
                     run.connect(&["t"]);
                     run.grant("thread/resume", &resumed("idle"));
                 }
                 _ if !up => continue,
-                Step::Item(item, over) => {
+                ReviewStep::Item(item, over) => {
                     let (method, status) = if *over { ("item/completed", "declined") } else { ("item/started", "inProgress") };
                     run.item(method, "u", touch(&format!("c{item}"), status));
                 }
-                Step::Judges(review, item, status, why) => run.judges(&format!("r{review}"), &format!("c{item}"), status, why),
-                Step::Warns(words) => run.says("guardianWarning", json!({"message": words})),
-                Step::Turn(true) => run.begins("u", "go on"),
-                Step::Turn(false) => run.ends("u", "completed"),
-                Step::Grants(granted) => {
+                ReviewStep::Judges(review, item, status, why) => run.judges(&format!("r{review}"), &format!("c{item}"), status, why),
+                ReviewStep::Warns(words) => run.says("guardianWarning", json!({"message": words})),
+                ReviewStep::Turn(true) => run.begins("u", "go on"),
+                ReviewStep::Turn(false) => run.ends("u", "completed"),
+                ReviewStep::Grants(granted) => {
                     if run.overrulings().len() > allowed {
                         allowed = run.overrulings().len();
                         match granted {
@@ -427,10 +427,10 @@ proptest! {
                         }
                     }
                 }
-                Step::Loses | Step::Returns => {}
+                ReviewStep::Loses | ReviewStep::Returns => {}
             }
             let more = run.overrulings().len() - sent;
-            prop_assert!(more == 0 || (more == 1 && up && matches!(step, Step::Decides(_, "accept"))), "{:?}", step);
+            prop_assert!(more == 0 || (more == 1 && up && matches!(step, ReviewStep::Decides(_, "accept"))), "{:?}", step);
             let asked = run.events.iter().filter(|it| it["type"] == "aaep:agent.awaiting.confirmation");
             tokens = asked.map(|it| it["reply_token"].as_str().unwrap().to_owned()).collect();
         }

@@ -106,7 +106,7 @@ proptest! {
 
     #[test]
     fn nothing_is_answered_that_nobody_answered_and_no_question_is_lost(steps in prop::collection::vec(step(), 0..50)) {
-        let mut run = Run::in_turn();
+        let mut run = CodexRig::in_turn();
         let mut turn = "u".to_owned();
         // The server's open requests over the present connection: the item of each id.
         let mut open: BTreeMap<u8, String> = BTreeMap::new();
@@ -114,7 +114,7 @@ proptest! {
         let (mut request, mut up, mut turns) = (0, true, 0_u32);
         for step in steps {
             let (sent, settled) = (run.sent.len(), run.outcomes.len());
-            let unsettled = |run: &Run, number: u64| !run.outcomes.iter().any(|(it, _)| *it == number);
+            let unsettled = |run: &CodexRig, number: u64| !run.outcomes.iter().any(|(it, _)| *it == number);
             match &step {
                 RandomStep::Loses if up => {
                     up = false;
@@ -233,7 +233,7 @@ proptest! {
 
     #[test]
     fn nothing_that_a_server_writes_makes_it_panic(texts in prop::collection::vec("\\PC{0,40}", 0..20)) {
-        let mut run = Run::in_turn();
+        let mut run = CodexRig::in_turn();
         for text in texts {
             run.frame(&text);
             run.says(&text, json!({"turnId": "u", "item": {"type": text, "id": text}}));

@@ -1,10 +1,10 @@
 use super::*;
-use crate::Recognised;
+use crate::Recognition;
 use crate::codex::recognise;
 
 #[test]
 fn a_turn_is_a_session_that_begins_with_its_prompt_and_says_each_text_once() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     let message = |text: &str| json!({"type": "agentMessage", "id": "m", "text": text});
     run.item(
         "item/started",
@@ -53,7 +53,7 @@ fn a_turn_is_a_session_that_begins_with_its_prompt_and_says_each_text_once() {
 
 #[test]
 fn calls_are_told_with_what_they_do_and_bring() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.item("item/started", "u", touch("c", "inProgress"));
     assert_eq!(run.count("tool.invoked"), 0, "it may still ask");
     run.after(Duration::from_secs(2));
@@ -123,7 +123,7 @@ fn calls_are_told_with_what_they_do_and_bring() {
 
 #[test]
 fn plans_are_progress_and_counters_are_silent() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     let plan = json!([{"step": "one", "status": "completed"}, {"step": "two", "status": "inProgress"}, {"step": "three", "status": "pending"}]);
     run.says(
         "turn/plan/updated",
@@ -142,7 +142,7 @@ fn plans_are_progress_and_counters_are_silent() {
 
 #[test]
 fn each_way_to_end_is_told_and_what_is_wrong_is_said_once() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.ends("u", "interrupted");
     assert_eq!(run.last("session.cancelled")["cancelled_by"], "producer");
     run.begins("v", "more");
@@ -178,7 +178,7 @@ fn each_way_to_end_is_told_and_what_is_wrong_is_said_once() {
 
 #[test]
 fn two_threads_are_two_agents_and_neither_ends_the_others_turn() {
-    let mut run = Run::joined();
+    let mut run = CodexRig::joined();
     run.begins("u", "one");
     let of_other = |method: &str, more: Value| {
         let mut params = more;
@@ -234,7 +234,7 @@ fn two_threads_are_two_agents_and_neither_ends_the_others_turn() {
 
 #[test]
 fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() {
-    let mut run = Run::joined();
+    let mut run = CodexRig::joined();
     run.wish(&Wish::Stop);
     assert_eq!(run.told, ["stop_turn.none"]);
     run.wish(&Wish::Prompt("do it".to_owned()));
@@ -258,7 +258,7 @@ fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() 
     run.item("item/started", "u", other);
     assert_eq!(run.told.last(), Some(&"codex.added"));
     // A connection lost before the server has answered the prompt is reported.
-    let mut lost = Run::joined();
+    let mut lost = CodexRig::joined();
     lost.wish(&Wish::Prompt("x".to_owned()));
     lost.lose();
     assert_eq!(lost.told, ["codex.prompt_lost"]);
@@ -271,7 +271,10 @@ fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() 
     run.wish(&Wish::Stop);
     assert_eq!(
         (run.told.last(), run.over.as_slice()),
-        (Some(&"stop_turn.asked_to_stop"), &[Over::Stopped][..])
+        (
+            Some(&"stop_turn.asked_to_stop"),
+            &[QuestionEnd::Stopped][..]
+        )
     );
     assert_eq!(
         run.sent.last().unwrap().1["params"],
@@ -290,29 +293,29 @@ fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() 
 fn captures_are_recognised_and_read_and_can_not_be_answered() {
     let approval = json!({"id": 0, "method": "item/commandExecution/requestApproval", "params": {"threadId": "t", "turnId": "u", "itemId": "c", "command": "ls"}});
     for (text, sign) in [
-        (approval.to_string(), Recognised::Surely),
+        (approval.to_string(), Recognition::Surely),
         (
             json!({"method": "turn/started", "params": {"threadId": "t"}}).to_string(),
-            Recognised::Surely,
+            Recognition::Surely,
         ),
         (
             json!({"method": "turn/started", "params": {}}).to_string(),
-            Recognised::No,
+            Recognition::No,
         ),
         (
             json!({"jsonrpc": "2.0", "method": "turn/started", "params": {"threadId": "t"}})
                 .to_string(),
-            Recognised::No,
+            Recognition::No,
         ),
         (
             json!({"id": 1, "result": {"threadId": "t"}}).to_string(),
-            Recognised::No,
+            Recognition::No,
         ),
-        ("turn/started".to_owned(), Recognised::No),
+        ("turn/started".to_owned(), Recognition::No),
     ] {
         assert_eq!(recognise(&text), sign, "{text}");
     }
-    let mut run = Run::new(Carrier::OneWay, None);
+    let mut run = CodexRig::new(Carrier::OneWay, None);
     run.begins("u", "do it");
     run.frame(approval);
     run.ends("u", "completed");
@@ -322,12 +325,12 @@ fn captures_are_recognised_and_read_and_can_not_be_answered() {
 
 #[test]
 fn a_stop_that_failed_or_was_lost_can_be_wished_again() {
-    let stops = |run: &Run| {
+    let stops = |run: &CodexRig| {
         let sent = run.sent.iter();
         sent.filter(|(_, frame)| frame["method"] == "turn/interrupt")
             .count()
     };
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     run.wish(&Wish::Stop);
     run.wish(&Wish::Stop);
     assert_eq!(run.told, ["stop_turn.asked_to_stop", "stop_turn.stopping"]);
@@ -346,7 +349,7 @@ fn a_stop_that_failed_or_was_lost_can_be_wished_again() {
 
 #[test]
 fn which_of_several_conversations_is_meant_is_never_guessed() {
-    let mut run = Run::new(Carrier::WebSocket, None);
+    let mut run = CodexRig::new(Carrier::WebSocket, None);
     run.connect(&["a", "b"]);
     run.told.clear();
     let sent = run.sent.len();
@@ -369,7 +372,7 @@ fn which_of_several_conversations_is_meant_is_never_guessed() {
 
 #[test]
 fn a_long_text_that_comes_again_is_not_said_again() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     let long = "word ".repeat(20_000);
     run.says(
         "item/agentMessage/delta",
@@ -387,7 +390,7 @@ fn a_long_text_that_comes_again_is_not_said_again() {
 
 #[test]
 fn of_many_texts_none_is_said_again_after_a_loss() {
-    let mut run = Run::in_turn();
+    let mut run = CodexRig::in_turn();
     let texts: Vec<Value> = (0..40)
         .map(|n| json!({"type": "agentMessage", "id": format!("m{n}"), "text": format!("Text {n}. "), "completedAtMs": 1}))
         .collect();
@@ -408,13 +411,13 @@ fn of_many_texts_none_is_said_again_after_a_loss() {
 
 #[test]
 fn a_turn_that_does_not_stop_can_be_left_and_a_prompt_without_a_turn_given_up() {
-    let mut run = Run::joined();
+    let mut run = CodexRig::joined();
     run.wish(&Wish::Prompt("do it".to_owned()));
     assert!(run.machine.connection().in_turn);
     run.wish(&Wish::Stop);
     assert_eq!(run.told, ["prompt.given_up"]);
     assert!(!run.machine.connection().in_turn);
-    let mut run = Run::joined();
+    let mut run = CodexRig::joined();
     run.begins("u", "do it");
     run.wish(&Wish::Stop);
     assert!(run.machine.connection().is_stopping);

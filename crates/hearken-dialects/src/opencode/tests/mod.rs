@@ -2,21 +2,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod catching_up;
-mod cut;
-mod deciding;
-mod helpers;
+mod catch_up;
+mod cut_input;
+mod decisions;
 mod random;
+mod subagents;
 mod turns;
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::kit::rig::{self, Peer, Rig};
+use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Address, Fault, HttpAnswer, LinkEvent, Way};
 use crate::protocol::AgentId;
-use crate::{Carrier, Dialect, Out, Over, QuestionsStanding, Recognised, Start, Wish};
+use crate::{Carrier, Dialect, Out, QuestionEnd, QuestionsStanding, Recognition, Start, Wish};
 
 use super::Opencode;
 
@@ -33,18 +33,18 @@ pub(crate) const MESSAGES: &[&str] = &[
 ];
 
 /// The machine with Opencode's other side.
-pub(super) type Run = Rig<Opencode, Other>;
+pub(super) type OpencodeRig = MachineRig<Opencode, OpencodeServer>;
 
 /// What the machine sent.
 #[derive(Debug, Default)]
-pub(super) struct Other {
+pub(super) struct OpencodeServer {
     /// The requests, with their numbers, methods, paths and bodies.
     pub calls: Vec<(u64, &'static str, String, String)>,
     pub followed: Vec<Address>,
     pub anew: usize,
 }
 
-impl Peer for Other {
+impl RigPeer for OpencodeServer {
     fn take(&mut self, out: Out) {
         match out {
             Out::Call { request, call } => {
@@ -59,7 +59,7 @@ impl Peer for Other {
     }
 }
 
-impl Run {
+impl OpencodeRig {
     /// Creates the machine of a server at a path.
     pub fn at(path: &str, carrier: Carrier) -> Self {
         let start = Start {
@@ -215,22 +215,22 @@ fn it_is_known_by_its_envelope_and_never_by_a_type() {
     for (text, wanted) in [
         (
             r#"{"id":"evt_1","type":"server.connected","properties":{}}"#,
-            Recognised::Surely,
+            Recognition::Surely,
         ),
         (
             r#"{"id":"evt_2","type":"session.status","properties":{"sessionID":"s"}}"#,
-            Recognised::Surely,
+            Recognition::Surely,
         ),
         (
             r#"{"type":"server.connected","properties":{}}"#,
-            Recognised::No,
+            Recognition::No,
         ),
-        (r#"{"id":"evt_1","type":"session.status"}"#, Recognised::No),
+        (r#"{"id":"evt_1","type":"session.status"}"#, Recognition::No),
         (
             r#"{"id":"1","type":"session.status","properties":{}}"#,
-            Recognised::No,
+            Recognition::No,
         ),
-        ("evt_1", Recognised::No),
+        ("evt_1", Recognition::No),
     ] {
         assert_eq!(super::recognise(text), wanted, "{text}");
     }
@@ -244,7 +244,7 @@ fn its_events_are_followed_beside_the_address_that_was_given() {
         ("/event", "/event"),
         ("/oc/", "/oc/event"),
     ] {
-        let mut run = Run::at(path, Carrier::EventStream);
+        let mut run = OpencodeRig::at(path, Carrier::EventStream);
         run.news(&LinkEvent::Connecting { attempt: 1 });
         assert_eq!(run.followed, [Address::GivenAt(wanted.to_owned())]);
         run.says("server.connected", json!({}));
@@ -255,7 +255,7 @@ fn its_events_are_followed_beside_the_address_that_was_given() {
 
 #[test]
 fn a_stream_that_is_not_there_in_time_is_asked_for_anew() {
-    let mut run = Run::at("/", Carrier::EventStream);
+    let mut run = OpencodeRig::at("/", Carrier::EventStream);
     run.news(&LinkEvent::Connecting { attempt: 1 });
     assert!(run.machine.deadline().is_some());
     run.after(Duration::from_secs(4));
@@ -277,7 +277,7 @@ fn a_stream_that_is_not_there_in_time_is_asked_for_anew() {
 
 #[test]
 fn nothing_is_asked_for_where_nothing_can_be_sent() {
-    let mut run = Run::at("", Carrier::OneWay);
+    let mut run = OpencodeRig::at("", Carrier::OneWay);
     run.connects_alone();
     run.works("ses_a");
     run.says("permission.asked", touch("per_1", "c"));
@@ -291,7 +291,7 @@ fn nothing_is_asked_for_where_nothing_can_be_sent() {
 
 #[test]
 fn a_password_that_is_wanted_is_told_with_its_remedy() {
-    let mut run = Run::at("", Carrier::EventStream);
+    let mut run = OpencodeRig::at("", Carrier::EventStream);
     let fault = Fault::Status {
         status: 401,
         retry_after: None,
@@ -308,7 +308,7 @@ fn a_password_that_is_wanted_is_told_with_its_remedy() {
     assert_eq!(reason.key, "opencode.password");
 }
 
-impl Run {
+impl OpencodeRig {
     fn connects_alone(&mut self) {
         self.says("server.connected", json!({}));
     }

@@ -69,7 +69,7 @@ proptest! {
 
     #[test]
     fn no_question_is_lost_and_no_answer_is_invented(steps in prop::collection::vec(step(), 0..60)) {
-        let mut run = Run::new();
+        let mut run = OpencodeRig::new();
         // What the person wanted to send.
         let mut decided: BTreeMap<u64, bool> = BTreeMap::new();
         let (mut number, mut posts, mut aborts) = (0, 0, 0);
@@ -142,7 +142,7 @@ proptest! {
 
     #[test]
     fn whatever_is_asked_in_a_turn_that_goes_on_is_asked_of_the_person(ids in prop::collection::vec(0..9_u8, 1..30)) {
-        let mut run = Run::busy();
+        let mut run = OpencodeRig::busy();
         let wanted: BTreeSet<String> = ids.iter().map(|id| name(*id)).collect();
         for id in &ids {
             match *id {

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_turn_is_told_from_the_words_that_began_it_to_its_end() {
-    let mut run = Run::new();
+    let mut run = OpencodeRig::new();
     run.person("msg_1", "do it");
     run.works("ses_a");
     run.works("ses_a");
@@ -45,7 +45,7 @@ fn a_turn_is_told_from_the_words_that_began_it_to_its_end() {
 
 #[test]
 fn thoughts_are_never_said() {
-    let mut run = Run::busy();
+    let mut run = OpencodeRig::busy();
     run.more("prt_r", "a secret ");
     run.part(
         json!({"id": "prt_r", "messageID": "msg_2", "type": "reasoning", "text": "a secret "}),
@@ -58,7 +58,7 @@ fn thoughts_are_never_said() {
 
 #[test]
 fn a_call_is_told_once_it_is_known_that_nobody_asks_for_it() {
-    let mut run = Run::busy();
+    let mut run = OpencodeRig::busy();
     run.shell("c", "pending");
     run.shell("c", "running");
     assert_eq!(run.count("tool.invoked"), 0);
@@ -97,7 +97,7 @@ fn an_end_says_what_went_wrong() {
             "session.errored",
         ),
     ] {
-        let mut run = Run::busy();
+        let mut run = OpencodeRig::busy();
         run.says(
             "session.error",
             json!({"sessionID": "ses_a", "error": error}),
@@ -112,7 +112,7 @@ fn an_end_says_what_went_wrong() {
             "that was the last turn's"
         );
     }
-    let mut run = Run::busy();
+    let mut run = OpencodeRig::busy();
     for _ in 0..2 {
         run.says(
             "session.status",
@@ -124,7 +124,7 @@ fn an_end_says_what_went_wrong() {
 
 #[test]
 fn several_conversations_are_several_and_an_agent_that_works_for_one_is_none() {
-    let mut run = Run::busy();
+    let mut run = OpencodeRig::busy();
     run.works("ses_b");
     assert_eq!(run.count("session.started"), 2);
     let agents: std::collections::BTreeSet<String> = run
@@ -157,7 +157,7 @@ fn several_conversations_are_several_and_an_agent_that_works_for_one_is_none() {
 
 #[test]
 fn a_prompt_begins_a_conversation_or_goes_on_with_one_and_waits_for_its_turn() {
-    let mut run = Run::new();
+    let mut run = OpencodeRig::new();
     run.wish(&Wish::Prompt("do it".to_owned()));
     assert_eq!(run.posted(), ("/session", json!({})));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
@@ -167,7 +167,7 @@ fn a_prompt_begins_a_conversation_or_goes_on_with_one_and_waits_for_its_turn() {
     run.wish(&Wish::Prompt("and this".to_owned()));
     run.person("msg_1", "do it");
     run.works("ses_a");
-    let posts = |run: &Run| run.calls.iter().filter(|call| call.1 == "POST").count();
+    let posts = |run: &OpencodeRig| run.calls.iter().filter(|call| call.1 == "POST").count();
     assert_eq!(
         (posts(&run), run.told.as_slice()),
         (2, &["prompt.held"][..])
@@ -185,7 +185,7 @@ fn a_prompt_begins_a_conversation_or_goes_on_with_one_and_waits_for_its_turn() {
 
 #[test]
 fn a_stop_is_asked_for_once_and_told_when_it_is_done() {
-    let mut run = Run::busy();
+    let mut run = OpencodeRig::busy();
     run.shell("c", "running");
     run.says("permission.asked", touch("per_1", "c"));
     run.wish(&Wish::Stop);
@@ -204,10 +204,10 @@ fn a_stop_is_asked_for_once_and_told_when_it_is_done() {
     );
     run.rests("ses_a");
     run.answers("/session/ses_a/abort", 200, &json!(true));
-    assert_eq!(run.over, [Over::Stopped]);
+    assert_eq!(run.over, [QuestionEnd::Stopped]);
     assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");
     // A stop that did not arrive changes nothing, and the questions left out meanwhile are asked.
-    let mut run = Run::busy();
+    let mut run = OpencodeRig::busy();
     run.wish(&Wish::Stop);
     run.fails("/session/ses_a/abort", Fault::Refused);
     assert_eq!(run.told.last(), Some(&"opencode.stop_failed"));
@@ -217,9 +217,9 @@ fn a_stop_is_asked_for_once_and_told_when_it_is_done() {
 
 #[test]
 fn a_wish_for_one_conversation_goes_to_that_one() {
-    let mut run = Run::busy();
+    let mut run = OpencodeRig::busy();
     run.works("ses_b");
-    let of = |run: &Run, id: &str, wish: Wish| {
+    let of = |run: &OpencodeRig, id: &str, wish: Wish| {
         let is = |event: &&Value| event["extensions"]["hearken"]["thread"] == id;
         let event = run.events.iter().find(is).unwrap();
         let agent = event["producer"]["agent_id"].as_str().unwrap();
@@ -239,11 +239,11 @@ fn a_wish_for_one_conversation_goes_to_that_one() {
 
 #[test]
 fn a_prompt_that_was_taken_and_begins_nothing_is_told_once_and_holds_nothing_up() {
-    let sent = |run: &Run| {
+    let sent = |run: &OpencodeRig| {
         let posts = run.calls.iter().filter(|call| call.2.ends_with("async"));
         posts.count()
     };
-    let mut run = Run::new();
+    let mut run = OpencodeRig::new();
     run.wish(&Wish::Prompt("first".to_owned()));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
     run.after(Duration::from_secs(60));
@@ -276,7 +276,7 @@ fn a_prompt_that_was_taken_and_begins_nothing_is_told_once_and_holds_nothing_up(
 
 #[test]
 fn a_prompt_whose_turn_has_begun_is_never_told_as_late() {
-    let mut run = Run::new();
+    let mut run = OpencodeRig::new();
     run.wish(&Wish::Prompt("do it".to_owned()));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
     run.person("msg_1", "do it");
@@ -294,7 +294,7 @@ fn a_prompt_whose_turn_has_begun_is_never_told_as_late() {
 
 #[test]
 fn nothing_waits_for_what_is_late_whatever_becomes_of_the_next() {
-    let mut run = Run::new();
+    let mut run = OpencodeRig::new();
     run.wish(&Wish::Prompt("first".to_owned()));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
@@ -320,8 +320,8 @@ fn nothing_waits_for_what_is_late_whatever_becomes_of_the_next() {
 #[test]
 fn a_prompt_that_comes_to_nothing_is_told_and_holds_nothing_up() {
     let error = |words: &str| json!({"sessionID": "ses_a", "error": {"name": "UnknownError", "data": {"message": words}}});
-    let posted = |run: &Run| run.posted().1["parts"][0]["text"].clone();
-    let mut run = Run::new();
+    let posted = |run: &OpencodeRig| run.posted().1["parts"][0]["text"].clone();
+    let mut run = OpencodeRig::new();
     run.wish(&Wish::Prompt("first".to_owned()));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
@@ -347,7 +347,7 @@ fn a_prompt_that_comes_to_nothing_is_told_and_holds_nothing_up() {
 
 #[test]
 fn a_prompt_that_never_came_back_holds_nothing_up_when_the_turn_is_over() {
-    let mut run = Run::busy();
+    let mut run = OpencodeRig::busy();
     run.rests("ses_a");
     run.wish(&Wish::Prompt("first".to_owned()));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
@@ -359,7 +359,7 @@ fn a_prompt_that_never_came_back_holds_nothing_up_when_the_turn_is_over() {
 
 #[test]
 fn a_stop_says_what_becomes_of_what_waits() {
-    let mut run = Run::busy();
+    let mut run = OpencodeRig::busy();
     run.wish(&Wish::Prompt("after it".to_owned()));
     run.wish(&Wish::Stop);
     assert_eq!(run.told, ["prompt.held", "stop_turn.asked_to_stop.then"]);
@@ -367,7 +367,7 @@ fn a_stop_says_what_becomes_of_what_waits() {
 
 #[test]
 fn a_turn_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
-    let mut run = Run::busy();
+    let mut run = OpencodeRig::busy();
     run.wish(&Wish::Prompt("next".to_owned()));
     run.wish(&Wish::Stop);
     run.answers("/session/ses_a/abort", 200, &json!(true));
@@ -381,7 +381,7 @@ fn a_turn_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
 
 #[test]
 fn a_prompt_whose_turn_does_not_begin_can_be_stopped_like_a_turn() {
-    let mut run = Run::busy();
+    let mut run = OpencodeRig::busy();
     run.rests("ses_a");
     run.told.clear();
     run.wish(&Wish::Prompt("first".to_owned()));

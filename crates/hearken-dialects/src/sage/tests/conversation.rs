@@ -6,7 +6,7 @@ use crate::link::{Fault, LinkEvent};
 use crate::protocol::{Answer, Decision, Response};
 
 use super::super::super::Out;
-use super::translate::{asks, begun, message, resolved};
+use super::document_examples::{asks, begun, message, resolved};
 use super::{briefs, events, told};
 
 /// Returns the steps of Sage's own machines, a refused one with an exclamation mark.

@@ -1,10 +1,10 @@
 //! Tests of the dialect.
 
 mod conversation;
-mod document;
+mod document_examples;
 mod permissions;
-mod properties;
-mod translate;
+mod random;
+mod state_tables;
 
 use crate::Cx;
 use std::time::Duration;

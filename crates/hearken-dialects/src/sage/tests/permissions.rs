@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::protocol::Decision;
 
 use super::super::super::{Carrier, Out};
-use super::translate::{asks, begun, decision, message, reply, resolved};
+use super::document_examples::{asks, begun, decision, message, reply, resolved};
 use super::{SageBench, briefs, events};
 
 #[test]

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::native;
-use crate::platform::places;
+use crate::platform::program_places;
 
 /// The extensions of executable files, if the person's own settings name none.
 const ENDINGS: &str = ".COM;.EXE;.BAT;.CMD";
@@ -107,7 +107,7 @@ pub fn to_start(program: &OsStr) -> OsString {
     let found = if path.components().count() > 1 {
         callable(path)
     } else {
-        let folders = places::path().unwrap_or_default();
+        let folders = program_places::path().unwrap_or_default();
         std::env::split_paths(&folders)
             .filter(|folder| folder.is_absolute())
             .find_map(|folder| callable(&folder.join(path)))

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{Event, KeyEventKind, poll, read};
 use tokio::sync::mpsc;
 
-use super::signals::RESIZED;
+use super::system_signals::RESIZED;
 use crate::keys::{LineFeed, Stroke, Struck};
 
 /// The most strokes that wait for the loop; further ones stay in the console's own buffer.

@@ -1,16 +1,16 @@
 //! A space on a NATS server as a source.
 //!
 //! Responsibilities: one connection after another; delivering what the broker stores. Not here: the subjects (a dialect),
-//! the connection itself (`broker`), where the person left off (`place`), what passes unstored (`passing`), requests to
-//! services (`requests`).
+//! the connection itself (`broker`), where the person left off (`consumer_place`), what passes unstored (`unstored_messages`), requests to
+//! services (`service_requests`).
 //!
 //! # Mental model
 //! The broker remembers under a name of the person's what they have received. A message counts as received once the
 //! program has taken it out of the link's sink: what was still waiting when the program died is delivered again.
 
-mod passing;
-mod place;
-mod requests;
+mod consumer_place;
+mod service_requests;
+mod unstored_messages;
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -24,14 +24,14 @@ use futures_util::StreamExt as _;
 use futures_util::stream::SelectAll;
 use tokio::sync::{mpsc, watch};
 
-use super::clean::readable;
 use super::halves::{Link, SourceReader};
-use super::settings::LinkSettings;
-use super::sink::{LinkSink, SinkGone};
+use super::link_sink::{LinkSink, SinkGone};
+use super::outside_text::readable;
+use super::transport_settings::LinkSettings;
 use crate::broker::{BrokerAddress, Connected, Lasts, connect, words_of};
 use crate::link::{Cause, Consumer, Fault, Frame, LinkEvent};
-use place::{PULL, Place, is_durable, is_missing, updated};
-use requests::{Course, NatsPoster};
+use consumer_place::{ConsumerPlace, PULL, is_durable, is_missing, updated};
+use service_requests::{Course, NatsPoster};
 
 /// How often the broker gives a sign of life meanwhile.
 const PULSE: Duration = Duration::from_secs(3);
@@ -165,7 +165,7 @@ impl NatsReader {
         let mut lasts = connected.lasts.clone();
         // A server that is gone answers nothing: whatever waits for it is given up at once.
         let place = tokio::select! {
-            place = Place::find(&context, &wanted, &self.program, &mut self.resume_at) => place,
+            place = ConsumerPlace::find(&context, &wanted, &self.program, &mut self.resume_at) => place,
             () = lasts.over() => Err(Fault::Closed),
         };
         let place = match place {
@@ -175,7 +175,7 @@ impl NatsReader {
             }
             place => place,
         };
-        let Place { consumer, missed } = match place {
+        let ConsumerPlace { consumer, missed } = match place {
             Ok(place) => place,
             Err(fault) => return Ok((self.refusal(&connected, fault), false)),
         };
@@ -191,7 +191,7 @@ impl NatsReader {
         if missed > 0 {
             sink.put(LinkEvent::Missed { count: missed }).await?;
         }
-        let delivery = Delivery {
+        let delivery = BrokerConnection {
             latest: &mut self.latest,
             program: &self.program,
             context,
@@ -220,7 +220,7 @@ impl NatsReader {
 }
 
 /// What is delivered over one connection.
-struct Delivery<'a> {
+struct BrokerConnection<'a> {
     latest: &'a mut Latest,
     program: &'a str,
     context: jetstream::Context,
@@ -235,7 +235,7 @@ struct Delivery<'a> {
     limit: usize,
 }
 
-impl Delivery<'_> {
+impl BrokerConnection<'_> {
     async fn run(
         mut self,
         mut lasts: Lasts,

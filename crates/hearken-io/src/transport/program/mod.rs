@@ -1,12 +1,12 @@
 //! An agent that is started as a child process and speaks over its standard input and output.
 //!
 //! Responsibilities: starting it without a shell, lines from its output and to its input, lines from its standard
-//! error, its end in words. Not here: the content of a line (`dialect`), the life of the process (`process`).
+//! error, its end in words. Not here: the content of a line (`dialect`), the life of the process (`program_process`).
 //!
 //! A program that ends is not restarted automatically: it could then do twice what it did once.
 
-mod process;
-mod strays;
+mod program_process;
+mod regrouped_processes;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::clean::clean;
-use super::duplex::{Arrival, Dial, Inward, Outward};
+use super::duplex::{Delivered, Dial, Inward, Outward};
 use super::framing::{Framer, StreamElement};
+use super::outside_text::clean;
 use super::write::write_whole;
 use crate::link::{Cause, Fault, Undelivered};
 use crate::platform::files::to_start;
-use crate::platform::places;
 use crate::platform::processes::alone;
-pub use process::end_all_now;
-use process::{Death, Process};
-use strays::Mark;
+use crate::platform::program_places;
+pub use program_process::end_all_now;
+use program_process::{Death, Process};
+use regrouped_processes::ProcessMark;
 
 /// The longest line of standard error that is kept, in characters: a line of a log, not a page.
 const REMARK_CHARACTERS: usize = 400;
@@ -86,17 +86,17 @@ impl Dial for ProgramDial {
         let Some((program, arguments)) = self.command.split_first() else {
             return Err(Fault::Unusable(Cause::NoProgram));
         };
-        let mark = Mark::new();
+        let mark = ProcessMark::new();
         let mut command = Command::new(to_start(program));
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        if let Some(path) = places::path() {
+        if let Some(path) = program_places::path() {
             command.env("PATH", path);
         }
         command
             .args(arguments)
-            .env(strays::VARIABLE, mark.value())
+            .env(regrouped_processes::VARIABLE, mark.value())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -149,18 +149,18 @@ pub(super) struct ProgramOutput {
 
 impl ProgramOutput {
     /// Returns what a line delivers.
-    fn message(&self, piece: StreamElement) -> Arrival {
+    fn message(&self, piece: StreamElement) -> Delivered {
         match piece {
-            StreamElement::Message(text) => Arrival::Frame(text),
-            StreamElement::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
+            StreamElement::Message(text) => Delivered::Frame(text),
+            StreamElement::TooLarge => Delivered::Dropped(Fault::TooLarge { limit: self.limit }),
             // A stream of lines always has a known framing, and has no lengths.
-            StreamElement::Neither | StreamElement::OutOfStep => Arrival::Alive,
+            StreamElement::Neither | StreamElement::OutOfStep => Delivered::Alive,
         }
     }
 
     /// Waits for the program's end and describes it.
-    async fn death(&mut self) -> Arrival {
-        Arrival::End(match self.process.death().await {
+    async fn death(&mut self) -> Delivered {
+        Delivered::End(match self.process.death().await {
             Death::Exited(0) => Ok(()),
             Death::Exited(code) => Err(Fault::Exited { code }),
             Death::Killed(signal) => Err(Fault::Killed { signal }),
@@ -169,19 +169,19 @@ impl ProgramOutput {
     }
 
     /// Reads from both outputs until there is something to deliver.
-    async fn more(&mut self) -> Arrival {
+    async fn more(&mut self) -> Delivered {
         loop {
             if let Some(piece) = self.lines.piece() {
                 return self.message(piece);
             }
             match self.remarks.piece() {
                 Some(StreamElement::Message(line)) => {
-                    return Arrival::Remark(clean(&line, REMARK_CHARACTERS));
+                    return Delivered::Remark(clean(&line, REMARK_CHARACTERS));
                 }
                 Some(
                     StreamElement::TooLarge | StreamElement::Neither | StreamElement::OutOfStep,
                 ) => {
-                    return Arrival::Remark("(a very long line was left out)".to_owned());
+                    return Delivered::Remark("(a very long line was left out)".to_owned());
                 }
                 None => {}
             }
@@ -199,17 +199,17 @@ impl ProgramOutput {
                     self.stderr = None;
                     self.remarks.rest().map(|piece| match piece {
                         StreamElement::Message(line) => {
-                            Arrival::Remark(clean(&line, REMARK_CHARACTERS))
+                            Delivered::Remark(clean(&line, REMARK_CHARACTERS))
                         }
                         StreamElement::TooLarge
                         | StreamElement::Neither
-                        | StreamElement::OutOfStep => Arrival::Alive,
+                        | StreamElement::OutOfStep => Delivered::Alive,
                     })
                 } else {
                     self.stdout = None;
                     self.mute_since = Some(Instant::now());
                     let rest = self.lines.rest().map(|piece| self.message(piece));
-                    Some(rest.unwrap_or(Arrival::Alive))
+                    Some(rest.unwrap_or(Delivered::Alive))
                 };
                 if let Some(arrival) = rest {
                     return arrival;
@@ -231,7 +231,7 @@ async fn read_into<R: AsyncReadExt + Unpin>(
 }
 
 impl Inward for ProgramOutput {
-    async fn next(&mut self) -> Arrival {
+    async fn next(&mut self) -> Delivered {
         let mut process = self.process.clone();
         let mute_since = self.mute_since;
         let given_up = async {
@@ -244,7 +244,7 @@ impl Inward for ProgramOutput {
             biased;
             _ = process.death() => {}
             // It can't deliver anything any more, and what it does would go unnoticed.
-            () = given_up => return Arrival::End(Err(Fault::Unusable(Cause::ProgramMute))),
+            () = given_up => return Delivered::End(Err(Fault::Unusable(Cause::ProgramMute))),
             arrival = self.more() => return arrival,
         }
         // The program has ended: read what it had already written, and wait no longer than that takes.

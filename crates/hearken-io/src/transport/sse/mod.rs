@@ -1,7 +1,7 @@
 //! A stream of server-sent events, kept open.
 //!
 //! Responsibilities: one connection after another (attempts, waits, giving up), what is resumed after a break, the
-//! order of news. Not here: the request itself and redirects (`request`), cleaning the bytes (`filter`), reading the
+//! order of news. Not here: the request itself and redirects (`stream_request`), cleaning the bytes (`sse_filter`), reading the
 //! events (the crate eventsource-client), how long to wait (`Backoff`).
 //!
 //! A connection is good if it delivered a message or stayed up for [`GOOD_AFTER`]; only then do the waits and the count
@@ -11,11 +11,11 @@
 //! is silent for `links.silent_after_seconds` notices that the server no longer listens. If neither is conclusive, the
 //! silence is only reported.
 
-pub(super) mod answer;
-mod document;
-mod filter;
-pub(super) mod request;
+pub(super) mod answer_stream;
+mod polled_document;
 mod resume;
+mod sse_filter;
+pub(super) mod stream_request;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -27,14 +27,14 @@ use tokio::time::Instant;
 
 use super::backoff::Backoff;
 use super::halves::SourceReader;
-use super::server::{Course, Server};
-use super::settings::LinkSettings;
-use super::sink::{LinkSink, SinkGone};
+use super::http_server::{Course, HttpServer};
+use super::link_sink::{LinkSink, SinkGone};
+use super::transport_settings::LinkSettings;
 use crate::link::{Cause, Fault, LinkEvent, Stream};
-pub use filter::EventStream;
-use filter::{DROPPED, frame};
-use request::{Halt, StreamRequest, halt};
 use resume::SharedResume;
+pub use sse_filter::EventStream;
+use sse_filter::{DROPPED, frame};
+use stream_request::{Halt, StreamRequest, halt};
 
 /// How long a silent connection must last to count as good: longer than a server takes that accepts
 /// a connection only to drop it.
@@ -49,7 +49,7 @@ const TOGETHER_BYTES: usize = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct SseReader {
     request: StreamRequest,
-    server: Server,
+    server: HttpServer,
     /// The courses that determine what each attempt follows, if attempts differ.
     courses: mpsc::UnboundedReceiver<Course>,
     /// The silence after which to check whether the server still responds; `None` for never.
@@ -66,7 +66,7 @@ struct StreamOutcome {
 
 impl SseReader {
     pub(super) fn new(
-        server: Server,
+        server: HttpServer,
         courses: mpsc::UnboundedReceiver<Course>,
         settings: LinkSettings,
     ) -> Self {

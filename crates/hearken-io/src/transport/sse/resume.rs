@@ -1,7 +1,7 @@
 //! A stream's own instructions for resuming it.
 //!
-//! Responsibilities: sharing them between the connection that receives them (`filter`) and the next request
-//! (`request`). Not here: when a connection counts as resumed (`sse`).
+//! Responsibilities: sharing them between the connection that receives them (`sse_filter`) and the next request
+//! (`stream_request`). Not here: when a connection counts as resumed (`sse`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

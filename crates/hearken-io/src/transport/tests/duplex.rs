@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::{Arrival, Dial, Inward, Outward};
+use super::{Delivered, Dial, Inward, Outward};
 use crate::config::LinkConfig;
 use crate::link::{Fault, LastWords, LinkEvent, Reason, Receipt, Undelivered};
-use crate::transport::settings::LinkSettings;
-use crate::transport::sink::LinkSink;
+use crate::transport::link_sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
+use crate::transport::transport_settings::LinkSettings;
 
 /// Returns the fault of a connection closed with a code that makes asking again useless.
 fn closed_with(code: u16) -> Fault {
@@ -27,12 +27,12 @@ fn closed_with(code: u16) -> Fault {
 }
 
 /// A dialer that returns the connections that the test puts in.
-struct Script {
+struct ScriptedDialer {
     connections: mpsc::UnboundedReceiver<Result<(In, Out), Fault>>,
     heartbeat: Option<Duration>,
 }
 
-struct In(mpsc::UnboundedReceiver<Arrival>);
+struct In(mpsc::UnboundedReceiver<Delivered>);
 
 /// The writing half; a stuck one never finishes a write.
 struct Out {
@@ -40,7 +40,7 @@ struct Out {
     stuck: bool,
 }
 
-impl Dial for Script {
+impl Dial for ScriptedDialer {
     type Inward = In;
     type Outward = Out;
 
@@ -57,7 +57,7 @@ impl Dial for Script {
 }
 
 impl Inward for In {
-    async fn next(&mut self) -> Arrival {
+    async fn next(&mut self) -> Delivered {
         match self.0.recv().await {
             Some(arrival) => arrival,
             None => std::future::pending().await,
@@ -84,8 +84,8 @@ impl Outward for Out {
     }
 }
 
-struct Peer {
-    says: mpsc::UnboundedSender<Arrival>,
+struct DuplexPeer {
+    says: mpsc::UnboundedSender<Delivered>,
     hears: mpsc::UnboundedReceiver<String>,
 }
 
@@ -97,7 +97,7 @@ struct DuplexBench {
 impl DuplexBench {
     fn open(config: LinkConfig, heartbeat: Option<Duration>, room: usize) -> Self {
         let (connections, taken) = mpsc::unbounded_channel();
-        let script = Script {
+        let script = ScriptedDialer {
             connections: taken,
             heartbeat,
         };
@@ -112,13 +112,13 @@ impl DuplexBench {
         }
     }
 
-    fn connect(&self, stuck: bool) -> Peer {
+    fn connect(&self, stuck: bool) -> DuplexPeer {
         let (says, said) = mpsc::unbounded_channel();
         let (written, hears) = mpsc::unbounded_channel();
         let _ = self
             .connections
             .send(Ok((In(said), Out { written, stuck })));
-        Peer { says, hears }
+        DuplexPeer { says, hears }
     }
 }
 
@@ -151,7 +151,9 @@ async fn a_peer_that_does_not_read_costs_the_connection_and_not_the_events() {
         .expect(&[connecting(1), LinkEvent::Connected])
         .await;
     bench.link.handle.send(1, "stuck".to_owned());
-    peer.says.send(Arrival::Frame("meanwhile".into())).unwrap();
+    peer.says
+        .send(Delivered::Frame("meanwhile".into()))
+        .unwrap();
     let mut seen = Vec::new();
     while !matches!(seen.last(), Some(LinkEvent::Lost { .. })) {
         seen.push(bench.link.next().await);
@@ -165,7 +167,7 @@ async fn reading_that_waits_for_room_holds_no_answer_back() {
     let mut bench = DuplexBench::open(quick(), None, 1);
     let mut peer = bench.connect(false);
     for _ in 0..50 {
-        peer.says.send(Arrival::Frame("x".into())).unwrap();
+        peer.says.send(Delivered::Frame("x".into())).unwrap();
     }
     bench
         .link
@@ -195,7 +197,7 @@ async fn a_silent_connection_is_asked_and_a_dead_one_is_lost() {
         .await;
     for _ in 0..3 {
         assert_eq!(soon(peer.hears.recv()).await.unwrap(), "ping");
-        peer.says.send(Arrival::Alive).unwrap();
+        peer.says.send(Delivered::Alive).unwrap();
     }
     assert_eq!(soon(peer.hears.recv()).await.unwrap(), "ping");
     assert!(matches!(
@@ -213,7 +215,7 @@ async fn a_person_who_reads_slowly_is_no_dead_connection() {
     let mut bench = DuplexBench::open(quick(), Some(beat), 1);
     let peer = bench.connect(false);
     for _ in 0..5 {
-        peer.says.send(Arrival::Frame("x".into())).unwrap();
+        peer.says.send(Delivered::Frame("x".into())).unwrap();
     }
     tokio::time::sleep(beat * 5).await;
     bench
@@ -244,7 +246,7 @@ async fn the_words_behind_a_broken_connection_are_waited_for() {
         .expect(&[replied(1, Err(Undelivered::Unknown(Fault::TimedOut)))])
         .await;
     let fault = closed_with(4002);
-    peer.says.send(Arrival::End(Err(fault.clone()))).unwrap();
+    peer.says.send(Delivered::End(Err(fault.clone()))).unwrap();
     bench.link.expect(&[LinkEvent::Failed { fault }]).await;
 }
 
@@ -304,10 +306,10 @@ async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
         .link
         .expect(&[connecting(1), LinkEvent::Connected])
         .await;
-    let _ = peer.says.send(Arrival::Frame("refused".to_owned()));
+    let _ = peer.says.send(Delivered::Frame("refused".to_owned()));
     // The code alone would end the link for good; the message before it allows another attempt.
     let hung_up = closed_with(4001);
-    let _ = peer.says.send(Arrival::End(Err(hung_up)));
+    let _ = peer.says.send(Delivered::End(Err(hung_up)));
     bench.link.expect(&[frame("refused")]).await;
     bench.link.handle.refuse(refused.clone());
     match soon(bench.link.next()).await {

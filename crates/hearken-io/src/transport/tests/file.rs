@@ -15,8 +15,8 @@ use tokio::sync::{mpsc, watch};
 use super::{FileReader, OneWay, SourceLine, SourceLines, lines};
 use crate::link::{Cause, Fault, LinkEvent, Undelivered};
 use crate::transport::halves::Link;
-use crate::transport::handle::drive;
-use crate::transport::sink::LinkSink;
+use crate::transport::link_handle::drive;
+use crate::transport::link_sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, soon};
 
 /// A folder that is removed after the test.

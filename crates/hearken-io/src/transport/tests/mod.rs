@@ -9,7 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
-mod streams;
+mod ordered_streams;
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use super::halves::{Link, Poster, SourceReader};
-use super::handle::{drive, launch};
+use super::link_handle::{drive, launch};
 use super::{LinkHandle, LinkNews, LinkSettings, LinkSink, Secret, Source, open};
 use crate::config::LinkConfig;
 use crate::link::{Frame, LinkEvent, Receipt, Undelivered};
@@ -49,11 +49,11 @@ pub(super) fn quick() -> LinkConfig {
 }
 
 /// A server on loopback that leaves each connection to the test.
-pub(super) struct Producer {
+pub(super) struct LoopbackServer {
     pub(super) listener: TcpListener,
 }
 
-impl Producer {
+impl LoopbackServer {
     pub(super) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         Self { listener }
@@ -81,7 +81,7 @@ impl Producer {
     }
 
     /// Waits for the next request and reads it completely.
-    pub(super) async fn request(&self) -> Exchange {
+    pub(super) async fn request(&self) -> TestExchange {
         soon(async {
             let (mut stream, _) = self.listener.accept().await.unwrap();
             let mut got = Vec::new();
@@ -92,7 +92,7 @@ impl Producer {
                 }
             };
             let head = String::from_utf8(got[..head_end].to_vec()).unwrap();
-            let mut exchange = Exchange {
+            let mut exchange = TestExchange {
                 head,
                 body: String::new(),
                 stream,
@@ -111,13 +111,13 @@ impl Producer {
 }
 
 /// A request for the test to answer.
-pub(super) struct Exchange {
+pub(super) struct TestExchange {
     pub(super) head: String,
     pub(super) body: String,
     stream: TcpStream,
 }
 
-impl Exchange {
+impl TestExchange {
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
             let (key, value) = line.split_once(':')?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::config::LinkConfig;
 use crate::link::{Cause, Fault, Frame, LinkEvent, NoTls, Receipt};
-use crate::transport::tests::{Listener, Producer, STREAM, connecting, frame, quick, soon};
+use crate::transport::tests::{Listener, LoopbackServer, STREAM, connecting, frame, quick, soon};
 
 /// Returns settings with which a link never tries a second time by itself.
 fn once() -> LinkConfig {
@@ -33,7 +33,7 @@ fn status(status: u16) -> Fault {
 
 /// Plays one answer to one request and returns all news up to the end.
 async fn outcome(answer: &str) -> Vec<LinkEvent> {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open(&producer.base(), once());
     let mut exchange = producer.request().await;
     exchange.write(answer).await;
@@ -51,7 +51,7 @@ async fn outcome(answer: &str) -> Vec<LinkEvent> {
 
 #[tokio::test]
 async fn the_request_is_what_a_server_expects() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let link = Listener::open_with(
         &format!("{}/base/", producer.base()),
         quick(),
@@ -75,7 +75,7 @@ async fn the_request_is_what_a_server_expects() {
 
 #[tokio::test]
 async fn frames_of_all_shapes_arrive_byte_by_byte() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open(&producer.base(), quick());
     let mut exchange = producer.request().await;
     exchange.write(STREAM).await;
@@ -99,7 +99,7 @@ async fn frames_of_all_shapes_arrive_byte_by_byte() {
 
 #[tokio::test]
 async fn a_silent_server_is_connecting_and_then_connected() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open(&producer.base(), quick());
     let mut exchange = producer.request().await;
     link.expect(&[connecting(1)]).await;
@@ -111,7 +111,7 @@ async fn a_silent_server_is_connecting_and_then_connected() {
 
 #[tokio::test]
 async fn a_large_event_passes_and_a_larger_one_is_told_and_skipped() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open(&producer.base(), quick());
     let exchange = producer.request().await;
     let large = "m".repeat(2 * 1024 * 1024);
@@ -134,7 +134,7 @@ async fn a_large_event_passes_and_a_larger_one_is_told_and_skipped() {
 
 #[tokio::test]
 async fn an_endless_line_is_told_while_it_lasts() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let config = LinkConfig {
         max_frame_bytes: 64 * 1024,
         ..quick()
@@ -165,7 +165,7 @@ async fn an_endless_line_is_told_while_it_lasts() {
 
 #[tokio::test]
 async fn a_cut_is_resumed_from_the_last_whole_event() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open(&producer.base(), quick());
     let first = producer.request().await;
     assert_eq!(first.header("last-event-id"), None);
@@ -262,7 +262,7 @@ async fn no_content_is_a_regular_end() {
 
 #[tokio::test]
 async fn a_server_that_hangs_up_is_tried_again_until_the_tries_are_used_up() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let config = LinkConfig {
         retries: Some(2),
         ..quick()
@@ -286,7 +286,7 @@ async fn a_server_that_hangs_up_is_tried_again_until_the_tries_are_used_up() {
 
 #[tokio::test]
 async fn a_server_fault_is_tried_again_and_a_good_connection_starts_the_count_anew() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open(&producer.base(), quick());
     for attempt in 1..=3 {
         producer.request().await.answer("500 Oops", "").await;
@@ -312,7 +312,7 @@ async fn a_server_fault_is_tried_again_and_a_good_connection_starts_the_count_an
 
 #[tokio::test]
 async fn retry_after_and_retry_are_honoured_within_the_cap() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let config = LinkConfig {
         backoff_first_ms: 1,
         backoff_cap_ms: 30_000,
@@ -347,7 +347,7 @@ async fn retry_after_and_retry_are_honoured_within_the_cap() {
 
 #[tokio::test]
 async fn redirects_are_followed_and_the_token_stays_at_home() {
-    let (home, away) = (Producer::start().await, Producer::start().await);
+    let (home, away) = (LoopbackServer::start().await, LoopbackServer::start().await);
     let source = format!("{}/a/events", home.base());
     let mut link = Listener::open_with(&source, quick(), Some("s3cret"), 64);
     for (path, code, location) in [
@@ -385,7 +385,7 @@ async fn redirects_are_followed_and_the_token_stays_at_home() {
 
 #[tokio::test]
 async fn a_redirect_loop_is_final() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open(&producer.base(), quick());
     for _ in 0..6 {
         producer
@@ -405,7 +405,7 @@ async fn a_redirect_loop_is_final() {
 
 /// Returns a reserved address that no program listens on.
 async fn nobody() -> (tokio::net::TcpSocket, String) {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let base = producer.base();
     (producer.leave(), base)
 }
@@ -472,7 +472,7 @@ fn a_connection_is_good_by_a_message_or_by_lasting() {
 
 #[tokio::test]
 async fn plain_words_at_a_secure_address_are_no_secure_connection() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let source = producer.base().replace("http:", "https:");
     let mut link = Listener::open(&source, quick());
     let server = tokio::spawn(async move {
@@ -493,7 +493,7 @@ async fn plain_words_at_a_secure_address_are_no_secure_connection() {
 
 #[tokio::test]
 async fn a_body_that_breaks_its_own_framing_is_tried_again() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open(&producer.base(), quick());
     let mut exchange = producer.request().await;
     exchange
@@ -528,7 +528,7 @@ async fn a_token_that_can_not_be_sent_is_final_and_asks_nobody() {
 
 #[tokio::test]
 async fn closing_ends_the_connection_at_once_even_with_a_full_sink() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let link = Listener::open_with(&producer.base(), quick(), None, 1);
     let mut exchange = producer.request().await;
     exchange
@@ -545,7 +545,7 @@ async fn closing_ends_the_connection_at_once_even_with_a_full_sink() {
 
 #[tokio::test]
 async fn a_full_sink_holds_the_server_back_and_loses_nothing() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open_with(&producer.base(), quick(), None, 1);
     let exchange = producer.request().await;
     let many: String = (0..20_000).map(|n| format!("data: {n}\n\n")).collect();
@@ -558,7 +558,7 @@ async fn a_full_sink_holds_the_server_back_and_loses_nothing() {
 
 #[tokio::test]
 async fn a_sink_that_is_gone_ends_the_link() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let Listener { handle, news } = Listener::open(&producer.base(), quick());
     let mut exchange = producer.request().await;
     exchange.write(STREAM).await;
@@ -570,7 +570,7 @@ async fn a_sink_that_is_gone_ends_the_link() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flood_that_carries_nothing_can_be_closed() {
     for flood in [": c\n".repeat(10_000), "x".repeat(30_000)] {
-        let producer = Producer::start().await;
+        let producer = LoopbackServer::start().await;
         let mut link = Listener::open(&producer.base(), quick());
         let mut exchange = producer.request().await;
         exchange.write(STREAM).await;

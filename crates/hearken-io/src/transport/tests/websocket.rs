@@ -17,17 +17,17 @@ use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 
 use crate::config::LinkConfig;
 use crate::link::{Fault, LinkEvent, NoWebSocket, Reason, Receipt, Subprotocol, WebSocketTerms};
-use crate::transport::tests::{Listener, Producer, connecting, frame, quick, replied, soon};
+use crate::transport::tests::{Listener, LoopbackServer, connecting, frame, quick, replied, soon};
 use crate::transport::{LinkSettings, Source, Tls};
 
-type Server = WebSocketStream<TcpStream>;
+type ServerSocket = WebSocketStream<TcpStream>;
 
-fn address(producer: &Producer) -> String {
+fn address(producer: &LoopbackServer) -> String {
     producer.base().replace("http://", "ws://")
 }
 
 /// Accepts a connection and its upgrade; returns the request's path and token, too.
-async fn upgrade(producer: &Producer) -> (Server, String, Option<String>) {
+async fn upgrade(producer: &LoopbackServer) -> (ServerSocket, String, Option<String>) {
     soon(async {
         let (stream, _) = producer.listener.accept().await.unwrap();
         let mut seen = (String::new(), None);
@@ -51,7 +51,7 @@ async fn upgrade(producer: &Producer) -> (Server, String, Option<String>) {
     .await
 }
 
-async fn text(server: &mut Server) -> String {
+async fn text(server: &mut ServerSocket) -> String {
     loop {
         match soon(server.next()).await.unwrap().unwrap() {
             Message::Text(text) => return text.as_str().to_owned(),
@@ -71,7 +71,7 @@ async fn close<T: AsyncRead + AsyncWrite + Unpin>(server: &mut WebSocketStream<T
 
 #[tokio::test]
 async fn messages_go_both_ways_over_one_connection() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open_with(&address(&producer), quick(), Some("abc"), 64);
     let (mut server, path, token) = upgrade(&producer).await;
     assert_eq!(path, "/aaep/v1/ws");
@@ -101,7 +101,7 @@ async fn messages_go_both_ways_over_one_connection() {
 
 #[tokio::test]
 async fn leaving_says_so() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open(&address(&producer), quick());
     let (mut server, ..) = upgrade(&producer).await;
     link.expect(&[connecting(1), LinkEvent::Connected]).await;
@@ -114,7 +114,7 @@ async fn leaving_says_so() {
 
 #[tokio::test]
 async fn a_lost_connection_is_made_again() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open(&address(&producer), quick());
     for round in 0..3 {
         let (mut server, ..) = upgrade(&producer).await;
@@ -146,7 +146,7 @@ async fn close_codes_say_whether_it_is_over() {
         (1001, Some(false)),
         (1011, Some(false)),
     ] {
-        let producer = Producer::start().await;
+        let producer = LoopbackServer::start().await;
         let mut link = Listener::open(&address(&producer), quick());
         let (mut server, ..) = upgrade(&producer).await;
         link.expect(&[connecting(1), LinkEvent::Connected]).await;
@@ -178,7 +178,7 @@ async fn a_refused_upgrade_is_told_by_its_status() {
         ("404 Not Found", true),
         ("503 Busy", false),
     ] {
-        let producer = Producer::start().await;
+        let producer = LoopbackServer::start().await;
         let mut link = Listener::open(&address(&producer), quick());
         producer.request().await.answer(answer, "").await;
         link.expect(&[connecting(1)]).await;
@@ -193,7 +193,7 @@ async fn a_refused_upgrade_is_told_by_its_status() {
         ("200 OK", NoWebSocket::SomethingElse),
         ("307 Elsewhere", NoWebSocket::Redirects),
     ] {
-        let producer = Producer::start().await;
+        let producer = LoopbackServer::start().await;
         let mut link = Listener::open(&address(&producer), quick());
         let headers = "Location: http://127.0.0.1:1/\r\n";
         producer.request().await.answer(answer, headers).await;
@@ -216,7 +216,7 @@ async fn a_redirect_is_told_with_its_place_on_the_same_server() {
         ("/events;reboot", None),
         ("/events$(reboot)", None),
     ] {
-        let producer = Producer::start().await;
+        let producer = LoopbackServer::start().await;
         let mut link = Listener::open(&address(&producer), quick());
         let host = producer.listener.local_addr().unwrap().to_string();
         let headers = format!("Location: {}\r\n", location.replace("HOST", &host));
@@ -244,7 +244,7 @@ async fn a_redirect_is_told_with_its_place_on_the_same_server() {
 
 #[tokio::test]
 async fn a_server_without_the_subprotocol_is_refused() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = Listener::open(&address(&producer), quick());
     let (stream, _) = soon(producer.listener.accept()).await.unwrap();
     let _server = soon(tokio_tungstenite::accept_async(stream)).await;
@@ -261,7 +261,7 @@ async fn a_server_without_the_subprotocol_is_refused() {
 
 #[tokio::test]
 async fn a_message_beyond_the_bound_ends_the_connection_and_is_told() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let config = LinkConfig {
         max_frame_bytes: 1000,
         ..quick()
@@ -280,7 +280,7 @@ async fn a_message_beyond_the_bound_ends_the_connection_and_is_told() {
 }
 
 /// Opens a link with its own terms.
-fn open_on(producer: &Producer, websocket: WebSocketTerms) -> Listener {
+fn open_on(producer: &LoopbackServer, websocket: WebSocketTerms) -> Listener {
     let config = quick();
     let source = Source::parse(&format!("{}/own", address(producer)), &config).unwrap();
     let mut settings = LinkSettings::new(config, None, Tls::default(), 1);
@@ -289,7 +289,10 @@ fn open_on(producer: &Producer, websocket: WebSocketTerms) -> Listener {
 }
 
 /// Accepts an upgrade with the subprotocol `chosen`, and returns what was offered.
-async fn upgrade_to(producer: &Producer, chosen: Option<&str>) -> (Option<Server>, Option<String>) {
+async fn upgrade_to(
+    producer: &LoopbackServer,
+    chosen: Option<&str>,
+) -> (Option<ServerSocket>, Option<String>) {
     soon(async {
         let (stream, _) = producer.listener.accept().await.unwrap();
         let mut offered = None;
@@ -313,7 +316,7 @@ async fn upgrade_to(producer: &Producer, chosen: Option<&str>) -> (Option<Server
 
 #[tokio::test]
 async fn a_websocket_without_a_subprotocol_and_without_codes_of_its_own() {
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = open_on(&producer, WebSocketTerms::PLAIN);
     let (server, offered) = upgrade_to(&producer, None).await;
     assert_eq!(offered, None);
@@ -347,7 +350,7 @@ async fn what_is_offered_may_be_chosen_or_not_and_nothing_else_may() {
         subprotocol: Subprotocol::Offered(&["one.v1", "two.v2"]),
         ..WebSocketTerms::PLAIN
     };
-    let producer = Producer::start().await;
+    let producer = LoopbackServer::start().await;
     let mut link = open_on(&producer, terms);
     let (_server, offered) = upgrade_to(&producer, Some("two.v2")).await;
     assert_eq!(offered.as_deref(), Some("one.v1, two.v2"));

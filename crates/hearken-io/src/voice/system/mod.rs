@@ -1,8 +1,8 @@
 //! The platform's own speech, in a child process, so that its faults can't affect the pane.
 //!
 //! Responsibilities: starting the child, one utterance in it at a time, a time limit for every order, killing it if it
-//! hangs and restarting it with backoff. Not here: the lines between the two (`message`), the child's side (`child`,
-//! `platform`).
+//! hangs and restarting it with backoff. Not here: the lines between the two (`child_messages`), the child's side (`speech_child`,
+//! `tts_engine`).
 //!
 //! Mental model: the child is this very program with a hidden command. It reads orders from its standard input and
 //! reports on its standard output, one JSON object per line. Every failure of the child, a crash, a hang, an invalid
@@ -28,21 +28,21 @@ use super::worker::at;
 use super::{Voice, VoiceEvent, ssip};
 use crate::announce::{Reason, Utterance};
 
+mod child_link;
+mod child_messages;
 #[cfg(any(test, feature = "system-voice", target_os = "macos", windows))]
-mod child;
-mod link;
-mod message;
-#[cfg(any(test, feature = "system-voice", target_os = "macos", windows))]
-mod nvda;
+mod nvda_engine;
 mod orphan;
-#[cfg(any(feature = "system-voice", target_os = "macos", windows))]
-mod platform;
+#[cfg(any(test, feature = "system-voice", target_os = "macos", windows))]
+mod speech_child;
 #[cfg(test)]
 mod tests;
+#[cfg(any(feature = "system-voice", target_os = "macos", windows))]
+mod tts_engine;
 
-pub(super) use link::{By, ChildFault, ChildProgram};
-use link::{Link, OrderStage, SpeechReport};
-use message::SpokenWords;
+pub(super) use child_link::{ChildFault, ChildProgram, SpeechMeans};
+use child_link::{Link, OrderStage, SpeechReport};
+use child_messages::SpokenWords;
 use orphan::Orphan;
 
 /// The hidden command that turns this program into the child.
@@ -65,7 +65,7 @@ enum ChildState {
 
 /// Whether the person has heard that the voice is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Health {
+enum ChildHealth {
     Well,
     Lost,
 }
@@ -80,7 +80,7 @@ pub(super) struct SystemVoice {
     engine: Reason,
     news: VecDeque<VoiceEvent>,
     attempt: u32,
-    health: Health,
+    health: ChildHealth,
     leftover: Option<Instant>,
     /// The means to silence what the current child leaves behind.
     orphan: Option<Orphan>,
@@ -103,7 +103,7 @@ impl SystemVoice {
             engine: Reason::said(""),
             news: VecDeque::new(),
             attempt: 0,
-            health: Health::Well,
+            health: ChildHealth::Well,
             leftover: None,
         };
         loop {
@@ -163,11 +163,11 @@ impl SystemVoice {
                 tokio::spawn(async move { orphan.silence().await });
             }
         }
-        match std::mem::replace(&mut self.health, Health::Lost) {
-            Health::Well => Some(VoiceEvent::Lost {
+        match std::mem::replace(&mut self.health, ChildHealth::Lost) {
+            ChildHealth::Well => Some(VoiceEvent::Lost {
                 reason: fault.reason(self.place.by),
             }),
-            Health::Lost => None,
+            ChildHealth::Lost => None,
         }
     }
 
@@ -176,9 +176,9 @@ impl SystemVoice {
             SpeechReport::Opened(engine) => {
                 self.opened();
                 self.engine.clone_from(&engine);
-                match std::mem::replace(&mut self.health, Health::Well) {
-                    Health::Well => None,
-                    Health::Lost => Some(VoiceEvent::Recovered { engine }),
+                match std::mem::replace(&mut self.health, ChildHealth::Well) {
+                    ChildHealth::Well => None,
+                    ChildHealth::Lost => Some(VoiceEvent::Recovered { engine }),
                 }
             }
             SpeechReport::Begun(id) => {
@@ -266,10 +266,10 @@ pub fn run_child(nvda: Option<&std::path::Path>) -> ExitCode {
     let (input, mut output) = (std::io::stdin(), std::io::stdout());
     match nvda {
         Some(library) => {
-            let open = |items: &_| nvda::open(library, items);
-            child::serve(input, &mut output, open, farewell);
+            let open = |items: &_| nvda_engine::open(library, items);
+            speech_child::serve(input, &mut output, open, farewell);
         }
-        None => child::serve(input, &mut output, platform::Platform::open, farewell),
+        None => speech_child::serve(input, &mut output, tts_engine::Platform::open, farewell),
     }
     // Without destructors: an engine's may hang, and its words have been stopped.
     std::process::exit(0)
@@ -279,10 +279,10 @@ pub fn run_child(nvda: Option<&std::path::Path>) -> ExitCode {
 #[cfg(not(any(feature = "system-voice", target_os = "macos", windows)))]
 pub fn run_child(_nvda: Option<&std::path::Path>) -> ExitCode {
     use std::io::Write as _;
-    let told = message::ChildReport::Failed {
-        why: message::Why::NotBuilt,
+    let told = child_messages::ChildReport::Failed {
+        why: child_messages::Why::NotBuilt,
     };
-    match std::io::stdout().write_all(&message::line(&told)) {
+    match std::io::stdout().write_all(&child_messages::line(&told)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

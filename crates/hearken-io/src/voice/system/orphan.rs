@@ -1,7 +1,7 @@
 //! The words that a dead child leaves sounding if another process produces the sound, as on Linux.
 //!
 //! Responsibilities: finding the number that speech-dispatcher gave the child's connection, and cancelling the words
-//! under that number. Not here: the child (`link`), when it is given up (the module above).
+//! under that number. Not here: the child (`child_link`), when it is given up (the module above).
 //!
 //! Mental model: the daemon lets a client's words continue to their end when the client is killed, and accepts a
 //! cancel for any client by its number. It numbers clients consecutively, and tells each its own number: so one

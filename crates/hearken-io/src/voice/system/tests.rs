@@ -6,6 +6,6 @@
     reason = "a test fails by panicking"
 )]
 
-mod inside;
+mod child_side;
 #[cfg(unix)]
-mod outside;
+mod program_side;

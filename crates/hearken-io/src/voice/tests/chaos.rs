@@ -58,7 +58,7 @@ enum ChaosReading {
 }
 
 /// A daemon that reads immediately and answers on request.
-struct Daemon {
+struct PlainDaemon {
     reading: ChaosReading,
     unread: Vec<u8>,
     replies: VecDeque<String>,
@@ -66,7 +66,7 @@ struct Daemon {
     refuse: bool,
 }
 
-impl Daemon {
+impl PlainDaemon {
     fn read(&mut self, bytes: &[u8]) {
         self.unread.extend_from_slice(bytes);
         while let Some(end) = self.unread.windows(2).position(|pair| pair == b"\r\n") {
@@ -133,7 +133,7 @@ enum UtteranceFate {
 
 struct Chaos {
     dialogue: Dialogue,
-    daemon: Daemon,
+    daemon: PlainDaemon,
     now: Instant,
     told: BTreeMap<UtteranceId, UtteranceFate>,
     current: Option<UtteranceId>,
@@ -149,7 +149,7 @@ impl Chaos {
         };
         let mut chaos = Self {
             dialogue: Dialogue::new(greeting, Reported::default(), Limits::default(), now),
-            daemon: Daemon {
+            daemon: PlainDaemon {
                 reading: ChaosReading::Commands,
                 unread: Vec::new(),
                 replies: VecDeque::new(),

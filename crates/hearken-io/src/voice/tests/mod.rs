@@ -20,19 +20,19 @@ use crate::announce::{Class, Mark, Sound};
 
 mod chaos;
 #[cfg(target_os = "linux")]
-mod command;
-mod conversation;
+mod command_voice;
+mod daemon_conversation;
 #[cfg(unix)]
 pub mod fake_ssip;
 mod folder;
-mod handle;
 #[cfg(target_os = "linux")]
-mod lasting;
-#[cfg(target_os = "linux")]
-mod ours;
+mod resident_program;
 #[cfg(unix)]
 mod speech_dispatcher;
-mod wire;
+mod ssip;
+#[cfg(target_os = "linux")]
+mod useless_daemon;
+mod voice_handle;
 
 pub use folder::Folder;
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::config::Verbosity;
 
+use super::lanes::Lane;
 use super::place::{Place, words_from};
-use super::table::Lane;
 use super::{After, Playing, QueueItem, SpeechQueue, UtteranceFate, WaitingUtterance, Wish};
 use crate::announce::announcement::{
     Aloud, Announcement, AnnouncementId, Class, Kind, Opening, Topic, Weight,

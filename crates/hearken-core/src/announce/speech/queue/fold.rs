@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
+use super::lane_entries::Marked;
+use super::lanes::Lane;
 use super::place::Place;
-use super::table::Lane;
-use super::waits::Marked;
 use super::{Fold, SpeechQueue, UtteranceFate, WaitingUtterance};
 
 /// How many characters are spoken per second, for estimating a backlog: about 180 words a minute.

@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
+use super::lanes::Lane;
 use super::place::Place;
-use super::table::Lane;
 use super::trail::{BackBy, SpokenSentence};
 use super::{QueueItem, SpeechQueue, WaitingUtterance, Wish};
 

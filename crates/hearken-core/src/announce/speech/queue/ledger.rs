@@ -3,7 +3,7 @@
 //! Each was spoken, or waits, or has exactly one of the other fates. An entry that stands for others ("7 more
 //! sentences") was never taken, and is not itself counted.
 
-use super::table::{LANES, Lane};
+use super::lanes::{LANES, Lane};
 
 /// The fate of an announcement that was taken for speaking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

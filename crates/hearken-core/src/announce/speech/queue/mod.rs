@@ -23,19 +23,19 @@
 //! Another announcement interrupts a response: raise nothing here, see [`PATIENCE`]. Speech lags behind a fast agent:
 //! lower the fold time in the settings. Results of a busy minute are missed: raise `table::OUTCOME_LIFE`.
 
-mod accounts;
+mod bookkeeping;
 mod drive;
 mod fold;
 mod going_back;
+mod lane_entries;
+mod lanes;
 mod ledger;
 mod order;
 mod place;
-mod silenced;
-mod table;
+mod silenced_speech;
 #[cfg(test)]
 mod tests;
 mod trail;
-mod waits;
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -50,13 +50,13 @@ use super::delivery::Deliveries;
 use crate::announce::announcement::{About, Announcement, AnnouncementId, Class, Kind, Topic};
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
+use lane_entries::{Marked, Waits};
+use lanes::LANES;
 use place::Place;
-use table::LANES;
 use trail::Trail;
-use waits::{Marked, Waits};
 
+pub use lanes::{Arrival, Lane, arrival};
 pub use ledger::{Ledger, UtteranceFate};
-pub use table::{Arrival, Lane, arrival};
 pub use trail::BackBy;
 
 /// How long an alert waits for the response to a key to finish.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::table::{Lane, NEWS_LIFE};
+use super::lanes::{Lane, NEWS_LIFE};
 use super::{QueueItem, SpeechQueue, UtteranceFate, WaitingUtterance};
 use crate::announce::announcement::{About, Kind, Weight};
 

@@ -1,7 +1,7 @@
 //! Places among the words of an announcement, and what is spoken from one to the next.
 //!
 //! Responsibilities: one utterance is one segment, and one sentence of a long segment, so that speech that was silenced
-//! can go on at its sentence. Not here: when (`silenced`, `trail`).
+//! can go on at its sentence. Not here: when (`silenced_speech`, `trail`).
 
 use crate::announce::announcement::Announcement;
 use crate::announce::text::sentence::Segmenter;

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod accounts;
+mod bookkeeping;
 mod going_on;
 
 use super::*;

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::lanes::Lane;
 use super::place::{Place, Words, is_long};
-use super::table::Lane;
 use crate::announce::announcement::{Announcement, Kind, Opening};
 use crate::announce::words::segment::Segment;
 

@@ -1,6 +1,6 @@
 //! go test, and programs in Go that panic.
 
-use super::line::untimed;
+use super::output_line::untimed;
 use super::{Counted, FailedNames, Failure};
 
 /// Finds the tests that failed.

@@ -1,6 +1,6 @@
 //! Jest, Vitest, Mocha, Playwright, Bun and node's own reporter; ESLint.
 
-use super::line::untimed;
+use super::output_line::untimed;
 use super::{Counted, FailedNames, Failure, numbers};
 
 /// Finds the tests that failed.

@@ -10,22 +10,22 @@
 //!
 //! Everything here is hostile: each line is bounded before it is looked at, and is scanned a fixed number of times.
 
+mod colon_counts;
 mod compilers;
 mod exit_code;
 mod go;
 mod javascript;
-mod keyed;
-mod last;
-mod line;
-mod numbered;
+mod last_line;
+mod numbered_failures;
 mod numbers;
+mod output_line;
 mod python;
-mod rest;
 mod rust;
 mod tap;
+mod telling_lines;
 
 pub use exit_code::is_one as is_exit_code;
-pub use last::last_line;
+pub use last_line::last_line;
 
 #[cfg(test)]
 mod tests;
@@ -73,7 +73,7 @@ impl Failure {
         let clean: Vec<String> = lines
             .enumerate()
             .filter(|(at, _)| looked_at(at))
-            .map(|(_, line)| line::clean(line))
+            .map(|(_, line)| output_line::clean(line))
             .collect();
         let lines: Vec<&str> = clean.iter().map(String::as_str).collect();
         let exit_code = exit_code::of(&lines);
@@ -83,8 +83,8 @@ impl Failure {
             javascript::tests,
             tap::tests,
             go::tests,
-            numbered::tests,
-            keyed::tests,
+            numbered_failures::tests,
+            colon_counts::tests,
             compilers::errors,
             javascript::lint,
             python::traceback,
@@ -93,7 +93,7 @@ impl Failure {
         ];
         let found = families.iter().find_map(|family| family(&lines));
         let found = found.unwrap_or_else(|| Self {
-            names: rest::telling(&lines),
+            names: telling_lines::telling(&lines),
             ..Self::default()
         });
         Self { exit_code, ..found }

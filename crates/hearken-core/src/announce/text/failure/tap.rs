@@ -1,6 +1,6 @@
 //! The Test Anything Protocol, with node's way of nesting it.
 
-use super::line::indent;
+use super::output_line::indent;
 use super::{Counted, FailedNames, Failure, numbers};
 
 /// Finds the tests that failed.

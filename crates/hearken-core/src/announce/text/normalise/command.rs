@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use super::odd::{Odd, odd_at, run_around};
+use super::odd_characters::{Odd, odd_at, run_around};
 use super::signs::{is_run, run};
 use super::words::{Words, fill};
 
@@ -26,7 +26,7 @@ const LONGEST_NAME: usize = 8;
 ///
 /// Source: `Text into speech`.
 pub fn command(text: &str, words: &Words) -> String {
-    let units = Units::of(text, words);
+    let units = CommandUnits::of(text, words);
     units.said(words)
 }
 
@@ -86,7 +86,7 @@ fn expects_space(before: Edge, after: Edge) -> bool {
 }
 
 /// The units of a command, and the state for reading further.
-struct Units<'a> {
+struct CommandUnits<'a> {
     words: &'a Words,
     units: Vec<Unit>,
     before: Edge,
@@ -96,7 +96,7 @@ struct Units<'a> {
     open: BTreeMap<char, bool>,
 }
 
-impl<'a> Units<'a> {
+impl<'a> CommandUnits<'a> {
     fn of(text: &str, words: &'a Words) -> Self {
         let mut units = Self {
             words,

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::clean::clean_lines;
 use super::command::trimmed;
-use super::odd::{Odd, masked_letter, odd_at, run_around};
+use super::odd_characters::{Odd, masked_letter, odd_at, run_around};
 use super::words::{Words, fill};
 
 /// Returns a text exactly as written, each of its lines on a row of its own.

@@ -7,7 +7,7 @@
 //! so the reader of the line takes them as they are, and cuts, drops or spells nothing in them. Inline code and addresses
 //! are copied unchanged. Every search ahead has a bound.
 
-mod context;
+mod markup_context;
 
 use super::clean::{clean, hides};
 use super::entity::entity;
@@ -16,8 +16,8 @@ use super::tag::{Tag, TagKind};
 use super::unit::unit_behind;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{Span, spans};
-pub(super) use context::{counts_atoms, encloses_arguments, formula_at, is_ordinal};
-use context::{decoded, ends_in_word, last_word, length_of_address, window};
+pub(super) use markup_context::{counts_atoms, encloses_arguments, formula_at, is_ordinal};
+use markup_context::{decoded, ends_in_word, last_word, length_of_address, window};
 
 /// The first of the characters that mark places, and how many there are. They are for private use, and cleaning removes
 /// them from every text.

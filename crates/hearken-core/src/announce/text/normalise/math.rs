@@ -8,14 +8,14 @@
 //! whether it is short; what has several parts is spoken with its end, and so no two groupings have the same words.
 //! Groups are nested up to a bound; below it, their content is read as if the braces were not there.
 
-mod command;
-mod commands;
+mod command_arguments;
+mod command_signs;
 mod length;
 mod raised;
 
 use super::spoken::Spoken;
 use super::words::{Words, fill};
-use commands::{is_big, is_function};
+use command_signs::{is_big, is_function};
 use length::{cluster, number};
 pub(super) use raised::script;
 

@@ -6,9 +6,9 @@
 use jiff::Timestamp;
 
 use super::clean::{clean, clean_lines};
+use super::code_language::language_name;
 use super::html::Html;
 use super::inline::{say_cell, say_line};
-use super::language::language_name;
 use super::math;
 use super::nest::{Levels, branch, indent_of, is_drawn};
 use super::spoken::Spoken;

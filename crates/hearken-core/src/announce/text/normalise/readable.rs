@@ -14,7 +14,7 @@
 //! `Careful: see the guide (https://a.example/x).`
 
 use super::clean::clean_lines;
-use super::language::language_name;
+use super::code_language::language_name;
 use super::prose::{Code, Passage, Within, only_line};
 use super::styled::unstyled;
 use super::unmarked::without_html;

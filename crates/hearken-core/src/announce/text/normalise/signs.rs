@@ -9,7 +9,7 @@
 
 use super::clean::clean_lines;
 use super::markup::encloses_arguments;
-use super::odd::{masked_letter, run_around};
+use super::odd_characters::{masked_letter, run_around};
 use super::picture::{Picture, picture_at};
 use super::spoken::Spoken;
 use super::words::{Words, fill};

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: the sentence-ending characters of the world's scripts, pairs of brackets and
 //! quotation marks, the bytes that may be skipped without examination. Not here: what follows from
-//! them (`rules`).
+//! them (`mark_rules`).
 
 /// The marks that end a sentence with or without a space after them (Unicode's
 /// `Sentence_Terminal` without the full stops and marks that Latin text uses inside words, and

@@ -1,7 +1,7 @@
 //! The brackets and quotation marks that are open at the scanner's position.
 //!
 //! Responsibilities: a small stack; what a mark means next to its neighbours. Not here: what an open
-//! bracket forbids (`rules`).
+//! bracket forbids (`mark_rules`).
 
 use super::chars::{Pair, closes, goes_before_opening, opens};
 

@@ -1,7 +1,7 @@
 //! What the boundary finder knows about individual languages: abbreviations, words that start sentences,
 //! writing habits.
 //!
-//! Responsibilities: the table and the search in it. Not here: how the entries are used (`rules`).
+//! Responsibilities: the table and the search in it. Not here: how the entries are used (`mark_rules`).
 //! A list is one string with spaces between its words, all in lower case and without their last full stop; the
 //! search ignores case.
 

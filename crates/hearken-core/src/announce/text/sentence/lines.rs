@@ -6,7 +6,7 @@
 use super::chars::is_east_asian;
 use super::enclosure::Enclosures;
 use super::end::SentenceEnd;
-use super::rules::{ScanStep, TOKEN, View};
+use super::mark_rules::{ScanStep, TOKEN, View};
 use crate::announce::text::markdown::{LOOK, MarkdownLine};
 
 /// The narrowest and the widest line, in characters, that counts as broken by hand in the middle

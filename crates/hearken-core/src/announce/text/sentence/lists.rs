@@ -4,7 +4,7 @@
 //! their own (`lines`).
 
 use super::end::SentenceEnd;
-use super::rules::{ScanStep, View};
+use super::mark_rules::{ScanStep, View};
 use crate::announce::text::markdown::is_bullet;
 
 impl View<'_> {

@@ -20,20 +20,20 @@
 //! - two sentences spoken as one after an abbreviation: add the second one's first word to `starters`
 //! - one long silence inside quotes or brackets: lower `enclosure::REACH`
 
-mod after;
 mod chars;
 mod enclosure;
 mod end;
+mod following_text;
 mod languages;
 mod lines;
 mod lists;
-mod rules;
-mod scan;
+mod mark_rules;
 mod segmenter;
 mod tail;
 #[cfg(test)]
 mod tests;
-mod words;
+mod text_scan;
+mod word_ends;
 #[cfg(test)]
 mod wrapped_tests;
 

@@ -1,12 +1,12 @@
 //! The finder itself: text arrives piece by piece, finished sentences leave.
 //!
 //! Responsibilities: keeping the unfinished sentence and returning it when it ends. Not here: the rules for an end
-//! (`rules`), the scan of the text (`scan`).
+//! (`mark_rules`), the scan of the text (`text_scan`).
 
 use super::enclosure::Enclosures;
 use super::end::SentenceEnd;
 use super::languages::Language;
-use super::{chars, rules};
+use super::{chars, mark_rules};
 use crate::announce::text::markdown::{Begins, Fence, MarkdownLine};
 
 /// How many bytes of a table's first row are kept, to name the columns of later pieces.
@@ -267,7 +267,7 @@ impl Segmenter {
 
 /// Returns whether a cut at a place would split what a reader sees as one character.
 pub(crate) fn splits_cluster(text: &str, at: usize) -> bool {
-    rules::splits_cluster(text, at)
+    mark_rules::splits_cluster(text, at)
 }
 
 /// Returns whether a character belongs to a script without visible word ends.

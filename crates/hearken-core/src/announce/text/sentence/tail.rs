@@ -1,12 +1,12 @@
 //! How the text ends at the moment.
 //!
 //! Responsibilities: determining, for text that may continue, whether its last word or sentence is complete. Not
-//! here: final answers (`rules`); what follows from it at a pause or a hint (`coalesce`).
+//! here: final answers (`mark_rules`); what follows from it at a pause or a hint (`coalesce`).
 
 use super::chars::{is_call, is_stop, is_strong};
 use super::languages::Abbreviation;
 use super::segmenter::Segmenter;
-use super::words;
+use super::word_ends;
 
 /// How the pending text ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Segmenter {
             return Tail::Word;
         }
         let single = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
-        if single || word.is_empty() || words::is_dotted(word) {
+        if single || word.is_empty() || word_ends::is_dotted(word) {
             return Tail::Abbreviation;
         }
         match self.language().abbreviation(word) {

@@ -20,16 +20,16 @@ use crate::protocol::{KeyRing, Now, RejectionCode};
 
 #[path = "handshake/changes.rs"]
 mod changes;
-#[path = "handshake/inside.rs"]
-mod inside;
+#[path = "handshake/fallback_ways.rs"]
+mod fallback_ways;
+#[path = "handshake/one_connection.rs"]
+mod one_connection;
 #[path = "handshake/proof.rs"]
 mod proof;
 #[path = "handshake/resuming.rs"]
 mod resuming;
 #[path = "handshake/terms.rs"]
 mod terms;
-#[path = "handshake/ways.rs"]
-mod ways;
 
 /// Drives an app with one source and keeps what it asks of the link.
 struct Rig {

@@ -1,0 +1,151 @@
+//! Language tags and how close two of them are (BCP 47, 11.1.2 and 11.1.3), a text in one language, and direction
+//! marks.
+//!
+//! Responsibilities: comparing tags by the chapter's rules; recognizing those marks. Not here: whose languages are
+//! compared (`announce`, `manifest`).
+
+/// Returns whether a character only sets the direction of its neighbours: the marks and isolates that right-to-left
+/// prose needs (UAX #9). Embeddings and overrides do not count: no honest text needs them.
+pub fn is_direction_sign(c: char) -> bool {
+    matches!(
+        c,
+        '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+/// One text in another language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    /// Its language (BCP 47).
+    pub language: String,
+    /// The text.
+    pub text: String,
+}
+
+/// The direction in which a text runs (11.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TextDirection {
+    /// Left to right.
+    Ltr,
+    /// Right to left.
+    Rtl,
+    /// As the text itself determines.
+    Auto,
+}
+
+/// How close an offered language is to a wanted one, closest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fit {
+    /// It is the same tag.
+    Exact,
+    /// It is the wanted one without its region: `en` for `en-US`.
+    Region,
+    /// It is the wanted one without its script: `zh` for `zh-Hant`.
+    Script,
+    /// It narrows the wanted one: `en-US` for `en` (11.1.2).
+    Narrower,
+    /// It is the same language and script of another region: `en-US` for `en-GB`.
+    Sibling,
+}
+
+/// The parts of a tag that matter, in lower case; variants and extensions are left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TagParts {
+    language: String,
+    script: Option<String>,
+    region: Option<String>,
+}
+
+impl TagParts {
+    fn of(tag: &str) -> Self {
+        let mut pieces = tag.split(['-', '_']).map(str::to_ascii_lowercase);
+        let language = pieces.next().unwrap_or_default();
+        let mut parts = Self {
+            language,
+            script: None,
+            region: None,
+        };
+        for piece in pieces {
+            let letters = piece.bytes().all(|b| b.is_ascii_alphabetic());
+            let digits = piece.bytes().all(|b| b.is_ascii_digit());
+            match piece.len() {
+                // A single letter begins an extension, and nothing after it names a place.
+                1 => break,
+                4 if letters && parts.script.is_none() => parts.script = Some(piece),
+                2 if letters && parts.region.is_none() => parts.region = Some(piece),
+                3 if digits && parts.region.is_none() => parts.region = Some(piece),
+                _ => {}
+            }
+        }
+        parts
+    }
+
+    /// Returns the script that the text is certainly in: the stated one, or, for a language with two scripts, the one
+    /// that its region implies.
+    fn script(&self) -> Option<&str> {
+        let implied = match (self.language.as_str(), self.region.as_deref()) {
+            ("zh", Some("tw" | "hk" | "mo")) => Some("hant"),
+            ("zh", Some("cn" | "sg")) => Some("hans"),
+            _ => None,
+        };
+        self.script.as_deref().or(implied)
+    }
+}
+
+/// Returns how well an offered tag suits a wanted one, if at all.
+pub fn fit(wanted: &str, offered: &str) -> Option<Fit> {
+    if wanted.eq_ignore_ascii_case(offered) {
+        return Some(Fit::Exact);
+    }
+    let (want, offer) = (TagParts::of(wanted), TagParts::of(offered));
+    if want.language != offer.language || want.language.is_empty() {
+        return None;
+    }
+    let same_script = match (want.script(), offer.script()) {
+        (Some(one), Some(other)) => one == other,
+        (Some(_) | None, None) | (None, Some(_)) => true,
+    };
+    if !same_script {
+        return None;
+    }
+    Some(match (&offer.region, &want.region) {
+        (None, _) if offer.script == want.script => Fit::Region,
+        (None, _) if offer.script.is_none() => Fit::Script,
+        (None, _) | (Some(_), None) => Fit::Narrower,
+        (Some(one), Some(other)) if one == other => Fit::Exact,
+        (Some(_), Some(_)) => Fit::Sibling,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_of_the_protocol_in_its_order() {
+        for (wanted, offered, how) in [
+            ("en-US", "en-US", Some(Fit::Exact)),
+            ("en-us", "EN-US", Some(Fit::Exact)),
+            ("en_US", "en-US", Some(Fit::Exact)),
+            ("en-US", "en", Some(Fit::Region)),
+            ("zh-Hant-TW", "zh-Hant", Some(Fit::Region)),
+            ("zh-Hant", "zh", Some(Fit::Script)),
+            ("zh-Hant-TW", "zh", Some(Fit::Script)),
+            ("en", "en-US", Some(Fit::Narrower)),
+            ("sr", "sr-Latn", Some(Fit::Narrower)),
+            ("en-GB", "en-US", Some(Fit::Sibling)),
+            ("es-MX", "es-419", Some(Fit::Sibling)),
+            ("zh-Hant", "zh-Hans", None),
+            ("zh-TW", "zh-Hans", None),
+            ("zh-TW", "zh-CN", None),
+            ("zh-TW", "zh-Hant-HK", Some(Fit::Sibling)),
+            ("sr-Cyrl", "sr-Latn-RS", None),
+            ("de", "en", None),
+            ("", "", Some(Fit::Exact)),
+            ("", "en", None),
+            ("en-US-x-twain", "en-US", Some(Fit::Exact)),
+        ] {
+            assert_eq!(fit(wanted, offered), how, "{wanted} {offered}");
+        }
+    }
+}

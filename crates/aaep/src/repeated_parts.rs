@@ -1,0 +1,112 @@
+//! Values read from earlier events, so that repeated parts are shared and not read again.
+//!
+//! Responsibilities: recognizing that a part is the same. Not here: reading it (`direct`).
+//!
+//! Mental model: nearly every event of a stream comes from the same producer, in the same language, of the same session
+//! as the one before, and says so in the same bytes. The value that was read from these bytes is reused. Only the bytes
+//! are compared, so nothing can be out of date: other bytes are read anew.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::envelope::{Localization, Producer};
+use super::ids::{OutputId, SessionId};
+use super::stamp::Minute;
+use super::text_equality::are_same;
+
+/// A text and the value that was read from it.
+type SharedValue<T> = Option<(Box<str>, Arc<T>)>;
+
+/// The values that were read last, to be shared with the next event.
+#[derive(Debug, Clone, Default)]
+pub struct RecentValues {
+    producer: SharedValue<Producer>,
+    hints: SharedValue<Localization>,
+    extensions: SharedValue<Map<String, Value>>,
+    session: Option<SessionId>,
+    output: Option<OutputId>,
+    minute: Minute,
+}
+
+impl RecentValues {
+    /// Returns the producer that was read from the same bytes before, or reads this one.
+    pub(super) fn producer(
+        &mut self,
+        object: &str,
+        read: impl FnOnce(&str) -> Option<Producer>,
+    ) -> Option<Arc<Producer>> {
+        again(&mut self.producer, object, read)
+    }
+
+    /// Returns the hints that were read from the same bytes before, or reads these.
+    pub(super) fn hints(
+        &mut self,
+        object: &str,
+        read: impl FnOnce(&str) -> Option<Localization>,
+    ) -> Option<Arc<Localization>> {
+        again(&mut self.hints, object, read)
+    }
+
+    /// Returns the extensions that were read from the same bytes before, or reads these.
+    pub(super) fn extensions(
+        &mut self,
+        object: &str,
+        read: impl FnOnce(&str) -> Option<Map<String, Value>>,
+    ) -> Option<Arc<Map<String, Value>>> {
+        again(&mut self.extensions, object, read)
+    }
+
+    /// Reads a timestamp if it conforms to 3.2.5.
+    pub(super) fn stamp(&mut self, text: &str) -> Option<Timestamp> {
+        self.minute.read(text)
+    }
+
+    /// Returns a session's id, if the text is one.
+    pub(super) fn session(
+        &mut self,
+        text: &str,
+        is_one: impl FnOnce(&str) -> bool,
+    ) -> Option<SessionId> {
+        if let Some(same) = self
+            .session
+            .as_ref()
+            .filter(|id| are_same(id.as_str(), text))
+        {
+            return Some(same.clone());
+        }
+        self.session = is_one(text).then(|| SessionId::from(text));
+        self.session.clone()
+    }
+
+    /// Returns an output's id, if the text is one.
+    pub(super) fn output(
+        &mut self,
+        text: &str,
+        is_one: impl FnOnce(&str) -> bool,
+    ) -> Option<OutputId> {
+        if let Some(same) = self
+            .output
+            .as_ref()
+            .filter(|id| are_same(id.as_str(), text))
+        {
+            return Some(same.clone());
+        }
+        self.output = is_one(text).then(|| OutputId::from(text));
+        self.output.clone()
+    }
+}
+
+fn again<T>(
+    made: &mut SharedValue<T>,
+    object: &str,
+    read: impl FnOnce(&str) -> Option<T>,
+) -> Option<Arc<T>> {
+    if let Some((_, same)) = made.as_ref().filter(|(text, _)| are_same(text, object)) {
+        return Some(Arc::clone(same));
+    }
+    let new = Arc::new(read(object)?);
+    *made = Some((object.into(), Arc::clone(&new)));
+    Some(new)
+}

@@ -1,0 +1,51 @@
+//! Agents that change files without ever asking.
+//!
+//! Responsibilities: which agents have asked for consent, and which change is the first of one that has not. Not here:
+//! calls that need consent by what their agent says of them (`session::consent`).
+
+use std::collections::BTreeSet;
+
+use crate::announce::findings::changes_files;
+use crate::protocol::{AgentId, Attachments, ToolStatus};
+use crate::session::{Change, LinkId, QuestionBody, Sessions, What};
+
+/// How many agents are remembered; of further ones nothing is said.
+const MOST_AGENTS: usize = 4096;
+
+/// The agents that have asked for consent, or of which was said that they change files unasked.
+#[derive(Debug, Default)]
+pub(super) struct AgentsThatAsked {
+    all: BTreeSet<(LinkId, AgentId)>,
+}
+
+impl AgentsThatAsked {
+    /// Adds an agent; returns whether it is new.
+    fn add(&mut self, change: &Change) -> bool {
+        let agent = (change.key.link, change.key.agent.clone());
+        self.all.len() < MOST_AGENTS && self.all.insert(agent)
+    }
+
+    /// Returns whether a change is the first one to files by an agent that has never asked.
+    pub(super) fn is_first_unasked(&mut self, change: &Change, sessions: &Sessions) -> bool {
+        if change.replayed {
+            return false;
+        }
+        if let What::QuestionOpened(id) = &change.what {
+            let question = sessions.question(*id);
+            let asks = question.is_some_and(|it| matches!(it.body, QuestionBody::Confirmation(_)));
+            if asks {
+                self.add(change);
+            }
+            return false;
+        }
+        let What::ToolCompleted { event, .. } = &change.what else {
+            return false;
+        };
+        event.status == ToolStatus::Success && changes(&change.attached) && self.add(change)
+    }
+}
+
+/// Returns whether a call changed files, as far as its translator and its command show.
+fn changes(attached: &Attachments) -> bool {
+    !attached.changes.is_empty() || attached.deed.as_ref().is_some_and(changes_files)
+}

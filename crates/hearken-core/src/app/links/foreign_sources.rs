@@ -1,0 +1,138 @@
+//! Sources that send something other than AAEP.
+//!
+//! Responsibilities: announcing such a source once, with what it seems to send; leaving a source that sends nothing
+//! else. Not here: what is AAEP (`dialect`), broken messages (`text_reading`).
+
+use crate::announce::{Arg, Class, Kind};
+use crate::dialect::{ForeignFormat, NoEvent};
+use crate::link::LinkId;
+
+use super::Links;
+use super::beginning::Beginning;
+use super::heard_protocol::Speaks;
+use super::source_view::LinkView;
+use crate::app::{AppCx, AppFact, AppFacts, LinkOrder, LinkStep};
+
+/// The number of messages after which a source is left if none of them was AAEP: a program may greet with some lines,
+/// and a server send some signs of life, before it begins.
+const MOST_FOREIGN: u32 = 64;
+
+/// How many lines are held: what agents save shows itself in the first few.
+const MOST_LINES: usize = 24;
+
+/// How many bytes of them are held.
+const MOST_BYTES: usize = 4096;
+
+impl Links {
+    /// Handles a message that is not AAEP: no agent sent it.
+    pub(super) fn foreign(&mut self, id: LinkId, what: ForeignFormat, cx: &mut AppCx) -> AppFacts {
+        let Some(view) = self.get_mut(id) else {
+            return Vec::new();
+        };
+        view.garbage += 1;
+        let (speaks, key) = match view.speaks() {
+            Speaks::Unheard => (Speaks::Foreign(1), Some("link.foreign")),
+            Speaks::Foreign(times) => (Speaks::Foreign(times + 1), None),
+            Speaks::Aaep => (Speaks::Mixed, Some("link.foreign.some")),
+            Speaks::Mixed => (Speaks::Mixed, None),
+        };
+        view.note_speaks(speaks);
+        let key = match (speaks, what.kept()) {
+            // Some of their lines look like nothing in particular.
+            (Speaks::Foreign(_), Some(kept)) => view.first_kept().then_some(kept.source),
+            (_, _) => key,
+        };
+        let source = ("source", Arg::Own(view.name.clone()));
+        let what = cx.phrases().text(what.phrase(), &[]);
+        if let Some(key) = key {
+            let args = [source.clone(), ("what", Arg::Own(what))];
+            cx.say(Class::Outcome, Kind::Connection, key, &args);
+        } else if speaks == Speaks::Mixed {
+            self.tell_more_unread(id, what, cx);
+        }
+        if speaks == Speaks::Foreign(MOST_FOREIGN) {
+            return vec![
+                AppFact::Release(id),
+                AppFact::Link(id, LinkStep::ForeignLeft),
+            ];
+        }
+        Vec::new()
+    }
+
+    /// Leaves a source that sends nothing but what is not AAEP.
+    pub(super) fn leave_foreign(&mut self, id: LinkId, cx: &mut AppCx) -> AppFacts {
+        if let Some(view) = self.get_mut(id) {
+            view.failed();
+        }
+        let args = [("source", Arg::Own(self.name(id)))];
+        let (class, kind) = (Class::Outcome, Kind::Connection);
+        cx.say(class, kind, "link.foreign.left", &args);
+        let facts = self.unsure(id, cx);
+        cx.order(id, LinkOrder::Close);
+        facts
+    }
+
+    /// Handles a line of a recording that is no event by itself, if it may be a part of an object over many lines;
+    /// otherwise returns what it is by itself.
+    pub(super) fn begins(
+        &mut self,
+        id: LinkId,
+        text: &str,
+        error: NoEvent,
+    ) -> Result<AppFacts, NoEvent> {
+        let Some(beginning) = self.get_mut(id).and_then(LinkView::beginning) else {
+            return Err(error);
+        };
+        let line = text.trim();
+        match beginning {
+            Beginning::Awaited if matches!(line, "{" | "[" | "[{") => {
+                *beginning = Beginning::Held {
+                    text: line.to_owned(),
+                    alone: vec![error],
+                };
+                Ok(Vec::new())
+            }
+            Beginning::Awaited => {
+                *beginning = Beginning::Over;
+                Err(error)
+            }
+            Beginning::Held { text, alone } => {
+                text.push_str(line);
+                alone.push(error);
+                let lines = alone.len();
+                let is_long = lines >= MOST_LINES || text.len() > MOST_BYTES;
+                if let Some(what) = ForeignFormat::of_beginning(text) {
+                    *beginning = Beginning::Known(what);
+                    let lines = std::iter::repeat_n(NoEvent::Foreign(what), lines);
+                    return Ok(judged_alone(id, lines));
+                }
+                Ok(if is_long {
+                    self.end_beginning(id)
+                } else {
+                    Vec::new()
+                })
+            }
+            Beginning::Known(what) => Ok(judged_alone(id, [NoEvent::Foreign(*what)])),
+            Beginning::Over => Err(error),
+        }
+    }
+
+    /// Judges the held lines each by itself: they are no object that is known, or nothing more comes.
+    pub(super) fn end_beginning(&mut self, id: LinkId) -> AppFacts {
+        match self.get_mut(id).and_then(LinkView::beginning) {
+            Some(beginning @ Beginning::Held { .. }) => {
+                match std::mem::replace(beginning, Beginning::Over) {
+                    Beginning::Held { alone, .. } => judged_alone(id, alone),
+                    Beginning::Awaited | Beginning::Known(_) | Beginning::Over => Vec::new(),
+                }
+            }
+            Some(Beginning::Awaited | Beginning::Known(_) | Beginning::Over) | None => Vec::new(),
+        }
+    }
+}
+
+/// Returns that texts are to be judged, each by itself.
+fn judged_alone(id: LinkId, all: impl IntoIterator<Item = NoEvent>) -> AppFacts {
+    let judge = |why| AppFact::Link(id, LinkStep::Judge(why));
+    all.into_iter().map(judge).collect()
+}

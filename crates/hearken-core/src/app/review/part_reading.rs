@@ -1,0 +1,307 @@
+//! Reading what belongs to a question, a call or a plan, part by part and only on request.
+//!
+//! Responsibilities: what each key opens, and going through it. Not here: the parts' words (`announce`), the person's
+//! place in them (`reading`).
+
+use std::sync::Arc;
+
+use crate::announce::{
+    About, Aloud, Announcement, AnnouncementId, Arg, ChangePlace, Class, Kind, Manner, Quote,
+    Quoted, Reads, Segment,
+};
+use crate::protocol::Attachments;
+use crate::session::{QuestionId, Session, SessionKey};
+
+use super::Review;
+use super::reading::{Of, Stepped};
+use crate::app::AppCx;
+use crate::app::change_sight::ChangeSight;
+
+/// The part of a question's changes that was read last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangeRead {
+    /// The part, from 0.
+    pub part: usize,
+    /// The number of parts.
+    pub parts: usize,
+    /// Where the words that were read last begin: on a small screen, perhaps within the part.
+    pub from: ChangePlace,
+    /// The announcement that reads them.
+    pub told: AnnouncementId,
+}
+
+impl Review {
+    /// Opens the changes that belong to a question, and announces how to read them.
+    pub(in crate::app) fn offer_changes(&mut self, question: QuestionId, cx: &mut AppCx) {
+        if !self.open_changes(question, cx) {
+            return;
+        }
+        match cx.face.manner() {
+            // A screen says it below the words of the question, whose place this would take.
+            Manner::Keys => {
+                let words = (cx.words("reading.changes.keys", &[]), Aloud::Heard);
+                cx.tell_aloud(Class::Response, About::Tells(question), words);
+            }
+            Manner::Lines | Manner::Program => cx.respond("reading.changes.lines", &[]),
+        }
+    }
+
+    fn open_changes(&mut self, question: QuestionId, cx: &AppCx) -> bool {
+        let asked = cx.sessions.question(question);
+        let parts = asked.map(|asked| cx.announcer.parts_of(&asked.attached, Reads::Changes));
+        let Some(parts) = parts.filter(|parts| !parts.is_empty()) else {
+            return false;
+        };
+        self.reading.open(Of::Question(question), None, parts);
+        true
+    }
+
+    /// Returns which part of a question's changes was read last, of how many, and the announcement that reads it.
+    pub(in crate::app) fn change_read(&self, question: QuestionId) -> Option<ChangeRead> {
+        if self.reading.of() != Some(Of::Question(question)) {
+            return None;
+        }
+        let (part, parts) = self.reading.place()?;
+        let (told, from) = self.read_out?;
+        Some(ChangeRead {
+            part,
+            parts,
+            from,
+            told,
+        })
+    }
+
+    /// Moves one part forward or back in what is being read; returns `false` if nothing is. On a screen, all of a
+    /// question's part is shown before the next one.
+    pub(super) fn read_part(
+        &mut self,
+        on: bool,
+        shown: Option<QuestionId>,
+        sight: ChangeSight,
+        cx: &mut AppCx,
+    ) -> bool {
+        let open = match self.reading.of() {
+            Some(Of::Question(id)) => Some(id) == shown,
+            Some(Of::Told | Of::Turn) => true,
+            None => false,
+        };
+        if !open {
+            // The changes of the shown question can be read without opening them first.
+            let question = shown.filter(|_| self.at.is_none());
+            if !question.is_some_and(|question| self.open_changes(question, cx)) {
+                return false;
+            }
+        }
+        if let Some(Of::Question(id)) = self.reading.of()
+            && let Some((part, from)) = self.within_part(id, on, sight, cx)
+        {
+            let asked = cx.sessions.question(id);
+            let words = asked.map(|asked| cx.announcer.rest_of_part(&asked.attached, part, from));
+            self.tell_change(id, words.unwrap_or_default(), from, cx);
+            return true;
+        }
+        let stepped = self.reading.step(on);
+        self.tell_step(stepped, cx)
+    }
+
+    /// Returns the part of a question's changes that was read last, and where in it to go on; `None` if another part
+    /// comes next.
+    fn within_part(
+        &self,
+        question: QuestionId,
+        on: bool,
+        sight: ChangeSight,
+        cx: &AppCx,
+    ) -> Option<(usize, ChangePlace)> {
+        let ChangeSight::BySight(drawn) = sight else {
+            return None;
+        };
+        let read = self.change_read(question)?;
+        let asked = cx.sessions.question(question)?;
+        let begins = cx.announcer.places_of_parts(&asked.attached);
+        if !on {
+            let begin = *begins.get(read.part)?;
+            return (begin < read.from).then_some((read.part, begin));
+        }
+        let end = begins.get(read.part + 1).copied();
+        let end = end.unwrap_or(ChangePlace::END);
+        match drawn.filter(|drawn| drawn.from == read.from) {
+            // Without any room on the screen, only its parts are left.
+            Some(drawn) if drawn.to == drawn.from => None,
+            Some(drawn) => (drawn.to < end).then_some((read.part, drawn.to)),
+            // It is not drawn yet.
+            None => Some((read.part, read.from)),
+        }
+    }
+
+    /// Leaps to a landmark in a turn; returns `false` if no turn is being read.
+    pub(super) fn leap_part(&mut self, on: bool, cx: &mut AppCx) -> bool {
+        if self.reading.of() != Some(Of::Turn) {
+            return false;
+        }
+        let stepped = self.reading.leap(on);
+        if let Some(Stepped::AtEnd | Stepped::AtStart) = stepped {
+            let key = match on {
+                true => "turn.no_more",
+                false => "turn.no_before",
+            };
+            cx.respond(key, &[]);
+            return true;
+        }
+        self.tell_step(stepped, cx)
+    }
+
+    /// Skips the rest of the code that is being read, and announces how much that was and what comes next.
+    pub(in crate::app) fn skip_code(&mut self, cx: &mut AppCx) {
+        let Some((skipped, stepped)) = self.reading.skip_code() else {
+            cx.respond("skip_code.none", &[]);
+            return;
+        };
+        let mut words = match skipped {
+            0 => Vec::new(),
+            n => cx.words("skip_code.done", &[("n", Arg::own(n))]),
+        };
+        match stepped {
+            Stepped::To(mut next) => words.append(&mut next),
+            Stepped::AtEnd | Stepped::AtStart => words.extend(cx.words("reading.end", &[])),
+        }
+        let quotes = self.reading.quote().into_iter().collect();
+        cx.quote(words, quotes);
+    }
+
+    /// Leaps in the same way by a line, or announces that nothing is being read.
+    pub(in crate::app) fn leap_line(&mut self, on: bool, cx: &mut AppCx) {
+        if !self.leap_part(on, cx) {
+            cx.respond("reading.none", &[]);
+        }
+    }
+
+    fn tell_step(&mut self, stepped: Option<Stepped>, cx: &mut AppCx) -> bool {
+        match stepped {
+            Some(Stepped::To(words)) => match self.reading.of() {
+                // Next to a question each speaker has separate lines: a line of a file is not one of hearken's.
+                Some(Of::Question(id)) => {
+                    let asked = cx.sessions.question(id);
+                    let begins = asked.map(|asked| cx.announcer.places_of_parts(&asked.attached));
+                    let part = self.reading.place().map_or(0, |(part, _)| part);
+                    let from = begins.and_then(|begins| begins.get(part).copied());
+                    self.tell_change(id, words, from.unwrap_or_default(), cx);
+                }
+                Some(Of::Told | Of::Turn) | None => {
+                    let quotes = self.reading.quote().into_iter().collect();
+                    cx.quote(words, quotes);
+                }
+            },
+            Some(Stepped::AtEnd) => cx.respond("reading.end", &[]),
+            Some(Stepped::AtStart) => cx.respond("reading.start", &[]),
+            None => return false,
+        }
+        true
+    }
+
+    /// Reads some of a question's changes.
+    fn tell_change(
+        &mut self,
+        question: QuestionId,
+        words: Vec<Segment>,
+        from: ChangePlace,
+        cx: &mut AppCx,
+    ) {
+        cx.tell_words(Class::Response, Kind::Reply, About::Tells(question), words);
+        let told = cx.announcer.history().last();
+        self.read_out = told.map(|told| (told.id, from));
+    }
+
+    /// Opens the changes that an announcement is about; returns the words on how to read them.
+    pub(super) fn changes_of(&mut self, told: &Announcement, cx: &AppCx) -> Vec<Segment> {
+        let quote = quote_of(told.agent.as_deref());
+        self.begin(told.facts().attached(), Reads::Changes, quote, cx)
+    }
+
+    /// Reads the output of the call under review; from any other place, of the last call before it; else of the last one.
+    pub(in crate::app) fn read_output(&mut self, cx: &mut AppCx) {
+        let has_output = |told: &&Arc<Announcement>| told.facts().attached().output.is_some();
+        let history = cx.announcer.history();
+        let place = self.at().and_then(|id| history.get(id));
+        let of_call = place.and_then(|place| {
+            let topic = place.topic.as_ref()?;
+            let same = |told: &&Arc<Announcement>| told.topic.as_ref() == Some(topic);
+            let from = |told: &&Arc<Announcement>| told.id >= place.id;
+            history.iter().filter(from).filter(same).find(has_output)
+        });
+        let before = || {
+            let place = place?;
+            let mut all = history.iter().rev().filter(|told| told.id <= place.id);
+            all.find(has_output)
+        };
+        let last = || history.iter().rev().find(has_output);
+        match of_call.or_else(before).or_else(last).cloned() {
+            Some(told) => {
+                let quote = quote_of(told.agent.as_deref());
+                let attached = told.facts().attached();
+                let words = self.begin(attached, Reads::Output, quote.clone(), cx);
+                cx.quote(words, vec![quote]);
+            }
+            None => cx.respond("reading.no_output", &[]),
+        }
+    }
+
+    /// Reads the plan of the agent under review, or of the active one that spoke last.
+    pub(in crate::app) fn read_plan(&mut self, chosen: Option<SessionKey>, cx: &mut AppCx) {
+        let looked_at = self.at();
+        let looked_at = looked_at.and_then(|id| cx.announcer.history().get(id)?.key.clone());
+        let looked_at = looked_at.or(chosen);
+        let planned = |session: &&Session| !session.plan.is_empty();
+        let of_it = looked_at.and_then(|key| cx.sessions.get(&key).filter(planned));
+        let last = || {
+            let all = cx.sessions.iter().filter(planned);
+            all.max_by_key(|session| (!session.is_ended(), session.last_event))
+        };
+        let Some(session) = of_it.or_else(last) else {
+            cx.respond("reading.no_plan", &[]);
+            return;
+        };
+        let attached = Arc::clone(&session.plan);
+        let mut words = Vec::new();
+        let name = (cx.announcer).agent_name(&session.key, &session.agent, &cx.sessions);
+        if cx.sessions.several() {
+            let args = [("agent", Arg::Name(name.to_string()))];
+            words = cx.words("fact.of_agent", &args);
+        }
+        let quote = quote_of(Some(&name));
+        words.extend(self.begin(&attached, Reads::Plan, quote.clone(), cx));
+        cx.quote(words, vec![quote]);
+    }
+
+    /// Opens something for reading, and returns its announcement: what it is, and all of it if it is a single part.
+    fn begin(
+        &mut self,
+        attached: &Attachments,
+        reads: Reads,
+        quote: Quote,
+        cx: &AppCx,
+    ) -> Vec<Segment> {
+        let mut words = cx.announcer.summary_of(attached, reads);
+        let mut parts = cx.announcer.parts_of(attached, reads);
+        if parts.len() == 1 {
+            self.reading.close();
+            words.append(&mut parts.remove(0));
+            return words;
+        }
+        if parts.is_empty() {
+            return words;
+        }
+        self.reading.open(Of::Told, Some(quote), parts);
+        let key = cx.face.pick("reading.keys", "reading.lines");
+        words.extend(cx.words(key, &[]));
+        words
+    }
+}
+
+/// Returns whose words an output, a plan or a change is.
+fn quote_of(agent: Option<&str>) -> Quote {
+    Quote {
+        agent: agent.unwrap_or_default().into(),
+        of: Quoted::Matter,
+    }
+}

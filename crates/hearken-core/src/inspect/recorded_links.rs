@@ -1,0 +1,88 @@
+//! What a recording contains beside its events: what happened to its links, and what was translated.
+//!
+//! Responsibilities: that data, giving it out in the order of the events, and feeding it to the translators, so that
+//! the machines of another protocol are traced through connections that were lost. Not here: reading it from the file
+//! beside the recording (`transport`).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use jiff::Timestamp;
+
+use crate::dialect::{ConnectionChange, Out};
+use crate::protocol::Now;
+
+use super::translated_captures::Translator;
+
+/// Something that a recording contains beside its events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedExtra {
+    /// The number of events before it.
+    pub after: u64,
+    /// When it happened.
+    pub at: Timestamp,
+    /// The link.
+    pub link: usize,
+    /// What happened.
+    pub what: LinkHistory,
+}
+
+/// What happened beside the events.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LinkHistory {
+    /// The connection changed.
+    Changed(ConnectionChange),
+    /// This text arrived, which was translated into the events.
+    Arrived(String),
+}
+
+/// What is still to be fed, and the translators of what was translated when it was recorded.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    has_any: bool,
+    due: VecDeque<RecordedExtra>,
+    translators: BTreeMap<usize, Translator>,
+}
+
+impl Links {
+    pub(super) fn new(beside: Vec<RecordedExtra>) -> Self {
+        Self {
+            has_any: !beside.is_empty(),
+            due: beside.into(),
+            translators: BTreeMap::new(),
+        }
+    }
+
+    /// Returns whether anything was recorded beside the events.
+    pub(super) fn had_any(&self) -> bool {
+        self.has_any
+    }
+
+    /// Returns the next one that happened before the event after `lines` others; any, without a number.
+    pub(super) fn next(&mut self, lines: Option<u64>) -> Option<RecordedExtra> {
+        let first = self.due.front()?;
+        let is_due = lines.is_none_or(|lines| first.after <= lines);
+        is_due.then(|| self.due.pop_front()).flatten()
+    }
+
+    /// Feeds one to the translator that it concerns: that of the capture itself, if it is of another protocol, or else
+    /// that of the link.
+    pub(super) fn feed(
+        &mut self,
+        one: &RecordedExtra,
+        capture: &mut Translator,
+        now: Now,
+    ) -> Vec<Out> {
+        if capture.is_at_work() {
+            return match &one.what {
+                LinkHistory::Changed(change) => capture.changed(*change, now),
+                LinkHistory::Arrived(_) => Vec::new(),
+            };
+        }
+        let translator = self.translators.entry(one.link).or_default();
+        match &one.what {
+            LinkHistory::Changed(change) => translator.changed(*change, now),
+            LinkHistory::Arrived(text) if translator.takes(text) => translator.text(text, now),
+            LinkHistory::Arrived(_) => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What the events of one session say about each other: how many tools were called, which ones there are, and where a
+//! text goes on.
+//!
+//! Responsibilities: comparing those statements with the events that were seen. Not here: the items that report a
+//! difference (`stream_check`), the order of the events (`session`).
+//!
+//! A difference is reported only where nothing is missing. A session that was joined later, that lost events, or that
+//! stands beside lines that can't be read may hold what would explain it.
+
+use std::collections::BTreeMap;
+
+use crate::protocol::{
+    OutputId, OutputStreaming, SessionCompleted, SessionId, SessionStarted, ToolInvoked,
+};
+use crate::session::{AnomalyKind, Change, Ended, What};
+
+use super::safe_names;
+use super::stream_rules::{Fact, StreamRule};
+
+/// The most outputs of a session whose ends are remembered.
+const MOST_OUTPUTS: usize = 256;
+
+/// A difference, and the name that it concerns.
+type Difference = (Fact, String);
+
+/// The accounts of all sessions that have a report, by its index.
+#[derive(Debug, Default)]
+pub(super) struct Accounts {
+    all: Vec<(SessionId, Account)>,
+    /// Whether a line could not be read; anything may have been in it.
+    is_unread: bool,
+}
+
+impl Accounts {
+    /// Adds the account of the next report's session.
+    pub(super) fn begin(&mut self, session: &SessionId) {
+        self.all.push((session.clone(), Account::default()));
+    }
+
+    /// Notes that an event of any session may be missing.
+    pub(super) fn miss_all(&mut self) {
+        self.is_unread = true;
+        for (_, account) in &mut self.all {
+            account.miss();
+        }
+    }
+
+    /// Notes a change, and compares it with what its session said before. At a successful end, `linked` are the
+    /// sessions that work for it under ids of their own.
+    pub(super) fn compare(
+        &mut self,
+        index: usize,
+        change: &Change,
+        linked: &[SessionId],
+    ) -> Option<Difference> {
+        let (_, account) = self.all.get_mut(index)?;
+        if let What::SessionStarted(event) = &change.what {
+            account.start(event);
+            if self.is_unread {
+                account.miss();
+            }
+            None
+        } else if let What::Anomaly(anomaly) = &change.what {
+            use AnomalyKind::{LateStart, SequenceGap, SequenceMisorder, SequenceStart};
+            let misses = [LateStart, SequenceGap, SequenceMisorder, SequenceStart];
+            if misses.contains(&anomaly.kind) {
+                account.miss();
+            }
+            None
+        } else if let What::ToolInvoked(event) = &change.what {
+            account.call(event)
+        } else if let What::Output { event, .. } = &change.what {
+            account.chunk(event)
+        } else if let What::SessionEnded(Ended::Completed(event)) = &change.what {
+            let of = |is_meant: &dyn Fn(&SessionId) -> bool| -> (u64, bool) {
+                let meant = || self.all.iter().filter(|(id, _)| is_meant(id));
+                let invoked = meant().map(|(_, account)| account.invoked).sum();
+                (invoked, meant().all(|(_, account)| account.whole))
+            };
+            let (with_helpers, _) = of(&|id| *id == change.key.session);
+            let (of_linked, is_whole) = of(&|id| linked.contains(id));
+            let (_, account) = self.all.get(index)?;
+            // What is missing of a linked session may explain the number.
+            (is_whole || event.tool_invocations_count < Some(account.invoked))
+                .then(|| account.end(event, [with_helpers, with_helpers + of_linked]))
+                .flatten()
+        } else {
+            None
+        }
+    }
+}
+
+/// What one session said and did so far.
+#[derive(Debug, Default)]
+struct Account {
+    /// Whether the session began here and nothing of it is known to be missing.
+    whole: bool,
+    /// The tools that its start listed; empty if it listed none.
+    tools: Vec<String>,
+    invoked: u64,
+    /// How much text there was in all its outputs, in bytes.
+    text: u64,
+    outputs: BTreeMap<Option<OutputId>, OutputPlace>,
+}
+
+/// How far an output came.
+#[derive(Debug, Clone, Copy)]
+struct OutputPlace {
+    /// Where its last chunk began.
+    position: u64,
+    /// How much text all outputs had before that chunk.
+    before: u64,
+}
+
+impl Account {
+    /// Notes the start; a session that starts anew has a new account.
+    fn start(&mut self, event: &SessionStarted) {
+        *self = Self {
+            whole: true,
+            tools: event.tools_available.clone(),
+            ..Self::default()
+        };
+    }
+
+    /// Notes that something of the session is missing.
+    fn miss(&mut self) {
+        self.whole = false;
+        self.outputs.clear();
+    }
+
+    /// Notes a call; returns the tool's name if the start lists tools, and not this one.
+    fn call(&mut self, event: &ToolInvoked) -> Option<Difference> {
+        self.invoked += 1;
+        let unlisted = self.whole && !self.tools.is_empty() && !self.tools.contains(&event.tool);
+        unlisted.then(|| {
+            (
+                Fact::Rule(StreamRule::ToolNotListed),
+                safe_names::name(&event.tool),
+            )
+        })
+    }
+
+    /// Notes a chunk; returns how much text is missing before it.
+    ///
+    /// Producers count in characters, UTF-16 units or bytes, and over one output or all of them (4.3.3), so text is
+    /// missing only where even the bytes of everything since the last chunk do not reach this one.
+    fn chunk(&mut self, event: &OutputStreaming) -> Option<Difference> {
+        let before = self.text;
+        self.text += event.chunk.len() as u64;
+        let position = event.position?;
+        let reached = OutputPlace { position, before };
+        let last = match self.outputs.get_mut(&event.output_id) {
+            Some(known) => std::mem::replace(known, reached),
+            None => {
+                if self.outputs.len() < MOST_OUTPUTS {
+                    self.outputs.insert(event.output_id.clone(), reached);
+                }
+                return None;
+            }
+        };
+        let most = (last.position).saturating_add(before - last.before);
+        (position > most).then(|| {
+            (
+                Fact::Rule(StreamRule::PositionGap),
+                (position - most).to_string(),
+            )
+        })
+    }
+
+    /// Compares the number of calls that a session's end states with those that were seen. The chapters count what
+    /// "the agent invoked during this session" (4.1.2) and say nothing of those that work for it, under its id or
+    /// linked to it (A.9): each way to count is accepted.
+    fn end(&self, event: &SessionCompleted, with_others: [u64; 2]) -> Option<Difference> {
+        let stated = event.tool_invocations_count?;
+        let differs = self.whole && stated != self.invoked && !with_others.contains(&stated);
+        let seen = self.invoked;
+        differs.then(|| (Fact::CountDiffers { stated, seen }, String::new()))
+    }
+}

@@ -1,0 +1,74 @@
+//! What goes through a pipe: what a program writes to the next one, and the words that it adds to that.
+
+use crate::embedded_languages;
+use crate::program_lists::lists;
+use crate::shell_state::Flow;
+use crate::word::Value;
+
+/// Inserts piped input into the words of a command, at its placeholder or at the end.
+pub(crate) fn insert_input(words: &mut Vec<Value>, input: &Flow) {
+    let mut placed = false;
+    for word in words.iter_mut() {
+        if word.text.contains("{}") || word.text == "%" {
+            word.stands_for_many = true;
+            word.is_certain = false;
+            placed = true;
+        }
+    }
+    if placed {
+        return;
+    }
+    match input {
+        Flow::Text(text) if !text.contains(['\'', '"', '\\']) => {
+            let handed = text
+                .split(|c: char| c.is_whitespace() || c == '\0')
+                .filter(|word| !word.is_empty());
+            words.extend(handed.map(Value::uncertain));
+        }
+        _ => words.push(Value::many()),
+    }
+}
+
+/// Returns what a program writes to the next one in a pipe.
+pub(crate) fn output_of(name: &str, rest: &[Value], input: Flow) -> Flow {
+    let flows = &lists().flows;
+    let is = |list: &[String]| list.iter().any(|it| it == name);
+    if is(&flows.prints) {
+        let words: Vec<&str> = rest
+            .iter()
+            .map(|word| word.text.as_str())
+            .filter(|text| !text.starts_with('-'))
+            .collect();
+        if !rest.iter().all(|word| word.is_certain && !word.is_pattern) {
+            return Flow::Data;
+        }
+        let text = match words.split_first() {
+            Some((format, values)) if name == "printf" => {
+                embedded_languages::printf(format, values)
+            }
+            _ => words.join(" "),
+        };
+        return Flow::Text(embedded_languages::escapes(&text));
+    }
+    if is(&flows.passes) {
+        let operands = rest.iter().any(|word| !word.text.starts_with('-'));
+        return match (input, operands) {
+            (Flow::Nothing, _) => Flow::Data,
+            (Flow::Text(text), false) => Flow::Text(text),
+            (Flow::Text(_), true) => Flow::Data,
+            (other, _) => other,
+        };
+    }
+    let decodes = |it: &String| match it.split_once(' ') {
+        Some((program, option)) => {
+            program == name && rest.iter().any(|word| word.text.starts_with(option))
+        }
+        None => it == name,
+    };
+    match input {
+        Flow::Downloaded => Flow::Downloaded,
+        _ if flows.decodes.iter().any(decodes) => Flow::Decoded,
+        Flow::Decoded => Flow::Decoded,
+        Flow::Nothing | Flow::Text(_) | Flow::Data => Flow::Data,
+    }
+}

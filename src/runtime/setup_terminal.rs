@@ -1,0 +1,441 @@
+//! `hearken setup` on a terminal: shows and speaks what the dialog tells, reads lines and switches, writes the settings.
+//!
+//! Responsibilities: the terminal, the voice that is tried, the file. Not here: the questions and what an answer means
+//! (`setup`).
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::announce::speakable::Profile;
+use crate::announce::{
+    Arg, Class, Deliveries, Mark, Phrases, Reason, Utterance, UtteranceId, wrap,
+};
+use crate::app::{Exit, VoiceWish};
+use crate::config::{Config, ReaderChoice, ThemeChoice, VoiceChoice};
+use crate::keys;
+use crate::pane;
+use crate::platform::system_signals::{Leave, Leaving};
+use crate::platform::{files, put_for_owner, terminal};
+use crate::setup::{Change, Dialog, SetupEffect, SetupInput, Unmerged, Value, merge};
+use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
+
+use super::face_choice::{reader_present, wish};
+use super::request_failure::RequestFailure;
+use super::{Unwritten, capture_commands, settings_file};
+
+/// How long a voice may take to begin.
+const BEGINNING: Duration = Duration::from_secs(10);
+
+/// What precedes a row that continues another.
+const INDENT: &str = "  ";
+
+/// How long a switch is waited for.
+const SWITCH: Duration = Duration::from_secs(15);
+
+/// Asks the person the questions, and writes the answers into their settings, or into the named file.
+///
+/// # Errors
+/// When the settings can't be read or written, or the terminal can't be written to.
+pub async fn set_up(
+    file: Option<&Path>,
+    reader: ReaderChoice,
+    words: Phrases,
+) -> anyhow::Result<Exit> {
+    // A file that is named need not be there yet.
+    let mut config = match file.filter(|file| !file.exists()) {
+        Some(_) => Config::default(),
+        None => settings_file::load(file)?,
+    };
+    settings_file::recall(&mut config)?;
+    let path = match file {
+        Some(file) => file.to_owned(),
+        None => {
+            settings_file::own_file().ok_or_else(|| RequestFailure::new("call.setup.no_place"))?
+        }
+    };
+    let words = Arc::new(words);
+    let reader = reader_present(reader);
+    let mut desk = SetupDesk {
+        voice: SetupVoice::open(&config, reader),
+        words: Arc::clone(&words),
+        reader,
+        path,
+    };
+    // From the moment the first question is visible, it can be left.
+    let mut leaving = Leaving::listen()?;
+    // What was typed before is no answer.
+    terminal::flush_input();
+    let mut dialog = Dialog::new(words, &config, reader);
+    let mut effects = dialog.begin();
+    loop {
+        let input = match desk.carry_out(effects)? {
+            Carried::Left => {
+                desk.voice.close().await;
+                return Ok(Exit::Clean);
+            }
+            Carried::Listen => tokio::task::spawn_blocking(switch)
+                .await
+                .unwrap_or(SetupInput::Key(None)),
+            Carried::Await => desk.voice.is_there(&desk.words).await,
+            Carried::On => {
+                let mut line = Box::pin(typed());
+                loop {
+                    tokio::select! {
+                        line = &mut line => break line,
+                        () = desk.voice.news() => {}
+                        told = leaving.told() => {
+                            desk.carry_out(dialog.take(SetupInput::End))?;
+                            desk.voice.close().await;
+                            return Ok(match told {
+                                Leave::Interrupt => Exit::Interrupted,
+                                Leave::End => Exit::Terminated,
+                            });
+                        }
+                    }
+                }
+            }
+        };
+        effects = dialog.take(input);
+    }
+}
+
+/// What comes after the effects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Carried {
+    /// The next line.
+    On,
+    /// A key of a switch.
+    Listen,
+    /// News of the voice.
+    Await,
+    /// Nothing: it is over.
+    Left,
+}
+
+/// What the dialog's requests need.
+struct SetupDesk {
+    voice: SetupVoice,
+    words: Arc<Phrases>,
+    reader: bool,
+    path: PathBuf,
+}
+
+impl SetupDesk {
+    /// Carries out what the dialog asks for; its words are spoken in one go.
+    fn carry_out(&mut self, effects: Vec<SetupEffect>) -> anyhow::Result<Carried> {
+        let mut said = Vec::new();
+        let mut carried = Carried::On;
+        for effect in effects {
+            match effect {
+                SetupEffect::Tell(text) => {
+                    print(&text)?;
+                    said.push(text);
+                }
+                SetupEffect::Speak(config) => self.voice.take(*config, self.reader),
+                SetupEffect::Show(theme) => show(&self.sample(theme))?,
+                SetupEffect::Listen => carried = Carried::Listen,
+                SetupEffect::Await => carried = Carried::Await,
+                SetupEffect::Leave => carried = Carried::Left,
+                SetupEffect::Write(changes) => {
+                    let told = self.write(&changes)?;
+                    print(&told)?;
+                    said.push(told);
+                    carried = Carried::Left;
+                }
+            }
+        }
+        self.voice.say(&said.join(" "), &self.words);
+        Ok(carried)
+    }
+
+    /// Returns what matters in the colours of a theme.
+    fn sample(&self, theme: ThemeChoice) -> String {
+        let has_no_color = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
+        let theme = match has_no_color {
+            true => ThemeChoice::Plain,
+            false => theme,
+        };
+        let is_terminal = std::io::stdout().is_terminal();
+        let word = |key: &str| self.words.text(key, &[]);
+        pane::sample(
+            theme,
+            is_terminal,
+            [
+                word("setup.show.alert"),
+                word("setup.show.danger"),
+                word("setup.show.own"),
+                word("setup.show.quiet"),
+            ],
+        )
+    }
+
+    /// Writes the changes into the person's file, and returns words about it.
+    fn write(&self, changes: &[Change]) -> Result<String, RequestFailure> {
+        let rate = changes
+            .iter()
+            .find(|it| (it.table, it.name) == ("voice", "rate"));
+        if changes.is_empty() {
+            return Ok(self.words.text("setup.same", &[]));
+        }
+        // The file as it is now: somebody may have changed it meanwhile.
+        let there = self.path.exists();
+        let text = match there {
+            true => {
+                settings_file::text(Some(&self.path))?.map_or_else(String::new, |(_, text)| text)
+            }
+            false => String::new(),
+        };
+        let text = merge(&text, changes).map_err(|why| {
+            let reason = match why {
+                Unmerged::Syntax => Reason::new("call.setup.syntax"),
+                Unmerged::NoSection(name) => Reason::new("call.setup.section").with("name", name),
+            };
+            RequestFailure::in_file(&self.path, reason)
+        })?;
+        if Config::from_toml(&text).is_err() {
+            return Err(RequestFailure::in_file(
+                &self.path,
+                Reason::new("call.setup.syntax"),
+            ));
+        }
+        // A link leads to the file that is meant.
+        let path = match there {
+            true => self.path.canonicalize(),
+            false => Ok(self.path.clone()),
+        };
+        let unwritable = |error: std::io::Error| RequestFailure::unwritable(&self.path, &error);
+        let path = path.map_err(unwritable)?;
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.exists()) {
+            files::folder_for_owner(folder).map_err(unwritable)?;
+        }
+        put_for_owner(&path, &text).map_err(unwritable)?;
+        if rate.is_some() {
+            settings_file::forget_rate()?;
+        }
+        let of_change = |change: &Change| match &change.value {
+            Some(Value::Text(text)) => format!("{}.{} = {text:?}", change.table, change.name),
+            Some(Value::Number(n)) => format!("{}.{} = {n}", change.table, change.name),
+            None => {
+                let name = Arg::Own(format!("{}.{}", change.table, change.name));
+                self.words.text("setup.unset", &[("name", name)])
+            }
+        };
+        let changes: Vec<String> = changes.iter().map(of_change).collect();
+        let args = [
+            ("name", Arg::Own(capture_commands::shown(&self.path))),
+            ("changes", Arg::Own(changes.join(", "))),
+        ];
+        Ok(self.words.text("setup.written", &args))
+    }
+}
+
+/// The voice that is tried.
+struct SetupVoice {
+    voice: Option<VoiceHandle>,
+    events: mpsc::Receiver<VoiceEvent>,
+    config: Config,
+    /// The engine that is wanted.
+    engine: Option<VoiceChoice>,
+    standing: VoiceStanding,
+    said: u64,
+}
+
+/// What is known of the voice.
+enum VoiceStanding {
+    /// Nothing yet.
+    Begins,
+    /// It is there.
+    Ready(Reason),
+    /// It is not there.
+    Missing(Reason),
+}
+
+impl SetupVoice {
+    /// Opens the voice of the settings as they are, if hearken would speak.
+    fn open(config: &Config, found: bool) -> Self {
+        let (_, events) = VoiceSink::channel();
+        let mut voice = Self {
+            voice: None,
+            events,
+            config: config.clone(),
+            engine: None,
+            standing: VoiceStanding::Begins,
+            said: 0,
+        };
+        voice.take(config.clone(), found);
+        voice
+    }
+
+    /// Speaks by other settings from now on.
+    fn take(&mut self, config: Config, found: bool) {
+        let reader = match config.screen.reader {
+            ReaderChoice::Auto => found,
+            ReaderChoice::Yes => true,
+            ReaderChoice::No => false,
+        };
+        let speaks = wish(&config.voice.engine, reader) == VoiceWish::Speak;
+        let engine = speaks.then(|| config.voice.engine.clone());
+        // One that was missing may be there by now.
+        let is_missing = matches!(self.standing, VoiceStanding::Missing(_));
+        if engine != self.engine || is_missing {
+            let (sink, events) = VoiceSink::channel();
+            self.voice = (engine.as_ref()).map(|it| voice::open(it, &config.voice, reader, sink));
+            self.events = events;
+            self.engine = engine;
+            self.standing = VoiceStanding::Begins;
+        }
+        self.config = config;
+    }
+
+    /// Waits until it is known whether the voice is there.
+    async fn is_there(&mut self, words: &Phrases) -> SetupInput {
+        let known = async {
+            while let VoiceStanding::Begins = self.standing {
+                self.news().await;
+            }
+        };
+        // In time or not, the standing tells.
+        let _ = tokio::time::timeout(BEGINNING, known).await;
+        match &self.standing {
+            VoiceStanding::Ready(engine) => SetupInput::Voice(words.because(engine)),
+            VoiceStanding::Missing(why) => SetupInput::NoVoice(words.because(why)),
+            VoiceStanding::Begins => SetupInput::NoVoice(words.text("setup.slow", &[])),
+        }
+    }
+
+    /// Speaks a text, interrupting what is being said.
+    fn say(&mut self, text: &str, words: &Phrases) {
+        let Some(voice) = self.voice.as_ref().filter(|_| !text.is_empty()) else {
+            return;
+        };
+        self.said += 1;
+        voice.speak(Utterance {
+            id: UtteranceId(self.said),
+            class: Class::Response,
+            text: words.lexicon().speak(text, Profile::Prose, None),
+            language: words.voice_language().map(str::to_owned),
+            mark: Mark::Own,
+            sound: Deliveries::new(&self.config.voice).sound(Mark::Own, [None, None], None),
+        });
+    }
+
+    /// Handles the next news of the voice.
+    async fn news(&mut self) {
+        let told = match &self.voice {
+            Some(_) => self.events.recv().await,
+            None => None,
+        };
+        match told {
+            Some(VoiceEvent::Ready { engine } | VoiceEvent::Recovered { engine }) => {
+                self.standing = VoiceStanding::Ready(engine);
+            }
+            Some(VoiceEvent::None { reason, .. } | VoiceEvent::Lost { reason }) => {
+                self.standing = VoiceStanding::Missing(reason);
+            }
+            Some(
+                VoiceEvent::Begun(_)
+                | VoiceEvent::Ended(_)
+                | VoiceEvent::Cut(_)
+                | VoiceEvent::Notice { .. }
+                | VoiceEvent::Adjustable { .. }
+                | VoiceEvent::Cues { .. },
+            ) => {}
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Lets the last words be said, as far as the settings give them time.
+    async fn close(self) {
+        if let Some(voice) = self.voice {
+            voice
+                .close(Duration::from_millis(self.config.voice.linger_ms))
+                .await;
+        }
+    }
+}
+
+/// Writes a text; a terminal gets it in rows of whole words, and what continues a row is indented.
+fn print(text: &str) -> Result<(), Unwritten> {
+    let columns = match std::io::stdout().is_terminal() {
+        true => terminal::size().map_or(0, |(columns, _)| usize::from(columns)),
+        false => 0,
+    };
+    let mut out = std::io::stdout().lock();
+    let mut write = || {
+        for line in text.lines() {
+            let mut rows = wrap(line, columns);
+            let further = rows.split_off(1).join(" ");
+            rows.extend(
+                Some(further)
+                    .filter(|it| !it.is_empty())
+                    .into_iter()
+                    .flat_map(|further| {
+                        let rows = wrap(&further, columns.saturating_sub(INDENT.len()).max(1));
+                        rows.into_iter().map(|row| format!("{INDENT}{row}"))
+                    }),
+            );
+            writeln!(out, "{}", rows.join("\n"))?;
+        }
+        out.flush()
+    };
+    write().map_err(Unwritten)
+}
+
+/// Writes rows as they are.
+fn show(rows: &str) -> Result<(), Unwritten> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{rows}")
+        .and_then(|()| out.flush())
+        .map_err(Unwritten)
+}
+
+/// Reads one line.
+async fn typed() -> SetupInput {
+    let (sender, receiver) = oneshot::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let count = std::io::stdin().lock().read_line(&mut line);
+        // The receiver is gone if the person left by a signal.
+        let _ = sender.send(matches!(count, Ok(1..)).then_some(line));
+    });
+    let line = receiver.await.ok().flatten();
+    line.map_or(SetupInput::End, SetupInput::Line)
+}
+
+/// Reads the key that a switch sends. Without a terminal there is none.
+fn switch() -> SetupInput {
+    if !std::io::stdin().is_terminal() || crossterm::terminal::enable_raw_mode().is_err() {
+        return SetupInput::Key(None);
+    }
+    let key = pressed();
+    // A terminal that stays raw would show at once; there is nothing else to try.
+    let _ = crossterm::terminal::disable_raw_mode();
+    match key {
+        Some(key) if is_interrupt(key) => SetupInput::End,
+        key => SetupInput::Key(key.and_then(keys::name_of)),
+    }
+}
+
+fn pressed() -> Option<KeyEvent> {
+    let until = std::time::Instant::now() + SWITCH;
+    loop {
+        let left = until.saturating_duration_since(std::time::Instant::now());
+        if !event::poll(left).ok()? {
+            return None;
+        }
+        match event::read().ok()? {
+            Event::Key(key) if key.kind == KeyEventKind::Press => return Some(key),
+            _ => {}
+        }
+    }
+}
+
+fn is_interrupt(key: KeyEvent) -> bool {
+    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
+}

@@ -1,0 +1,175 @@
+//! Answers to the demo's agent, through pipes: what arrives there, and how often.
+
+use hearken::demo::{DemoSettings, ServedDemo, serve};
+use hearken::producer::Producer;
+
+use crate::support::child::Hearken;
+use crate::support::{block_on, within};
+
+/// Runs a scenario against the program and lets the test talk to it.
+fn with(scenario: &'static str, test: impl FnOnce(&mut Hearken, &Producer) + Send) {
+    block_on(async {
+        let running: ServedDemo = serve("127.0.0.1:0", DemoSettings::stepped(3))
+            .await
+            .unwrap();
+        let producer = running.producer().clone();
+        let agents = running.agents().clone();
+        let mut child =
+            Hearken::start(&["watch", &running.url(), "--face", "json", "--voice", "none"]);
+        within("subscriber", producer.until_subscribed(1)).await;
+        agents.start(scenario).unwrap();
+        within("question", producer.until_asked(1)).await;
+        tokio::task::block_in_place(|| test(&mut child, &producer));
+        running.stop().await;
+    });
+}
+
+#[test]
+fn an_email_is_accepted_in_two_steps() {
+    with("email", |child, producer| {
+        let asked = child.announced("confirmation", "Question 1");
+        assert_eq!(asked["class"], "alert");
+        child.say("y 1");
+        child.announced("reply", "to confirm");
+        assert_eq!(producer.replies().len(), 0);
+        child.say("c 1");
+        child.announced("reply", "Accepting");
+        child.announced("confirmation", "settled. Your answer was: accept");
+        child.announced("tool_completed", "is sent");
+        child.announced("session_completed", "Finished");
+        assert_eq!(producer.replies().len(), 1);
+    });
+}
+
+#[test]
+fn an_email_is_rejected_with_a_reason() {
+    with("email", |child, producer| {
+        child.announced("confirmation", "Question 1");
+        child.say("r not now");
+        child.announced("reply", "Rejecting");
+        child.announced("confirmation", "settled. Your answer was: reject");
+        child.announced("output", "You rejected");
+        let replies = producer.replies();
+        assert_eq!(replies.len(), 1);
+        assert_eq!(replies[0].message["decision_rationale"], "not now");
+    });
+}
+
+#[test]
+fn a_choice_is_sent_as_its_value() {
+    with("clarification", |child, producer| {
+        let asked = child.announced("clarification", "Question 1");
+        assert!(
+            asked["keys"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|key| key == "o 1 1"),
+            "{asked}"
+        );
+        child.say("o 1");
+        child.announced("reply", "Answering");
+        child.announced("clarification", "settled. Your answer was");
+        assert_eq!(producer.replies().len(), 1);
+    });
+}
+
+#[test]
+fn silence_is_told_as_what_it_does() {
+    with("email", |child, producer| {
+        child.announced("confirmation", "Question 1");
+        producer.expire_questions();
+        child.announced("confirmation", "settled without you");
+    });
+}
+
+#[test]
+fn three_agents_stay_apart_and_are_named() {
+    with("agents", |child, _| {
+        let asked = child.announced("confirmation", "Question 1");
+        let spoken = asked["spoken"].as_str().unwrap();
+        let agent = asked["agent"].as_str().unwrap();
+        assert!(spoken.contains(agent), "{spoken}");
+        child.say("n 1");
+        // Some runs end before the question is even written.
+        let ended = |child: &Hearken| {
+            let kind = "\"kind\":\"session_completed\"";
+            child
+                .seen()
+                .iter()
+                .filter(|line| line.contains(kind))
+                .count()
+        };
+        while ended(child) < 3 {
+            child.announced("session_completed", "");
+        }
+        let mut agents: Vec<String> = child
+            .seen()
+            .iter()
+            .filter_map(|line| {
+                serde_json::from_str::<serde_json::Value>(line).unwrap()["agent"]
+                    .as_str()
+                    .map(str::to_owned)
+            })
+            .collect();
+        agents.sort();
+        agents.dedup();
+        assert_eq!(agents.len(), 3, "{agents:?}");
+    });
+}
+
+/// Whatever is repeated, and however many speak: an agent's words never get a label of hearken's.
+#[test]
+fn an_agents_words_always_stand_under_its_name() {
+    block_on(async {
+        let running: ServedDemo = serve("127.0.0.1:0", DemoSettings::stepped(3))
+            .await
+            .unwrap();
+        let producer = running.producer().clone();
+        let agents = running.agents().clone();
+        let mut child = Hearken::start(&[
+            "watch",
+            &running.url(),
+            "--face",
+            "linear",
+            "--voice",
+            "none",
+        ]);
+        within("subscriber", producer.until_subscribed(1)).await;
+        agents.start("agents").unwrap();
+        within("question", producer.until_asked(1)).await;
+        tokio::task::block_in_place(|| {
+            child.wait("the question", |line| {
+                line.starts_with("Question") && line.contains("y 1 ")
+            });
+            child.say("n 1");
+            // Some runs end before the question is even written.
+            let is_end = |line: &str| line.contains("Finished");
+            while child.seen().iter().filter(|line| is_end(line)).count() < 3 {
+                child.wait("an end", is_end);
+            }
+            child.say("h");
+            child.wait("the history's end", |line| {
+                line.contains("That is the last one")
+            });
+        });
+        let says: Vec<&String> = child
+            .seen()
+            .iter()
+            .filter(|line| line.contains(" says: "))
+            .collect();
+        assert!(says.len() > 3, "{says:?}");
+        let words: Vec<&str> = says
+            .iter()
+            .filter_map(|line| line.split(" says: ").nth(1))
+            .collect();
+        for line in child
+            .seen()
+            .iter()
+            .filter(|line| line.starts_with("Note") || line.starts_with("hearken:"))
+        {
+            assert!(!words.iter().any(|words| line.contains(words)), "{line}");
+        }
+        running.stop().await;
+    });
+}
