@@ -219,7 +219,12 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 };
                 match reply {
                     Some(shown) => queue.extend(shown),
-                    None => queue.push(input),
+                    None => queue.push(match input {
+                        Input::Stroke(Stroke { what: Struck::Click(column, row), read }) => {
+                            output.clicked((column, row), read)
+                        }
+                        other => other,
+                    }),
                 }
             }
             news = voice_news.recv(), if shell.voice.is_some() => {

@@ -287,6 +287,7 @@ fn the_schema_has_exactly_the_classes_and_kinds_of_the_code() {
         ToolInvoked,
         ToolCompleted,
         Output,
+        Prompt,
         Confirmation,
         Clarification,
         Handoff,

@@ -173,7 +173,8 @@ fn is_marked(row: &str, name: &str) -> bool {
     let change = row.starts_with("Change ") && row.contains(": zzx ");
     let model = row.starts_with("hearken  1 question  ") && row.contains("  model zzLow ");
     let says = row.starts_with(&format!("{name} says: "));
-    row.starts_with("  ") || says || labelled(row) || change || model
+    let plan = row.starts_with("Plan, step ");
+    row.starts_with("  ") || says || labelled(row) || change || model || plan
 }
 
 /// Returns where a column of a row begins.

@@ -1,5 +1,7 @@
 //! The full face in a real pseudo-terminal, paced by what the screen shows.
 
+mod mouse_clicks;
+
 use std::io::Write;
 use std::time::Duration;
 
@@ -200,7 +202,7 @@ fn a_resize_to_the_smallest_size_keeps_the_question_in_sight() {
 }
 
 /// Starts a shell with job control in the terminal, and the program in it.
-fn in_a_shell(url: &str) -> Terminal {
+fn in_a_shell(url: &str, more: &str) -> Terminal {
     let mut terminal = Terminal::start_program(
         "bash",
         80,
@@ -210,7 +212,9 @@ fn in_a_shell(url: &str) -> Terminal {
     );
     terminal.wait("shell>");
     let program = env!("CARGO_BIN_EXE_hearken");
-    terminal.press(&format!("{program} watch {url} --face full --voice none\r"));
+    terminal.press(&format!(
+        "{program} watch {url} --face full --voice none{more}\r"
+    ));
     terminal.wait("Connected");
     terminal
 }
@@ -224,7 +228,7 @@ fn a_stop_gives_the_terminal_back_and_loses_nothing() {
         let producer = running.producer().clone();
         let agents = running.agents().clone();
         let url = running.url();
-        let mut terminal = tokio::task::block_in_place(|| in_a_shell(&url));
+        let mut terminal = tokio::task::block_in_place(|| in_a_shell(&url, ""));
         tokio::task::block_in_place(|| {
             assert!(terminal.parsed().alternate_screen());
             terminal.press("\x1a");
@@ -268,7 +272,7 @@ fn a_reply_that_comes_late_is_not_typed_into_the_shell() {
         let producer = running.producer().clone();
         let agents = running.agents().clone();
         let url = running.url();
-        let mut terminal = tokio::task::block_in_place(|| in_a_shell(&url));
+        let mut terminal = tokio::task::block_in_place(|| in_a_shell(&url, ""));
         within("subscriber", producer.until_subscribed(1)).await;
         // Until then, a terminal may be one that never replies.
         tokio::task::block_in_place(|| terminal.let_pass(Duration::from_millis(500)));

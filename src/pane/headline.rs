@@ -10,7 +10,8 @@ use crate::app::{App, LinkPhase};
 use crate::config::{Load, Verbosity};
 use crate::session::Session;
 
-use super::View;
+use super::help::HelpRows;
+use super::{View, times};
 
 /// The separator between two parts of the first row.
 const BETWEEN: &str = "  ";
@@ -18,9 +19,12 @@ const BETWEEN: &str = "  ";
 /// Returns what is going on in one row: open questions first, then agents, then anything unusual, as far as
 /// whole parts fit. If one agent works, it is named with what it does, where and how. Without a status row, the row has
 /// the switches too.
-pub(super) fn first(view: View<'_>, width: u16) -> String {
+pub(super) fn first(view: View<'_>, width: u16, help: Option<HelpRows>) -> String {
     let (app, all) = (view.app, !view.regions);
-    if all && let Some(mark) = looking_back(app) {
+    if help.is_none()
+        && all
+        && let Some(mark) = looking_back(app)
+    {
         // A person looking back must know it before anything else.
         return cut(&mark, width);
     }
@@ -31,6 +35,14 @@ pub(super) fn first(view: View<'_>, width: u16) -> String {
     let mut parts = Vec::new();
     if open > 0 {
         parts.push(text("headline.questions", open));
+    }
+    if let Some(rows) = help {
+        let args = [
+            ("from", Arg::own(rows.from + 1)),
+            ("to", Arg::own(rows.to)),
+            ("n", Arg::own(rows.count)),
+        ];
+        parts.push(app.phrases().text("headline.help", &args));
     }
     match (running, app.conversation()) {
         (0, _) => parts.push(app.phrases().text("headline.nobody", &[])),
@@ -94,8 +106,13 @@ fn circumstances(view: View<'_>, session: &Session, timed: bool) -> Vec<String> 
     part("headline.folder", "folder", folder);
     part("headline.mode", "mode", app.mode_of(session));
     part("headline.model", "model", session.model.clone());
-    let ran = view.now.monotonic.saturating_sub(session.since).as_secs() / 60 * 60;
-    let ran = Some(Duration::from_secs(ran)).filter(|ran| !ran.is_zero() && timed);
+    let ran = view.now.monotonic.saturating_sub(session.since);
+    // A screen reader may read a row again with each change of it.
+    let ran = match view.look.stacked {
+        true => Duration::from_secs(ran.as_secs() / 60 * 60),
+        false => times::passed(ran),
+    };
+    let ran = Some(ran).filter(|ran| !ran.is_zero() && timed);
     part(
         "headline.since",
         "time",

@@ -13,14 +13,29 @@ const COLUMN: u16 = 44;
 /// The columns between two of them.
 const BETWEEN: u16 = 2;
 
-/// Draws it, scrolled so that every key can be reached on the smallest screen.
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+/// The rows in sight, from 0, of how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct HelpRows {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) count: usize,
+}
+
+/// Draws it, scrolled so that every key can be reached on the smallest screen; returns which rows are in sight, if some
+/// are not.
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Option<HelpRows> {
     let all = all_rows(view, area.width);
     let first = view
         .app
         .help_scroll()
         .min(all.len().saturating_sub(usize::from(area.height)));
     text_rows::draw(frame, &all[first..], area);
+    let rows = HelpRows {
+        from: first,
+        to: all.len().min(first + usize::from(area.height)),
+        count: all.len(),
+    };
+    (rows.to - rows.from < rows.count).then_some(rows)
 }
 
 fn all_rows(view: View<'_>, width: u16) -> Vec<PaneRow> {

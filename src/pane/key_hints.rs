@@ -113,7 +113,7 @@ fn of_news(app: &App) -> Vec<&'static str> {
     if news().any(|told| told.kind == Kind::Output && told.is_agents_text()) {
         words.push("keys.whole_turn");
     }
-    if news().any(|told| told.facts().attached().output.is_some()) {
+    if news().any(|told| app.brings(told)) {
         words.push("keys.output");
     }
     if app

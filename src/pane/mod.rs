@@ -14,24 +14,31 @@
 //! whatever else is said (`question_block`).
 
 mod choices;
+mod click_places;
 mod edit_rows;
 mod editor;
+mod ended_calls;
 mod guide;
 mod headline;
 mod help;
 mod highlight;
+mod kept_edits;
 mod key_hints;
 mod look;
 mod markdown;
+mod plan_rows;
 mod question_block;
 mod reply_region;
+mod reviewed_entry;
 mod sample;
+mod search_hits;
 mod session_rows;
 mod side;
 mod text_rows;
 mod times;
 mod transcript;
 
+pub use click_places::Places;
 pub use highlight::load_grammars;
 pub use look::Look;
 pub use sample::sample;
@@ -46,6 +53,7 @@ use crate::app::{App, Showing};
 use crate::keys::Mode;
 use crate::protocol::Now;
 
+use help::HelpRows;
 use text_rows::PaneRow;
 
 /// The smallest height with headed regions.
@@ -54,6 +62,8 @@ const ROOM_FOR_REGIONS: u16 = 18;
 const ROOM_FOR_GAPS: u16 = 28;
 /// The smallest height with a row for running sessions.
 const ROOM_FOR_ONE: u16 = 5;
+/// The fewest rows below which a row for the plan takes away too much of the transcript.
+const ROOM_FOR_PLAN: u16 = 8;
 /// The rows kept next to a question for the transcript and for responses to keys.
 const BESIDE: u16 = 4;
 
@@ -70,11 +80,25 @@ struct View<'a> {
     has_transcript: bool,
     /// Whether the agents are in a column of their own.
     has_side: bool,
+    /// What clicks are meant for.
+    places: &'a Places,
 }
 
 /// Draws everything, puts the cursor where attention belongs, and returns how much of the shown question is
 /// visible.
 pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: Look) -> Showing {
+    draw_with_places(frame, app, now, zone, look, &Places::default())
+}
+
+/// Draws it, and notes what clicks on it are meant for.
+pub fn draw_with_places(
+    frame: &mut Frame<'_>,
+    app: &App,
+    now: Now,
+    zone: &TimeZone,
+    look: Look,
+    places: &Places,
+) -> Showing {
     let whole = frame.area();
     if whole.width == 0 || whole.height == 0 {
         return Showing::SideQuestion;
@@ -89,18 +113,21 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
         regions,
         has_transcript: regions || app.shown().is_none(),
         has_side: false,
+        places,
     };
     let mut area = whole;
     if app.mode() == Mode::Help {
-        draw_first(frame, view, &mut area);
+        let first = take_top(&mut area, 1);
         let keys = take_keys(view, &mut area);
         draw_keys(frame, view, keys, Showing::SideQuestion);
-        help::draw(frame, view, area);
+        let rows = help::draw(frame, view, area);
+        draw_first(frame, view, first, rows);
         frame.set_cursor_position(Position::new(area.x, area.y));
         return Showing::SideQuestion;
     }
     if regions || app.shown().is_none() {
-        draw_first(frame, view, &mut area);
+        let first = take_top(&mut area, 1);
+        draw_first(frame, view, first, None);
     }
     let keys = take_keys(view, &mut area);
     if regions {
@@ -196,9 +223,11 @@ fn draw_beside_question(
             cursor = Position::new(answer.x, answer.y);
         }
     }
-    if view.regions {
+    // A person looking back needs the rows for what they look at.
+    if view.regions && !app.is_looking_back() {
         gap_above(&mut area, whole);
         draw_agents(frame, view, &mut area, whole, false);
+        draw_plan(frame, view, &mut area, whole);
     }
     let at = draw_transcript(frame, view, area);
     // A person looking back next to a question has their place there.
@@ -218,6 +247,7 @@ fn draw_without_question(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect, 
         cursor = Some(editor::draw(frame, app, line, look));
     }
     draw_agents(frame, view, &mut area, whole, true);
+    draw_plan(frame, view, &mut area, whole);
     let width = area.width.min(text_rows::WIDEST);
     let rows = reply_region::rows(view, width, look.heading());
     let most = area.height.div_ceil(2);
@@ -235,9 +265,8 @@ fn draw_without_question(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect, 
     frame.set_cursor_position(cursor.or(at).unwrap_or(Position::new(area.x, area.y)));
 }
 
-fn draw_first(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
-    let place = take_top(area, 1);
-    let first = headline::first(view, place.width);
+fn draw_first(frame: &mut Frame<'_>, view: View<'_>, place: Rect, help: Option<HelpRows>) {
+    let first = headline::first(view, place.width, help);
     text_rows::draw(frame, &[PaneRow::own(first, view.look.heading())], place);
 }
 
@@ -297,12 +326,28 @@ fn draw_agents(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect, whole: Re
         if area.height < 2 {
             return;
         }
-        draw_head(frame, view, "pane.agents", area);
+        if !session_rows::is_named_above(view, timed) {
+            draw_head(frame, view, "pane.agents", area);
+        }
     }
     let height = u16::try_from(running.len()).unwrap_or(u16::MAX);
     let place = take_top(area, height);
+    view.places.note(&running, place);
     text_rows::draw(frame, &running, place);
     if view.regions {
+        gap_above(area, whole);
+    }
+}
+
+/// Draws the step of the plan that is under way, if there is room and no column that has the plan.
+fn draw_plan(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect, whole: Rect) {
+    if !view.regions || view.has_side || area.height < ROOM_FOR_PLAN {
+        return;
+    }
+    let rows = plan_rows::row(view, area.width.min(text_rows::WIDEST));
+    if !rows.is_empty() {
+        let place = take_top(area, 1);
+        text_rows::draw(frame, &rows, place);
         gap_above(area, whole);
     }
 }

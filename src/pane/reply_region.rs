@@ -6,22 +6,23 @@ use crate::announce::{About, Aloud, Announcement};
 use crate::keys::Mode;
 
 use super::text_rows::{PaneRow, beside_sign, scanned};
-use super::{View, transcript};
+use super::{View, search_hits, transcript};
 
 /// Returns its rows; none if everything in it is visible elsewhere.
 pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
     let shown = view.app.shown().map(|(shown, _)| shown.question);
+    // An entry under review is marked where it is.
+    let is_reviewed =
+        |told: &Announcement| view.app.review() == Some(told.id) && view.has_transcript;
     let has_a_place = |told: &Announcement| match told.about {
         // Said because a screen shows it anyway.
         _ if told.aloud == Aloud::Heard => true,
+        _ if is_reviewed(told) => true,
         // The question itself is visible, and its details appear in its place.
         Some(About::Asks(id)) => Some(id) == shown,
         // A part of what the question changes is visible below its words, or in their place.
         Some(About::Tells(id)) if Some(id) == shown && is_read(view, told) => true,
-        Some(About::Tells(_)) | None => {
-            // An entry under review is marked where it is.
-            view.app.review() == Some(told.id) && view.has_transcript
-        }
+        Some(About::Tells(_)) | None => false,
     };
     let answers = view.app.answers();
     let last = match view.app.mode() {
@@ -44,9 +45,26 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
         .filter(|told| !has_a_place(told))
         .flat_map(|told| match view.app.scanned() == Some(told.id) {
             true => scanned(transcript::entry(view, told, "", beside_sign(width), style)),
-            false => transcript::entry(view, told, "", width, style),
+            false => response(view, told, width, style),
         })
         .collect()
+}
+
+/// Lays out a response; of an entry that a search found, the row with the searched words follows the first one, because
+/// there may be room for no more.
+fn response(view: View<'_>, told: &Announcement, width: u16, style: Style) -> Vec<PaneRow> {
+    let searched = view.app.searched();
+    let is_found = view.app.hit().is_some() && view.app.review() == Some(told.id);
+    if let Some(searched) = searched.filter(|_| is_found) {
+        let label = view.app.label(told);
+        let rows = transcript::entry(view, told, "", beside_sign(width), style);
+        if let Some((mut rows, first)) = search_hits::mark(rows, &label, &searched, view.look.hit())
+        {
+            rows.drain(1..first.max(1));
+            return rows;
+        }
+    }
+    transcript::entry(view, told, "", width, style)
 }
 
 /// Returns whether an answer reads the part of a change that is on display.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratatui::style::Style;
 
 use crate::announce::Arg;
-use crate::app::App;
+use crate::app::{App, Pointed};
 use crate::protocol::Now;
 use crate::session::{Session, ToolCall};
 
@@ -24,16 +24,17 @@ const BAR: usize = 10;
 pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<PaneRow> {
     let (app, now, look) = (view.app, view.now, view.look);
     let running = app.sessions().iter().filter(|session| !session.is_ended());
-    let numbered = |session| {
-        let number = app.conversation_number(session).filter(|_| view.has_side);
-        (number, session)
-    };
+    let numbered = |session| (app.conversation_number(session), session);
     let mut running: Vec<(Option<usize>, &Session)> = running.map(numbered).collect();
-    running.sort_by_key(|(number, _)| *number);
+    if view.has_side {
+        running.sort_by_key(|(number, _)| *number);
+    }
+    let is_named_above = is_named_above(view, timed);
     let mut all: Vec<PaneRow> = Vec::new();
     for (number, session) in running {
         let mut head = app.session_head(session);
-        if let Some(number) = number {
+        let first = all.len();
+        if let Some(number) = number.filter(|_| view.has_side) {
             let args = [("n", Arg::own(number)), ("words", Arg::Own(head))];
             head = app.phrases().text("conversation", &args);
         }
@@ -45,11 +46,13 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
             head.push(' ');
             head.push_str(&app.phrases().text("pane.since", &args));
         }
-        all.extend(
-            text_rows::own(&head, width, look.text())
-                .into_iter()
-                .take(2),
-        );
+        if !is_named_above {
+            all.extend(
+                text_rows::own(&head, width, look.text())
+                    .into_iter()
+                    .take(2),
+            );
+        }
         if let Some(percent) = percent_of(session) {
             let words = app
                 .phrases()
@@ -65,6 +68,9 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
                 timed.then_some(now),
             );
             all.extend(below(&row, width, look.quiet()));
+        }
+        for row in all.iter_mut().skip(first) {
+            row.at = number.map(Pointed::Conversation);
         }
     }
     if all.len() > room && room == 1 {
@@ -82,6 +88,14 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
         all.push(PaneRow::own(words, look.quiet()));
     }
     all
+}
+
+/// Returns whether the rows follow the first row, which names the only agent at work and what it does: without a question
+/// between them.
+pub(super) fn is_named_above(view: View<'_>, timed: bool) -> bool {
+    let running = view.app.sessions().iter();
+    let running = running.filter(|session| !session.is_ended()).count();
+    view.regions && timed && !view.has_side && running == 1
 }
 
 /// Returns whether the first row says all that is known of the only agent at work.

@@ -20,8 +20,10 @@ use crate::protocol::KeyRing;
 use crate::session::LinkId;
 
 mod edits;
+mod entries;
 mod keys;
 mod laid_out;
+mod searching;
 mod seen;
 
 const LOOK: Look = Look {

@@ -22,6 +22,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::announce::direction::{POP, balanced, isolate};
 use crate::announce::normalise::balance;
 use crate::announce::{wrap, wrap_exact};
+use crate::app::Pointed;
 use crate::protocol::{TextDirection, is_direction_sign};
 
 /// One row.
@@ -38,6 +39,8 @@ pub(super) struct PaneRow {
     isolated: Option<(u16, u16, char)>,
     /// Parts with a look of their own, laid over that of the row: the first column, the column behind, the look.
     marks: Vec<(u16, u16, Style)>,
+    /// What a click on the row is meant for.
+    pub(super) at: Option<Pointed>,
 }
 
 impl PaneRow {
@@ -49,6 +52,7 @@ impl PaneRow {
             whole: false,
             isolated: None,
             marks: Vec::new(),
+            at: None,
         }
     }
 
@@ -76,31 +80,37 @@ impl PaneRow {
     }
 }
 
-/// What stands before the item that a switch would select.
+/// What stands before the item that a switch would select, and before a row with searched words.
 const SCANNED: &str = "» ";
 
 /// Marks rows as the item that a switch would select: by a sign and in reverse video. They must leave room for it.
 pub(super) fn scanned(rows: Vec<PaneRow>) -> Vec<PaneRow> {
+    let rows = rows.into_iter().enumerate();
+    rows.map(|(at, row)| PaneRow {
+        style: row.style.add_modifier(Modifier::REVERSED),
+        ..led_by_sign(row, at == 0)
+    })
+    .collect()
+}
+
+/// Puts the same sign before a row, or room for it.
+pub(super) fn led_by_sign(row: PaneRow, has_sign: bool) -> PaneRow {
     let columns = SCANNED.width() as u16;
-    let marked = |(at, row): (usize, PaneRow)| {
-        let before = match at {
-            0 => SCANNED.to_owned(),
-            _ => " ".repeat(columns.into()),
-        };
-        let shifted = |(first, last, begin)| (first + columns, last + columns, begin);
-        PaneRow {
-            text: before + &row.text,
-            style: row.style.add_modifier(Modifier::REVERSED),
-            isolated: row.isolated.map(shifted),
-            whole: row.whole,
-            marks: row
-                .marks
-                .into_iter()
-                .map(|(from, to, style)| (from + columns, to + columns, style))
-                .collect(),
-        }
+    let before = match has_sign {
+        true => SCANNED.to_owned(),
+        false => " ".repeat(columns.into()),
     };
-    rows.into_iter().enumerate().map(marked).collect()
+    let shifted = |(first, last, begin)| (first + columns, last + columns, begin);
+    PaneRow {
+        text: before + &row.text,
+        isolated: row.isolated.map(shifted),
+        marks: row
+            .marks
+            .into_iter()
+            .map(|(from, to, style)| (from + columns, to + columns, style))
+            .collect(),
+        ..row
+    }
 }
 
 /// Returns how wide such rows may be.

@@ -60,19 +60,14 @@ fn time_changes_at(app: &App, now: Now) -> Option<Duration> {
         return Some(now + change.max(Duration::from_millis(1)));
     }
     let running = || app.sessions().iter().filter(|session| !session.is_ended());
-    let tools = running().flat_map(|session| &session.tools).map(|call| {
-        let shown = passed(now.saturating_sub(call.since));
-        call.since + shown + step(shown)
-    });
-    // A session's running time is shown in whole minutes.
-    let sessions = running().map(|session| {
-        let minutes = now.saturating_sub(session.since).as_secs() / 60 + 1;
-        session.since + Duration::from_secs(minutes * 60)
-    });
-    tools
-        .chain(sessions)
-        .min()
-        .map(|at| at.max(now + Duration::from_millis(1)))
+    let next = |since: Duration| {
+        let shown = passed(now.saturating_sub(since));
+        since + shown + step(shown)
+    };
+    let tools = running().flat_map(|session| &session.tools);
+    let tools = tools.map(|call| next(call.since));
+    let tools = tools.chain(running().map(|session| next(session.since)));
+    tools.min().map(|at| at.max(now + Duration::from_millis(1)))
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! What agents did and said, newest at the bottom, or around the entry under review.
+//! What agents did and said, newest at the bottom.
 //!
 //! While a question is shown, the transcript stands still: new entries wait, and one line says so. Only urgent ones are
 //! still added. Hearken's responses to keys are elsewhere (`reply_region`).
 //!
 //! # Mental model
-//! Consecutive pieces of one agent's text are laid out together, as the Markdown that they are, at most [`rows::WIDEST`]
+//! Consecutive pieces of one agent's text are laid out together, as the Markdown that they are, at most [`text_rows::WIDEST`]
 //! columns wide. Each entry begins with its label at the edge, and further rows are indented: so no row of an agent's
 //! words begins at the edge. The time follows an entry if its minute differs from that of the previous one, unless set
 //! otherwise.
@@ -18,13 +18,19 @@ use crate::announce::normalise::{BlockIs, blocks};
 use crate::announce::{
     About, Aloud, Announcement, Class, Kind, Mark, Segment, join_shown, source_of,
 };
+use crate::app::Pointed;
 use crate::config::TimesChoice;
 use crate::session::QuestionId;
 
+use super::ended_calls::EndedCalls;
 use super::guide;
+use super::kept_edits::{self, Extent};
 use super::markdown::{self, Layout};
 use super::text_rows::{self, PaneRow};
-use super::{Look, View};
+use super::{Look, View, reviewed_entry};
+
+/// How many rows an entry may have without an empty row around it, on a screen with regions.
+const SHORT: usize = 3;
 
 /// Draws it, and returns the position of the last entry, or of the one under review.
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
@@ -32,7 +38,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Positio
         return Position::new(area.x, area.y);
     }
     match view.app.review() {
-        Some(_) => draw_review(frame, view, area),
+        Some(_) => reviewed_entry::draw(frame, view, area),
         None => draw_newest(frame, view, area),
     }
 }
@@ -46,12 +52,16 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let mut held = false;
     let newest = app.history().iter().rev().find(|told| is_shown(view, told));
     let newest = newest.map(|told| told.id);
+    let mut ended = EndedCalls::default();
     let told = app.history().iter().rev().filter(|told| {
         // The newest state is the live row; earlier ones say nothing any more.
         if is_passing(told) && Some(told.id) != newest {
             return false;
         }
-        if !is_shown(view, told) || shown.is_some_and(|(question, _)| asks(told, question)) {
+        if !is_shown(view, told)
+            || shown.is_some_and(|(question, _)| asks(told, question))
+            || ended.is_said_by_end(told)
+        {
             return false;
         }
         let waits =
@@ -80,13 +90,14 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     }
     let over = all.len().saturating_sub(room);
     let first = told.saturating_sub(focus).saturating_sub(over);
+    view.places.note(&all[over..], area);
     text_rows::draw(frame, &all[over..], area);
     at(area, first)
 }
 
 /// Arranges announcements, given newest first, in paragraphs, oldest first: no more than there are rows, so that a long
 /// history costs nothing.
-fn paragraphs<'a>(
+pub(super) fn paragraphs<'a>(
     view: View<'_>,
     told: impl Iterator<Item = &'a std::sync::Arc<Announcement>>,
     room: usize,
@@ -94,6 +105,8 @@ fn paragraphs<'a>(
 ) -> Vec<Vec<PaneRow>> {
     let mut entries: Vec<Vec<PaneRow>> = Vec::new();
     let mut count = 0;
+    // Whether the entry that was laid out last stands apart from the one before it.
+    let mut stands_apart = false;
     let mut paragraph: Vec<&Announcement> = Vec::new();
     let mut length = 0;
     let full = room * usize::from(width);
@@ -104,7 +117,13 @@ fn paragraphs<'a>(
                 paragraph.push(told);
                 continue;
             }
-            let rows = lay_out(view, &mut paragraph, Some(told), (width, room));
+            let begins_turn = later.kind == Kind::Prompt;
+            let mut rows = lay_out(view, &mut paragraph, Some(told), (width, room));
+            let is_long = rows.len() > SHORT;
+            if view.regions && (stands_apart || is_long && !entries.is_empty()) {
+                rows.push(PaneRow::own(String::new(), view.look.text()));
+            }
+            stands_apart = begins_turn || is_long;
             count += rows.len();
             entries.push(rows);
             if count >= room {
@@ -115,7 +134,11 @@ fn paragraphs<'a>(
         paragraph.push(told);
     }
     if !paragraph.is_empty() {
-        entries.push(lay_out(view, &mut paragraph, None, (width, room)));
+        let mut rows = lay_out(view, &mut paragraph, None, (width, room));
+        if view.regions && stands_apart {
+            rows.push(PaneRow::own(String::new(), view.look.text()));
+        }
+        entries.push(rows);
     }
     entries.reverse();
     entries
@@ -142,22 +165,51 @@ fn lay_out(
         TimesChoice::Minute => minute(first),
         TimesChoice::Never => String::new(),
     };
+    let mut rows = lay_out_parts(view, &parts, &after, (width, room));
+    mark_label(view, first, &mut rows);
+    for row in &mut rows {
+        row.at = Some(Pointed::Entry(first.id));
+    }
+    rows
+}
+
+/// Makes the label that an entry begins with easier to find.
+pub(super) fn mark_label(view: View<'_>, told: &Announcement, rows: &mut [PaneRow]) {
+    let label = view.app.label(told);
+    if let Some(row) = rows.first_mut().filter(|row| row.text.starts_with(&label)) {
+        row.mark(0, label.width() + 1, view.look.heading());
+    }
+}
+
+fn lay_out_parts(
+    view: View<'_>,
+    parts: &[&Announcement],
+    after: &str,
+    (width, room): (u16, usize),
+) -> Vec<PaneRow> {
+    let Some(first) = parts.first() else {
+        return Vec::new();
+    };
     let style = style(first, view.look);
-    if let [asked] = parts.as_slice()
+    if let [asked] = parts
         && matches!(asked.about, Some(About::Asks(_)))
     {
         let label = format!("{}: ", view.app.label(asked));
-        return by_speaker(asked, what_is_asked(asked), &label, &after, width, style);
+        let mut rows = by_speaker(asked, what_is_asked(asked), &label, after, width, style);
+        rows.extend(kept_edits::rows(view, asked, width, Extent::Folded));
+        return rows;
     }
     if is_text(first) {
         let label = format!("{}: ", view.app.label(first));
-        return text(view, &parts, &label, &after, (width, room), style);
+        return text(view, parts, &label, after, (width, room), style);
     }
-    entry(view, first, &after, width, style)
+    let mut rows = entry(view, first, after, width, style);
+    rows.extend(kept_edits::rows(view, first, width, Extent::Folded));
+    rows
 }
 
 /// Returns the time of an announcement, as written after it.
-fn time(view: View<'_>, told: &Announcement, format: &str) -> String {
+pub(super) fn time(view: View<'_>, told: &Announcement, format: &str) -> String {
     let time = told.at.wall.to_zoned(view.zone.clone());
     format!(" ({})", time.strftime(format))
 }
@@ -171,96 +223,13 @@ fn what_is_asked(told: &Announcement) -> &[Segment] {
     &told.segments[..last.map_or(told.segments.len(), |last| last + 1)]
 }
 
-/// Draws the entry under review from its beginning, with as much before it as fits. An entry longer than the screen is
-/// read page by page.
-fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
-    let app = view.app;
-    let room = usize::from(area.height);
-    let width = area.width.min(text_rows::WIDEST);
-    let mut before = app
-        .history()
-        .iter()
-        .rev()
-        .skip_while(|told| app.review().is_some_and(|review| told.id > review));
-    // It may have no row otherwise: what was left out of the screen can still be found.
-    let Some(told) = before.next() else {
-        return Position::new(area.x, area.y);
-    };
-    let after = match app.config().screen.times {
-        TimesChoice::Always | TimesChoice::Minute => time(view, told, "%H:%M:%S"),
-        TimesChoice::Never => String::new(),
-    };
-    let mut all = entry(view, told, &after, width, view.look.alert());
-    mark_hits(view, &mut all);
-    let turned = app.review_page();
-    if all.len() > room {
-        let more = app.phrases().text("pane.more_review", &[]);
-        let body = room.saturating_sub(1).max(1);
-        // After the last part, the first follows again.
-        let pages = isize::try_from(all.len().div_ceil(body)).unwrap_or(isize::MAX);
-        let page = turned.rem_euclid(pages);
-        let start = usize::try_from(page).unwrap_or(0) * body;
-        let last = start + body >= all.len();
-        let mut page: Vec<PaneRow> = all.into_iter().skip(start).take(body).collect();
-        if !last && room > 1 {
-            page.push(PaneRow::own(more, view.look.quiet()));
-        }
-        text_rows::draw(frame, &page, area);
-        return Position::new(area.x, area.y);
-    }
-    let length = all.len();
-    if turned != 0 {
-        let whole = app.phrases().text("pane.whole_review", &[]);
-        all.extend(text_rows::own(&whole, width, view.look.quiet()));
-        all.truncate(room.max(length));
-    }
-    let left = room - all.len().min(room);
-    let mut earlier: Vec<PaneRow> = Vec::new();
-    if left > 0 {
-        let shown = before.filter(|told| is_shown(view, told));
-        earlier = paragraphs(view, shown, left, width)
-            .into_iter()
-            .flatten()
-            .collect();
-        // If there is no room for all of the oldest one, only its end is shown.
-        earlier = earlier.split_off(earlier.len().saturating_sub(left));
-    }
-    let first = earlier.len();
-    earlier.append(&mut all);
-    text_rows::draw(frame, &earlier, area);
-    at(area, first)
-}
-
-/// Marks the searched words in the match under review, within rows.
-fn mark_hits(view: View<'_>, rows: &mut [PaneRow]) {
-    let searched = view.app.searched().filter(|_| view.app.hit().is_some());
-    let Some(searched) = searched.map(|text| text.to_lowercase()) else {
-        return;
-    };
-    for row in rows {
-        // Where lower case has other lengths, the match is not marked.
-        let low = row.text.to_lowercase();
-        if low.len() != row.text.len() || searched.is_empty() {
-            continue;
-        }
-        let columns = |end: usize| row.text.get(..end).map(UnicodeWidthStr::width);
-        let hits: Vec<(usize, usize)> = low
-            .match_indices(&searched)
-            .filter_map(|(at, hit)| Some((columns(at)?, columns(at + hit.len())?)))
-            .collect();
-        for (from, to) in hits {
-            row.mark(from, to, view.look.hit());
-        }
-    }
-}
-
-fn at(area: Rect, row: usize) -> Position {
+pub(super) fn at(area: Rect, row: usize) -> Position {
     let row = u16::try_from(row).unwrap_or(u16::MAX);
     Position::new(area.x, area.y + row.min(area.height - 1))
 }
 
 /// Returns whether an entry belongs in the transcript at all: what agents did, not the responses to keys.
-fn is_shown(view: View<'_>, told: &Announcement) -> bool {
+pub(super) fn is_shown(view: View<'_>, told: &Announcement) -> bool {
     // The outcome of an answer is shown with the response as long as that has its place.
     let elsewhere = view.app.answers().iter().any(|answer| answer.id == told.id);
     if told.class == Class::Response || elsewhere && told.class == Class::Outcome {
@@ -490,6 +459,7 @@ fn style(told: &Announcement, look: Look) -> Style {
         Kind::Danger => look.danger(),
         Kind::SessionErrored => look.failure(),
         Kind::Confirmation | Kind::Clarification | Kind::Handoff => look.heading(),
+        Kind::Prompt => look.own(),
         Kind::State
         | Kind::Progress
         | Kind::Anomaly

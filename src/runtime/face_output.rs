@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
+use ratatui::layout::Position;
 
 use crate::announce::Announcement;
 use crate::app::{App, Input, Notice, Noticed, Showing};
-use crate::config::{ScreenConfig, ThemeChoice};
+use crate::config::{MouseChoice, ScreenConfig, ThemeChoice};
 use crate::linear::{self, LineWriter, Page, VisualOrder};
-use crate::pane::{self, Look};
+use crate::pane::{self, Look, Places};
 use crate::platform::{terminal, zone};
 use crate::protocol::Now;
 
@@ -63,6 +64,8 @@ pub(super) struct FaceOutput {
     piped: bool,
     /// The words to print after the full face has left the screen.
     farewell: Vec<String>,
+    /// What clicks on the last frame are meant for.
+    places: Places,
 }
 
 impl FaceOutput {
@@ -83,7 +86,9 @@ impl FaceOutput {
         let env = |name: &str| std::env::var(name).ok();
         let signs = Signs::new(face != Face::Json && out.is_terminal(), settings, env);
         let screen = match face {
-            Face::Full => Some(Screen::take(settings.mouse && !reader)?),
+            // Beside a screen reader nothing but a key moves anything.
+            Face::Full if reader => Some(Screen::take(MouseChoice::Off)?),
+            Face::Full => Some(Screen::take(settings.mouse)?),
             Face::Linear | Face::Json => None,
         };
         let page = Page {
@@ -119,6 +124,7 @@ impl FaceOutput {
             in_sight: None,
             piped: !out.is_terminal(),
             farewell: Vec::new(),
+            places: Places::default(),
         })
     }
 
@@ -138,9 +144,11 @@ impl FaceOutput {
         let Some(screen) = &mut self.screen else {
             return Ok(());
         };
+        let places = Places::default();
         let bytes = screen.draw(|frame| {
-            showing = pane::draw(frame, app, now, &self.zone, self.look);
+            showing = pane::draw_with_places(frame, app, now, &self.zone, self.look, &places);
         })?;
+        self.places = places;
         if let Some(mut bytes) = bytes {
             let mut shows = TextEffect::Frame(showing, self.upheavals);
             let is_news = self.in_sight != Some(showing) || app.wants_sight() || !self.is_asked;
@@ -154,6 +162,13 @@ impl FaceOutput {
             self.writer.write_to_show(bytes, shows);
         }
         Ok(())
+    }
+
+    /// Returns the fact that the person clicked at a column and a row, from 1.
+    pub(super) fn clicked(&self, (column, row): (u16, u16), read: Duration) -> Input {
+        let position = Position::new(column.saturating_sub(1), row.saturating_sub(1));
+        let at = self.places.at(position);
+        Input::Pointed { at, read }
     }
 
     /// Notes that the terminal was changed under the frames; returns the fact that nothing is in sight. Lines

@@ -24,6 +24,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 
+use crate::config::MouseChoice;
 use crate::platform::terminal;
 
 use super::keyboard_modes;
@@ -37,7 +38,7 @@ pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Sheet>>,
     sheet: Sheet,
     taken: bool,
-    wheel: bool,
+    mouse: MouseChoice,
 }
 
 /// The drawing target: a frame's bytes are written as a whole, and elsewhere (`writer`), so that a terminal that
@@ -74,9 +75,9 @@ fn area() -> Option<Rect> {
 }
 
 impl Screen {
-    /// Takes over the terminal. `wheel` says whether the wheel of a mouse looks back.
-    pub(super) fn take(wheel: bool) -> io::Result<Self> {
-        enter(wheel)?;
+    /// Takes over the terminal.
+    pub(super) fn take(mouse: MouseChoice) -> io::Result<Self> {
+        enter(mouse)?;
         let sheet = Sheet::default();
         let options = TerminalOptions {
             viewport: Viewport::Fixed(area().unwrap_or_default()),
@@ -85,7 +86,7 @@ impl Screen {
             terminal: Terminal::with_options(CrosstermBackend::new(sheet.clone()), options)?,
             sheet,
             taken: true,
-            wheel,
+            mouse,
         })
     }
 
@@ -121,7 +122,7 @@ impl Screen {
 
     /// Takes over the terminal again, whatever happened to it meanwhile; everything is redrawn.
     pub(super) fn take_again(&mut self) -> io::Result<()> {
-        enter(self.wheel)?;
+        enter(self.mouse)?;
         self.taken = true;
         self.forget()
     }
@@ -140,20 +141,15 @@ impl Drop for Screen {
     }
 }
 
-fn enter(wheel: bool) -> io::Result<()> {
+fn enter(mouse: MouseChoice) -> io::Result<()> {
     enable_raw_mode()?;
-    let wheel = if wheel {
-        keyboard_modes::WHEEL_ON
-    } else {
-        keyboard_modes::WHEEL_OFF
-    };
     execute!(
         io::stdout(),
         Print(keyboard_modes::SET_ASIDE),
         EnterAlternateScreen,
         EnableBracketedPaste,
         EnableFocusChange,
-        Print(wheel)
+        Print(keyboard_modes::mouse(mouse))
     )
 }
 
@@ -164,7 +160,7 @@ pub(super) fn restore() {
     let _ = queue!(
         undo,
         EndSynchronizedUpdate,
-        Print(keyboard_modes::WHEEL_BACK),
+        Print(keyboard_modes::MOUSE_BACK),
         DisableFocusChange,
         DisableBracketedPaste,
         LeaveAlternateScreen,

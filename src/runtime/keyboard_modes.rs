@@ -5,6 +5,8 @@
 //!
 //! A terminal that can't save a mode keeps it turned off, which is how every program expects it.
 
+use crate::config::MouseChoice;
+
 /// The private modes: application cursor keys, mouse reports, and the keys of a Windows console.
 macro_rules! private {
     ($does:literal) => {
@@ -17,10 +19,15 @@ pub(super) const SET_ASIDE: &str = concat!(private!("s"), private!("l"), "\x1b[>
 /// Restores what was saved.
 pub(super) const PUT_BACK: &str = concat!("\x1b[<u\x1b[>4m", private!("r"));
 
-/// Has the wheel of a mouse sent as the arrow keys, which only look back; everything else of the mouse stays the terminal's
-/// own, so that text can be selected.
-pub(super) const WHEEL_ON: &str = "\x1b[?1007s\x1b[?1007h";
-/// Has the wheel ignored: beside a screen reader nothing but a key moves anything.
-pub(super) const WHEEL_OFF: &str = "\x1b[?1007s\x1b[?1007l";
-/// Restores what the wheel did before.
-pub(super) const WHEEL_BACK: &str = "\x1b[?1007r";
+/// Returns what a mouse sends: its wheel as the arrow keys, so that everything else of it stays the terminal's own and text
+/// can be selected; or presses and the wheel as reports with numbers; or nothing.
+pub(super) fn mouse(choice: MouseChoice) -> &'static str {
+    match choice {
+        MouseChoice::Wheel => "\x1b[?1007s\x1b[?1007h",
+        MouseChoice::Click => "\x1b[?1007s\x1b[?1007l\x1b[?1000h\x1b[?1006h",
+        MouseChoice::Off => "\x1b[?1007s\x1b[?1007l",
+    }
+}
+
+/// Ends reports, and restores what the wheel did before; what reports were before is among the private modes.
+pub(super) const MOUSE_BACK: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1007r";

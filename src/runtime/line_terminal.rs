@@ -173,7 +173,11 @@ impl KeyLines {
                 self.typed(bytes, typed)
             }
             Struck::Place(..) => Input::Stroke(stroke),
-            Struck::Stalled | Struck::Focus(_) | Struck::Noise => {
+            Struck::Stalled
+            | Struck::Focus(_)
+            | Struck::Click(..)
+            | Struck::Wheel(_)
+            | Struck::Noise => {
                 self.typing.note(read);
                 Input::Stroke(stroke)
             }

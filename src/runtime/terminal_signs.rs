@@ -203,6 +203,7 @@ impl Signs {
                 | Kind::Reply
                 | Kind::Danger
                 | Kind::Anomaly
+                | Kind::Prompt
                 | Kind::Hint
                 | Kind::Heartbeat => line,
             },

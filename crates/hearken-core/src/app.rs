@@ -64,7 +64,7 @@ pub use change_sight::DrawnChange;
 pub use dialect_wording::EveryLanguage;
 pub use effect::{Effect, Exit, LinkOrder, Notice, Noticed, RecordedFact};
 pub use fault_words::told;
-pub use input::Input;
+pub use input::{Input, Pointed};
 pub(crate) use links::starts;
 pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
 pub use nearby::Nearby;
@@ -160,6 +160,8 @@ impl App {
         let queue = SpeechQueue::new(fold, setup.phrases)
             .polite(setup.config.announce.do_not_interrupt)
             .sounding(Deliveries::new(&setup.config.voice));
+        let prompts = setup.sources.iter();
+        let first_prompts = prompts.filter_map(|it| it.prompt.clone()).collect();
         let (seed, keys) = (setup.seed, &setup.keys);
         let links = Links::new(setup.sources, &setup.config, keys, seed, |id| {
             links::terms(&announcer, &queue, id)
@@ -190,7 +192,7 @@ impl App {
             },
             run: Run::new(setup.until),
             questions: Questions::default(),
-            prompts: Prompts::default(),
+            prompts: Prompts::beginning_with(first_prompts),
             fleet: Fleet::default(),
         }
     }
@@ -209,6 +211,7 @@ impl App {
             Input::Start => {
                 tell_start(&mut self.cx);
                 self.questions.tell_policy(&mut self.cx);
+                self.prompts.keep_first(&mut self.cx);
             }
             Input::Link { link, event } => {
                 self.run.note_news(self.cx.now.monotonic);
@@ -219,12 +222,18 @@ impl App {
                 match stroke.what {
                     Struck::Key(_) => self.review.note_hand(self.cx.now.monotonic),
                     Struck::Focus(on) => self.questions.focus(on),
+                    Struck::Wheel(up) => {
+                        let at = if up { Pointed::Older } else { Pointed::Newer };
+                        return self.point(Some(at), stroke.read);
+                    }
+                    Struck::Click(..) => return self.point(None, stroke.read),
                     Struck::Paste(_) | Struck::Stalled | Struck::Place(..) | Struck::Noise => {}
                 }
                 let scene = self.scan_scene();
                 let facts = self.hands.stroke(stroke, scene, &mut self.cx);
                 self.pass(facts);
             }
+            Input::Pointed { at, read } => self.point(at, read),
             Input::Line { text, read } => {
                 self.cx.end_second_step(read);
                 self.cx.line_over();

@@ -11,11 +11,13 @@ mod key_table;
 mod line_commands;
 mod line_editor;
 mod map;
+mod mouse_report;
 mod scan_keys;
 mod sequence;
 mod stroke;
 mod stroke_filter;
 mod stroke_reader;
+mod torn_report;
 mod voice_keys;
 mod win32;
 

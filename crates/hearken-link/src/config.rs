@@ -34,7 +34,9 @@ pub use named_sources::{SourceAnnounce, SourceConfig};
 pub use policy_rules::{PolicyDecision, PolicyRisk, PolicyRule};
 pub use run_settings::{AskMode, RunConfig};
 pub use settings_fault::{AcceptedValues, AnswerFault, AnswersFault, PolicyFault, SourceFault};
-pub use sign_settings::{AnswersChoice, EchoChoice, NotificationChoice, ThemeChoice, TimesChoice};
+pub use sign_settings::{
+    AnswersChoice, EchoChoice, MouseChoice, NotificationChoice, ThemeChoice, TimesChoice,
+};
 
 /// How much of an event is put into words; it selects a summary and never filters (AAEP 2.2.8).
 #[derive(
@@ -401,8 +403,8 @@ pub struct ScreenConfig {
     pub title: bool,
     /// Whether the linear face marks turns for the terminal (OSC 133), which can then jump to them.
     pub marks: bool,
-    /// Whether the wheel of a mouse looks back in the full face; never beside a screen reader.
-    pub mouse: bool,
+    /// What a mouse does in the full face; beside a screen reader, nothing.
+    pub mouse: MouseChoice,
 }
 
 impl Default for ScreenConfig {
@@ -417,7 +419,7 @@ impl Default for ScreenConfig {
             notifications: NotificationChoice::Auto,
             title: true,
             marks: true,
-            mouse: true,
+            mouse: MouseChoice::Wheel,
         }
     }
 }

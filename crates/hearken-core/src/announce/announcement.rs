@@ -66,6 +66,8 @@ pub enum Kind {
     ToolCompleted,
     /// A piece of streamed text.
     Output,
+    /// What the person told an agent to do.
+    Prompt,
     /// A question that asks for consent, and news of it.
     Confirmation,
     /// A question that asks for information, and news of it.

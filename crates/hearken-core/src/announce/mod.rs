@@ -20,9 +20,9 @@ pub use announcement::{
     Topic, Weight,
 };
 pub use announcer::{
-    Announcer, ChangeInSight, ChangeItem, ChangePlace, Copied, LineInSight, Manner,
-    NewAnnouncements, QuestionInSight, Reads, Trust, TurnPart, TurnText, Whole, hides_something,
-    label_of, source_of, takes_two_steps,
+    Announcer, ChangeInSight, ChangeItem, ChangePlace, Copied, KeptChange, KeptLine, LineInSight,
+    Manner, NewAnnouncements, QuestionInSight, Reads, Trust, TurnPart, TurnText, Whole,
+    hides_something, label_of, source_of, takes_two_steps,
 };
 pub use history::History;
 pub use speech::delivery::Deliveries;

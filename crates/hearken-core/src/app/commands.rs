@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::announce::{Arg, BackBy};
-use crate::config::{Knob, Load};
-use crate::keys::{self, Command, Edit, Press, VoiceChange};
+use crate::announce::{Arg, BackBy, Manner};
+use crate::config::{Knob, Load, MouseChoice};
+use crate::keys::{self, Command, Edit, Mode, Press, VoiceChange};
 
 use super::helping::{self, HelpScene};
 use super::review::looking::{Direction, Leap};
@@ -12,7 +12,7 @@ use super::review::spelling::WordStep;
 use super::status::tell_status;
 use super::typing::change_line;
 use super::{App, Exit};
-use super::{AppFacts, By, Doing};
+use super::{AppFacts, By, Doing, Pointed};
 
 impl App {
     /// Runs the command of a line.
@@ -33,6 +33,35 @@ impl App {
             follows_letter: false,
         };
         self.run(Some(command), By::Key(press));
+    }
+
+    /// Handles a mouse. It is a sign of active hands like all input, and only looks: never while the person types or
+    /// decides, and not at what was in the place of a question that has just come.
+    pub(super) fn point(&mut self, at: Option<Pointed>, read: Duration) {
+        let read = read.min(self.cx.now.monotonic);
+        let may = self.may_point(read);
+        self.review.note_hand(self.cx.now.monotonic);
+        self.cx.end_second_step(read);
+        self.hands.hand(read, &mut self.cx);
+        match at.filter(|_| may) {
+            Some(Pointed::Conversation(number)) => self.command(Command::GoTo(Some(number))),
+            Some(Pointed::Entry(id)) => {
+                self.cx.answers.clear();
+                self.prompts.forget_stop();
+                self.review.go_to(id, &mut self.cx);
+            }
+            Some(Pointed::Older) => self.command(Command::Previous),
+            Some(Pointed::Newer) => self.command(Command::Next),
+            None => {}
+        }
+    }
+
+    fn may_point(&self, read: Duration) -> bool {
+        let is_wanted = self.cx.config.screen.mouse == MouseChoice::Click;
+        let is_free = matches!(self.mode(), Mode::Watching | Mode::Help);
+        let arm = Duration::from_millis(self.cx.config.questions.arm_ms);
+        let is_pane = self.cx.face.manner() == Manner::Keys;
+        is_wanted && is_pane && is_free && !self.questions.has_just_come(read, arm)
     }
 
     pub(super) fn run(&mut self, command: Option<Command>, by: By) {

@@ -4,12 +4,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::VoiceEvent;
-use crate::announce::{Announcement, Reason};
+use crate::announce::{Announcement, AnnouncementId, Reason};
 use crate::keys::Stroke;
 use crate::link::{LinkEvent, LinkId};
 
 use super::nearby::Nearby;
 use super::questions::shown_question::Showing;
+
+/// What a person points at with a mouse: to look at it, and for nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pointed {
+    /// The conversation with this number.
+    Conversation(usize),
+    /// This entry of the history.
+    Entry(AnnouncementId),
+    /// What is older, or further up.
+    Older,
+    /// What is newer, or further down.
+    Newer,
+}
 
 /// A fact from the outside world.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +38,13 @@ pub enum Input {
     },
     /// Something was read from the keyboard.
     Stroke(Stroke),
+    /// The person clicked with a mouse.
+    Pointed {
+        /// At what; `None` where nothing is.
+        at: Option<Pointed>,
+        /// When the click was read, on the monotonic clock.
+        read: Duration,
+    },
     /// A line of the linear or JSON face.
     Line {
         /// The line without its end.

@@ -14,7 +14,7 @@ use crate::session::{Question, QuestionBody, QuestionId, Session, Sessions};
 use super::App;
 use super::questions::shown_question::{Showing, Shown};
 use super::review::Hit;
-use super::review::part_reading::ChangeRead;
+use super::review::part_reading::{ChangeRead, brings};
 use super::signals::VoiceState;
 use super::{Doing, LinkView, Nearby};
 
@@ -262,6 +262,11 @@ impl App {
         self.review.at()
     }
 
+    /// Returns whether an announcement has something that can be read as what a call brought.
+    pub fn brings(&self, told: &Announcement) -> bool {
+        brings(told, &self.cx.sessions)
+    }
+
     /// Returns the hit under review; `None` if something else is.
     pub fn hit(&self) -> Option<Hit> {
         self.review.hit()
@@ -364,8 +369,10 @@ impl App {
     pub fn label_of<'a>(&self, told: &'a Announcement) -> (&'static str, Option<&'a Arc<str>>) {
         let several = self.cx.sessions.several();
         let agent = told.agent.as_ref();
-        let agent =
-            agent.filter(|_| several || (told.kind == Kind::Output && told.is_agents_text()));
+        let is_named = several
+            || told.kind == Kind::Prompt
+            || (told.kind == Kind::Output && told.is_agents_text());
+        let agent = agent.filter(|_| is_named);
         (label_key(told), agent)
     }
 
@@ -458,6 +465,7 @@ fn label_key(told: &Announcement) -> &'static str {
         Kind::Output if !told.is_agents_text() => "label.hint",
         Kind::Output => "label.output",
         Kind::Confirmation | Kind::Clarification => "label.question",
+        Kind::Prompt => "label.prompt",
         Kind::Handoff => "label.handoff",
         Kind::Unknown => "label.unknown",
         Kind::Connection => "label.connection",

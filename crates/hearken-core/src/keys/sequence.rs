@@ -5,6 +5,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use super::mouse_report::{self, MouseReport};
 use super::win32;
 
 /// A control sequence.
@@ -18,6 +19,8 @@ pub(super) enum Sequence {
     Focus(bool),
     /// The terminal reports its cursor position: row and column, from 1.
     Place(u16, u16),
+    /// A mouse report.
+    Mouse(MouseReport),
     /// An unknown sequence.
     Unknown,
 }
@@ -41,6 +44,9 @@ fn known(parameters: &[u8], last: u8) -> Option<Sequence> {
         (b"", b'Z') => return key(KeyCode::BackTab, KeyModifiers::SHIFT, KeyEventKind::Press),
         (b"200", b'~') => return Some(Sequence::PasteBegins),
         _ => {}
+    }
+    if parameters.starts_with(b"<") {
+        return mouse_report::read(parameters, last).map(Sequence::Mouse);
     }
     if last == b'_' {
         return win32::key(parameters).map(Sequence::Key);

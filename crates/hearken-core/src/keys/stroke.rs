@@ -26,7 +26,11 @@ pub enum Struck {
     Focus(bool),
     /// The terminal reports its cursor position, as requested: row and column, from 1.
     Place(u16, u16),
-    /// Bytes that are not a key: an unfinished or unknown sequence, a mouse report, a stray byte. A hand is at work.
+    /// The left button of a mouse was pressed: the column and the row, from 1.
+    Click(u16, u16),
+    /// The wheel of a mouse was turned; `true` for up.
+    Wheel(bool),
+    /// Bytes that are not a key: an unfinished or unknown sequence, another mouse report, a stray byte. A hand is at work.
     Noise,
 }
 

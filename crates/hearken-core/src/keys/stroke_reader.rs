@@ -24,8 +24,10 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::mouse_report::MouseReport;
 use super::sequence::{self, Sequence};
 use super::stroke::{Stroke, Struck};
+use super::torn_report::{TornAt, TornByte, TornReport};
 
 /// How long an ESC waits for the rest of a sequence before it counts as the key Escape, which must stop speech within
 /// 50 ms.
@@ -66,6 +68,8 @@ pub struct KeyReader {
     last: Duration,
     /// When an earlier read brought part of it.
     earlier: Option<Duration>,
+    /// A mouse report that was given up a moment ago.
+    torn: TornReport,
 }
 
 /// What is unfinished.
@@ -79,6 +83,8 @@ enum State {
         parameters: Vec<u8>,
         overlong: bool,
     },
+    /// What may go on with a mouse report whose beginning counted as a key.
+    Perhaps(Vec<u8>),
     /// A mouse report in the old form, with the number of bytes still to come.
     Mouse(u8),
     /// `ESC O`.
@@ -115,6 +121,7 @@ impl KeyReader {
             since: Duration::ZERO,
             last: Duration::ZERO,
             earlier: None,
+            torn: TornReport::default(),
         }
     }
 
@@ -126,6 +133,7 @@ impl KeyReader {
             State::Ground | State::Swallow { .. } => None,
             State::Escape
             | State::Control { .. }
+            | State::Perhaps(_)
             | State::Mouse(_)
             | State::Single
             | State::Text { .. }
@@ -153,11 +161,24 @@ impl KeyReader {
         let read = self.last;
         match std::mem::replace(&mut self.state, State::Ground) {
             State::Ground => {}
-            State::Escape => self.key(KeyCode::Esc, false, read, strokes),
+            State::Escape => {
+                self.key(KeyCode::Esc, false, read, strokes);
+                self.torn.tear(TornAt::Escape, read);
+            }
             // Nothing followed: it was a key with Alt after all.
             State::Control { parameters, .. } if parameters.is_empty() => {
                 self.key(KeyCode::Char('['), true, read, strokes);
+                self.torn.tear(TornAt::Bracket, read);
             }
+            State::Control { parameters, .. } if parameters.starts_with(b"<") => {
+                self.end(Struck::Noise, read, strokes);
+                self.torn.tear(TornAt::Numbers, read);
+            }
+            State::Mouse(left) => {
+                self.end(Struck::Noise, read, strokes);
+                self.torn.tear(TornAt::Bytes(left), read);
+            }
+            State::Perhaps(bytes) => self.not_a_report(&bytes, read, strokes),
             State::Single => self.key(KeyCode::Char('O'), true, read, strokes),
             State::Text {
                 by, begun: false, ..
@@ -169,10 +190,9 @@ impl KeyReader {
                 self.end(Struck::Noise, read, strokes);
                 self.begin(State::Escape, read);
             }
-            State::Control { .. }
-            | State::Mouse(_)
-            | State::Text { .. }
-            | State::Character { .. } => self.end(Struck::Noise, read, strokes),
+            State::Control { .. } | State::Text { .. } | State::Character { .. } => {
+                self.end(Struck::Noise, read, strokes);
+            }
             State::Paste { text, mark } => {
                 self.end(pasted(text), read, strokes);
                 self.end(Struck::Stalled, read, strokes);
@@ -193,6 +213,7 @@ impl KeyReader {
             State::Ground => None,
             State::Escape => Some(self.since + ESCAPE),
             State::Control { .. }
+            | State::Perhaps(_)
             | State::Mouse(_)
             | State::Single
             | State::Text { .. }
@@ -212,6 +233,7 @@ impl KeyReader {
                 parameters,
                 overlong,
             } => self.control(parameters, overlong, byte, now, strokes),
+            State::Perhaps(bytes) => self.perhaps(bytes, byte, now, strokes),
             State::Mouse(left) => match (byte, left) {
                 (..0x20, _) => self.broken(byte, now, strokes),
                 (_, 1) => self.end(Struck::Noise, now, strokes),
@@ -261,6 +283,11 @@ impl KeyReader {
     }
 
     fn ground(&mut self, byte: u8, now: Duration, strokes: &mut Vec<Stroke>) {
+        match self.torn.take(byte, now) {
+            TornByte::Other => {}
+            TornByte::Part => return self.end(Struck::Noise, now, strokes),
+            TornByte::Perhaps => return self.begin(State::Perhaps(vec![byte]), now),
+        }
         match byte {
             ESC => self.begin(State::Escape, now),
             0xc2..=0xf4 => self.begin(
@@ -350,6 +377,41 @@ impl KeyReader {
                 other => self.end(struck(other), now, strokes),
             },
             byte => self.broken(byte, now, strokes),
+        }
+    }
+
+    /// Goes on with what may be the rest of a mouse report, which begins `[<0` or `<0`; from there on it is noise.
+    fn perhaps(&mut self, mut bytes: Vec<u8>, byte: u8, now: Duration, strokes: &mut Vec<Stroke>) {
+        match (bytes.last(), byte) {
+            (Some(b'['), b'<') => {
+                bytes.push(byte);
+                self.state = State::Perhaps(bytes);
+            }
+            (Some(b'['), b'M') => self.state = State::Mouse(3),
+            (Some(b'M'), 0x20..) => self.state = State::Mouse(2),
+            (Some(b'<'), b'0'..=b'9') => {
+                self.state = State::Control {
+                    parameters: b"<".to_vec(),
+                    overlong: true,
+                };
+            }
+            (_, _) => {
+                self.not_a_report(&bytes, now, strokes);
+                self.ground(byte, now, strokes);
+            }
+        }
+    }
+
+    /// Reads bytes as the keys that they are after all.
+    fn not_a_report(&mut self, bytes: &[u8], read: Duration, strokes: &mut Vec<Stroke>) {
+        for byte in bytes {
+            let what = match byte {
+                // It would mean something.
+                b'M' => Struck::Noise,
+                byte => Struck::Key(single(*byte, self.feed)),
+            };
+            self.end(what, read, strokes);
+            self.torn.tear(TornAt::behind(*byte), read);
         }
     }
 
@@ -483,6 +545,9 @@ fn struck(sequence: Sequence) -> Struck {
         Sequence::Key(key) => Struck::Key(key),
         Sequence::Focus(on) => Struck::Focus(on),
         Sequence::Place(row, column) => Struck::Place(row, column),
+        Sequence::Mouse(MouseReport::Click(column, row)) => Struck::Click(column, row),
+        Sequence::Mouse(MouseReport::Wheel(up)) => Struck::Wheel(up),
+        Sequence::Mouse(MouseReport::Other) => Struck::Noise,
         // A paste that begins where none can begin is not a paste.
         Sequence::PasteBegins | Sequence::Unknown => Struck::Noise,
     }

@@ -17,6 +17,19 @@ pub enum ThemeChoice {
     Plain,
 }
 
+/// What a mouse does in the full face, where it only looks; beside a screen reader, nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MouseChoice {
+    /// Its wheel looks back, which the terminal sends as arrow keys.
+    #[default]
+    Wheel,
+    /// A click goes to an agent or looks at an entry, too; the terminal then selects text only with a key held.
+    Click,
+    /// Nothing.
+    Off,
+}
+
 /// What is spoken of what is being typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

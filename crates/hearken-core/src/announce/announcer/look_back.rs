@@ -69,6 +69,7 @@ impl Counts {
             | Kind::Unknown
             | Kind::Reply
             | Kind::Anomaly
+            | Kind::Prompt
             | Kind::Hint
             | Kind::Heartbeat => return,
         };

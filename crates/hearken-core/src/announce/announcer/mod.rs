@@ -20,6 +20,8 @@ mod event_facts;
 mod failed_call;
 mod handoff;
 mod interned;
+mod kept_changes;
+mod kept_lines;
 mod last_announced;
 mod look_back;
 mod muting;
@@ -42,6 +44,7 @@ mod white_space;
 
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
+pub use kept_lines::{KeptChange, KeptLine};
 pub use read_parts::{
     ChangeInSight, ChangeItem, ChangePlace, Copied, LineInSight, QuestionInSight, Reads, TurnPart,
     TurnText, Whole, source_of,

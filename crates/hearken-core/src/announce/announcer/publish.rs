@@ -104,6 +104,16 @@ impl Announcer {
         self.keep(earlier);
     }
 
+    /// Keeps in the history what the person told an agent, which is named if there are several; they know what they wrote.
+    pub fn keep_prompt(&mut self, text: &str, agent: Option<&str>, now: Now) -> Arc<Announcement> {
+        let args = [("text", Arg::Agent(text.to_owned(), None))];
+        let words = self.fill("prompt.words", self.settings.verbosity, &args);
+        let draft = Draft::new(Class::Outcome, Kind::Prompt, words).aloud(Aloud::Seen);
+        let mut prompt = self.number(draft, now);
+        prompt.agent = agent.map(Arc::from);
+        self.keep(prompt)
+    }
+
     /// Creates an announcement that is not news and does not enter the history.
     pub fn aside(
         &mut self,
@@ -135,7 +145,12 @@ impl Announcer {
         again.cue = None;
         again.aloud = Aloud::Yes;
         again.topic = None;
-        if let (Some(agent), true) = (&again.agent, again.is_agents_text()) {
+        if again.kind == Kind::Prompt {
+            let agent = again.agent.as_deref().unwrap_or_default();
+            let args = [("agent", Arg::Name(agent.to_owned()))];
+            let you = self.phrases.text("label.prompt", &args);
+            again.segments.insert(0, before_words(&you, &self.phrases));
+        } else if let (Some(agent), true) = (&again.agent, again.is_agents_text()) {
             again.segments.insert(0, speaker(agent, &self.phrases));
         }
         Arc::new(again)
@@ -314,6 +329,7 @@ impl Announcer {
             | Kind::Connection
             | Kind::Reply
             | Kind::Danger
+            | Kind::Prompt
             | Kind::Hint => false,
             Kind::SessionStarted
             | Kind::State
@@ -372,6 +388,7 @@ fn is_of_text(told: &Announcement) -> bool {
         | Kind::Connection
         | Kind::Reply
         | Kind::Danger
+        | Kind::Prompt
         | Kind::Hint
         | Kind::Heartbeat => false,
     }
@@ -402,15 +419,20 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
         | Kind::Connection
         | Kind::Reply
         | Kind::Anomaly
+        | Kind::Prompt
         | Kind::Hint => None,
     }
 }
 
 /// Returns the words that name a speaker; they are only heard, as every face shows the name itself.
 fn speaker(agent: &str, phrases: &Phrases) -> Segment {
-    let name = phrases.name_of(agent);
+    before_words(&phrases.name_of(agent), phrases)
+}
+
+/// Returns the words that say whose the next ones are, with a colon.
+fn before_words(name: &str, phrases: &Phrases) -> Segment {
     let mut spoken = String::with_capacity(name.len() + 1);
-    spoken.push_str(&name);
+    spoken.push_str(name);
     spoken.push(':');
     match phrases.lexicon().pronounce(&spoken) {
         Cow::Borrowed(_) => Segment::heard(spoken),

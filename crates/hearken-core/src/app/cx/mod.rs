@@ -138,6 +138,12 @@ impl AppCx {
         self.emit(told);
     }
 
+    /// Keeps what the person told an agent in the history.
+    pub(super) fn keep_prompt(&mut self, text: &str, agent: Option<&str>) {
+        let prompt = self.announcer.keep_prompt(text, agent, self.now);
+        self.emit(prompt);
+    }
+
     /// Answers a key or a line on the screen only.
     pub(super) fn answer_unsaid(&mut self, key: &str, args: &Args<'_>) {
         match self.face.manner() {

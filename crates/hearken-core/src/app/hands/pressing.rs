@@ -46,7 +46,9 @@ impl Hands {
                 }
             }
             // A position report that was not requested counts as unknown input.
-            Struck::Place(..) | Struck::Noise => self.hand(read, cx),
+            Struck::Place(..) | Struck::Click(..) | Struck::Wheel(_) | Struck::Noise => {
+                self.hand(read, cx);
+            }
         }
         Vec::new()
     }
@@ -81,7 +83,7 @@ impl Hands {
     }
 
     /// Handles hand activity without a valid key.
-    fn hand(&mut self, read: Duration, cx: &mut AppCx) {
+    pub(in crate::app) fn hand(&mut self, read: Duration, cx: &mut AppCx) {
         self.note(read);
         if cx.doing.second_step().is_some() {
             cx.stay_open();

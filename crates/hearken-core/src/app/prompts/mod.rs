@@ -19,6 +19,7 @@ use crate::link::LinkId;
 use crate::protocol::{AgentId, Now};
 use crate::session::SessionKey;
 
+use super::AppCx;
 use super::conversations::Conversations;
 
 use earlier::EarlierPrompts;
@@ -34,9 +35,26 @@ pub(super) struct Prompts {
     stopping: StopSteps,
     stuck: Stuck,
     invitation: Invitation,
+    /// The prompts with which the program was started.
+    first: Vec<String>,
 }
 
 impl Prompts {
+    /// Begins with the prompts that are sent as soon as their agents are ready.
+    pub(super) fn beginning_with(first: Vec<String>) -> Self {
+        Self {
+            first,
+            ..Self::default()
+        }
+    }
+
+    /// Keeps the first prompts in the history.
+    pub(super) fn keep_first(&mut self, cx: &mut AppCx) {
+        for text in std::mem::take(&mut self.first) {
+            cx.keep_prompt(&text, None);
+        }
+    }
+
     /// Stores a prompt, so that it can be taken up again.
     pub(super) fn keep(&mut self, text: &str) {
         self.earlier.keep(text);

@@ -171,9 +171,11 @@ impl Prompts {
         }
         self.keep(text);
         self.invitation = Invitation::Over;
-        if let Some(agent) = self.name_of_prompted(whom, links, cx) {
-            cx.respond("prompt.to", &[("agent", Arg::Name(agent))]);
+        let agent = self.name_of_prompted(whom, links, cx);
+        if let Some(agent) = &agent {
+            cx.respond("prompt.to", &[("agent", Arg::Name(agent.clone()))]);
         }
+        cx.keep_prompt(text, agent.as_deref());
         self.check_command(whom.link, text, links, cx);
         self.want_of(whom, Wish::Prompt(text.to_owned()), cx.now)
     }

@@ -106,6 +106,15 @@ impl Questions {
         }
     }
 
+    /// Returns whether the shown question had come so recently when something was read that this was meant for what was in
+    /// its place.
+    pub(in crate::app) fn has_just_come(&self, read: Duration, arm: Duration) -> bool {
+        self.shown().is_some_and(|shown| {
+            let since = shown.since.max(shown.in_sight().unwrap_or(shown.since));
+            read < since + arm
+        })
+    }
+
     /// Returns why a line that was read, or begun, at a time can't answer a question yet; `held` if the question itself
     /// still waits to be written.
     pub(super) fn line_not_yet(

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Aloud, Announcement, Arg, Class, History, Manner, Quote, Quoted};
+use crate::announce::{
+    Aloud, Announcement, AnnouncementId, Arg, Class, History, Manner, Quote, Quoted,
+};
 use crate::keys;
 use crate::session::QuestionId;
 
@@ -135,6 +137,16 @@ impl Review {
             Some(told) => say_again(&told, cx),
             None => cx.respond("history.empty", &[]),
         }
+    }
+
+    /// Reviews one announcement.
+    pub(in crate::app) fn go_to(&mut self, id: AnnouncementId, cx: &mut AppCx) {
+        let Some(told) = cx.announcer.history().get(id).cloned() else {
+            return;
+        };
+        self.reading.close();
+        self.look_at(id);
+        say_again(&told, cx);
     }
 
     /// Moves one step in the history; in the help, one row.

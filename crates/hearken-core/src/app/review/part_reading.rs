@@ -10,7 +10,7 @@ use crate::announce::{
     Quoted, Reads, Segment,
 };
 use crate::protocol::Attachments;
-use crate::session::{QuestionId, Session, SessionKey};
+use crate::session::{Question, QuestionId, Session, SessionKey, Sessions};
 
 use super::Review;
 use super::reading::{Of, Stepped};
@@ -215,12 +215,13 @@ impl Review {
     /// Opens the changes that an announcement is about; returns the words on how to read them.
     pub(super) fn changes_of(&mut self, told: &Announcement, cx: &AppCx) -> Vec<Segment> {
         let quote = quote_of(told.agent.as_deref());
-        self.begin(told.facts().attached(), Reads::Changes, quote, cx)
+        self.begin(told.facts().attached(), &[Reads::Changes], quote, cx)
     }
 
-    /// Reads the output of the call under review; from any other place, of the last call before it; else of the last one.
+    /// Reads what the call under review brought, its output and what it changed; from any other place, of the last call
+    /// before it; else of the last one.
     pub(in crate::app) fn read_output(&mut self, cx: &mut AppCx) {
-        let has_output = |told: &&Arc<Announcement>| told.facts().attached().output.is_some();
+        let has_output = |told: &&Arc<Announcement>| brings(told, &cx.sessions);
         let history = cx.announcer.history();
         let place = self.at().and_then(|id| history.get(id));
         let of_call = place.and_then(|place| {
@@ -239,7 +240,8 @@ impl Review {
             Some(told) => {
                 let quote = quote_of(told.agent.as_deref());
                 let attached = told.facts().attached();
-                let words = self.begin(attached, Reads::Output, quote.clone(), cx);
+                let reads = [Reads::Changes, Reads::Output];
+                let words = self.begin(attached, &reads, quote.clone(), cx);
                 cx.quote(words, vec![quote]);
             }
             None => cx.respond("reading.no_output", &[]),
@@ -269,7 +271,7 @@ impl Review {
             words = cx.words("fact.of_agent", &args);
         }
         let quote = quote_of(Some(&name));
-        words.extend(self.begin(&attached, Reads::Plan, quote.clone(), cx));
+        words.extend(self.begin(&attached, &[Reads::Plan], quote.clone(), cx));
         cx.quote(words, vec![quote]);
     }
 
@@ -277,12 +279,17 @@ impl Review {
     fn begin(
         &mut self,
         attached: &Attachments,
-        reads: Reads,
+        reads: &[Reads],
         quote: Quote,
         cx: &AppCx,
     ) -> Vec<Segment> {
-        let mut words = cx.announcer.summary_of(attached, reads);
-        let mut parts = cx.announcer.parts_of(attached, reads);
+        let announcer = &cx.announcer;
+        let summaries = reads.iter();
+        let summaries = summaries.flat_map(|reads| announcer.summary_of(attached, *reads));
+        let mut words: Vec<Segment> = summaries.collect();
+        let parts = reads.iter();
+        let parts = parts.flat_map(|reads| announcer.parts_of(attached, *reads));
+        let mut parts: Vec<Vec<Segment>> = parts.collect();
         if parts.len() == 1 {
             self.reading.close();
             words.append(&mut parts.remove(0));
@@ -296,6 +303,19 @@ impl Review {
         words.extend(cx.words(key, &[]));
         words
     }
+}
+
+/// Returns whether an announcement has something that a call brought: an output, or a change, unless a question about it
+/// is still open.
+pub(in crate::app) fn brings(told: &Announcement, sessions: &Sessions) -> bool {
+    let attached = told.facts().attached();
+    let is_open = || {
+        let asked = told
+            .about
+            .and_then(|about| sessions.question(about.question()));
+        asked.is_some_and(Question::is_open)
+    };
+    attached.output.is_some() || !attached.changes.is_empty() && !is_open()
 }
 
 /// Returns whose words an output, a plan or a change is.

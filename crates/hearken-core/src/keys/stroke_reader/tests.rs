@@ -114,7 +114,6 @@ fn what_is_no_key_is_noise_and_never_silence() {
         b"\xf0\x9f\x98",
         b"\x1b[M   ",
         b"\x1b[M",
-        b"\x1b[<0;3;4M",
         b"\x1b[?64;1c",
         b"\x1b[201~",
         b"\x1b[57358u",
@@ -328,4 +327,78 @@ fn keys_of_a_windows_console_are_keys_whole_or_in_pieces() {
     );
     let reply = b"\x1b[0;0;27;1;0;1_\x1b[0;0;91;1;0;1_\x1b[0;0;82;1;0;1_";
     assert_eq!(whole(reply), [Struck::Noise], "what is passed on is no key");
+}
+
+#[test]
+fn clicks_and_the_wheel_are_read_and_nothing_else_of_a_mouse() {
+    assert_eq!(whole(b"\x1b[<0;12;3M"), [Struck::Click(12, 3)]);
+    assert_eq!(whole(b"\x1b[<64;1;1M"), [Struck::Wheel(true)]);
+    assert_eq!(whole(b"\x1b[<65;1;1M"), [Struck::Wheel(false)]);
+    for other in [
+        &b"\x1b[<0;12;3m"[..],
+        b"\x1b[<2;12;3M",
+        b"\x1b[<35;12;3M",
+        b"\x1b[<0;12M",
+        b"\x1b[<0;12;3y",
+        b"\x1b[<0;12;999999M",
+        b"\x1b[<M",
+        b"\x1b[<m",
+        b"\x1b[M yy",
+    ] {
+        assert_eq!(whole(other), [Struck::Noise], "{other:?}");
+    }
+}
+
+/// Whatever a line does to a report, its letters never come as keys: `M` and `m` mean something, and `y` in the old form.
+#[test]
+fn a_torn_mouse_report_is_never_a_letter() {
+    for report in [
+        &b"\x1b[<0;12;3M\x1b[<0;12;3m"[..],
+        b"\x1b[Myyy",
+        b"\x1b[<64;120;33M",
+    ] {
+        for at in 1..report.len() {
+            for behind in at..report.len() {
+                for pause in [30, 110, 700, 2000] {
+                    let parts = [
+                        (0, &report[..at]),
+                        (pause, &report[at..behind]),
+                        (2 * pause, &report[behind..]),
+                    ];
+                    for (_, what) in read(&parts) {
+                        let is_key = match what {
+                            Struck::Key(key) => !matches!(
+                                (key.code, key.modifiers),
+                                (KeyCode::Esc | KeyCode::Char('[' | '<'), _)
+                            ),
+                            _ => false,
+                        };
+                        assert!(!is_key, "{parts:?}: {what:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_after_escape_or_a_lost_report_are_keys_again() {
+    let lower = |c: char| letter(c);
+    let after = |parts: &[(u64, &[u8])]| {
+        let keys = read(parts).into_iter().map(|(_, what)| what);
+        keys.filter(|what| *what != Struck::Noise)
+            .collect::<Vec<_>>()
+    };
+    let escape = code(KeyCode::Esc);
+    assert_eq!(
+        after(&[(0, b"\x1b"), (200, b"["), (500, b"m"), (900, b"y")]),
+        [escape.clone(), lower('['), lower('m'), lower('y')]
+    );
+    assert_eq!(after(&[(0, b"\x1b"), (200, b"m")]), [escape, lower('m')]);
+    // One key may go with the report.
+    assert_eq!(
+        after(&[(0, b"\x1b[<0;5"), (300, b"y"), (600, b"m")]),
+        [lower('m')]
+    );
+    assert_eq!(after(&[(0, b"\x1b[<0;5"), (9000, b"m")]), [lower('m')]);
 }

@@ -46,6 +46,7 @@ pub(super) fn alert_rank(kind: Kind) -> u8 {
         | Kind::Connection
         | Kind::Reply
         | Kind::Anomaly
+        | Kind::Prompt
         | Kind::Hint
         | Kind::Heartbeat => 5,
     }
