@@ -20,8 +20,8 @@ use crate::protocol::KeyRing;
 use crate::session::LinkId;
 
 mod edits;
-mod keys;
 mod laid_out;
+mod offered_keys;
 mod seen;
 
 const LOOK: Look = Look {
