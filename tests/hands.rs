@@ -6,7 +6,7 @@
 
 #![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 
-mod model;
+mod answer_model;
 mod shifting_calls;
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use hearken::link::{Frame, LinkEvent, LinkId};
 use hearken::protocol::{KeyRing, Now};
 use serde_json::{Value, json};
 
-use model::{ByteReads, Model};
+use answer_model::{ByteReads, Model};
 
 const KEYS: (usize, usize) = (8000, 1_000_000);
 

@@ -14,7 +14,7 @@
 )]
 
 // Not on Windows: tests of the repository that do not depend on the system (app_rooms, architecture, checklist,
-// circles, directions, packaging, unique_names), tests in a pseudo-terminal (bursts, hidden_screens, latency, lines, pane_terminal,
+// circles, directions, packaging, unique_names), tests in a pseudo-terminal (bursts, hidden_screens, latency, linear_terminal, pane_terminal,
 // pty), and tests with a speech-dispatcher (speech) or Unix sockets (proxy). In other files, single tests are excluded
 // for the same reasons (docs/systems.md).
 
@@ -47,9 +47,10 @@ mod documents;
 mod endpoint;
 mod events;
 mod faults;
+mod file_trust;
 mod floods;
 mod german;
-mod guide;
+mod guide_output;
 mod hands;
 mod handshake_events;
 mod heard_order;
@@ -58,7 +59,7 @@ mod hidden_screens;
 #[cfg(unix)]
 mod latency;
 #[cfg(unix)]
-mod lines;
+mod linear_terminal;
 mod matrix;
 mod mcp_program;
 mod musts;
@@ -70,13 +71,13 @@ mod packaging;
 mod pane;
 #[cfg(unix)]
 mod pane_terminal;
-mod pictures;
 mod piped_answers;
 #[cfg(unix)]
 mod proxy;
 #[cfg(unix)]
 mod pty;
 mod question_kinds;
+mod readme_pictures;
 mod run;
 mod screens;
 mod setup;
@@ -85,11 +86,10 @@ mod sources;
 mod speakers;
 #[cfg(unix)]
 mod speech;
+mod spoken_words;
 mod spoof;
 mod support;
 mod transcripts;
-mod trust;
 #[cfg(unix)]
 mod unique_names;
 mod word_budget;
-mod words;

@@ -11,6 +11,8 @@
 mod a2a;
 #[path = "peers/agent_home.rs"]
 mod agent_home;
+#[path = "peers/agent_oversight.rs"]
+mod agent_oversight;
 #[path = "peers/agui.rs"]
 mod agui;
 #[path = "peers/appendix.rs"]
@@ -37,8 +39,6 @@ mod examples;
 mod mcp_tools;
 #[path = "peers/npm_agents.rs"]
 mod npm_agents;
-#[path = "peers/oversight.rs"]
-mod oversight;
 #[allow(dead_code, reason = "what documents need besides is another binary's")]
 #[path = "support/page.rs"]
 mod page;

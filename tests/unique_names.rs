@@ -101,7 +101,9 @@ fn types(code: &str) -> Vec<&str> {
             !text.is_empty() && text != "{" && text != "where" && depth(line) < depth(lines[at])
         });
         outer.is_some_and(|line| {
-            let words = line.split(|c: char| !c.is_alphanumeric());
+            let words = line
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|word| !word.is_empty());
             words.take(3).any(|word| word == "impl" || word == "trait")
         })
     };

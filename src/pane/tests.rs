@@ -21,8 +21,8 @@ use crate::session::LinkId;
 
 mod edits;
 mod entries;
-mod keys;
 mod laid_out;
+mod offered_keys;
 mod searching;
 mod seen;
 

@@ -25,9 +25,15 @@ fn the_phrase_file_and_the_code_agree() {
             }
         }
     }
-    let reports: String = ["rules", "report", "repeats", "trace", "mermaid"]
-        .map(|file| read(&format!("crates/hearken-core/src/inspect/{file}.rs")))
-        .concat();
+    let reports: String = [
+        "stream_rules",
+        "report",
+        "repeated_findings",
+        "trace",
+        "mermaid",
+    ]
+    .map(|file| read(&format!("crates/hearken-core/src/inspect/{file}.rs")))
+    .concat();
     let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
     let phrases = file["phrases"].as_table().unwrap();
     let quoted: BTreeSet<&str> = code.split('"').chain(reports.split('"')).collect();

@@ -18,7 +18,7 @@ use hearken::protocol::Now;
 use hearken::session::{Question, QuestionBody, QuestionId};
 use serde_json::{Map, Value, json};
 
-use super::model::Model;
+use super::answer_model::Model;
 use super::{GAPS, HandsDice, SENT, app, as_many, ms};
 
 const READS: (usize, usize) = (4000, 1_000_000);

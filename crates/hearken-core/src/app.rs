@@ -18,6 +18,7 @@
 
 mod activity;
 mod answer_origin;
+mod app_setup;
 mod change_sight;
 mod commands;
 mod conversations;
@@ -39,7 +40,6 @@ mod prompts;
 mod questions;
 mod review;
 mod run;
-mod setup;
 mod signals;
 mod status;
 mod timers;
@@ -60,6 +60,7 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 use crate::session::Sessions;
 
+pub use app_setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 pub use change_sight::DrawnChange;
 pub use dialect_wording::EveryLanguage;
 pub use effect::{Effect, Exit, LinkOrder, Notice, Noticed, RecordedFact};
@@ -70,7 +71,6 @@ pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
 pub use nearby::Nearby;
 pub use questions::shown_question::{Drawn, Showing, Shown};
 pub use review::Hit;
-pub use setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 pub use signals::VoiceState;
 
 use activity::Doing;

@@ -2,7 +2,7 @@
 
 use crate::announce::Manner;
 
-use super::setup::LineSource;
+use super::app_setup::LineSource;
 
 /// The chosen face and its abilities.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@
 
 mod call_ends;
 mod call_start;
-mod late_updates;
+mod late_calls;
 mod turn_questions;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -24,7 +24,7 @@ use crate::protocol::{
 };
 use crate::{Cx, Out, SharedWording};
 
-pub use late_updates::LeftCalls;
+pub use late_calls::LeftCalls;
 
 use super::call::{self, Call, HeardStage};
 use super::permission::Permission;
@@ -101,7 +101,7 @@ pub struct Turn {
     pub(super) passed: Vec<Permission>,
     pub(super) end: Option<TurnEnd>,
     /// Whether the end waits for news of calls that still run.
-    open: Option<late_updates::LateDeadline>,
+    open: Option<late_calls::LateDeadline>,
     pub(super) call_count: u64,
     pub(super) failed: u64,
     /// Whether the latest decision was a rejection, and no call has run since.

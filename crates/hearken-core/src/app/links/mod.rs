@@ -242,5 +242,5 @@ pub(super) fn asks(source: &SourceSetup, config: &Config) -> crate::config::Hand
 }
 
 #[cfg(test)]
-#[path = "tests/handshake.rs"]
+#[path = "tests/link_handshake.rs"]
 mod handshake_tests;

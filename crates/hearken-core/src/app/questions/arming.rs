@@ -23,7 +23,7 @@ use crate::session::Question;
 
 use super::Questions;
 use super::question_exposure::Hearing;
-use crate::app::setup::LineSource;
+use crate::app::app_setup::LineSource;
 
 /// A screen that does not show a question by then takes nothing: any other is done with many frames.
 const DRAWN_BY: Duration = Duration::from_secs(2);

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use crate::session::DroppedCounts;
 
+use super::app_setup::Until;
 use super::effect::Exit;
 use super::nearby::Nearby;
-use super::setup::Until;
 
 mod ending;
 mod forgotten;

@@ -62,7 +62,7 @@ impl Ears {
                     self.events.push(serde_json::from_str(&text).unwrap());
                 }
                 Out::Respond { id, request, body } => {
-                    schema::hold(&body);
+                    protocol_schema::hold(&body);
                     let body = serde_json::from_str(&body).unwrap();
                     self.sent.push((id, request.unwrap(), body));
                 }

@@ -10,7 +10,7 @@ mod greeting;
 mod late_updates;
 mod mode;
 mod permissions;
-mod schema;
+mod protocol_schema;
 mod setting_changes;
 mod sign_in;
 mod streams;
@@ -53,7 +53,7 @@ impl RigPeer for AcpAgent {
     fn take(&mut self, out: Out) {
         match out {
             Out::Send { request, frame } => {
-                schema::hold(&frame);
+                protocol_schema::hold(&frame);
                 self.sent.push((request, frame));
             }
             other => panic!("{other:?}"),

@@ -6,10 +6,10 @@ mod binding;
 mod cells;
 mod links;
 mod person;
-mod rows;
 mod session_ends;
 mod streams;
 mod timeouts;
+mod transition_rows;
 
 use std::time::Duration;
 

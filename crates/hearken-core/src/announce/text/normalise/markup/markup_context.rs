@@ -110,7 +110,7 @@ const ENVIRONMENT: usize = 64;
 
 /// Returns the formula that begins a text, and the length of all of it: between dollar signs, in `\(…\)` or `\[…\]`, or
 /// from `\begin` to its `\end`, which belong to the formula.
-pub(in crate::announce::text::normalise) fn formula_at(rest: &str) -> Option<(&str, usize)> {
+pub(in crate::announce) fn formula_at(rest: &str) -> Option<(&str, usize)> {
     if let Some(inside) = rest.strip_prefix("$$") {
         let end = window(inside, FORMULA).find("$$").filter(|end| *end > 0)?;
         return Some((&inside[..end], end + 4));

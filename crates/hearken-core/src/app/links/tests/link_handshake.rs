@@ -18,18 +18,18 @@ use crate::link::{
 };
 use crate::protocol::{KeyRing, Now, RejectionCode};
 
-#[path = "handshake/changes.rs"]
-mod changes;
-#[path = "handshake/fallback_ways.rs"]
+#[path = "link_handshake/announced_terms.rs"]
+mod announced_terms;
+#[path = "link_handshake/changed_terms.rs"]
+mod changed_terms;
+#[path = "link_handshake/fallback_ways.rs"]
 mod fallback_ways;
-#[path = "handshake/one_connection.rs"]
+#[path = "link_handshake/one_connection.rs"]
 mod one_connection;
-#[path = "handshake/proof.rs"]
-mod proof;
-#[path = "handshake/resuming.rs"]
+#[path = "link_handshake/proven_agents.rs"]
+mod proven_agents;
+#[path = "link_handshake/resuming.rs"]
 mod resuming;
-#[path = "handshake/terms.rs"]
-mod terms;
 
 /// Drives an app with one source and keeps what it asks of the link.
 struct Rig {
