@@ -21,9 +21,10 @@ use crate::session::LinkId;
 
 mod edits;
 mod entries;
+mod found_words;
 mod keys;
 mod laid_out;
-mod searching;
+
 mod seen;
 
 const LOOK: Look = Look {
