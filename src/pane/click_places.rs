@@ -10,9 +10,9 @@ use super::text_rows::PaneRow;
 
 /// The places on a drawn screen at which a click is meant for something.
 #[derive(Debug, Default)]
-pub struct Places(RefCell<Vec<(Rect, Pointed)>>);
+pub struct ClickPlaces(RefCell<Vec<(Rect, Pointed)>>);
 
-impl Places {
+impl ClickPlaces {
     /// Returns what is at a position, from 0.
     pub fn at(&self, position: Position) -> Option<Pointed> {
         let places = self.0.borrow();

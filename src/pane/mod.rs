@@ -38,7 +38,7 @@ mod text_rows;
 mod times;
 mod transcript;
 
-pub use click_places::Places;
+pub use click_places::ClickPlaces;
 pub use highlight::load_grammars;
 pub use look::Look;
 pub use sample::sample;
@@ -81,13 +81,13 @@ struct View<'a> {
     /// Whether the agents are in a column of their own.
     has_side: bool,
     /// What clicks are meant for.
-    places: &'a Places,
+    places: &'a ClickPlaces,
 }
 
 /// Draws everything, puts the cursor where attention belongs, and returns how much of the shown question is
 /// visible.
 pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: Look) -> Showing {
-    draw_with_places(frame, app, now, zone, look, &Places::default())
+    draw_with_places(frame, app, now, zone, look, &ClickPlaces::default())
 }
 
 /// Draws it, and notes what clicks on it are meant for.
@@ -97,7 +97,7 @@ pub fn draw_with_places(
     now: Now,
     zone: &TimeZone,
     look: Look,
-    places: &Places,
+    places: &ClickPlaces,
 ) -> Showing {
     let whole = frame.area();
     if whole.width == 0 || whole.height == 0 {

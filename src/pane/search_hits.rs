@@ -58,7 +58,7 @@ pub(super) fn mark(
     }
     let first = marked.iter().position(|marked| *marked)?;
     let led = rows.into_iter().zip(marked);
-    let led = led.map(|(row, marked)| led_by_sign(row, marked));
+    let led = led.flat_map(|(row, marked)| led_by_sign(row, marked));
     Some((led.collect(), first))
 }
 

@@ -21,9 +21,9 @@ use crate::session::LinkId;
 
 mod edits;
 mod entries;
+mod found_words;
 mod laid_out;
 mod offered_keys;
-mod searching;
 mod seen;
 
 const LOOK: Look = Look {

@@ -85,32 +85,18 @@ const SCANNED: &str = "» ";
 
 /// Marks rows as the item that a switch would select: by a sign and in reverse video. They must leave room for it.
 pub(super) fn scanned(rows: Vec<PaneRow>) -> Vec<PaneRow> {
-    let rows = rows.into_iter().enumerate();
-    rows.map(|(at, row)| PaneRow {
+    let reversed = |row: PaneRow| PaneRow {
         style: row.style.add_modifier(Modifier::REVERSED),
-        ..led_by_sign(row, at == 0)
-    })
-    .collect()
+        ..row
+    };
+    let rows = led_by(rows, SCANNED, "  ");
+    rows.into_iter().map(reversed).collect()
 }
 
 /// Puts the same sign before a row, or room for it.
-pub(super) fn led_by_sign(row: PaneRow, has_sign: bool) -> PaneRow {
-    let columns = SCANNED.width() as u16;
-    let before = match has_sign {
-        true => SCANNED.to_owned(),
-        false => " ".repeat(columns.into()),
-    };
-    let shifted = |(first, last, begin)| (first + columns, last + columns, begin);
-    PaneRow {
-        text: before + &row.text,
-        isolated: row.isolated.map(shifted),
-        marks: row
-            .marks
-            .into_iter()
-            .map(|(from, to, style)| (from + columns, to + columns, style))
-            .collect(),
-        ..row
-    }
+pub(super) fn led_by_sign(row: PaneRow, has_sign: bool) -> Vec<PaneRow> {
+    let lead = if has_sign { SCANNED } else { "  " };
+    led_by(vec![row], lead, lead)
 }
 
 /// Returns how wide such rows may be.

@@ -11,7 +11,7 @@ use crate::announce::Announcement;
 use crate::app::{App, Input, Notice, Noticed, Showing};
 use crate::config::{MouseChoice, ScreenConfig, ThemeChoice};
 use crate::linear::{self, LineWriter, Page, VisualOrder};
-use crate::pane::{self, Look, Places};
+use crate::pane::{self, ClickPlaces, Look};
 use crate::platform::{terminal, zone};
 use crate::protocol::Now;
 
@@ -65,7 +65,7 @@ pub(super) struct FaceOutput {
     /// The words to print after the full face has left the screen.
     farewell: Vec<String>,
     /// What clicks on the last frame are meant for.
-    places: Places,
+    places: ClickPlaces,
 }
 
 impl FaceOutput {
@@ -124,7 +124,7 @@ impl FaceOutput {
             in_sight: None,
             piped: !out.is_terminal(),
             farewell: Vec::new(),
-            places: Places::default(),
+            places: ClickPlaces::default(),
         })
     }
 
@@ -144,7 +144,7 @@ impl FaceOutput {
         let Some(screen) = &mut self.screen else {
             return Ok(());
         };
-        let places = Places::default();
+        let places = ClickPlaces::default();
         let bytes = screen.draw(|frame| {
             showing = pane::draw_with_places(frame, app, now, &self.zone, self.look, &places);
         })?;

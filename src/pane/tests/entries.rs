@@ -276,7 +276,7 @@ fn a_click_is_meant_for_the_agent_or_the_entry_on_its_row() {
     let entry = entries.find(|told| told.text().contains("Editing"));
     let entry = entry.unwrap().id;
     for (width, height) in [(40, 10), (80, 24), (140, 40)] {
-        let places = Places::default();
+        let places = ClickPlaces::default();
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         terminal
             .draw(|frame| {
