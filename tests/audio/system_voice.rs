@@ -42,7 +42,7 @@ fn is_gone(pid: Pid) -> bool {
 /// limit of a call, and then the words are cancelled. They would continue for ten seconds.
 const SILENT_AFTER_DEATH: Duration = Duration::from_secs(4);
 
-fn open_system(rig: &Rig) -> (VoiceHandle, mpsc::Receiver<VoiceEvent>) {
+fn open_system(rig: &SoundRig) -> (VoiceHandle, mpsc::Receiver<VoiceEvent>) {
     let (sink, events) = VoiceSink::channel();
     let surroundings = Surroundings {
         executable: Some(env!("CARGO_BIN_EXE_hearken").into()),
@@ -62,7 +62,7 @@ async fn system_ready(events: &mut mpsc::Receiver<VoiceEvent>) {
 
 #[tokio::test]
 async fn system_words_are_heard_and_our_own_are_higher() {
-    let rig = Rig::new();
+    let rig = SoundRig::new();
     let (handle, mut events) = open_system(&rig);
     system_ready(&mut events).await;
     own_words_are_higher(&handle, &mut events, &rig.record()).await;
@@ -77,7 +77,7 @@ async fn system_words_are_heard_and_our_own_are_higher() {
 
 #[tokio::test]
 async fn system_a_stop_is_silence() {
-    let rig = Rig::new();
+    let rig = SoundRig::new();
     let (handle, mut events) = open_system(&rig);
     system_ready(&mut events).await;
     let recorder = rig.record();
@@ -104,7 +104,7 @@ async fn system_a_stop_is_silence() {
 
 #[tokio::test]
 async fn system_a_child_killed_or_frozen_is_told_and_its_successor_is_heard() {
-    let rig = Rig::new();
+    let rig = SoundRig::new();
     let (handle, mut events) = open_system(&rig);
     system_ready(&mut events).await;
     let recorder = rig.record();
@@ -155,7 +155,7 @@ async fn system_a_child_killed_or_frozen_is_told_and_its_successor_is_heard() {
 
 #[test]
 fn system_nothing_speaks_on_when_the_program_is_killed() {
-    let rig = Rig::new();
+    let rig = SoundRig::new();
     let recorder = rig.record();
     let mut address = std::ffi::OsString::from("unix_socket:");
     address.push(rig.socket());

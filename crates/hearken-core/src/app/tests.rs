@@ -13,8 +13,7 @@ use crate::announce::{Aloud, Announcement, Beat, Manner, Phrases, Sound, Utteran
 use crate::config::{Config, Delivery};
 use crate::keys::{Mode, Stroke};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
-use crate::protocol::Answer;
-use crate::protocol::{Decision, KeyRing};
+use crate::protocol::{Answer, Decision, KeyRing};
 use crate::runs;
 use crate::session::QuestionId;
 

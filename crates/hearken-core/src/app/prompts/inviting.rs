@@ -5,24 +5,13 @@
 use std::time::Duration;
 
 use super::Prompts;
+use super::invitation::Invitation;
 use crate::announce::{Class, Kind, Manner};
 use crate::app::{AppCx, Doing, Links};
 use crate::session::Session;
 
 /// How long an agent is idle before: what it does may be reported right after it is ready.
 const IDLE: Duration = Duration::from_secs(1);
-
-/// Whether the person was invited to write to an agent.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) enum Invitation {
-    /// No agent is ready for a prompt, or one works.
-    #[default]
-    Early,
-    /// An agent has been idle since then.
-    Idle(Duration),
-    /// It was said, or is not needed any more.
-    Over,
-}
 
 impl Prompts {
     /// Returns when the person is to be told how to begin.

@@ -6,6 +6,7 @@
 
 mod conversing;
 mod earlier;
+mod invitation;
 mod inviting;
 mod offering;
 mod prompting;
@@ -23,7 +24,7 @@ use super::AppCx;
 use super::conversations::Conversations;
 
 use earlier::EarlierPrompts;
-use inviting::Invitation;
+use invitation::Invitation;
 use stopping::StopSteps;
 use stuck::Stuck;
 

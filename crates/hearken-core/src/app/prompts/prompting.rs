@@ -13,7 +13,7 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 
 use super::Prompts;
-use super::inviting::Invitation;
+use super::invitation::Invitation;
 use crate::app::typing::echo;
 use crate::app::{AppCx, AppFact, AppFacts, By, Conversation, Doing, Links};
 

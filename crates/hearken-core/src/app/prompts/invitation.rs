@@ -1,0 +1,15 @@
+//! Whether the person was told how to begin.
+
+use std::time::Duration;
+
+/// Whether the person was invited to write to an agent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) enum Invitation {
+    /// No agent is ready for a prompt, or one works.
+    #[default]
+    Early,
+    /// An agent has been idle since then.
+    Idle(Duration),
+    /// It was said, or is not needed any more.
+    Over,
+}
