@@ -4,11 +4,11 @@
 //! cut into rows (`rows`), where the lines go (`runtime`), what is announced (`app`).
 //!
 //! # Mental model
-//! A line is `LABEL: MESSAGE (TIME)`: a label in words, then the message, and the time last; beside an agent's words the
-//! time stands in the label, because no time among them is hearken's. A label appears when the speaker changes. **A row
-//! at the edge begins with its label; a row that is set in continues the row above.** So an agent can't forge a row at
-//! the edge, and while a question is open it can't write one that is set in either: then each row with its words has a
-//! label, and what is set in is hearken's alone.
+//! A line is `LABEL: MESSAGE (TIME)`: a label in words, then the message, and the time last; beside an agent's words
+//! the time stands in the label, because no time among them is hearken's. A label appears when the speaker changes. **A
+//! row at the edge begins with its label; a row that is set in continues the row above.** So an agent can't forge a row
+//! at the edge, and while a question is open it can't write one that is set in either: then each row with its words has
+//! a label, and what is set in is hearken's alone.
 //!
 //! - Sentences of one agent's text follow each other without its label. The label returns after another speaker or the
 //!   person's typing, after a pause, while a question is open, and when a listener who reviews single rows could take a

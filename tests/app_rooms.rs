@@ -94,8 +94,8 @@ fn the_structs_of_app_keep_their_fields_to_themselves() {
     assert!(looked_at > 30, "only {looked_at} files were looked at");
 }
 
-/// The files that may have methods of `App`: its beginning, the passing of facts, the commands, and what faces read. The
-/// aim is `app.rs` and `update.rs` alone; this list may only shrink. Whatever else is done belongs to a part.
+/// The files that may have methods of `App`: its beginning, the passing of facts, the commands, and what faces read.
+/// The aim is `app.rs` and `update.rs` alone; this list may only shrink. Whatever else is done belongs to a part.
 const APP_FILES: &[&str] = &["", "commands", "update", "view"];
 
 #[test]

@@ -14,9 +14,9 @@
 )]
 
 // Not on Windows: tests of the repository that do not depend on the system (app_rooms, architecture, checklist,
-// circles, directions, packaging, unique_names), tests in a pseudo-terminal (bursts, hidden_screens, latency, linear_terminal, pane_terminal,
-// pty), and tests with a speech-dispatcher (speech) or Unix sockets (proxy). In other files, single tests are excluded
-// for the same reasons (docs/systems.md).
+// circles, directions, packaging, unique_names), tests in a pseudo-terminal (bursts, hidden_screens, latency,
+// linear_terminal, pane_terminal, pty), and tests with a speech-dispatcher (speech) or Unix sockets (proxy). In other
+// files, single tests are excluded for the same reasons (docs/systems.md).
 
 // The scripted server from the voice's own tests refers to the voice by this name.
 #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! `hearken mcp` as a whole program: a scripted agent calls its tools and uses its channel, beside a `hearken watch hooks`
-//! whose person answers by lines.
+//! `hearken mcp` as a whole program: a scripted agent calls its tools and uses its channel, beside a `hearken watch
+//! hooks` whose person answers by lines.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};

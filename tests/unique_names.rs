@@ -41,8 +41,8 @@ fn tested_in(path: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-/// Returns what a file shares its name with by convention, or the file itself: the same file of each dialect and of each
-/// system, and for a test the file that it tests.
+/// Returns what a file shares its name with by convention, or the file itself: the same file of each dialect and of
+/// each system, and for a test the file that it tests.
 fn family(path: &Path, all: &[PathBuf]) -> PathBuf {
     for parallel in PARALLEL {
         let Ok(below) = path.strip_prefix(parallel) else {

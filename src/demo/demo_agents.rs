@@ -1,6 +1,7 @@
 //! The handle of the demo's agents: starting scenarios, and holding them where a test wants them.
 //!
-//! Responsibilities: a place and sessions for each run. Not here: what happens when (`performance`), serving (`producer`).
+//! Responsibilities: a place and sessions for each run. Not here: what happens when (`performance`), serving
+//! (`producer`).
 
 use std::sync::Arc;
 
@@ -134,7 +135,7 @@ impl DemoAgents {
         self.stage.gate.shut_for(event_type);
     }
 
-    /// Waits until an agent is held by the latest [`Agents::pause`] or [`Agents::hold_before`].
+    /// Waits until an agent is held by the latest [`DemoAgents::pause`] or [`DemoAgents::hold_before`].
     pub async fn until_held(&self) {
         self.stage.gate.until_held().await;
     }

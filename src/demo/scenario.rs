@@ -1,7 +1,7 @@
 //! What the demo's agents do, defined in JSON Lines.
 //!
-//! Responsibilities: the format of `assets/demo/NAME.jsonl` and its parsed form. Not here: parsing it (`scenario_reader`), the
-//! files themselves (`catalogue`) and playing them (`performance`).
+//! Responsibilities: the format of `assets/demo/NAME.jsonl` and its parsed form. Not here: parsing it
+//! (`scenario_reader`), the files themselves (`catalogue`) and playing them (`performance`).
 //!
 //! # The format
 //! One JSON object per line; blank lines are skipped. The first line is the header:

@@ -28,8 +28,8 @@ hearken's demo: agents that act out scenarios over AAEP 1.0.0. Nothing they say 
 A prompt may name a scenario: {\"scenario\": NAME}
 ";
 
-/// The demo while it is served. Dropping it kills everything immediately, as a crash would; [`Running::stop`] ends it in
-/// good order.
+/// The demo while it is served. Dropping it kills everything immediately, as a crash would; [`ServedDemo::stop`] ends
+/// it in good order.
 pub struct ServedDemo {
     served: producer::Running,
     agents: DemoAgents,

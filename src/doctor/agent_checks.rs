@@ -1,8 +1,9 @@
 //! The agents: which are on this machine, in which version, and how each is followed or started here.
 //!
 //! Responsibilities: one line for each agent found, with its versions and the command to type, and one line for the
-//! absent ones; what prevents an agent from being heard or from being the newest, and the remedy. Not here: finding what
-//! runs (`runtime::nearby_agents`), versions (`installed_agents`), the SOURCEs that the person names (`source_checks`).
+//! absent ones; what prevents an agent from being heard or from being the newest, and the remedy. Not here: finding
+//! what runs (`runtime::nearby_agents`), versions (`installed_agents`), the SOURCEs that the person names
+//! (`source_checks`).
 
 use std::ffi::OsStr;
 

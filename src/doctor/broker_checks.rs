@@ -1,7 +1,7 @@
 //! NATS servers: what is missing there, too open or too old.
 //!
-//! Responsibilities: grading what a server shows of itself, with a remedy for each fault. Not here: looking (`broker` in
-//! the shell's I/O).
+//! Responsibilities: grading what a server shows of itself, with a remedy for each fault. Not here: looking (`broker`
+//! in the shell's I/O).
 
 use super::finding_lines::{DoctorFinding, Surrounding, own};
 use super::remedies::remedy;

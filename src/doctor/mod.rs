@@ -4,9 +4,9 @@
 //! plain lines, one finding each, as soon as it is known. Not here: repairing anything; the parts that are
 //! examined.
 //!
-//! Examining and reporting are separate: a part's file gathers facts, turns facts into [`DoctorFinding`]s without further
-//! examining, and [`finding_lines`] turns those into lines or JSON. The command accepts the same sources and flags as
-//! `hearken watch`, and reports what that would find.
+//! Examining and reporting are separate: a part's file gathers facts, turns facts into [`DoctorFinding`]s without
+//! further examining, and [`finding_lines`] turns those into lines or JSON. The command accepts the same sources and
+//! flags as `hearken watch`, and reports what that would find.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -116,7 +116,8 @@ pub(super) fn isolated<'t>(
     out.into()
 }
 
-/// Returns where a time stands beside the words of a speaker: nowhere, if a narrow line has no room for it in the label.
+/// Returns where a time stands beside the words of a speaker: nowhere, if a narrow line has no room for it in the
+/// label.
 pub(super) fn place_of<'t>(
     time: Option<&'t str>,
     mark: Mark,

@@ -1,7 +1,7 @@
 //! What an edit changes: its places with line numbers, signs and the changed words, below its question.
 //!
-//! Responsibilities: as many rows as fit, from the place that was read last, and how far that goes. Not here: which place
-//! that is (`app`), what changed in a line (`announce`).
+//! Responsibilities: as many rows as fit, from the place that was read last, and how far that goes. Not here: which
+//! place that is (`app`), what changed in a line (`announce`).
 //!
 //! # Mental model
 //! What does not fit is not shown, and is reported as such: whoever turns on continues with the first line that was not

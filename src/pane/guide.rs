@@ -1,6 +1,7 @@
 //! What to do on a screen where nothing happens: hearken's words, below what was told so far.
 //!
-//! Responsibilities: which sentence fits; what else runs here, while nobody is heard. Not here: the keys that apply (`key_hints`).
+//! Responsibilities: which sentence fits; what else runs here, while nobody is heard. Not here: the keys that apply
+//! (`key_hints`).
 
 use crate::announce::Arg;
 use crate::app::Nearby;

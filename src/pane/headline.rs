@@ -86,7 +86,8 @@ pub(super) fn first(view: View<'_>, width: u16, help: Option<HelpRows>) -> Strin
 /// The longest name of a mode or a model in the first row, in columns: an agent chooses it.
 const LONGEST_NAME: u16 = 32;
 
-/// Returns where and how an agent works: its folder, its mode, its model, and if it is timed, since when its turn goes on.
+/// Returns where and how an agent works: its folder, its mode, its model, and if it is timed, since when its turn goes
+/// on.
 fn circumstances(view: View<'_>, session: &Session, timed: bool) -> Vec<String> {
     let app = view.app;
     let mut parts = Vec::new();

@@ -1,13 +1,15 @@
 //! What the words of code are, for their colours.
 //!
-//! Responsibilities: the grammar of a language, parsing each line once. Not here: the colours (`look`), rows (`markdown`).
+//! Responsibilities: the grammar of a language, parsing each line once. Not here: the colours (`look`), rows
+//! (`markdown`).
 //!
 //! # Mental model
-//! A block of code is parsed from its first line, as a line alone does not say whether it is within a comment. The blocks that
-//! were drawn last are remembered with the parser's state behind them: of a block that grows only the new lines are parsed,
-//! and a screen that is drawn again parses nothing. A frame parses few lines, so that none is late for a key; the next
-//! frames go on ([`is_unfinished`]). The grammars are read by a thread when code first comes. Colours convey nothing that
-//! the words do not, so that code without a grammar, or with more lines than [`MOST_LINES`], merely has none.
+//! A block of code is parsed from its first line, as a line alone does not say whether it is within a comment. The
+//! blocks that were drawn last are remembered with the parser's state behind them: of a block that grows only the new
+//! lines are parsed, and a screen that is drawn again parses nothing. A frame parses few lines, so that none is late
+//! for a key; the next frames go on ([`is_unfinished`]). The grammars are read by a thread when code first comes.
+//! Colours convey nothing that the words do not, so that code without a grammar, or with more lines than
+//! [`MOST_LINES`], merely has none.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -115,8 +117,8 @@ pub(super) fn is_unfinished() -> bool {
     UNFINISHED.get()
 }
 
-/// Returns what the words of each line of code are, given the words after its fence; of fewer lines if the others have no
-/// colours.
+/// Returns what the words of each line of code are, given the words after its fence; of fewer lines if the others have
+/// no colours.
 pub(super) fn inks(info: &str, lines: &[String]) -> Vec<Inks> {
     let Some(syntaxes) = syntaxes() else {
         UNFINISHED.set(true);

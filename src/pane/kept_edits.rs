@@ -1,7 +1,7 @@
 //! What a call changed, below its entry: some lines in the transcript, all of them where a person looks back.
 //!
-//! Responsibilities: which entries have such rows, and how many. Not here: the change of an open question (`edit_rows`), reading
-//! it out (`app`).
+//! Responsibilities: which entries have such rows, and how many. Not here: the change of an open question
+//! (`edit_rows`), reading it out (`app`).
 
 use unicode_width::UnicodeWidthStr;
 
@@ -54,7 +54,8 @@ pub(super) fn rows(
     all
 }
 
-/// Returns whether an entry shows a change: that of a call, or of a question that was not accepted, so that no call follows.
+/// Returns whether an entry shows a change: that of a call, or of a question that was not accepted, so that no call
+/// follows.
 fn has_rows(view: View<'_>, told: &Announcement) -> bool {
     if told.facts().attached().changes.is_empty() {
         return false;

@@ -20,8 +20,8 @@ const BETWEEN: &str = "  ";
 /// The longest agent's word for an answer in a row of keys, in characters.
 const LONGEST_ANSWER: usize = 24;
 
-/// Returns the keys that answer the shown question beside what is drawn of it: before all of it was shown, those that turn
-/// to the rest or reject it.
+/// Returns the keys that answer the shown question beside what is drawn of it: before all of it was shown, those that
+/// turn to the rest or reject it.
 pub(super) fn of_question(app: &App, showing: Showing) -> Vec<String> {
     // A change on the screen says itself how to turn on.
     let has_change = match showing {

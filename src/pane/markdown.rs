@@ -1,7 +1,7 @@
 //! An agent's Markdown as rows: headings, lists, quotations, tables and code.
 //!
-//! Responsibilities: indentation, folding tables that do not fit, the looks of words. Not here: what is which (`announce`),
-//! what the words of code are (`highlight`), whose rows they are (`transcript`).
+//! Responsibilities: indentation, folding tables that do not fit, the looks of words. Not here: what is which
+//! (`announce`), what the words of code are (`highlight`), whose rows they are (`transcript`).
 
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;

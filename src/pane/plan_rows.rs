@@ -1,7 +1,7 @@
 //! The plan of the conversation that the person is in: its steps, or the one under way in a row.
 //!
-//! Responsibilities: which steps fit, and how long the rest may take. Not here: where it is drawn (`side`, `pane`), reading
-//! it out (`app`).
+//! Responsibilities: which steps fit, and how long the rest may take. Not here: where it is drawn (`side`, `pane`),
+//! reading it out (`app`).
 
 use std::time::Duration;
 

@@ -247,8 +247,8 @@ fn turned(
     }
 }
 
-/// Returns where each page begins below its head, which includes the page number, and may have one more row for that; none
-/// if there is room for the head only.
+/// Returns where each page begins below its head, which includes the page number, and may have one more row for that;
+/// none if there is room for the head only.
 fn starts_below_head(
     view: View<'_>,
     question: &Question,
@@ -322,8 +322,8 @@ struct Page {
     details: bool,
 }
 
-/// Returns the head: which question of how many, which page, how much time is left, and whose it is. On a narrow
-/// screen it has two rows if it has a time, or if more questions would not fit: so nothing below it moves as either changes.
+/// Returns the head: which question of how many, which page, how much time is left, and whose it is. On a narrow screen
+/// it has two rows if it has a time, or if more questions would not fit: so nothing below it moves as either changes.
 fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> Vec<PaneRow> {
     let (app, look) = (view.app, view.look);
     let mut answerable = app.waiting_questions();

@@ -1,7 +1,7 @@
 //! The entry under review, with as much before it as fits.
 //!
-//! Responsibilities: which page of a long entry is shown, and that a search shows what it found. Not here: which entry is
-//! under review (`app`), marking the searched words (`search_hits`).
+//! Responsibilities: which page of a long entry is shown, and that a search shows what it found. Not here: which entry
+//! is under review (`app`), marking the searched words (`search_hits`).
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -75,8 +75,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Positio
     at(area, first)
 }
 
-/// Lays out the entry under review; if a search found it, with a sign before each row that has the searched words, and the
-/// number of the first such row.
+/// Lays out the entry under review; if a search found it, with a sign before each row that has the searched words, and
+/// the number of the first such row.
 fn entry_under_review(
     view: View<'_>,
     told: &Announcement,

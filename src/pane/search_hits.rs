@@ -1,9 +1,10 @@
 //! The searched words in rows: where they are, and the sign before each row that has some of them.
 //!
 //! # Mental model
-//! A search compares texts; the screen has rows, in which a text is broken at words or within them, set in, and put into
-//! the cells of a table. So the rows are read as one text again, in which a break between two rows counts as a space or as
-//! nothing. Words that are apart in it, as in a folded cell, are found by as many of them as stand together.
+//! A search compares texts; the screen has rows, in which a text is broken at words or within them, set in, and put
+//! into the cells of a table. So the rows are read as one text again, in which a break between two rows counts as a
+//! space or as nothing. Words that are apart in it, as in a folded cell, are found by as many of them as stand
+//! together.
 
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation;
@@ -25,9 +26,9 @@ enum Piece {
     Break,
 }
 
-/// Marks the searched words in rows, and puts a sign before each row that has some: rows must leave room for it. Returns
-/// the rows and the number of the first marked one; `None` if no row has such words. The label at the beginning is not
-/// searched.
+/// Marks the searched words in rows, and puts a sign before each row that has some: rows must leave room for it.
+/// Returns the rows and the number of the first marked one; `None` if no row has such words. The label at the beginning
+/// is not searched.
 pub(super) fn mark(
     mut rows: Vec<PaneRow>,
     label: &str,
@@ -62,8 +63,8 @@ pub(super) fn mark(
     Some((led.collect(), first))
 }
 
-/// Returns what to look for, the best first: all words, then fewer of them from the first, then the first one without the
-/// signs around it, which may be Markdown's.
+/// Returns what to look for, the best first: all words, then fewer of them from the first, then the first one without
+/// the signs around it, which may be Markdown's.
 fn wanted(searched: &str) -> Vec<Vec<char>> {
     let lower = searched.to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();

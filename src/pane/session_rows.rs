@@ -90,8 +90,8 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
     all
 }
 
-/// Returns whether the rows follow the first row, which names the only agent at work and what it does: without a question
-/// between them.
+/// Returns whether the rows follow the first row, which names the only agent at work and what it does: without a
+/// question between them.
 pub(super) fn is_named_above(view: View<'_>, timed: bool) -> bool {
     let running = view.app.sessions().iter();
     let running = running.filter(|session| !session.is_ended()).count();

@@ -1,7 +1,7 @@
 //! The column beside the work on a wide screen: the conversations, and the plan of the one that the person is in.
 //!
-//! Responsibilities: when there is one, and its width. Not here: what an agent does in words (`session_rows`), the steps
-//! (`plan_rows`).
+//! Responsibilities: when there is one, and its width. Not here: what an agent does in words (`session_rows`), the
+//! steps (`plan_rows`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

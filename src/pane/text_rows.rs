@@ -138,8 +138,8 @@ pub(super) fn exact(
     isolated(rows, "", &text, direction, style)
 }
 
-/// Breaks a line of code into rows that keep every character, also its spaces; a row ends behind a space if there is one
-/// near its end.
+/// Breaks a line of code into rows that keep every character, also its spaces; a row ends behind a space if there is
+/// one near its end.
 pub(super) fn verbatim(
     text: &str,
     direction: Option<TextDirection>,
@@ -248,8 +248,8 @@ pub(super) fn set_in(rows: Vec<PaneRow>, by: u16) -> Vec<PaneRow> {
         .collect()
 }
 
-/// Begins rows with a sign of the program's own or of a list: the first with `first`, the others with `rest`, which is as
-/// wide.
+/// Begins rows with a sign of the program's own or of a list: the first with `first`, the others with `rest`, which is
+/// as wide.
 pub(super) fn led_by(rows: Vec<PaneRow>, first: &str, rest: &str) -> Vec<PaneRow> {
     let width = u16::try_from(first.width()).unwrap_or(0);
     let led = set_in(rows, width).into_iter().enumerate();

@@ -46,8 +46,8 @@ pub fn stale_at(app: &App, now: Now) -> Option<Duration> {
     colours.into_iter().chain(time_changes_at(app, now)).min()
 }
 
-/// Returns when a displayed time changes: that of the shown question, else those of the running tools and sessions. While
-/// a question is shown, no other time changes.
+/// Returns when a displayed time changes: that of the shown question, else those of the running tools and sessions.
+/// While a question is shown, no other time changes.
 fn time_changes_at(app: &App, now: Now) -> Option<Duration> {
     let now = now.monotonic;
     if let Some((_, question)) = app.shown() {

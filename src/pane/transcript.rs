@@ -4,10 +4,10 @@
 //! still added. Hearken's responses to keys are elsewhere (`reply_region`).
 //!
 //! # Mental model
-//! Consecutive pieces of one agent's text are laid out together, as the Markdown that they are, at most [`text_rows::WIDEST`]
-//! columns wide. Each entry begins with its label at the edge, and further rows are indented: so no row of an agent's
-//! words begins at the edge. The time follows an entry if its minute differs from that of the previous one, unless set
-//! otherwise.
+//! Consecutive pieces of one agent's text are laid out together, as the Markdown that they are, at most
+//! [`text_rows::WIDEST`] columns wide. Each entry begins with its label at the edge, and further rows are indented: so
+//! no row of an agent's words begins at the edge. The time follows an entry if its minute differs from that of the
+//! previous one, unless set otherwise.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};

@@ -519,8 +519,8 @@ impl BridgeShell {
         Some(line)
     }
 
-    /// Returns words about questions that nobody who comes later is told of: at the first, and whenever there are twice as
-    /// many. Watchers are told once.
+    /// Returns words about questions that nobody who comes later is told of: at the first, and whenever there are twice
+    /// as many. Watchers are told once.
     fn left_out(&mut self, outlet: &mut Outlet, words: &Phrases) -> Option<String> {
         let count = outlet.questions_left_out();
         if count < (2 * self.left_out).max(1) {

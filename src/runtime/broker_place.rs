@@ -30,8 +30,8 @@ pub(super) fn place(source: &Source) -> Option<BrokerPlace> {
     })
 }
 
-/// Returns the name under which a broker remembers what a person has received: by their name in the settings, or else by
-/// that of the system's user.
+/// Returns the name under which a broker remembers what a person has received: by their name in the settings, or else
+/// by that of the system's user.
 pub(crate) fn durable(user: &str) -> Option<String> {
     let own = || {
         let names = ["USER", "LOGNAME", "USERNAME"];

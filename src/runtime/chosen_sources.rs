@@ -81,8 +81,8 @@ pub(super) fn meant(
 }
 
 impl ChosenSource {
-    /// Returns the agents on a server of which the address means everything: they speak another protocol than a space, and
-    /// who publishes in the space must not be able to pass for one of them.
+    /// Returns the agents on a server of which the address means everything: they speak another protocol than a space,
+    /// and who publishes in the space must not be able to pass for one of them.
     fn agents_beside(&self) -> Option<Self> {
         let Source::Nats(address) = &self.source else {
             return None;

@@ -1,8 +1,8 @@
 //! Whether the terminal has shown what was written: it is asked for the cursor position, and replies once it has read
 //! that far.
 //!
-//! Responsibilities: matching the terminal's replies to `CSI 6n` with what was written before each query, and
-//! noticing a terminal that never replies. Not here: writing the query (`face_output`), finding the reply among the keys
+//! Responsibilities: matching the terminal's replies to `CSI 6n` with what was written before each query, and noticing
+//! a terminal that never replies. Not here: writing the query (`face_output`), finding the reply among the keys
 //! (`keys`).
 //!
 //! # Mental model

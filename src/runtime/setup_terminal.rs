@@ -1,4 +1,5 @@
-//! `hearken setup` on a terminal: shows and speaks what the dialog tells, reads lines and switches, writes the settings.
+//! `hearken setup` on a terminal: shows and speaks what the dialog tells, reads lines and switches, writes the
+//! settings.
 //!
 //! Responsibilities: the terminal, the voice that is tried, the file. Not here: the questions and what an answer means
 //! (`setup`).

@@ -1,8 +1,8 @@
 //! A source, and how its protocol interprets the address that the person gave.
 //!
 //! Responsibilities: parsing a SOURCE, its name, what carries its frames, how a link to it is opened, what an invalid
-//! source was probably meant to be. Not here: which sources are meant (`chosen_sources`), the addresses themselves (`dialect`),
-//! opening (`transport`).
+//! source was probably meant to be. Not here: which sources are meant (`chosen_sources`), the addresses themselves
+//! (`dialect`), opening (`transport`).
 
 use std::path::Path;
 

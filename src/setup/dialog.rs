@@ -1,7 +1,7 @@
 //! The dialog: from a typed line to words, a trial, and at the end the changes.
 //!
-//! Responsibilities: which question is open, what a line means, what is tried. Not here: the choices (`setup_questions`), how
-//! anything is shown, spoken or written (`runtime`).
+//! Responsibilities: which question is open, what a line means, what is tried. Not here: the choices
+//! (`setup_questions`), how anything is shown, spoken or written (`runtime`).
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Real agents behind `hearken bridge`, followed and answered by a hearken in front of it, and heard by subscribers that
-//! nobody here wrote.
+//! Real agents behind `hearken bridge`, followed and answered by a hearken in front of it, and heard by subscribers
+//! that nobody here wrote.
 
 use std::path::Path;
 use std::process::{Child, Stdio};

@@ -114,8 +114,8 @@ fn story(agent: &AgentProgram) {
 /// The settings with which the mode is chosen that asks most.
 pub(super) const ALWAYS: &str = "[run]\nask = \"always\"\n";
 
-/// Makes an agent do once what is expected of every agent: it is prompted and heard, allowed and rejected with a reason,
-/// its command fails, and it is stopped while it runs one and while it writes.
+/// Makes an agent do once what is expected of every agent: it is prompted and heard, allowed and rejected with a
+/// reason, its command fails, and it is stopped while it runs one and while it writes.
 fn in_short(agent: &AgentProgram) {
     let scene = AgentHome::new(agent);
     let settings = agent.always.then(|| scene.configured(ALWAYS));

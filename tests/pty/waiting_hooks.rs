@@ -1,9 +1,9 @@
-//! Random hands at the real program while hooks of programs wait whose own terminals ask nothing meanwhile: Codex, Copilot
-//! CLI, Qwen Code and Gemini CLI, by the real relay. The program is stopped, killed and hung on the way.
+//! Random hands at the real program while hooks of programs wait whose own terminals ask nothing meanwhile: Codex,
+//! Copilot CLI, Qwen Code and Gemini CLI, by the real relay. The program is stopped, killed and hung on the way.
 //!
-//! What its recordings say is held against what each hook printed, and when it ended: no decision of the person is lost or
-//! given twice, none is invented, each acceptance has its keys, and no hook waits longer than its limit, after which the
-//! program's own terminal asks.
+//! What its recordings say is held against what each hook printed, and when it ended: no decision of the person is lost
+//! or given twice, none is invented, each acceptance has its keys, and no hook waits longer than its limit, after which
+//! the program's own terminal asks.
 
 #![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 

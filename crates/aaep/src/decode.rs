@@ -1,8 +1,8 @@
 //! From the text of one message to an [`Event`](super::event::Event) with its [`Envelope`] and findings: the nine steps
 //! of 3.9, in order.
 //!
-//! Responsibilities: reading everything that can be read. Not here: what is wrong with it (`event_check`), rules that need
-//! more than one event (`session`).
+//! Responsibilities: reading everything that can be read. Not here: what is wrong with it (`event_check`), rules that
+//! need more than one event (`session`).
 
 use std::borrow::Cow;
 use std::sync::Arc;

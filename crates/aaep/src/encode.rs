@@ -6,8 +6,8 @@
 //! # Mental model
 //! What is written is read back unchanged: `decode(encode(event)) == event`, as long as the event holds what a decoder
 //! can return. Four things do not travel: the language that was picked for a question (`variants`), texts that are
-//! empty, the names of an [`Unknown`](Event::Unknown) event's own fields, and the parts of an attachment that exceed its
-//! bounds.
+//! empty, the names of an [`Unknown`](Event::Unknown) event's own fields, and the parts of an attachment that exceed
+//! its bounds.
 
 use serde_json::{Map, Number, Value, json};
 

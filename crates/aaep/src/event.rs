@@ -399,7 +399,7 @@ impl AwaitingConfirmation {
     }
 
     /// Reads both fields together: the worse of them counts, and a value that is not understood gives
-    /// [`Undoing::Unknown`].
+    /// [`UndoStatement::Unknown`].
     pub fn undoing(&self) -> UndoStatement {
         match (&self.reversibility, self.irreversible) {
             (_, Some(true)) | (Some(Reversibility::Irreversible), _) => UndoStatement::Irreversible,

@@ -1,7 +1,8 @@
 //! What is wrong with a message, precisely enough to act on.
 //!
 //! Responsibilities: the list of rules that one message can break, and the collector that keeps the findings within
-//! bounds. Not here: the checks themselves (`event_check`, `field_rules`), and rules that need more than one message (`session`).
+//! bounds. Not here: the checks themselves (`event_check`, `field_rules`), and rules that need more than one message
+//! (`session`).
 
 use std::fmt;
 

@@ -6,15 +6,15 @@
 //!
 //! [`App`] is made of parts, each in a folder: `questions` (which one is shown, when it may be answered, how the answer
 //! goes out), `links` (the sources and their news), `prompts` (conversations, prompts, stops), `review` (looking back),
-//! `tuning` (how everything sounds, and how much is said), `hands` (keys, switches), `run` (how long the program
-//! runs). A part owns its methods: each takes an input and `AppCx`, which lends what all may use, and returns facts
-//! (`fact`). No part calls another or knows [`App`]: `update` passes facts on until there are none, `commands` gives
-//! each command to its part. A part that must know something of another gets it as a value, or is lent the links to read.
+//! `tuning` (how everything sounds, and how much is said), `hands` (keys, switches), `run` (how long the program runs).
+//! A part owns its methods: each takes an input and `AppCx`, which lends what all may use, and returns facts (`fact`).
+//! No part calls another or knows [`App`]: `update` passes facts on until there are none, `commands` gives each command
+//! to its part. A part that must know something of another gets it as a value, or is lent the links to read.
 //!
-//! `cx` lends what is in `activity` (what the person is in the middle of), `answers`, `face`, `holding` (what waits for a
-//! line) and `signals` (voice, bell and beat). Also here: `input`, `effect` and `setup` (what comes in, what goes out,
-//! what the start needs), `timers` (what the passing of time triggers), `typing` (the line that is being typed), `status`
-//! and `helping` (what is read on request), `view` (what the faces read).
+//! `cx` lends what is in `activity` (what the person is in the middle of), `answers`, `face`, `holding` (what waits for
+//! a line) and `signals` (voice, bell and beat). Also here: `input`, `effect` and `setup` (what comes in, what goes
+//! out, what the start needs), `timers` (what the passing of time triggers), `typing` (the line that is being typed),
+//! `status` and `helping` (what is read on request), `view` (what the faces read).
 
 mod activity;
 mod answer_origin;

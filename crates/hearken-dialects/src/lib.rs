@@ -1,9 +1,9 @@
 //! Dialects: one machine between the frames of a link and AAEP. Pure.
 //!
 //! Responsibilities: the interface of every dialect ([`Dialect`]), which takes link events, and the person's replies
-//! and wishes, and returns outputs ([`Out`]); decoding a text with the one decoder ([`event_decoding`]). Not here: AAEP's own
-//! rules (`protocol`), connections and their retries (`transport`), what the person is told and when, and which
-//! question an answer belongs to (`app`).
+//! and wishes, and returns outputs ([`Out`]); decoding a text with the one decoder ([`read`]). Not here:
+//! AAEP's own rules (`protocol`), connections and their retries (`transport`), what the person is told and when, and
+//! which question an answer belongs to (`app`).
 //!
 //! # Mental model
 //! A dialect is a translator at the door. Inside the house everything is AAEP: whatever an agent sends is turned into
@@ -106,7 +106,7 @@ impl<'a> Cx<'a> {
 pub trait Dialect: Debug + Send {
     /// Handles a link event: one of the methods below is called for it.
     ///
-    /// Every [`LinkEvent`] comes here before it reaches the app. A dialect that answers [`Down::Failed`] with
+    /// Every [`LinkEvent`] comes here before it reaches the app. A dialect that answers [`ConnectionLoss::Failed`] with
     /// [`Out::ChangeWay`] keeps the link alive, so it has not failed; with [`Out::Close`], it has failed for that
     /// reason.
     fn news(&mut self, event: &LinkEvent, cx: &mut Cx<'_>) {

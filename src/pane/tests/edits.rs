@@ -1,5 +1,5 @@
-//! A person who turns through what a question changes gets to the end only when every line of it was drawn: whatever the
-//! edit, on any screen, however the screen's size changes meanwhile.
+//! A person who turns through what a question changes gets to the end only when every line of it was drawn: whatever
+//! the edit, on any screen, however the screen's size changes meanwhile.
 
 use super::seen::{Dice, ScreenPerson};
 use super::*;

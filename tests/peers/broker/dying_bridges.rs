@@ -31,8 +31,8 @@ fn an_answer_to_a_bridge_that_was_killed_reports_that_its_machine_is_away() {
     });
 }
 
-/// Returns the ids of the events in a recording, each as often as it was received. A session's start and its state count
-/// once: a snapshot shows them again to whoever connects again, and they are recognised by their ids.
+/// Returns the ids of the events in a recording, each as often as it was received. A session's start and its state
+/// count once: a snapshot shows them again to whoever connects again, and they are recognised by their ids.
 pub(super) fn recorded(file: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let events = text

@@ -1,6 +1,6 @@
 //! A thousand machines with ten thousand agents on one server, followed by one person. `.ci/deep` plays it whole, and
-//! `HEARKEN_BINARY` names the program, `HEARKEN_FLOOD_SECONDS` the time of a flood; otherwise there are few machines for a moment.
-//! It prints figures.
+//! `HEARKEN_BINARY` names the program, `HEARKEN_FLOOD_SECONDS` the time of a flood; otherwise there are few machines
+//! for a moment. It prints figures.
 
 #![allow(
     clippy::print_stdout,

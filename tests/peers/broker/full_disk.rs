@@ -148,7 +148,8 @@ fn on_small_disk(port: u16, folder: &Path, more: &[String]) -> Child {
 const MOUNTED: &str = "mount -t tmpfs -o size=6m tmpfs \"$0\" && head -c 2M /dev/zero >\"$0/other\" \
     && while :; do \"$@\"; sleep 0.1; done";
 
-/// Frees the third that is taken, and has the server start again: one that could not write once stores nothing until then.
+/// Frees the third that is taken, and has the server start again: one that could not write once stores nothing until
+/// then.
 fn free(server: &NatsServer) {
     let shell = crate::agent_home::children(server.id())[0];
     // The file system can be reached only through a process.

@@ -4,8 +4,8 @@
 //! (`prompts`).
 //!
 //! Mental model: an agent that takes prompts from here is one conversation, whatever it does in it. On a source that is
-//! only listened to, or that has several agents that take prompts, each agent is one. A number is assigned when an agent
-//! is first heard or the number is first asked for, and never reused for another conversation.
+//! only listened to, or that has several agents that take prompts, each agent is one. A number is assigned when an
+//! agent is first heard or the number is first asked for, and never reused for another conversation.
 
 use std::collections::BTreeMap;
 

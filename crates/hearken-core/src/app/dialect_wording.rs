@@ -30,7 +30,8 @@ impl EveryLanguage {
         }
     }
 
-    /// Returns a phrase about a source as the summary of an event, in every language, and the language of its main texts.
+    /// Returns a phrase about a source as the summary of an event, in every language, and the language of its main
+    /// texts.
     pub(crate) fn phrase(&self, phrase: &Phrase, source: &str) -> (Summary, Option<String>) {
         let said = self.phrases().iter().map(|phrases| {
             let mut args = vec![("source", Arg::own(source))];

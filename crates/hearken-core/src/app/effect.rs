@@ -89,8 +89,8 @@ pub enum LinkOrder {
         /// The request.
         call: HttpCall,
     },
-    /// Make one request to a service behind a broker; its answer comes back as [`crate::link::LinkEvent::Answered`] with
-    /// this number.
+    /// Make one request to a service behind a broker; its answer comes back as [`crate::link::LinkEvent::Answered`]
+    /// with this number.
     CallService {
         /// The number of the request.
         request: u64,

@@ -23,7 +23,8 @@ pub(super) enum AppFact {
     Typed,
     /// The person wants speech to stop.
     StopSpeech,
-    /// The person wants details: of this question, whose next part was read, or, as none is open, of what was announced.
+    /// The person wants details: of this question, whose next part was read, or, as none is open, of what was
+    /// announced.
     Detailed(Option<QuestionId>),
     /// The person went to a conversation.
     Joined(Conversation),

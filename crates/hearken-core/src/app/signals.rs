@@ -83,8 +83,8 @@ impl Signals {
         self.voice = voice;
     }
 
-    /// Returns whether the bell rings for an announcement: its cue signals a fault, a voice is wanted but there is none,
-    /// and the bell has not rung just before. A question rings by itself.
+    /// Returns whether the bell rings for an announcement: its cue signals a fault, a voice is wanted but there is
+    /// none, and the bell has not rung just before. A question rings by itself.
     pub(super) fn rings_for(
         &mut self,
         told: &Announcement,

@@ -348,8 +348,8 @@ impl Bridge {
         }
     }
 
-    /// Publishes an event, but not before it is reported who answered the question that it closes: an agent may act on an
-    /// answer sooner than it confirms it.
+    /// Publishes an event, but not before it is reported who answered the question that it closes: an agent may act on
+    /// an answer sooner than it confirms it.
     fn publish_in_order(&mut self, id: LinkId, text: String, only_seen: bool, now: Now) {
         let waits = self.awaits_outcome(id);
         let Some(link) = self.links.get_mut(id.0) else {

@@ -1,11 +1,12 @@
 //! What watchers have to hear who do not receive the calls of an agent: dangers, and questions that a call decided.
 //!
-//! Responsibilities: reporting both, and counting what agents do. Not here: what is a danger (`session`), its words for a
-//! person (the watcher's dialect).
+//! Responsibilities: reporting both, and counting what agents do. Not here: what is a danger (`session`), its words for
+//! a person (the watcher's dialect).
 //!
 //! # Mental model
-//! Whoever is asked by a thousand agents receives their questions, starts and ends, and the calls of a few. A danger shows
-//! in a call, so the bridge, which sees everything, reports it; watchers that see the call leave the report aside.
+//! Whoever is asked by a thousand agents receives their questions, starts and ends, and the calls of a few. A danger
+//! shows in a call, so the bridge, which sees everything, reports it; watchers that see the call leave the report
+//! aside.
 
 use std::time::Duration;
 

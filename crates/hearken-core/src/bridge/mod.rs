@@ -1,24 +1,25 @@
 //! A bridge: what any dialect receives, offered again as AAEP. Pure.
 //!
 //! Responsibilities: [`Bridge::update`] takes a [`BridgeInput`] and the time and returns [`BridgeEffect`]s;
-//! [`Bridge::deadline`] returns when to call again with [`BridgeInput::Deadline`]. Not here: sockets and subscribers (the
-//! producer), the form of what passes between a bridge and its watchers beyond AAEP (`dialect::fleet`), any word to a
-//! person on this machine.
+//! [`Bridge::deadline`] returns when to call again with [`BridgeInput::Deadline`]. Not here: sockets and subscribers
+//! (the producer), the form of what passes between a bridge and its watchers beyond AAEP (`dialect::fleet`), any word
+//! to a person on this machine.
 //!
 //! # Mental model
 //! A bridge is an app without a person. It drives the same dialects and follows the same sessions, but it announces
-//! nothing, asks nobody and decides nothing: no rule and no script applies in it, and a question that no watcher answers
-//! stays with its agent. What comes in goes out as the event that it is, with the name of the machine added. What a
-//! watcher wants goes to the dialect, under the dialect's own rules.
+//! nothing, asks nobody and decides nothing: no rule and no script applies in it, and a question that no watcher
+//! answers stays with its agent. What comes in goes out as the event that it is, with the name of the machine added.
+//! What a watcher wants goes to the dialect, under the dialect's own rules.
 //!
 //! # Worked example
-//! Two watchers hear a question. Anna accepts and Ben rejects in the same second. Anna's request comes first: the dialect
-//! sends her answer, and Ben's waits. The agent confirms: Anna's outcome is `taken`, Ben's is `decided`, by Anna; everyone
-//! else hears from a report that Anna accepted. Had the agent been out of reach, Anna would have heard that, and Ben's
-//! answer would have been sent.
+//! Two watchers hear a question. Anna accepts and Ben rejects in the same second. Anna's request comes first: the
+//! dialect sends her answer, and Ben's waits. The agent confirms: Anna's outcome is `taken`, Ben's is `decided`, by
+//! Anna; everyone else hears from a report that Anna accepted. Had the agent been out of reach, Anna would have heard
+//! that, and Ben's answer would have been sent.
 //!
-//! The folder: `bridge_links` (what happens on a link, and what its dialect wants), `published_events` (events on their way out),
-//! `watcher_answers` (questions and who answered them), `dangers` (what watchers of few lanes would miss), `watcher_wishes` (prompts and stops), `bridge_input` (what comes in and goes out).
+//! The folder: `bridge_links` (what happens on a link, and what its dialect wants), `published_events` (events on their
+//! way out), `watcher_answers` (questions and who answered them), `dangers` (what watchers of few lanes would miss),
+//! `watcher_wishes` (prompts and stops), `bridge_input` (what comes in and goes out).
 
 mod bridge_input;
 mod bridge_links;

@@ -1,7 +1,8 @@
 //! The meaning of a complete control sequence.
 //!
 //! Responsibilities: the keys of the usual terminals, and those of modes that another program may have left turned on:
-//! xterm's `modifyOtherKeys`, the kitty protocol's basic form, and a Windows console's (`win32`). Not here: where a sequence ends (`stroke_reader`).
+//! xterm's `modifyOtherKeys`, the kitty protocol's basic form, and a Windows console's (`win32`). Not here: where a
+//! sequence ends (`stroke_reader`).
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 

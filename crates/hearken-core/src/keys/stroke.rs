@@ -30,7 +30,8 @@ pub enum Struck {
     Click(u16, u16),
     /// The wheel of a mouse was turned; `true` for up.
     Wheel(bool),
-    /// Bytes that are not a key: an unfinished or unknown sequence, another mouse report, a stray byte. A hand is at work.
+    /// Bytes that are not a key: an unfinished or unknown sequence, another mouse report, a stray byte. A hand is at
+    /// work.
     Noise,
 }
 

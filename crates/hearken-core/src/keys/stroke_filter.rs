@@ -9,8 +9,8 @@
 //! For the same reason a key that comes again within [`REPEAT`] is marked as repeated: it may only be held, and a key
 //! that is only held neither answers nor takes anything back.
 //!
-//! Letters that soon follow each other may be a word: somebody writes to the agent who has not begun a prompt. Such a key
-//! is marked, too; the same key once more is not, because the person means it.
+//! Letters that soon follow each other may be a word: somebody writes to the agent who has not begun a prompt. Such a
+//! key is marked, too; the same key once more is not, because the person means it.
 //!
 //! # Worked example
 //! With slow keys of 600 ms, `y` held for a second arrives at 0, 500, 530, 560, 590 and 620 ms: the press at 620 ms

@@ -1,9 +1,9 @@
 //! The rest of a mouse report whose beginning was given up: none of it may pass for a key.
 //!
 //! # Mental model
-//! A report is ten bytes or so, and a slow line may pause within it for longer than a sequence may take. By then its ESC
-//! has counted as Escape, or its numbers as noise. What follows within [`SOON`] and looks like the rest belongs to it: so
-//! the last `m` of a click does not mute an agent.
+//! A report is ten bytes or so, and a slow line may pause within it for longer than a sequence may take. By then its
+//! ESC has counted as Escape, or its numbers as noise. What follows within [`SOON`] and looks like the rest belongs to
+//! it: so the last `m` of a click does not mute an agent.
 
 use std::time::Duration;
 

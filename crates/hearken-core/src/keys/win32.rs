@@ -1,4 +1,5 @@
-//! Keys as a Windows console reports them to a program: win32-input-mode, which another program may have left turned on.
+//! Keys as a Windows console reports them to a program: win32-input-mode, which another program may have left turned
+//! on.
 //!
 //! Shape: `ESC [ Vk ; Sc ; Uc ; Kd ; Cs ; Rc _`, with the virtual key, its scan code, the character, whether the key
 //! goes down, the keys held, and a count (Microsoft's specification of the mode). Each key is reported twice, down and

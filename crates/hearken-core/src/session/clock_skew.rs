@@ -73,8 +73,8 @@ impl ClockSkews {
 }
 
 impl ClockSkew {
-    /// Learns a difference, and returns whether that changes the smallest. A jump of more than a minute, up or down, must
-    /// be seen twice in a row: one wrong timestamp proves nothing, but a clock that was set gives two.
+    /// Learns a difference, and returns whether that changes the smallest. A jump of more than a minute, up or down,
+    /// must be seen twice in a row: one wrong timestamp proves nothing, but a clock that was set gives two.
     fn learn(&mut self, difference: i64) -> bool {
         let near = |other: i64| (difference - other).abs() <= LARGEST_JUMP_MS;
         let before = self.smallest;

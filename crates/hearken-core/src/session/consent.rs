@@ -173,7 +173,8 @@ impl Sessions {
         true
     }
 
-    /// Returns whether a question of a session was not rejected: a call of high risk that can be undone may be its call.
+    /// Returns whether a question of a session was not rejected: a call of high risk that can be undone may be its
+    /// call.
     pub(super) fn has_asked(&self, key: &SessionKey) -> bool {
         let all = self.questions_of_team(key);
         all.into_iter().any(|question| {

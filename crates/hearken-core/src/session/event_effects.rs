@@ -310,8 +310,8 @@ impl Sessions {
             }
             Some(_) | None => None,
         };
-        // Beside another call, or once one has returned, the agent may go on, and it may write while a call runs: it has
-        // one state for all of that (A.3).
+        // Beside another call, or once one has returned, the agent may go on, and it may write while a call runs: it
+        // has one state for all of that (A.3).
         let is_alone = session.tools.len() == 1 && !session.implied.contains(AgentState::Thinking);
         session.enter(event.to_state.clone());
         // Fifty per cent in the previous state means nothing in this one.

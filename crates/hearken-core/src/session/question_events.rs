@@ -51,8 +51,8 @@ impl Sessions {
                     }
                     AnswerReach::LinkLost => {
                         question.standing = standing;
-                        // A question that was never raised is not answerable again: it is raised for the first time, and
-                        // soon.
+                        // A question that was never raised is not answerable again: it is raised for the first time,
+                        // and soon.
                         if question.held.is_none() {
                             revived.push(id);
                         }

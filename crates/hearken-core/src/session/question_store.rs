@@ -1,7 +1,7 @@
 //! The questions that are kept, found by number, by session and by token.
 //!
-//! Responsibilities: finding a question, and recording each change of one. Not here: what a question is (`question`), the
-//! counts (`tally`), and what becomes of a question.
+//! Responsibilities: finding a question, and recording each change of one. Not here: what a question is (`question`),
+//! the counts (`tally`), and what becomes of a question.
 //!
 //! Mental model: nearly every event belongs to a session without questions, while thousands of others may have some. So
 //! no event or question causes a scan of all questions: those of a session or token are indexed, totals are counted,

@@ -4,18 +4,18 @@
 //! (`answer_path`), questions that nobody asked (`consent`), the words (`announce`).
 //!
 //! # Mental model
-//! A.8.5 does not depend on what a call says of itself. A call is about the question that has its id; else about the one
-//! whose words it names best, if it names most of them, with the verb and without another number. If that question was
-//! rejected, the call surely carries it out; if it is a repetition that nobody accepted here, perhaps.
+//! A.8.5 does not depend on what a call says of itself. A call is about the question that has its id; else about the
+//! one whose words it names best, if it names most of them, with the verb and without another number. If that question
+//! was rejected, the call surely carries it out; if it is a repetition that nobody accepted here, perhaps.
 //!
 //! If the call is about no question, and nothing that was accepted waits for a call, the first call that succeeds after
 //! a rejection is perhaps what was rejected, whatever it is called; surely, if its tool begins with the same verb. That
 //! ends with the turn. Translated calls that only look at something are left out, and so are those of another tool than
-//! the question names. While something else that was accepted waits for its call, a call is perhaps what was rejected if
-//! only that has its tool or its verb: harmless questions are no decoy.
+//! the question names. While something else that was accepted waits for its call, a call is perhaps what was rejected
+//! if only that has its tool or its verb: harmless questions are no decoy.
 //!
-//! What was rejected in another session of the same link counts for ten minutes. A call there that has its words, or its
-//! tool and arguments, is perhaps that, unless the action was accepted since.
+//! What was rejected in another session of the same link counts for ten minutes. A call there that has its words, or
+//! its tool and arguments, is perhaps that, unless the action was accepted since.
 //!
 //! # Worked example
 //! "Transfer $500 from checking to savings" is rejected. `transfer_funds`, "Transferring $500 from checking to
@@ -46,7 +46,8 @@ const FEWEST: usize = 2;
 const RIGHT_AFTER: Duration = Duration::from_secs(600);
 /// The most characters of a text that are compared.
 const LONGEST: usize = 4000;
-/// The most decided questions with which the calls of other sessions are compared: more than anyone decides in that time.
+/// The most decided questions with which the calls of other sessions are compared: more than anyone decides in that
+/// time.
 const MOST_DECIDED: usize = 64;
 /// Calls that only look at something, by the kinds that translated protocols state.
 const LOOKS: [&str; 4] = ["read", "search", "think", "fetch"];

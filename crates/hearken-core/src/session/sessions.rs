@@ -173,8 +173,8 @@ impl Sessions {
 
     /// Notes that the asking server is back: its questions can be answered.
     ///
-    /// `standing` expresses how sure that is: [`Standing::Live`] if the server recognized its own subscription,
-    /// [`Standing::Resumed`] if it only accepted the id of its last event.
+    /// `standing` expresses how sure that is: [`AnswerReach::Live`] if the server recognized its own subscription,
+    /// [`AnswerReach::Resumed`] if it only accepted the id of its last event.
     pub fn link_resumed(&mut self, link: LinkId, standing: AnswerReach, now: Now) -> Vec<Change> {
         let lost = self.open_on(link, |standing| standing == AnswerReach::LinkLost);
         for id in &lost {

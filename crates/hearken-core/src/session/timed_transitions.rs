@@ -1,7 +1,7 @@
 //! Questions and time: warnings, and ends that no event reports.
 //!
-//! Responsibilities: when these are due, and what happens then. Not here: how much time a question has (`question_time`), the
-//! fate of a question whose time is over (`answer_path`).
+//! Responsibilities: when these are due, and what happens then. Not here: how much time a question has
+//! (`question_time`), the fate of a question whose time is over (`answer_path`).
 
 use std::cell::Ref;
 use std::collections::BTreeSet;

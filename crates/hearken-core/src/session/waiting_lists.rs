@@ -1,7 +1,7 @@
 //! Things that wait: questions that are not raised yet, events that came before their turn, calls without a question.
 //!
-//! Responsibilities: storing them, and for how long. Not here: why they wait and what releases them (`unraised_questions`,
-//! `event_order`, `consent`).
+//! Responsibilities: storing them, and for how long. Not here: why they wait and what releases them
+//! (`unraised_questions`, `event_order`, `consent`).
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! The texts of a task that were heard, so that a text that comes again under another name is not said again.
 //!
-//! Responsibilities: how much of a text was heard already. Not here: texts that keep their names (`kit::announced_parts`).
+//! Responsibilities: how much of a text was heard already. Not here: texts that keep their names
+//! (`kit::announced_parts`).
 //!
 //! Mental model: everything heard is one text, with a mark where each output began. A text was heard if it equals what
 //! lies between two marks. If what was heard from a mark on is its beginning, only its rest is new. In doubt a text

@@ -15,7 +15,8 @@
 //! its stream: first the task's current state, then its changes. The state becomes `TASK_STATE_INPUT_REQUIRED`: its
 //! message is a question. The person answers: `SendMessage` with the task's name. The state becomes
 //! `TASK_STATE_WORKING`, an artifact grows and is read out as it does, and the state `TASK_STATE_COMPLETED` ends the
-//! session. If that state came before the artifact, the task is fetched first, so that its answer is heard before its end.
+//! session. If that state came before the artifact, the task is fetched first, so that its answer is heard before its
+//! end.
 
 mod answers;
 mod card;

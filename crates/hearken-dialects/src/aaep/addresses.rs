@@ -10,8 +10,8 @@
 //! | `ws://h/x/aaep/v1/ws` | `/x` | `/x/events`, `/x/messages` | `/x/aaep/v1/…` | that |
 //! | `ws://h/own` | | `/events`, `/messages` | `/aaep/v1/…` | that |
 //!
-//! A deployment may serve the handshake under another prefix than `/aaep/v1` (B.1.1). The given path is then that prefix
-//! itself: where nothing is at `/x/aaep/v1/…`, the handshake is looked for at `/x/…`.
+//! A deployment may serve the handshake under another prefix than `/aaep/v1` (B.1.1). The given path is then that
+//! prefix itself: where nothing is at `/x/aaep/v1/…`, the handshake is looked for at `/x/…`.
 //!
 //! The manifest is at `/.well-known/aaep-manifest.json`, regardless of the base.
 

@@ -1,10 +1,11 @@
 //! A producer that is a bridge: what it reports, and what is requested of it.
 //!
-//! Responsibilities: reading its reports ([`BridgeReport`]); answers with the digest of the question they are for; prompts and
-//! stops; each outcome, reported once. Not here: the form of these messages (`fleet`), the bridge itself (the core).
+//! Responsibilities: reading its reports ([`BridgeReport`]); answers with the digest of the question they are for;
+//! prompts and stops; each outcome, reported once. Not here: the form of these messages (`fleet`), the bridge itself
+//! (the core).
 //!
-//! A producer is a bridge as soon as it reports its [`BridgeAbilities`]; until then, and for any other producer, answers go out
-//! as AAEP alone defines them.
+//! A producer is a bridge as soon as it reports its [`BridgeAbilities`]; until then, and for any other producer,
+//! answers go out as AAEP alone defines them.
 
 use std::time::Duration;
 

@@ -13,9 +13,10 @@
 //! On a bidirectional connection, the request is the first message after `Connected`, and the consent the first message
 //! that arrives; a producer that sends events instead has no handshake.
 //!
-//! The folder: `bridge_reports` (a producer that is a bridge), `subscription` (from the first request to the consent), `agreement` (the agreement, and whether it is
-//! kept), `terms` (the terms to ask for), `refusal`, `proof`, `prompts` (prompts to the agent), `producer_routes` (which way is
-//! tried next), `program_lines` (JSON-RPC in a program's lines), `addresses` (where a producer serves what).
+//! The folder: `bridge_reports` (a producer that is a bridge), `subscription` (from the first request to the consent),
+//! `agreement` (the agreement, and whether it is kept), `terms` (the terms to ask for), `refusal`, `proof`, `prompts`
+//! (prompts to the agent), `producer_routes` (which way is tried next), `program_lines` (JSON-RPC in a program's
+//! lines), `addresses` (where a producer serves what).
 
 mod addresses;
 mod agreement;

@@ -1,7 +1,7 @@
 //! The nine states of a session and every step between them, derived from the rows of the document.
 //!
-//! Responsibilities: the states, the events, and the table of single steps that follows from the rows of `session_rules`. Not
-//! here: the rows themselves (`session_rules`), which message means which step (`session`).
+//! Responsibilities: the states, the events, and the table of single steps that follows from the rows of
+//! `session_rules`. Not here: the rows themselves (`session_rules`), which message means which step (`session`).
 //!
 //! Mental model: the document's rows say "any" and "the previous state"; a machine needs single steps. They are
 //! expanded at compile time, with the document's two reservations: a row for one state takes precedence over a row for

@@ -1,7 +1,7 @@
 //! What a tool server asks the person through the agent: forms, and addresses to open.
 //!
-//! Responsibilities: the questions that they become, the answer to the waiting hook, handing them back. Not here: what a
-//! form wants and how it is filled in (`kit::form_schema`, `kit::form_progress`), permissions (`decisions`).
+//! Responsibilities: the questions that they become, the answer to the waiting hook, handing them back. Not here: what
+//! a form wants and how it is filled in (`kit::form_schema`, `kit::form_progress`), permissions (`decisions`).
 //!
 //! # Mental model
 //! Claude Code runs the hook first, and shows its own dialog only if the hook decides nothing. So a form waits here no

@@ -1,8 +1,8 @@
 //! The programs that are heard by their hooks: one row each, and how each one's messages become Claude Code's.
 //!
 //! Responsibilities: what differs between them: the names of events, members and tools, whether their own terminal asks
-//! while a hook waits, and the form of a decision. Not here: what a message means (`messages`), writing hooks into their
-//! settings (`hooks`).
+//! while a hook waits, and the form of a decision. Not here: what a message means (`messages`), writing hooks into
+//! their settings (`hooks`).
 //!
 //! # Mental model
 //! Claude Code's hooks came first, and others took over their form, with names of their own. So a message is first put

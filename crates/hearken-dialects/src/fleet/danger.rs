@@ -1,4 +1,5 @@
-//! What an agent did that a person has to hear of, as a bridge reports it: watchers may not receive the call that shows it.
+//! What an agent did that a person has to hear of, as a bridge reports it: watchers may not receive the call that shows
+//! it.
 
 use serde_json::{Map, Value};
 

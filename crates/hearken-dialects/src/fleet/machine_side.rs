@@ -130,9 +130,9 @@ pub fn wish(subject: &str, body: &str) -> Option<RequestContent> {
     }
 }
 
-/// Returns a snapshot of what is going on: one or more messages with the events and the position in the stream that they
-/// reflect, and an empty one at the end. `limit` is the largest message that the broker accepts, in bytes; an event that
-/// exceeds it was not published either.
+/// Returns a snapshot of what is going on: one or more messages with the events and the position in the stream that
+/// they reflect, and an empty one at the end. `limit` is the largest message that the broker accepts, in bytes; an
+/// event that exceeds it was not published either.
 pub fn snapshot<'a>(
     position: u64,
     limit: usize,

@@ -1,17 +1,17 @@
 //! What a bridge and its watchers tell each other beyond AAEP.
 //!
-//! A bridge offers what any dialect receives again as AAEP. For most of it AAEP is enough, and any subscriber can follow
-//! and answer it. Three things have no place there, and this module gives them one:
+//! A bridge offers what any dialect receives again as AAEP. For most of it AAEP is enough, and any subscriber can
+//! follow and answer it. Three things have no place there, and this module gives them one:
 //!
-//! - **What the bridge reports in its own name** ([`BridgeReport`]): what can be done with its agents, a sentence for people,
-//!   what an agent did without being allowed to, what became of a question. Each is an AAEP event of an extension type (`hearken:…`), which other subscribers may
-//!   ignore (7.4.1).
+//! - **What the bridge reports in its own name** ([`BridgeReport`]): what can be done with its agents, a sentence for
+//!   people, what an agent did without being allowed to, what became of a question. Each is an AAEP event of an
+//!   extension type (`hearken:…`), which other subscribers may ignore (7.4.1).
 //! - **What a watcher requests** ([`Request`]): a reply with the digest of the question that its person was shown, a
 //!   prompt, a stop.
 //! - **What becomes of a request** ([`RequestOutcome`]), for the one who made it.
 //!
-//! Responsibilities: the form of these messages, and the digest of a question ([`question_digest`]). Not here: deciding anything
-//! (`bridge` in the core), the watcher's side (`aaep`), sockets (the shell).
+//! Responsibilities: the form of these messages, and the digest of a question ([`digest`]). Not here: deciding
+//! anything (`bridge` in the core), the watcher's side (`aaep`), sockets (the shell).
 
 mod bridge_report;
 mod census;

@@ -1,11 +1,11 @@
 //! The subjects under which a bridge and its watchers meet on a NATS server.
 //!
-//! Responsibilities: a name as one token of a subject, the subject of an event, the subjects of requests. Not here: what
-//! the messages say (`bridge_report`, `watcher_request`), the connection (the shell).
+//! Responsibilities: a name as one token of a subject, the subject of an event, the subjects of requests. Not here:
+//! what the messages say (`bridge_report`, `watcher_request`), the connection (the shell).
 //!
 //! # Mental model
-//! A subject says where an event comes from, and the server guards it: a machine may publish only under its own name. So
-//! the machine is read from the subject and never from the event. A token can hold any name, because whatever has a
+//! A subject says where an event comes from, and the server guards it: a machine may publish only under its own name.
+//! So the machine is read from the subject and never from the event. A token can hold any name, because whatever has a
 //! meaning in subjects is escaped, and two names never give the same token.
 
 use std::fmt;

@@ -1,7 +1,8 @@
 //! A watcher's memory of bridges: the questions it was shown, and the requests whose outcome is still to come.
 //!
 //! Responsibilities: which digest and which address an answer needs; each outcome, reported once, in the same words for
-//! every way to a bridge. Not here: how a request is carried (the dialects that have bridges), what it says (`watcher_request`).
+//! every way to a bridge. Not here: how a request is carried (the dialects that have bridges), what it says
+//! (`watcher_request`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

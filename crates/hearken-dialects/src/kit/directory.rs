@@ -3,8 +3,8 @@
 //! Responsibilities: opening a conversation, making room for it, a seed for each. Not here: what a conversation is.
 //!
 //! # Mental model
-//! Whoever opens a conversation has heard from it. When the directory is full, the conversation that has been silent for
-//! longest makes room, if it may go: a conversation at work, or with an open question, may not.
+//! Whoever opens a conversation has heard from it. When the directory is full, the conversation that has been silent
+//! for longest makes room, if it may go: a conversation at work, or with an open question, may not.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};

@@ -1,7 +1,7 @@
 //! A form while it is filled in: the current part, the answers so far, and the final check.
 //!
-//! Responsibilities: asking a form part by part; its content. Not here: what a form wants (`form_schema`), who asks and where
-//! the content goes (`forms`, and other dialects that use forms).
+//! Responsibilities: asking a form part by part; its content. Not here: what a form wants (`form_schema`), who asks and
+//! where the content goes (`forms`, and other dialects that use forms).
 
 use std::collections::BTreeMap;
 

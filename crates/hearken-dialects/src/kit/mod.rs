@@ -5,9 +5,9 @@
 //! ([`acp_shape`]), because other dialects put their calls into it.
 //!
 //! # Mental model
-//! A dialect reads its agent's messages into the kit's types ([`turn_updates`], [`permission`], [`form_schema`]); the kit turns them
-//! into AAEP events and questions, and the person's answers back into decisions. No module here imports a dialect, and
-//! no dialect imports another.
+//! A dialect reads its agent's messages into the kit's types ([`turn_updates`], [`permission`], [`form_schema`]); the
+//! kit turns them into AAEP events and questions, and the person's answers back into decisions. No module here imports
+//! a dialect, and no dialect imports another.
 //!
 //! # Worked example
 //! An agent begins to work: [`turn::Turn::begin`]. It says something: [`turn::Turn::update`]. It asks before it runs a

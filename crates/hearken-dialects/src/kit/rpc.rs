@@ -5,8 +5,8 @@
 //!
 //! # Mental model
 //! The two sides count separately: both may have a request with the id 1 under way, and the two are unrelated. Our ids
-//! are numbers that we assigned ([`PendingRequests`]); theirs are whatever they wrote, number or text, and go back exactly as
-//! written ([`Id`]).
+//! are numbers that we assigned ([`PendingRequests`]); theirs are whatever they wrote, number or text, and go back
+//! exactly as written ([`Id`]).
 
 use std::collections::BTreeMap;
 

@@ -163,7 +163,8 @@ impl Nats {
         }
     }
 
-    /// Warns of what an agent did, unless what is received here shows it: its calls, and the own answer that they follow.
+    /// Warns of what an agent did, unless what is received here shows it: its calls, and the own answer that they
+    /// follow.
     fn warn(&self, machine: &Machine, danger: &ReportedDanger, cx: &mut Cx<'_>) {
         let is_received = self
             .selection

@@ -1,8 +1,8 @@
 //! A space on a NATS server: the agents of many machines, each behind its bridge. Pure.
 //!
 //! Responsibilities: what of the space is delivered; who is there and what is going on there, when the person joins;
-//! events, answers, prompts and stops over subjects; machines that go away and come back. Not here: the subjects and the
-//! messages (`fleet`), the connection and what the broker remembers (`transport`), the bridges (the core).
+//! events, answers, prompts and stops over subjects; machines that go away and come back. Not here: the subjects and
+//! the messages (`fleet`), the connection and what the broker remembers (`transport`), the bridges (the core).
 //!
 //! # Mental model
 //! The broker stores events and delivers them; whatever is asked of a machine goes to the machine itself, as a request.
@@ -12,13 +12,13 @@
 //!
 //! # Worked example
 //! The person connects. The bridges are asked who is there, and each that answers is asked for its running sessions and
-//! open questions; what the broker delivers meanwhile waits for that, and for a second at most. Then a question arrives on
-//! `aaep.v1.main.build-3.opencode.sess_1.ask`. The person accepts: the reply goes to
+//! open questions; what the broker delivers meanwhile waits for that, and for a second at most. Then a question arrives
+//! on `aaep.v1.main.build-3.opencode.sess_1.ask`. The person accepts: the reply goes to
 //! `aaep-reply.v1.main.build-3.opencode.sess_1`, with the digest of what they were shown. `build-3` answers `taken`.
 //!
-//! The folder: `machine_list` (who is there), `shared_names` (what several machines call the same), `snapshots` (what is going on when
-//! the person joins), `selection` (whom the person follows in full), `recalled_events` (what a selected agent did before),
-//! `delivered_events` (events), `machine_requests` (answers, prompts and stops).
+//! The folder: `machine_list` (who is there), `shared_names` (what several machines call the same), `snapshots` (what
+//! is going on when the person joins), `selection` (whom the person follows in full), `recalled_events` (what a
+//! selected agent did before), `delivered_events` (events), `machine_requests` (answers, prompts and stops).
 
 mod delivered_events;
 mod machine_list;

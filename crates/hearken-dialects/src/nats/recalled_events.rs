@@ -1,11 +1,12 @@
 //! What the stream still holds of an agent that the person goes to.
 //!
-//! Responsibilities: reading it, one agent after another, and its last texts and calls. Not here: showing them (the app).
+//! Responsibilities: reading it, one agent after another, and its last texts and calls. Not here: showing them (the
+//! app).
 //!
 //! # Mental model
 //! The person's own place in the stream moves on only, so the past is read through a consumer of its own, which the
-//! broker forgets after some seconds. It is history: it must not change what is known of the agent by now, so its events
-//! are reduced to what they say. An agent that wrote more than is read at a time is read from later on.
+//! broker forgets after some seconds. It is history: it must not change what is known of the agent by now, so its
+//! events are reduced to what they say. An agent that wrote more than is read at a time is read from later on.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -154,8 +155,8 @@ impl Nats {
         self.create(recall, cx);
     }
 
-    /// Returns the name of the consumer that reads the past: no person's own consumer has it, because an escaped name has no
-    /// `=p`.
+    /// Returns the name of the consumer that reads the past: no person's own consumer has it, because an escaped name
+    /// has no `=p`.
     fn past(&self) -> String {
         let own = self.durable.as_deref().unwrap_or("hearken-nobody");
         format!("{own}=past")

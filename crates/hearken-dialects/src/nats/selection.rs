@@ -5,7 +5,8 @@
 //!
 //! # Mental model
 //! The lanes `ask` and `life` are delivered of everybody. `act` and `text`, which are nearly everything, are delivered
-//! either of everybody as well, or of the selected agents alone: the broker leaves out the rest, so that it costs nothing.
+//! either of everybody as well, or of the selected agents alone: the broker leaves out the rest, so that it costs
+//! nothing.
 
 use super::Nats;
 use crate::fleet::{EventSubject, Space, SubjectLane};

@@ -1,9 +1,9 @@
 //! Names for the app: of agents and of questions' tokens, which several machines may share.
 //!
 //! # Mental model
-//! A name belongs to whoever uses it first: one agent, or one question's token, on one machine. Another machine's gets the
-//! first of its further names that is free, or its own already. So no name ever leads to two machines, whatever a machine
-//! calls its agents and tokens.
+//! A name belongs to whoever uses it first: one agent, or one question's token, on one machine. Another machine's gets
+//! the first of its further names that is free, or its own already. So no name ever leads to two machines, whatever a
+//! machine calls its agents and tokens.
 
 use std::collections::{BTreeMap, VecDeque};
 

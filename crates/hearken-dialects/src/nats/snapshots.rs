@@ -1,13 +1,14 @@
 //! What is going on when the person joins.
 //!
 //! Responsibilities: finding the machines of the space, asking each for a snapshot (its running sessions and open
-//! questions), holding back what the broker delivers meanwhile; questions that a machine no longer knows. Not here: what
-//! an event means (`delivered_events`).
+//! questions), holding back what the broker delivers meanwhile; questions that a machine no longer knows. Not here:
+//! what an event means (`delivered_events`).
 //!
 //! # Mental model
 //! What the person missed is delivered from where they left off, and the snapshots show what is going on now; both
-//! overlap. While the snapshots are on their way, deliveries are held. Then comes what only the snapshots have (what was
-//! going on already), and after that the deliveries in their order. The broker's deliveries that follow need no order.
+//! overlap. While the snapshots are on their way, deliveries are held. Then comes what only the snapshots have (what
+//! was going on already), and after that the deliveries in their order. The broker's deliveries that follow need no
+//! order.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;

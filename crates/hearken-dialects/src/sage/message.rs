@@ -1,7 +1,8 @@
 //! One message of Sage, read as far as possible and made harmless.
 //!
 //! Responsibilities: what a message says, in either of Sage's two forms; the envelopes of `sage.runtime.v0`. Not here:
-//! the lines of `--stream-json` (`program_lines`), what a message means for its turn (`turn_events` and its neighbours).
+//! the lines of `--stream-json` (`program_lines`), what a message means for its turn (`turn_events` and its
+//! neighbours).
 //!
 //! Mental model: reading never fails over a detail. Only an envelope of unknown type is not a message. Names are cut,
 //! because they are kept; announced texts are not.

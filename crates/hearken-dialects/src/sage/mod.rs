@@ -1,8 +1,8 @@
 //! Sage as a dialect: its runs, calls and permissions as AAEP events.
 //!
 //! Responsibilities: matching messages to turns, the machines of the conversation and the connection, answers and their
-//! outcome. Not here: reading a message (`message`, `program_lines`), a single turn (`turn_events`, `turn_calls`, `questions`), the tables
-//! (`state_tables`).
+//! outcome. Not here: reading a message (`message`, `program_lines`), a single turn (`turn_events`, `turn_calls`,
+//! `questions`), the tables (`state_tables`).
 //!
 //! Mental model: Sage reports in one of two forms, and both are read into the same messages. Each message steps Sage's
 //! own machines, for the trace, and is translated into AAEP, for the person. An illegal step is noted and translated

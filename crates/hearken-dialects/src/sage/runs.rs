@@ -1,6 +1,7 @@
 //! The run of a program that writes lines: one turn, most of it written as to a terminal.
 //!
-//! Responsibilities: turning its lines into messages, and its tools in sequence. Not here: reading a line (`program_lines`).
+//! Responsibilities: turning its lines into messages, and its tools in sequence. Not here: reading a line
+//! (`program_lines`).
 
 use crate::Cx;
 

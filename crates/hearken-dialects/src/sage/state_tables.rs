@@ -1,7 +1,7 @@
 //! Sage's four machines, as the code in its document has them, and the few steps missing there.
 //!
-//! Responsibilities: the tables, and which of their rows fill gaps. Not here: which message means which event (`turn_events`
-//! and its neighbours), what a step is in AAEP's terms.
+//! Responsibilities: the tables, and which of their rows fill gaps. Not here: which message means which event
+//! (`turn_events` and its neighbours), what a step is in AAEP's terms.
 //!
 //! The document draws each machine and also writes it as code, and the two differ. The code counts, because it is what
 //! runs. In the drawings `resume()` leads to ACTIVE, `permission_granted()` to READY, TIMEOUT to PENDING, ENDED and the

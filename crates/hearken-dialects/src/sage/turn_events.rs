@@ -1,7 +1,7 @@
 //! A turn of a conversation: an AAEP session.
 //!
-//! Responsibilities: its start, its states, the agent's speech, errors, its end. Not here: its calls (`turn_calls`), its
-//! questions (`questions`), which turn a message belongs to (`route`).
+//! Responsibilities: its start, its states, the agent's speech, errors, its end. Not here: its calls (`turn_calls`),
+//! its questions (`questions`), which turn a message belongs to (`route`).
 //!
 //! Worked example: `turn.started` arrives, and directly after it the item with the person's prompt. The start waits up
 //! to a quarter of a second for the prompt, so that both are announced in one sentence; anything else that arrives

@@ -165,7 +165,8 @@ impl SynadiaAgent {
         }
     }
 
-    /// Returns when the silence of what answers a prompt is to be reported. While the person is asked, it is their turn.
+    /// Returns when the silence of what answers a prompt is to be reported. While the person is asked, it is their
+    /// turn.
     pub(super) fn silent_at(&self) -> Option<Duration> {
         let answering = self.answering.as_ref()?;
         let is_asking = self.turn.as_ref().is_some_and(Turn::asks);

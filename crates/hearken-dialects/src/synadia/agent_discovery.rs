@@ -1,12 +1,13 @@
 //! Who is there.
 //!
 //! Responsibilities: asking who is there, and again when an unknown agent gives a sign of life; naming the agents;
-//! reporting who came, who fell silent and who is back. Not here: the conversation with one (`prompts`, `prompt_answers`).
+//! reporting who came, who fell silent and who is back. Not here: the conversation with one (`prompts`,
+//! `prompt_answers`).
 //!
 //! # Mental model
-//! The answer to the discovery says where an agent takes prompts; a heartbeat says only that it runs. So a heartbeat of an
-//! unknown agent leads to another discovery, however many come. Names are taken from the subject where it has the usual
-//! form: a server can restrict who listens there, and restricts nothing in what an answer says.
+//! The answer to the discovery says where an agent takes prompts; a heartbeat says only that it runs. So a heartbeat of
+//! an unknown agent leads to another discovery, however many come. Names are taken from the subject where it has the
+//! usual form: a server can restrict who listens there, and restricts nothing in what an answer says.
 
 use std::time::Duration;
 

@@ -5,7 +5,8 @@
 //!
 //! # Mental model
 //! An answer is a message to the inbox that the question names. Nobody confirms it: it was sent, and whether the agent
-//! made use of it shows in what follows. But an agent that no longer waits has closed its inbox, and that is known at once.
+//! made use of it shows in what follows. But an agent that no longer waits has closed its inbox, and that is known at
+//! once.
 
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! What comes from agents, read.
 //!
-//! Responsibilities: the answer to the discovery, heartbeats, the chunks of an answer to a prompt, each with its bounds.
-//! Not here: what becomes of them (`agent`, `prompt_answers`).
+//! Responsibilities: the answer to the discovery, heartbeats, the chunks of an answer to a prompt, each with its
+//! bounds. Not here: what becomes of them (`agent`, `prompt_answers`).
 
 use std::time::Duration;
 

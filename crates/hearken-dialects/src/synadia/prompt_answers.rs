@@ -4,8 +4,8 @@
 //! (`answers`), leaving it (`prompts`).
 //!
 //! # Mental model
-//! A prompt is known to be taken when the first part of its answer comes; until then it may wait behind prompts of other
-//! callers. An error may come before any part, which then means that the prompt was not taken.
+//! A prompt is known to be taken when the first part of its answer comes; until then it may wait behind prompts of
+//! other callers. An error may come before any part, which then means that the prompt was not taken.
 
 use crate::event_writer::{cut, short, stated};
 use crate::kit::permission::Permission;

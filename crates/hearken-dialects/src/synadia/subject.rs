@@ -1,13 +1,13 @@
 //! Subjects that come from the wire: which of them are used, and what they name.
 //!
-//! Responsibilities: where a prompt and where an answer may go; agent, owner and session in a subject. Not here: what is
-//! sent there (`prompts`, `answers`).
+//! Responsibilities: where a prompt and where an answer may go; agent, owner and session in a subject. Not here: what
+//! is sent there (`prompts`, `answers`).
 //!
 //! # Mental model
-//! Whoever answers the discovery names the subject of its prompts, and whoever asks names the subject of the answer. Used
-//! blindly, either would make the person publish wherever a stranger likes: to other people's agents, or as a machine of
-//! hearken's own. So prompts go nowhere that has another use, and answers go to inboxes alone, where both packages of the
-//! protocol's authors wait for them.
+//! Whoever answers the discovery names the subject of its prompts, and whoever asks names the subject of the answer.
+//! Used blindly, either would make the person publish wherever a stranger likes: to other people's agents, or as a
+//! machine of hearken's own. So prompts go nowhere that has another use, and answers go to inboxes alone, where both
+//! packages of the protocol's authors wait for them.
 
 /// The longest subject that is used, in bytes.
 const LONGEST: usize = 256;

@@ -1,5 +1,5 @@
-//! Random messages to every dialect that is translated: no panic, no event that `check` or the decoder finds an error in, and
-//! no answer that is settled twice or that nobody gave.
+//! Random messages to every dialect that is translated: no panic, no event that `check` or the decoder finds an error
+//! in, and no answer that is settled twice or that nobody gave.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

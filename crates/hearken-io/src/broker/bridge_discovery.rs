@@ -22,7 +22,8 @@ impl<'a> Discovery<'a> {
         asked.ok().map(|()| Self { answers, space })
     }
 
-    /// Waits for the next bridge of the space, and returns the token of its machine. Without a time limit it waits for as long as the connection lasts.
+    /// Waits for the next bridge of the space, and returns the token of its machine. Without a time limit it waits for
+    /// as long as the connection lasts.
     pub(super) async fn next(&mut self) -> Option<String> {
         loop {
             let answer = self.answers.next().await?;

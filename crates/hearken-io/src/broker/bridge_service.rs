@@ -1,7 +1,7 @@
 //! What watchers request of a bridge over a broker.
 //!
-//! Responsibilities: the service by which a bridge is found, its three endpoints, passing each request on and its answer
-//! back. Not here: what a request wants and what becomes of it (whoever receives it).
+//! Responsibilities: the service by which a bridge is found, its three endpoints, passing each request on and its
+//! answer back. Not here: what a request wants and what becomes of it (whoever receives it).
 
 use std::collections::HashMap;
 

@@ -50,8 +50,8 @@ impl BrokerAddress {
     /// Parses the address of a space.
     ///
     /// # Errors
-    /// [`SourceError::Credential`] if it contains a credential, [`SourceError::PlainHttp`] if it leads to another machine
-    /// and TLS is not insisted on, [`SourceError::BadBroker`] if it is none.
+    /// [`SourceError::Credential`] if it contains a credential, [`SourceError::PlainHttp`] if it leads to another
+    /// machine and TLS is not insisted on, [`SourceError::BadBroker`] if it is none.
     pub fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
         let (scheme, rest) = text.split_once("://").ok_or(SourceError::BadBroker)?;
         let secure = match scheme.to_ascii_lowercase().as_str() {

@@ -253,7 +253,8 @@ enum ConnectionEnd {
 
 impl BrokerTask {
     async fn run(mut self) {
-        // Another bridge of the same name is a mistake only at the beginning: later it may be this machine's own successor.
+        // Another bridge of the same name is a mistake only at the beginning: later it may be this machine's own
+        // successor.
         let mut is_first = true;
         let inbox = format!("bridge-{}", self.offer.host);
         loop {
@@ -328,8 +329,8 @@ impl BrokerTask {
         end
     }
 
-    /// Publishes a sign of life every ten seconds, and when the broker begins or ceases to store events, until publishing
-    /// fails. A bridge that is busy gives one without its counts.
+    /// Publishes a sign of life every ten seconds, and when the broker begins or ceases to store events, until
+    /// publishing fails. A bridge that is busy gives one without its counts.
     async fn give_signs(&self, client: &Client) {
         let mut refused = self.shared.refused.subscribe();
         loop {
@@ -388,7 +389,8 @@ impl BrokerTask {
         }
     }
 
-    /// Creates the stream unless it exists, and returns the largest message that it takes, if it has a limit of its own.
+    /// Creates the stream unless it exists, and returns the largest message that it takes, if it has a limit of its
+    /// own.
     async fn stream(&self, context: &jetstream::Context) -> Result<Option<usize>, Fault> {
         let config = Config {
             name: self.offer.stream.clone(),

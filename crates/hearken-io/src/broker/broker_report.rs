@@ -1,7 +1,7 @@
 //! What `doctor` reports about a NATS server.
 //!
-//! Responsibilities: one connection, and what it shows: the server's version and doors, the stream, the machines, whether
-//! this person may publish events. Not here: what is wrong with that, and the remedies (`doctor`).
+//! Responsibilities: one connection, and what it shows: the server's version and doors, the stream, the machines,
+//! whether this person may publish events. Not here: what is wrong with that, and the remedies (`doctor`).
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! NATS: one connection to a broker, for a bridge that publishes and for watchers.
 //!
-//! Responsibilities: the address and the credentials ([`BrokerAddress`], [`Credentials`]), one connection (`broker_connection`), a
-//! bridge's outgoing events and incoming requests ([`broker_offer`]), a report for `doctor` ([`broker_report`]). Not here: the
-//! subjects and what the messages say (`dialect::fleet`), following (`transport`).
+//! Responsibilities: the address and the credentials ([`BrokerAddress`], [`Credentials`]), one connection
+//! (`broker_connection`), a bridge's outgoing events and incoming requests ([`offer`]), a report for `doctor`
+//! ([`inspect`]). Not here: the subjects and what the messages say (`dialect::fleet`), following (`transport`).
 //!
 //! A single machine needs none of this and starts none of it.
 

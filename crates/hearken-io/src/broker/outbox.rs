@@ -4,9 +4,9 @@
 //! sending them (`publisher`).
 //!
 //! # Mental model
-//! Events leave in the order in which they came, and stay here until the broker has confirmed that it stored them. If the
-//! broker is away for long, text gives way first, then activity: whoever comes back needs the questions and the ends. What
-//! gave way is counted, and the count is reported.
+//! Events leave in the order in which they came, and stay here until the broker has confirmed that it stored them. If
+//! the broker is away for long, text gives way first, then activity: whoever comes back needs the questions and the
+//! ends. What gave way is counted, and the count is reported.
 
 use std::collections::VecDeque;
 

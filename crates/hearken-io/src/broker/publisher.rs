@@ -3,9 +3,9 @@
 //! Responsibilities: several events under way at the same time, in order; what a refusal of the broker means. Not here:
 //! which events wait (`outbox`), the connection (`broker_offer`).
 //!
-//! An event counts as stored once the broker confirms it. Whatever is not confirmed is sent again, under its id, by which
-//! the broker recognises what it has stored before. A broker that stores nothing (its disk is full) is not given up: over
-//! the same connection it still carries requests.
+//! An event counts as stored once the broker confirms it. Whatever is not confirmed is sent again, under its id, by
+//! which the broker recognises what it has stored before. A broker that stores nothing (its disk is full) is not given
+//! up: over the same connection it still carries requests.
 
 use std::collections::VecDeque;
 use std::error::Error as _;

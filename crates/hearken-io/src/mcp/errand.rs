@@ -1,7 +1,7 @@
 //! One message of the tool server to the listening hearken, and what becomes of it.
 //!
-//! Responsibilities: finding the listening hearken, waiting for its answer until the errand is cancelled. Not here: what
-//! the answer means (`tool_server`).
+//! Responsibilities: finding the listening hearken, waiting for its answer until the errand is cancelled. Not here:
+//! what the answer means (`tool_server`).
 
 use std::path::PathBuf;
 use std::sync::Arc;

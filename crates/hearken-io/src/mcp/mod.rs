@@ -52,8 +52,8 @@ enum McpFact {
     Prompts(Vec<String>),
 }
 
-/// Serves an agent until it closes its end; `folder` is where a listening hearken has its address, and `channel` whether
-/// the agent can be told what to do.
+/// Serves an agent until it closes its end; `folder` is where a listening hearken has its address, and `channel`
+/// whether the agent can be told what to do.
 ///
 /// # Errors
 /// If the agent can't be read or written to.

@@ -1,6 +1,7 @@
 //! The tools that agents are given, and their results in words.
 //!
-//! Responsibilities: what each tool is for, what it takes, what it brings. Not here: the protocol around it (`tool_server`).
+//! Responsibilities: what each tool is for, what it takes, what it brings. Not here: the protocol around it
+//! (`tool_server`).
 //!
 //! These words are for an agent's model, so they are in English whatever the person's language is.
 

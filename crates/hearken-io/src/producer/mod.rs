@@ -1,8 +1,9 @@
 //! An AAEP producer over every transport: what `hearken demo`, `hearken bridge` and `hearken acp-proxy` serve.
 //!
 //! Responsibilities: subscribers, handshakes and their terms, streams, replies, prompts and requests, over HTTP,
-//! WebSocket, Unix sockets, named pipes and a pair of pipes; sessions of agents in this program. Not here: what an agent
-//! does and when (`demo`), what a watcher may ask of a bridge (`hearken_core::bridge`), anything that a subscriber does.
+//! WebSocket, Unix sockets, named pipes and a pair of pipes; sessions of agents in this program. Not here: what an
+//! agent does and when (`demo`), what a watcher may ask of a bridge (`hearken_core::bridge`), anything that a
+//! subscriber does.
 //!
 //! ```text
 //! publish, sessions -> state -> hub -> queue -> shaper -> body, dialogue -> socket
@@ -10,9 +11,9 @@
 //!            host <------'  '-- questions <- reply <- routes, dialogue <- socket
 //! ```
 //! The state is behind one lock and knows no transport. `routes` has the plain pair of today's producers and the
-//! handshake's (`admission` decides who may come, `subscription_handshake` keeps its terms, `shaper` keeps a stream to them, `backlog` is
-//! what waits for its budget). A WebSocket (`websocket_upgrade`), a Unix socket and pipes (`byte_framing`) carry the same in both
-//! directions, each in a `duplex_subscription`.
+//! handshake's (`admission` decides who may come, `subscription_handshake` keeps its terms, `shaper` keeps a stream to
+//! them, `backlog` is what waits for its budget). A WebSocket (`websocket_upgrade`), a Unix socket and pipes
+//! (`byte_framing`) carry the same in both directions, each in a `duplex_subscription`.
 
 mod admission;
 mod agreed_terms;

@@ -1,8 +1,8 @@
 //! Questions that wait for an answer.
 //!
-//! Responsibilities: which reply tokens are outstanding, used or late (chapter 6.3.4), settling each
-//! token once, by the first valid reply or by the timeout (chapters 6.3.5, 6.4). Not here: the form
-//! of a reply (`posted_reply`), whether it fits its question (`reply_judgement`), the clock of a timeout (whoever asks).
+//! Responsibilities: which reply tokens are outstanding, used or late (chapter 6.3.4), settling each token once, by the
+//! first valid reply or by the timeout (chapters 6.3.5, 6.4). Not here: the form of a reply (`posted_reply`), whether
+//! it fits its question (`reply_judgement`), the clock of a timeout (whoever asks).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

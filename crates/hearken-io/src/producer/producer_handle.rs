@@ -1,7 +1,7 @@
 //! The handle of a producer: publishing, and everything that is asked of its state.
 //!
-//! Responsibilities: counts, waiting without polling, what subscribers send. Not here: listening (`producer_server`), sessions of
-//! the producer's own (`local_sessions`).
+//! Responsibilities: counts, waiting without polling, what subscribers send. Not here: listening (`producer_server`),
+//! sessions of the producer's own (`local_sessions`).
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 //! Listening, and the lifetime of everything that runs.
 //!
-//! Responsibilities: accepting, a task for each connection, stopping all of them in good order or abruptly. Not here: the meaning of a request (`routes`).
+//! Responsibilities: accepting, a task for each connection, stopping all of them in good order or abruptly. Not here:
+//! the meaning of a request (`routes`).
 
 use std::io;
 use std::net::SocketAddr;

@@ -55,8 +55,8 @@ impl Going {
     }
 }
 
-/// The state of all sessions that are still open. If there are too many, those that ask nothing are forgotten first, the
-/// oldest before others: whoever joins later hears of such a session with its next event.
+/// The state of all sessions that are still open. If there are too many, those that ask nothing are forgotten first,
+/// the oldest before others: whoever joins later hears of such a session with its next event.
 #[derive(Debug, Default)]
 pub struct OpenSessions {
     /// The last event of which only the last counts.

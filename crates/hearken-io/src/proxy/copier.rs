@@ -4,7 +4,8 @@
 //! listener, and restarting it a few times if it ends; the end of everything. Not here: who is first (`arbiter`), what
 //! is held (`passage`).
 //!
-//! Nothing here waits for the listener: its notes wait in the `note_queue`, and its wishes arrive on a thread of their own.
+//! Nothing here waits for the listener: its notes wait in the `note_queue`, and its wishes arrive on a thread of their
+//! own.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

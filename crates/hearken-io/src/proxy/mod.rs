@@ -1,9 +1,9 @@
 //! The proxy between an editor and its agent: bytes are copied, and hearken listens in.
 //!
 //! Responsibilities: copying both ways, unchanged and without delay (`copier`); recognizing the agent's questions and
-//! the editor's answers by the content of a line (`line_outline`, `passage`); who decides what, exactly once (`arbiter`);
-//! the listener's notes and wishes (`pipe_messages`), within a bound (`note_queue`). Not here: what the messages mean beyond that
-//! (`dialect`), and the listener itself, which is a separate process (`runtime`).
+//! the editor's answers by the content of a line (`line_outline`, `passage`); who decides what, exactly once
+//! (`arbiter`); the listener's notes and wishes (`pipe_messages`), within a bound (`note_queue`). Not here: what the
+//! messages mean beyond that (`dialect`), and the listener itself, which is a separate process (`runtime`).
 //!
 //! # Mental model
 //! The copier is as thin as possible and waits only for the two sides whose bytes it copies. A slow listener misses

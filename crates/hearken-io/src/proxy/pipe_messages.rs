@@ -83,7 +83,7 @@ pub enum ListenerRequest {
     Decide {
         /// The question's ticket.
         ticket: u64,
-        /// The number that [`Note::Became`] returns.
+        /// The number that [`ListenerNote::Became`] returns.
         request: u64,
         /// The answer.
         line: Vec<u8>,

@@ -6,9 +6,9 @@
 //! `F` contains only the events, one JSON object per line, so any tool that reads captures can read it; numbers and
 //! keys are written as they arrived, without passing through a parser. `F.meta.jsonl` contains one object per line with
 //! `at` (RFC 3339), `link` and `kind`: `source`, `frame` (`line` is its line in `F`, from 1), `raw`, `undecodable`
-//! (with its text), `connecting`, `connected`, `resumed`, `silent`, `lost`, `failed`, `stream_ended`, `missed`, `caught_up`, `ended`,
-//! `dropped`, `listening`, `request`, `lapsed`, `strangers`, `answered`, `reply` (without its token; `asked` is the
-//! line in `F` of the question that it answers), `replied`, `stopped`.
+//! (with its text), `connecting`, `connected`, `resumed`, `silent`, `lost`, `failed`, `stream_ended`, `missed`,
+//! `caught_up`, `ended`, `dropped`, `listening`, `request`, `lapsed`, `strangers`, `answered`, `reply` (without its
+//! token; `asked` is the line in `F` of the question that it answers), `replied`, `stopped`.
 //!
 //! Each line is a single write, so a recording is complete up to its last line however the program ends. The first
 //! failure stops the recording and is reported once; the session goes on without it.

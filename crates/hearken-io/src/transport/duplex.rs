@@ -1,8 +1,8 @@
 //! Two-way sources: answers go out over the same connection that is read.
 //!
 //! Responsibilities: one connection after another (attempts, waits, giving up), reading and writing in parallel, an
-//! outcome for each answer, a goodbye. Not here: what a connection is (`websocket`, `unix_socket`, `program`), how long to
-//! wait (`Backoff`).
+//! outcome for each answer, a goodbye. Not here: what a connection is (`websocket`, `unix_socket`, `program`), how long
+//! to wait (`Backoff`).
 //!
 //! Reading and writing never wait for each other: an agent that does not read can't delay its events, and a person who
 //! reads slowly can't delay an answer. An answer is written at most once, and only to the connection that existed when

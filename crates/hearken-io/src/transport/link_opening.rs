@@ -1,7 +1,8 @@
 //! From a source to a running link.
 //!
 //! Responsibilities: choosing the reader and the poster for each kind of source. Not here: what they do (`sse`,
-//! `http_server`, `duplex`, `websocket`, `unix_socket`, `program`, `file`, `request_listener`), running them (`link_handle`).
+//! `http_server`, `duplex`, `websocket`, `unix_socket`, `program`, `file`, `request_listener`), running them
+//! (`link_handle`).
 
 use super::duplex;
 use super::file::{FileReader, OneWay};

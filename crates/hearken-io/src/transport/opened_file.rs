@@ -1,6 +1,7 @@
 //! A file opened for reading, or the reason why it can't be.
 //!
-//! Responsibilities: that reason, for reading a file once (`file`) or as it grows (`growing_file`). Not here: reading it.
+//! Responsibilities: that reason, for reading a file once (`file`) or as it grows (`growing_file`). Not here: reading
+//! it.
 
 use std::fs::File;
 use std::io;

@@ -1,8 +1,8 @@
 //! A speech program that stays between utterances, so that what it has loaded, such as a neural voice, stays loaded.
 //!
-//! Responsibilities: one utterance at a time, a stop that is obeyed or enforced, starting the program again when it ends
-//! or hangs, and saying once more what that cut. Not here: its messages (`message`), its pipes (`process`), programs
-//! with one process for each utterance (`command_voice`).
+//! Responsibilities: one utterance at a time, a stop that is obeyed or enforced, starting the program again when it
+//! ends or hangs, and saying once more what that cut. Not here: its messages (`message`), its pipes (`process`),
+//! programs with one process for each utterance (`command_voice`).
 //!
 //! # Mental model
 //! Nothing is ordered before what was ordered last is over: by the program's report, or because the program and its

@@ -1,8 +1,8 @@
 //! Detects whether a screen reader is running, so that a person never hears two voices at the same time.
 //!
 //! Responsibilities: the signs of Orca, BRLTTY, Speakup and Fenrir, those that the system itself reports (NVDA, JAWS,
-//! Narrator, VoiceOver: `platform::reader_signs`), what was checked, and what could not be seen. Not here: the consequences
-//! for screen and voice (`runtime`), and the bytes of the accessibility bus (`bus`).
+//! Narrator, VoiceOver: `platform::reader_signs`), what was checked, and what could not be seen. Not here: the
+//! consequences for screen and voice (`runtime`), and the bytes of the accessibility bus (`bus`).
 //!
 //! Only this machine can be checked: over SSH the reader runs elsewhere and leaves no sign. For that case there is the
 //! setting `screen.reader`.

@@ -1,7 +1,7 @@
 //! Why something does not work, for kinds of fault with several reasons: typed until they are put into words.
 //!
-//! Responsibilities: each reason, its data, and the key of its words. Not here: what follows from a fault (`link_fault`),
-//! the words (`announce`).
+//! Responsibilities: each reason, its data, and the key of its words. Not here: what follows from a fault
+//! (`link_fault`), the words (`announce`).
 
 use std::io::ErrorKind;
 

@@ -46,10 +46,11 @@ impl Announcer {
         sessions.several() || self.trust.doubts(key.link, &key.agent, agent)
     }
 
-    /// Returns the name by which a person tells one run of an agent from all others. If several agents share a name,
-    /// or several runs of one agent overlapped, the machine is added if that is enough, or else the first words of the
-    /// run's request, the number of its source or of the run. Names that look alike count as equal, and a name that looks like the program's own is
-    /// marked as an agent's. A name that is reserved by a key, but not proven by it, is called unproven.
+    /// Returns the name by which a person tells one run of an agent from all others. If several agents share a name, or
+    /// several runs of one agent overlapped, the machine is added if that is enough, or else the first words of the
+    /// run's request, the number of its source or of the run. Names that look alike count as equal, and a name that
+    /// looks like the program's own is marked as an agent's. A name that is reserved by a key, but not proven by it, is
+    /// called unproven.
     pub fn agent_name(&self, key: &SessionKey, agent: &Arc<str>, sessions: &Sessions) -> Arc<str> {
         let Some(own) = sessions.get(key) else {
             return self.name_of_agent(key, agent, sessions).into();

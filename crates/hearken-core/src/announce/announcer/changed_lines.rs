@@ -1,7 +1,7 @@
 //! The lines of a place that changes: in which order they are read and seen, and which of them are read in pairs.
 //!
-//! Responsibilities: what happens to each line, and where a long one is cut. Not here: the words (`attached_material`), the look
-//! (`question_view`).
+//! Responsibilities: what happens to each line, and where a long one is cut. Not here: the words (`attached_material`),
+//! the look (`question_view`).
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 

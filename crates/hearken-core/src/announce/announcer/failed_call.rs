@@ -1,12 +1,13 @@
 //! The words for a call that failed: how much of it and what first, instead of everything that it wrote.
 //!
 //! Responsibilities: what is said of a failed call's words and output, what remains to be read on demand, and the
-//! error's message beside a summary. Not here: finding what failed in an output (`failure`), reading it (`attached_material`).
+//! error's message beside a summary. Not here: finding what failed in an output (`failure`), reading it
+//! (`attached_material`).
 //!
 //! # Mental model
 //! "Failed, exit 3: npm test. Last line: …": how it ended comes first, then what, then why, in the same words for every
-//! agent. Why is a sentence of the agent; or, of all that a program wrote, what failed, in a bounded number of words, or
-//! else its last line. The lines are counted, and `output` reads them.
+//! agent. Why is a sentence of the agent; or, of all that a program wrote, what failed, in a bounded number of words,
+//! or else its last line. The lines are counted, and `output` reads them.
 
 use std::sync::Arc;
 

@@ -90,8 +90,8 @@ impl Announcer {
         self.phrases.text("away", &args)
     }
 
-    /// Returns the words for what was missed of some sessions: what was announced from an announcement on. `None` if there
-    /// was nothing, and nothing waits or works.
+    /// Returns the words for what was missed of some sessions: what was announced from an announcement on. `None` if
+    /// there was nothing, and nothing waits or works.
     pub fn missed(
         &self,
         from: AnnouncementId,

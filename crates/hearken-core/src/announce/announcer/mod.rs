@@ -1,7 +1,8 @@
 //! From changes to announcements: what is worth announcing, in which class and words.
 //!
-//! Responsibilities: turning [`Change`]s into [`Announcement`]s, cutting streamed text into sentences, the history, repeated
-//! words, old news. Not here: the order of speech (`queue`), the words themselves (`phrase`, `change_wording`, `question_wording`).
+//! Responsibilities: turning [`Change`]s into [`Announcement`]s, cutting streamed text into sentences, the history,
+//! repeated words, old news. Not here: the order of speech (`queue`), the words themselves (`phrase`, `change_wording`,
+//! `question_wording`).
 
 mod agent_names;
 mod agent_version;

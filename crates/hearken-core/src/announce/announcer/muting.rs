@@ -1,7 +1,7 @@
 //! The agents that the person does not want to hear, and those of which only what matters is announced.
 //!
-//! Responsibilities: which agents were muted by hand, and the selection while many work. Not here: the settings that mute
-//! agents and sources (`source_settings`), when many work (`app`).
+//! Responsibilities: which agents were muted by hand, and the selection while many work. Not here: the settings that
+//! mute agents and sources (`source_settings`), when many work (`app`).
 
 use std::collections::BTreeMap;
 

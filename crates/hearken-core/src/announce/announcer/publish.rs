@@ -104,7 +104,8 @@ impl Announcer {
         self.keep(earlier);
     }
 
-    /// Keeps in the history what the person told an agent, which is named if there are several; they know what they wrote.
+    /// Keeps in the history what the person told an agent, which is named if there are several; they know what they
+    /// wrote.
     pub fn keep_prompt(&mut self, text: &str, agent: Option<&str>, now: Now) -> Arc<Announcement> {
         let args = [("text", Arg::Agent(text.to_owned(), None))];
         let words = self.fill("prompt.words", self.settings.verbosity, &args);

@@ -1,7 +1,7 @@
 //! A question and its changes as they are seen: what was found, and each line of a place with its number and its sign.
 //!
-//! Responsibilities: which parts of a line changed, the numbers of both texts, the findings one by one. Not here: rows and
-//! colours (`pane`), how the same is read out (`attached_material`).
+//! Responsibilities: which parts of a line changed, the numbers of both texts, the findings one by one. Not here: rows
+//! and colours (`pane`), how the same is read out (`attached_material`).
 
 use std::ops::Range;
 
@@ -44,7 +44,7 @@ impl Announcer {
         }
     }
 
-    /// Returns the places that change; their items are counted in this order in a [`ChangePlace`].
+    /// Returns the places that change; their items are counted in this order in a [`super::ChangePlace`].
     pub fn changes_in_sight<'a>(&self, attached: &'a Attachments) -> Vec<ChangeInSight<'a>> {
         let left_out = |key: &str, n: u64, path: &str| {
             let args = [

@@ -71,8 +71,8 @@ impl Announcer {
         self.without_keys(question, details)
     }
 
-    /// Leaves out the keys, which such a face has rows for, but not which other decisions there are, nor why the question
-    /// can't be answered.
+    /// Leaves out the keys, which such a face has rows for, but not which other decisions there are, nor why the
+    /// question can't be answered.
     fn without_keys(&self, question: &Question, mut segments: Vec<Segment>) -> Vec<Segment> {
         if !question.is_answerable() {
             return segments;

@@ -6,7 +6,8 @@ use super::AppCx;
 use crate::session::DroppedCounts;
 
 impl AppCx {
-    /// Returns what happened to everything that was queued to be spoken, in words: in total, and for urgent speech. Empty as long as no voice has spoken.
+    /// Returns what happened to everything that was queued to be spoken, in words: in total, and for urgent speech.
+    /// Empty as long as no voice has spoken.
     pub(in crate::app) fn account_words(&self) -> Vec<String> {
         let ledger = self.queue.ledger();
         let said = Lane::ALL

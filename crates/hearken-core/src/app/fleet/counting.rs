@@ -86,8 +86,8 @@ fn machine_of(session: &Session, links: &Links) -> String {
 }
 
 impl Fleet {
-    /// Reads how many agents wait, work, are silent or away, by machine, questions first; and `stuck`, the agent that was
-    /// asked to stop and goes on.
+    /// Reads how many agents wait, work, are silent or away, by machine, questions first; and `stuck`, the agent that
+    /// was asked to stop and goes on.
     pub(in crate::app) fn read(&self, stuck: Option<String>, links: &Links, cx: &mut AppCx) {
         let accounts = Accounts::of(links, cx);
         let mut words = Vec::new();

@@ -4,9 +4,9 @@
 //! source leaves out the rest (its dialect), what is announced of it (`announce`), going to a conversation (`prompts`).
 //!
 //! # Mental model
-//! A person follows a handful of agents, but is asked by all of them. While many work, sources that can are asked to send
-//! everything of the agents that the person went to or prompted, and of all others only questions, dangers, starts and
-//! ends. Of these others the history keeps what is not urgent, and `fleet` counts them.
+//! A person follows a handful of agents, but is asked by all of them. While many work, sources that can are asked to
+//! send everything of the agents that the person went to or prompted, and of all others only questions, dangers, starts
+//! and ends. Of these others the history keeps what is not urgent, and `fleet` counts them.
 //!
 //! The folder: `counting` (how many do what, in words).
 
@@ -23,7 +23,8 @@ use super::{AppCx, AppFact, AppFacts, Conversation, LinkView, Links};
 
 /// Above this number of running sessions, most agents are received in part.
 const MANY: usize = 20;
-/// At this number of running sessions, all are received in full again: well below, so that it does not change to and fro.
+/// At this number of running sessions, all are received in full again: well below, so that it does not change to and
+/// fro.
 const FEW: usize = 15;
 /// How many agents are followed in full while many work: the last ones that the person went to.
 const MOST_FOLLOWED: usize = 8;

@@ -1,8 +1,8 @@
 //! Input from the person's hands: keys, switches and pastes.
 //!
-//! The folder: this struct and `scan_state` hold the key assignments and when the hands were last active; `pressing` and
-//! `scanning` turn input into commands, which `App` carries out. Not here: the tables of keys (`keys`), what a key does to
-//! a line (`typing`).
+//! The folder: this struct and `scan_state` hold the key assignments and when the hands were last active; `pressing`
+//! and `scanning` turn input into commands, which `App` carries out. Not here: the tables of keys (`keys`), what a key
+//! does to a line (`typing`).
 
 mod pressing;
 pub(super) mod scan_state;
@@ -82,8 +82,8 @@ impl Hands {
         })
     }
 
-    /// Returns whether a key may continue a word that was begun without a prompt: it follows letters of which one was not
-    /// for a question. Whoever stops speech, or hears details, often answers at once.
+    /// Returns whether a key may continue a word that was begun without a prompt: it follows letters of which one was
+    /// not for a question. Whoever stops speech, or hears details, often answers at once.
     fn continues_word(&mut self, press: Press, key: KeyEvent, command: Option<&Command>) -> bool {
         let is_for_question = matches!(
             command,

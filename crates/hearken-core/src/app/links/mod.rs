@@ -4,12 +4,12 @@
 //! dialect. Not here: how to speak with the other side (`dialect`), how bytes travel (`transport`), which answer is
 //! sent when (`sending`).
 //!
-//! The folder: `source_view` (one source and its turns) with `stream` (its life cycle as a table), `start` (the wait for its
-//! start), `heard_protocol` (what it was heard to speak), `beginning` (the first lines of a recording) and `unread_texts` (a frame that
-//! is read in steps) and `remarks` (what a program wrote) hold the state; `news` (what happens, announced), `lost_sources`
-//! (loss, failure, end, leaving), `wishes` (what a dialect wishes, done), `waiting` (a start that takes long), `text_reading`
-//! (messages with many events), `foreign_sources` (what is not AAEP), `programs` (remarks, and agents cut short), `link_words`
-//! (phrases in words) act on it.
+//! The folder: `source_view` (one source and its turns) with `stream` (its life cycle as a table), `start` (the wait
+//! for its start), `heard_protocol` (what it was heard to speak), `beginning` (the first lines of a recording) and
+//! `unread_texts` (a frame that is read in steps) and `remarks` (what a program wrote) hold the state; `news` (what
+//! happens, announced), `lost_sources` (loss, failure, end, leaving), `wishes` (what a dialect wishes, done), `waiting`
+//! (a start that takes long), `text_reading` (messages with many events), `foreign_sources` (what is not AAEP),
+//! `programs` (remarks, and agents cut short), `link_words` (phrases in words) act on it.
 
 mod beginning;
 mod foreign_sources;

@@ -63,8 +63,8 @@ impl Links {
         }
     }
 
-    /// Returns what is lost with the programs that end with hearken, or an empty text: work under way, and conversations
-    /// that can't be taken up again.
+    /// Returns what is lost with the programs that end with hearken, or an empty text: work under way, and
+    /// conversations that can't be taken up again.
     pub(in crate::app) fn lost_at_end(&self, cx: &AppCx) -> String {
         let started = self.iter().filter(|view| view.program && !view.is_over());
         let lost = started.filter_map(|view| {

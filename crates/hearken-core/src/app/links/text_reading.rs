@@ -5,8 +5,8 @@
 //! (`news`).
 //!
 //! Nearly every frame is one event and is read in one go. A frame that holds more, in an array or one after the other,
-//! is read in steps, so that a key waits for no more than one step: while [`crate::app::App::is_reading`], the deadline is now, and
-//! no other news of a link may come in.
+//! is read in steps, so that a key waits for no more than one step: while [`crate::app::App::is_reading`], the deadline
+//! is now, and no other news of a link may come in.
 
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::{self, Cx, NoEvent, Out, Texts};

@@ -42,7 +42,8 @@ impl Prompts {
         cx.quote(words, quotes);
     }
 
-    /// Returns the conversations among these that the person may want next: all, unless there are too many to listen to.
+    /// Returns the conversations among these that the person may want next: all, unless there are too many to listen
+    /// to.
     fn near(&self, all: &[usize], cx: &AppCx) -> Vec<usize> {
         if all.len() <= MOST_READ {
             return all.to_vec();
@@ -297,7 +298,8 @@ impl Prompts {
 }
 
 impl Links {
-    /// Returns the name of the agent of a conversation in which nothing was heard yet; that of its source if it has none.
+    /// Returns the name of the agent of a conversation in which nothing was heard yet; that of its source if it has
+    /// none.
     fn name_of(&self, conversation: &Conversation) -> String {
         let view = self.get(conversation.link);
         let mut promptable = view.map_or(&[][..], LinkView::promptable).iter();

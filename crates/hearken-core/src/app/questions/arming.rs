@@ -106,8 +106,8 @@ impl Questions {
         }
     }
 
-    /// Returns whether the shown question had come so recently when something was read that this was meant for what was in
-    /// its place.
+    /// Returns whether the shown question had come so recently when something was read that this was meant for what was
+    /// in its place.
     pub(in crate::app) fn has_just_come(&self, read: Duration, arm: Duration) -> bool {
         self.shown().is_some_and(|shown| {
             let since = shown.since.max(shown.in_sight().unwrap_or(shown.since));

@@ -1,10 +1,10 @@
 //! The questions of agents as the person meets them: which one is shown, how much of it has reached them, when it may
 //! be answered, and what happens to the answer.
 //!
-//! The folder: `shown_question`, `question_exposure`, `arming` (what is before the person, and whether that is enough), `rule_decisions`, `under_way`
-//! and `attention` hold the state; `asking`, `seen_parts`, `gate`, `answering`, `clarifying`, `choosing`, `confirming`,
-//! `policy`, `scripted`, `sending` and `alarms` ask, handle answers and announce. Not here: the questions themselves and their tokens
-//! (`session`), their words (`announce`).
+//! The folder: `shown_question`, `question_exposure`, `arming` (what is before the person, and whether that is enough),
+//! `rule_decisions`, `under_way` and `attention` hold the state; `asking`, `seen_parts`, `gate`, `answering`,
+//! `clarifying`, `choosing`, `confirming`, `policy`, `scripted`, `sending` and `alarms` ask, handle answers and
+//! announce. Not here: the questions themselves and their tokens (`session`), their words (`announce`).
 
 mod alarms;
 mod answering;

@@ -354,8 +354,8 @@ fn is_refusal(answer: &Answer) -> bool {
     }
 }
 
-/// Returns whether a server reports that it does not know the token, or no longer does, or declines the answer: then the question may be
-/// decided already, and is certainly not known to be open.
+/// Returns whether a server reports that it does not know the token, or no longer does, or declines the answer: then
+/// the question may be decided already, and is certainly not known to be open.
 fn refuses_for_good(undelivered: &Undelivered) -> bool {
     match undelivered {
         Undelivered::Refused(Fault::Status { status, .. }) => matches!(status, 404 | 409 | 410),

@@ -76,7 +76,8 @@ impl Outgoing {
         self.told.is_none()
     }
 
-    /// Returns whether the loss of its connection was announced with it, so that only its last word is still to be said.
+    /// Returns whether the loss of its connection was announced with it, so that only its last word is still to be
+    /// said.
     pub(super) fn is_loss_told(&self) -> bool {
         self.loss_told
     }

@@ -1,7 +1,7 @@
 //! Looking back: the place in the history under review, searching and spelling, and since when the person was away.
 //!
-//! The folder: this struct, `spelled` and `reading` hold the place; `looking`, `part_reading`, `searching`, `spelling` and `facts` go
-//! there and read it out. Not here: the history itself and the words (`announce`).
+//! The folder: this struct, `spelled` and `reading` hold the place; `looking`, `part_reading`, `searching`, `spelling`
+//! and `facts` go there and read it out. Not here: the history itself and the words (`announce`).
 
 mod facts;
 pub(super) mod looking;

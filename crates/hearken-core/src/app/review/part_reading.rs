@@ -305,8 +305,8 @@ impl Review {
     }
 }
 
-/// Returns whether an announcement has something that a call brought: an output, or a change, unless a question about it
-/// is still open.
+/// Returns whether an announcement has something that a call brought: an output, or a change, unless a question about
+/// it is still open.
 pub(in crate::app) fn brings(told: &Announcement, sessions: &Sessions) -> bool {
     let attached = told.facts().attached();
     let is_open = || {

@@ -171,8 +171,8 @@ impl Reading {
 }
 
 impl Reading {
-    /// Moves behind the block of code that is being read; returns how many of its lines were not read. `None` if no code
-    /// is being read.
+    /// Moves behind the block of code that is being read; returns how many of its lines were not read. `None` if no
+    /// code is being read.
     pub(super) fn skip_code(&mut self) -> Option<(usize, Stepped)> {
         let open = self.open.as_mut()?;
         let at = open.at?;

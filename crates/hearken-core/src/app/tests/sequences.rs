@@ -271,7 +271,8 @@ struct Rules {
     last_key: u64,
     /// The last key and its time: the same key again within 700 ms may just be held down.
     held: Option<(KeyCode, u64)>,
-    /// Whether the last letters may be a word: they follow each other within 1.2 seconds, and one was not for the question.
+    /// Whether the last letters may be a word: they follow each other within 1.2 seconds, and one was not for the
+    /// question.
     in_word: bool,
     answer: Option<&'static str>,
 }

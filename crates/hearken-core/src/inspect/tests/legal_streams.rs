@@ -1,5 +1,5 @@
-//! Legal streams of any shape: one agent or several in a session, calls that overlap, text beside a call, questions that
-//! one agent asks and another carries out. None of them gives a finding.
+//! Legal streams of any shape: one agent or several in a session, calls that overlap, text beside a call, questions
+//! that one agent asks and another carries out. None of them gives a finding.
 
 use proptest::prelude::*;
 

@@ -349,7 +349,8 @@ fn clicks_and_the_wheel_are_read_and_nothing_else_of_a_mouse() {
     }
 }
 
-/// Whatever a line does to a report, its letters never come as keys: `M` and `m` mean something, and `y` in the old form.
+/// Whatever a line does to a report, its letters never come as keys: `M` and `m` mean something, and `y` in the old
+/// form.
 #[test]
 fn a_torn_mouse_report_is_never_a_letter() {
     for report in [

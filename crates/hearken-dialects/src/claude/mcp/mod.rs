@@ -6,8 +6,8 @@
 //! # Mental model
 //! Whatever an agent says or asks by a tool is the agent's own: it is heard under its name, and an answer decides
 //! nothing but that question. Only what Claude Code relays over its channel is a permission. The same call may be asked
-//! about by a hook, which knows all of it: so a relayed call waits for a moment, and the hook's question is the one that
-//! counts. The channel confirms neither prompts nor answers.
+//! about by a hook, which knows all of it: so a relayed call waits for a moment, and the hook's question is the one
+//! that counts. The channel confirms neither prompts nor answers.
 
 mod messages;
 mod session;

@@ -1,4 +1,5 @@
-//! The tool server that an agent starts: what it announces and asks, its channel, and calls that a hook asks about, too.
+//! The tool server that an agent starts: what it announces and asks, its channel, and calls that a hook asks about,
+//! too.
 
 use std::collections::BTreeSet;
 

@@ -384,8 +384,8 @@ fn step() -> impl Strategy<Value = ReviewStep> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::tests::runs(150)))]
 
-    /// Codex is told only what the person allowed, each word of theirs comes to exactly one end, and every warning is told
-    /// or repeats a refusal.
+    /// Codex is told only what the person allowed, each word of theirs comes to exactly one end, and every warning is
+    /// told or repeats a refusal.
     #[test]
     fn only_what_the_person_allows_is_allowed(steps in prop::collection::vec(step(), 0..60)) {
         let mut run = CodexRig::in_turn();

@@ -38,8 +38,8 @@ impl Call {
         unsaid.map(|input| input.name.clone()).collect()
     }
 
-    /// Returns whether an input only names the folder of the conversation, in which the call runs in any case. Some agents
-    /// add it when they run what they asked about.
+    /// Returns whether an input only names the folder of the conversation, in which the call runs in any case. Some
+    /// agents add it when they run what they asked about.
     fn is_here(&self, input: &CallInput) -> bool {
         input.is_folder()
             && input.text.trim_end_matches('/') == self.folder

@@ -35,8 +35,9 @@ pub(super) struct ConsumerPlace {
 }
 
 impl ConsumerPlace {
-    /// Returns where a person left off: the consumer that the broker remembers, or a new one. `resume_at` is from where to
-    /// deliver, if the broker has just forgotten it. Until what was missed has arrived, what is delivered stays as it was.
+    /// Returns where a person left off: the consumer that the broker remembers, or a new one. `resume_at` is from where
+    /// to deliver, if the broker has just forgotten it. Until what was missed has arrived, what is delivered stays as
+    /// it was.
     pub(super) async fn find(
         context: &jetstream::Context,
         wanted: &Consumer,

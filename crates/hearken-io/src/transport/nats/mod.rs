@@ -1,8 +1,8 @@
 //! A space on a NATS server as a source.
 //!
-//! Responsibilities: one connection after another; delivering what the broker stores. Not here: the subjects (a dialect),
-//! the connection itself (`broker`), where the person left off (`consumer_place`), what passes unstored (`unstored_messages`), requests to
-//! services (`service_requests`).
+//! Responsibilities: one connection after another; delivering what the broker stores. Not here: the subjects (a
+//! dialect), the connection itself (`broker`), where the person left off (`consumer_place`), what passes unstored
+//! (`unstored_messages`), requests to services (`service_requests`).
 //!
 //! # Mental model
 //! The broker remembers under a name of the person's what they have received. A message counts as received once the
@@ -83,8 +83,9 @@ pub(super) struct NatsReader {
     program: String,
 }
 
-/// The latest message that was passed on. A message that is not later is one that is delivered again, because its receipt
-/// was lost with a connection. The time tells a stream that was deleted and created again from the one before it.
+/// The latest message that was passed on. A message that is not later is one that is delivered again, because its
+/// receipt was lost with a connection. The time tells a stream that was deleted and created again from the one before
+/// it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Latest {
     sequence: u64,
@@ -350,7 +351,8 @@ impl BrokerConnection<'_> {
         self.deliver_wanted().await
     }
 
-    /// Returns whether something else is delivered than what is wanted: what was missed still comes as it was followed then.
+    /// Returns whether something else is delivered than what is wanted: what was missed still comes as it was followed
+    /// then.
     fn delivers_otherwise(&self) -> bool {
         self.missed == 0
             && self.consumer.cached_info().config.filter_subjects != self.wanted.subjects

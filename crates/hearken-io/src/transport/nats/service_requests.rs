@@ -1,6 +1,7 @@
 //! What a dialect wants beside the stream: requests to services, and what to follow.
 //!
-//! Responsibilities: carrying requests out, with one answer, several or none. Not here: what they are about (a dialect).
+//! Responsibilities: carrying requests out, with one answer, several or none. Not here: what they are about (a
+//! dialect).
 
 use std::future::Future;
 use std::time::Duration;

@@ -4,8 +4,8 @@
 //! kill, the list of all groups for a quick end. Not here: the program's messages.
 //!
 //! Signals go to the whole group, so that programs that it started end with it; processes that left the group are found
-//! by the program's mark (`regrouped_processes`). A program that is still running when its link is dropped without a farewell is
-//! ended by the same steps.
+//! by the program's mark (`regrouped_processes`). A program that is still running when its link is dropped without a
+//! farewell is ended by the same steps.
 
 use std::process::ExitStatus;
 use std::sync::{Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! A stream of server-sent events that answers a request made beside the stream of a link.
 //!
-//! Responsibilities: its events, each as one item of news, and its end. Not here: the request (`http_server`), cleaning its
-//! bytes (`sse_filter`), reading the events (the crate eventsource-client).
+//! Responsibilities: its events, each as one item of news, and its end. Not here: the request (`http_server`), cleaning
+//! its bytes (`sse_filter`), reading the events (the crate eventsource-client).
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,8 +1,8 @@
 //! A stream of server-sent events, kept open.
 //!
 //! Responsibilities: one connection after another (attempts, waits, giving up), what is resumed after a break, the
-//! order of news. Not here: the request itself and redirects (`stream_request`), cleaning the bytes (`sse_filter`), reading the
-//! events (the crate eventsource-client), how long to wait (`Backoff`).
+//! order of news. Not here: the request itself and redirects (`stream_request`), cleaning the bytes (`sse_filter`),
+//! reading the events (the crate eventsource-client), how long to wait (`Backoff`).
 //!
 //! A connection is good if it delivered a message or stayed up for [`GOOD_AFTER`]; only then do the waits and the count
 //! of attempts start over, so that a server which accepts and drops connections gets no rapid retries. There is no time

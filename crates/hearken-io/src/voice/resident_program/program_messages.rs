@@ -1,7 +1,7 @@
 //! The messages between hearken and a speech program that stays: one JSON object a line.
 //!
-//! Responsibilities: writing orders, reading reports, the bounds of both. Not here: the process (`speech_process`), what
-//! follows from a report (the module above).
+//! Responsibilities: writing orders, reading reports, the bounds of both. Not here: the process (`speech_process`),
+//! what follows from a report (the module above).
 
 use serde::{Deserialize, Serialize};
 

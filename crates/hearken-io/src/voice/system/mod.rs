@@ -1,8 +1,8 @@
 //! The platform's own speech, in a child process, so that its faults can't affect the pane.
 //!
 //! Responsibilities: starting the child, one utterance in it at a time, a time limit for every order, killing it if it
-//! hangs and restarting it with backoff. Not here: the lines between the two (`child_messages`), the child's side (`speech_child`,
-//! `tts_engine`).
+//! hangs and restarting it with backoff. Not here: the lines between the two (`child_messages`), the child's side
+//! (`speech_child`, `tts_engine`).
 //!
 //! Mental model: the child is this very program with a hidden command. It reads orders from its standard input and
 //! reports on its standard output, one JSON object per line. Every failure of the child, a crash, a hang, an invalid

@@ -5,10 +5,11 @@
 //! announcing (`announcer`), how an engine works (`voice`).
 //!
 //! # Mental model
-//! Announcements wait in lanes, one per class (P4 has two: text and progress). At most one utterance
-//! is in the engine. An arrival either interrupts what plays, or waits; waiting announcements of different lanes leave
-//! in class order. What was interrupted is dropped, repeated from its beginning, or resumed at the start of its
-//! sentence, according to the table below; what the person silenced waits for the person. What expires is counted, and for outcomes the count is spoken.
+//! Announcements wait in lanes, one per class (P4 has two: text and progress). At most one utterance is in the engine.
+//! An arrival either interrupts what plays, or waits; waiting announcements of different lanes leave in class order.
+//! What was interrupted is dropped, repeated from its beginning, or resumed at the start of its sentence, according to
+//! the table below; what the person silenced waits for the person. What expires is counted, and for outcomes the count
+//! is spoken.
 //!
 //! | playing \ arriving | P0 | P1 | P2 | P3 | text | progress |
 //! |---|---|---|---|---|---|---|

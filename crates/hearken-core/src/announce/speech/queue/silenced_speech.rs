@@ -1,12 +1,12 @@
 //! Speech that was silenced, and can go on at the sentence at which it was.
 //!
-//! Responsibilities: what the stop key cuts, the rest of that output, which waits with it, a long answer that gave way to
-//! something else, going on. Not here: going back (`going_back`).
+//! Responsibilities: what the stop key cuts, the rest of that output, which waits with it, a long answer that gave way
+//! to something else, going on. Not here: going back (`going_back`).
 //!
 //! # Mental model
 //! A stop silences one text, not the agent: the rest of its output waits, and everything else is spoken as ever, also
-//! the next output of the same agent. What is silenced is a pile: going on takes up what was silenced last. It then goes
-//! on among the texts, so that anything urgent comes before it and interrupts it.
+//! the next output of the same agent. What is silenced is a pile: going on takes up what was silenced last. It then
+//! goes on among the texts, so that anything urgent comes before it and interrupts it.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Which sentences of texts were spoken last.
 //!
-//! Responsibilities: remembering them, and how far back a sentence or a paragraph reaches. Not here: speaking them again
-//! (`going_back`), the history, which has everything (`history`).
+//! Responsibilities: remembering them, and how far back a sentence or a paragraph reaches. Not here: speaking them
+//! again (`going_back`), the history, which has everything (`history`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;

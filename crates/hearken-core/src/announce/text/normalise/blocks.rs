@@ -1,7 +1,8 @@
 //! A text with Markdown in it as blocks, for a screen that lays them out.
 //!
-//! Responsibilities: headings, paragraphs, lists, quotations, tables and code, each with its depth. Not here: which line is
-//! which (`markdown`), rows and looks (the full face), the same text in words (`prose`) and in lines (`readable`).
+//! Responsibilities: headings, paragraphs, lists, quotations, tables and code, each with its depth. Not here: which
+//! line is which (`markdown`), rows and looks (the full face), the same text in words (`prose`) and in lines
+//! (`readable`).
 //!
 //! # Worked example
 //! `# Files`, an empty line, `- a` and `  - b` are a heading, an item of level 1 and an item of level 2.

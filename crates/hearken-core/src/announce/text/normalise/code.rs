@@ -1,7 +1,7 @@
 //! Inline code: what it is, and how it is read.
 //!
-//! Responsibilities: telling shell commands from other code. Not here: where inline code is (`span`), the names of signs
-//! (`words`), how its signs are gone through (`signs`).
+//! Responsibilities: telling shell commands from other code. Not here: where inline code is (`span`), the names of
+//! signs (`words`), how its signs are gone through (`signs`).
 //!
 //! Mental model: the same sign redirects in a shell and compares everywhere else. Code is shell only if something shows
 //! it: a known program at its start, an option, a redirection to a file, words joined as only a shell joins them.

@@ -4,8 +4,8 @@
 //! unit (`unit`), a reference (`entity`) or a tag (`tag`) is called, how the rest of a line is read (`inline`).
 //!
 //! Mental model: the words are kept in a list, and a character that no text can contain marks their place in the line;
-//! so the reader of the line takes them as they are, and cuts, drops or spells nothing in them. Inline code and addresses
-//! are copied unchanged. Every search ahead has a bound.
+//! so the reader of the line takes them as they are, and cuts, drops or spells nothing in them. Inline code and
+//! addresses are copied unchanged. Every search ahead has a bound.
 
 mod markup_context;
 

@@ -1,7 +1,7 @@
 //! How deeply items are nested, in a list or in a drawn tree.
 //!
-//! Responsibilities: the level of a line, from its indentation or from the lines drawn before it. Not here: how a level is
-//! spoken (`prose`).
+//! Responsibilities: the level of a line, from its indentation or from the lines drawn before it. Not here: how a level
+//! is spoken (`prose`).
 
 /// How many levels are told apart; deeper items are heard on the last one.
 const DEEPEST: usize = 16;
@@ -67,7 +67,8 @@ pub(super) fn branch(line: &str) -> Option<(usize, &str)> {
 /// How many branches make a tree.
 const FEWEST: usize = 2;
 
-/// Returns whether lines draw a tree, with no more other lines than branches: roots, and what a program counts below it.
+/// Returns whether lines draw a tree, with no more other lines than branches: roots, and what a program counts below
+/// it.
 pub(super) fn is_drawn<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
     let (mut branches, mut others) = (0, 0);
     for line in lines {

@@ -1,7 +1,7 @@
 //! Units behind numbers.
 //!
-//! Responsibilities: finding a unit with its prefix, its power and what it is measured by, and naming it. Not here: which
-//! words that are (`words`), where a number begins (`markup`).
+//! Responsibilities: finding a unit with its prefix, its power and what it is measured by, and naming it. Not here:
+//! which words that are (`words`), where a number begins (`markup`).
 
 use super::words::{Named, Words, fill};
 

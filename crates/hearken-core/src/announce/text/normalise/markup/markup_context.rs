@@ -1,7 +1,7 @@
 //! What stands around a place in a line, and what that shows.
 //!
-//! Responsibilities: judging by a few characters whether something is a formula, a chemical compound, the arguments of a
-//! type. Not here: what follows from it (`markup`).
+//! Responsibilities: judging by a few characters whether something is a formula, a chemical compound, the arguments of
+//! a type. Not here: what follows from it (`markup`).
 
 use crate::announce::text::normalise::entity::entity;
 use crate::announce::text::normalise::math::names_function;
@@ -102,8 +102,8 @@ fn ends_in_modifier(text: &str) -> bool {
     .contains(&word)
 }
 
-/// How far a formula extends at most, in bytes; between single dollar signs, where more are two prices; and the name of an
-/// environment.
+/// How far a formula extends at most, in bytes; between single dollar signs, where more are two prices; and the name of
+/// an environment.
 const FORMULA: usize = 2000;
 const DOLLARS: usize = 300;
 const ENVIRONMENT: usize = 64;
@@ -172,7 +172,8 @@ pub(in crate::announce) fn counts_atoms(before: &str, lowered: &str) -> bool {
     is_number && (is_compound(last_word(before)) || of_group())
 }
 
-/// Returns whether a word consists of the signs of chemical elements and numbers, so that a number below it counts atoms.
+/// Returns whether a word consists of the signs of chemical elements and numbers, so that a number below it counts
+/// atoms.
 fn is_compound(word: &str) -> bool {
     const ONE: &str = "HBCNOFPSKVYIWU";
     const TWO: &str = "HeLiBeNeNaMgAlSiClArCaScTiCrMnFeCoNiCuZnGaGeAsSeBrKrRbSrZrNbMoTcRuRhPdAgCdInSnSbTeXeCsBaLaCePrNdPmSmEuGdTbDyHoErTmYbLuHfTaReOsIrPtAuHgTlPbBiPoAtRnFrRaAcThPaNpPuAm";
