@@ -166,10 +166,11 @@ fn draw_beside_question(
         return Showing::SideQuestion;
     };
     // The place does not depend on typing or responses, so that no page is divided anew.
-    let beside = if view.regions {
-        BESIDE
-    } else {
-        1.min(area.height.saturating_sub(2))
+    let beside = match app.mode() {
+        _ if view.regions => BESIDE,
+        // Nothing is typed beside the second step, and what is confirmed needs the row.
+        Mode::Confirming(_) => 0,
+        _ => 1.min(area.height.saturating_sub(2)),
     };
     let place = Rect {
         height: area.height - beside,

@@ -117,11 +117,11 @@ fn second_step(
     let is_named = |told: &Arc<Announcement>| told.segments.iter().any(|it| it.mark == Mark::Agent);
     if !view.app.answers().iter().any(is_named) {
         let left = room.saturating_sub(count + step.len());
-        head.extend(text_rows::fitting(
-            subject(view, question, width),
-            left,
-            width,
-        ));
+        let mut asked = subject(view, question, width);
+        // The action itself, which is set in, matters more here than what leads up to it.
+        let led = asked.iter().take_while(|row| !row.text.starts_with(' '));
+        asked.drain(..asked.len().saturating_sub(left).min(led.count()));
+        head.extend(text_rows::fitting(asked, left, width));
     }
     let focus = head.len();
     head.extend(text_rows::fitting(step, room.saturating_sub(focus), width));

@@ -18,7 +18,7 @@ use hearken::bench::Flood;
 use serde_json::{Value, json};
 
 use super::support::pty_terminal::Terminal;
-use super::support::ssip::{FakeSsip, LineKind, address};
+use super::support::scripted_ssip::{FakeSsip, LineKind, address};
 use super::{AgentEvents, PATIENCE, binary, request};
 
 /// The default duration.

@@ -214,7 +214,7 @@ fn an_end_after_a_rejection_never_sounds_as_if_the_thing_were_done() {
         "session.completed",
         json!({"summary_terse": "Done.", "summary_normal": "The email was not sent."}),
     );
-    let end = "Finished. You rejected 1 of its actions. The agent says: The email was not sent.";
+    let end = "Finished. You rejected 1 of its actions. Reported: The email was not sent.";
     assert!(stage.heard(end), "{:?}", stage.lines);
     assert!(!stage.heard("Done."));
 }
