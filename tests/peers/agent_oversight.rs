@@ -32,7 +32,7 @@ fn starts(agent: &AgentProgram) -> (AgentHome, Hearken) {
 }
 
 fn leaves(mut hearken: Hearken) {
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }
 

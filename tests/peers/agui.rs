@@ -96,7 +96,7 @@ fn accept(hearken: &mut Hearken, words: &str) {
 }
 
 fn leave(mut hearken: Hearken) {
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }
 
@@ -165,7 +165,7 @@ fn an_endpoint_that_was_killed_is_asked_again_only_by_the_person() {
     hearken.announced("connection", "is lost");
     hearken.announced("session_errored", "What became of this is not known.");
     hearken.say("> count");
-    hearken.announced("connection", "It was not taken");
+    hearken.announced("connection", "Your prompt was not taken");
     endpoint.start();
     assert_eq!(endpoint.runs(), 1, "nothing was posted by itself");
     hearken.say("> count");

@@ -143,7 +143,7 @@ fn an_opencode_that_runs_is_prompted_answered_and_stopped() {
     hearken.announced("reply", "once more");
     hearken.say("stop");
     hearken.announced("session_cancelled", "Cancelled by user");
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }
 
@@ -175,6 +175,6 @@ fn what_an_opencode_asked_before_is_asked_and_one_that_was_killed_is_heard_again
     hearken.say("> say hello");
     hearken.announced("output", "It has two sentences.");
     hearken.announced("session_completed", "Finished");
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }

@@ -69,7 +69,7 @@ fn opencode_is_prompted_answered_and_stopped_through_pipes() {
     let mut hearken = watched_through_pipes(&scene, &recording);
     hearken.announced("connection", "asks only where its own settings say so");
     story(&mut hearken, &scene);
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
     let text = std::fs::read_to_string(&recording).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -135,7 +135,7 @@ fn subscribers_of_others_hear_every_event_of_opencode_once() {
     ]));
     hearken.announced("connection", "asks only where its own settings say so");
     story(&mut hearken, &scene);
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
     for listener in [capture, listen] {
         assert_each_once(&listener.events());

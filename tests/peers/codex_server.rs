@@ -247,7 +247,7 @@ pub(super) fn leave(mut hearken: Hearken) {
     for never in ["danger", "anomaly"] {
         assert!(!seen.iter().any(|kind| kind == never), "{never}: {seen:?}");
     }
-    hearken.say("q");
+    hearken.leave();
     let (code, _, seen) = hearken.exit();
     assert_eq!(code, 0, "{}", seen.join("\n"));
 }

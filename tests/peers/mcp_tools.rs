@@ -137,7 +137,7 @@ fn story(user: &ToolUser) {
     ends(agent);
     assert!(scene.asked().contains("8080"), "{}", scene.asked());
     hearken.announced("session_completed", "It has left.");
-    hearken.say("q");
+    hearken.leave();
     let (code, _, seen) = hearken.exit();
     assert_eq!(code, 0, "{}", seen.join("\n"));
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::agent_home::{
     AgentHome, AgentProgram, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT, COPILOT_BEFORE,
     GEMINI, GEMINI_BEFORE, OPENCODE, OPENCODE_BEFORE, OPENCODE_BY_MESSAGES, PI, PI_BEFORE, QWEN,
-    QWEN_BEFORE, VIBE, VIBE_BEFORE, asked, children, count, kill, wants, write,
+    QWEN_BEFORE, VIBE, VIBE_BEFORE, asked, children, count, kill, number, wants, write,
 };
 use super::child::Hearken;
 use super::kinds;
@@ -88,7 +88,7 @@ fn story(agent: &AgentProgram) {
     hearken.announced("session_cancelled", "Cancelled by user");
     hearken.announced("output", "It has two sentences.");
     hearken.announced("session_completed", "Finished");
-    hearken.say("q");
+    hearken.leave();
     let seen = kinds(&hearken);
     for never in ["danger", "anomaly", "session_errored"] {
         assert!(!seen.iter().any(|kind| kind == never), "{never}: {seen:?}");
@@ -107,7 +107,7 @@ fn story(agent: &AgentProgram) {
     );
     hearken.announced("output", "It has two sentences.");
     hearken.announced("session_completed", "Finished");
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }
 
@@ -149,17 +149,11 @@ fn in_short(agent: &AgentProgram) {
     assert!(!scene.has("b.txt"));
 
     hearken.say(&format!("> {urge}fail"));
-    let n = asked(&mut hearken, "exit 3");
-    hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
-    hearken.say(&format!("c {n}"));
+    accept(&mut hearken, "exit 3");
     fails(&mut hearken, agent);
 
     hearken.say(&format!("> {urge}sleep"));
-    let n = asked(&mut hearken, "sleep 20");
-    hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
-    hearken.say(&format!("c {n}"));
+    accept(&mut hearken, "sleep 20");
     hearken.announced("tool_invoked", "env sleep 20");
     hearken.say("t");
     hearken.announced("reply", ": env sleep 20.");
@@ -172,9 +166,26 @@ fn in_short(agent: &AgentProgram) {
     hearken.announced("output", "Sentence 2 stands here.");
     stop(&mut hearken);
     hearken.announced("session_cancelled", "Cancelled by user");
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
     shows_all(agent.title, &agent.version(), &ALL_SHOWN);
+}
+
+/// Accepts a question. An agent may add to what it asks just after it asked, and so ask again.
+fn accept(hearken: &mut Hearken, words: &str) {
+    let mut n = asked(hearken, words);
+    loop {
+        hearken.say(&format!("y {n}"));
+        let reply = hearken.announced("reply", "");
+        if reply["text"].as_str().unwrap().contains("to confirm") {
+            return hearken.say(&format!("c {n}"));
+        }
+        let asked_again = |line: &&String| line.contains("takes the place of question");
+        let again = hearken.seen().iter().rfind(asked_again).unwrap();
+        let again = number(&serde_json::from_str(again).unwrap());
+        assert_ne!(again, n, "{reply}");
+        n = again;
+    }
 }
 
 /// Hears that a command failed, or that its agent does not say so.
@@ -284,7 +295,7 @@ fn an_agent_before_a_model_that_speaks_in_messages_is_prompted_and_answered() {
         });
         assert_eq!(scene.has(file), made, "{file}");
     }
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
     let asked = scene.asked();
     assert!(
@@ -305,7 +316,7 @@ fn opencode_plans() {
         assert!(!line.contains(r#""kind":"tool_"#), "{line}");
         line.contains(r#""kind":"session_completed""#)
     });
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }
 
@@ -358,7 +369,7 @@ fn codex_is_signed_in_to_by_a_way_that_works_after_one_that_does_not() {
         "Mode Read Only: Codex asks before it changes anything.",
     );
     hearken.announced("connection", "The agent is ready.");
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }
 
@@ -388,7 +399,7 @@ fn the_mode_of_qwen_code_is_changed_in_two_steps_and_its_commands_are_read() {
         read
     });
     assert!(read, "its commands never came");
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }
 
@@ -506,7 +517,7 @@ fn without_asking(agent: &AgentProgram) {
     hearken.announced("output", "Sentence 2 stands here.");
     stop(&mut hearken);
     hearken.announced("session_cancelled", "Cancelled by user");
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(count(&hearken, "confirmation"), 0);
     assert_eq!(hearken.exit().0, 0);
     let what = [

@@ -212,8 +212,8 @@ fn what_a_producer_answers_to_a_prompt_that_it_does_not_take_is_told() {
     hearken.say("> What is my balance");
     hearken.announced(
         "connection",
-        "It was not taken: nothing is at that address (status 404).",
+        "Your prompt was not taken: nothing is at that address (status 404).",
     );
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }

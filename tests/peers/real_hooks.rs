@@ -306,7 +306,7 @@ fn story(program: &HookedProgram) {
     stage.tell(&mut terminal, "touch d.txt");
     terminal.wait(program.dialog);
     kill(terminal.id());
-    hearken.say("q");
+    hearken.leave();
     let (code, _, seen) = hearken.exit();
     assert_eq!(code, 0, "{}", seen.join("\n"));
     assert!(
@@ -364,7 +364,7 @@ fn gemini_is_heard_and_its_calls_are_rejected_or_left_to_its_terminal() {
     hearken.announced("tool_completed", "touch a.txt");
     hearken.announced("session_completed", "Finished");
     assert!(stage.scene.has("a.txt"));
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 
     // Where it waits, a call is rejected with a reason before its terminal asks.
@@ -413,7 +413,7 @@ fn gemini_is_heard_and_its_calls_are_rejected_or_left_to_its_terminal() {
     stage.tell(&mut terminal, "touch d.txt");
     terminal.wait(program.dialog);
     kill(terminal.id());
-    hearken.say("q");
+    hearken.leave();
     let (code, _, seen) = hearken.exit();
     assert_eq!(code, 0, "{}", seen.join("\n"));
     assert!(!seen.iter().any(|line| line.contains("d.txt")), "{seen:?}");

@@ -148,7 +148,7 @@ fn opencode_below_an_editor_is_allowed_from_a_terminal_and_in_the_editor() {
     editor.until(|it| it["id"] == turn && it.get("result").is_some());
     hearken.announced("session_completed", "Finished");
     assert!(editor.scene.has("b.txt"));
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 
     // The editor leaves: so does the agent.

@@ -85,6 +85,16 @@ impl Hearken {
         }
     }
 
+    /// Leaves it, also where an agent that it started is at work or can't be gone back to, and so leaving is asked for twice.
+    #[allow(
+        dead_code,
+        reason = "only some of the tests that share it start agents"
+    )]
+    pub fn leave(&mut self) {
+        self.say("q");
+        self.say("q");
+    }
+
     /// Sends it a signal.
     #[cfg(unix)]
     pub fn signal(&self, signal: rustix::process::Signal) {

@@ -128,7 +128,7 @@ fn the_pages_server_lets_its_people_answer_its_machines() {
         anna.announced("reply", "to confirm");
         anna.say("c 1");
         anna.announced("session_completed", "Finished");
-        anna.say("q");
+        anna.leave();
         assert_eq!(anna.exit().0, 0);
         space.start("email");
         let mut anna = watch(space, keys, &[]);
@@ -239,7 +239,7 @@ fn nobody_without_a_key_is_admitted_and_no_key_is_written() {
         let mut anna = watch(space, keys, &["--record", recording.to_str().unwrap()]);
         space.start("tool");
         anna.announced("session_completed", "Finished");
-        anna.say("q");
+        anna.leave();
         let (_, errors, lines) = anna.exit();
         let notes = recording.with_added_extension("meta.jsonl");
         let [recorded, notes] =

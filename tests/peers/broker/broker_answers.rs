@@ -73,6 +73,6 @@ fn opencode_is_prompted_answered_and_stopped_over_a_broker() {
     let mut hearken = Hearken::spawn(&mut command(&watch));
     hearken.announced("connection", "asks only where its own settings say so");
     story(&mut hearken, &scene);
-    hearken.say("q");
+    hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }

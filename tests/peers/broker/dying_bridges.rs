@@ -128,6 +128,6 @@ fn every_event_arrives_once_however_often_the_server_dies() {
             settled(emitted.saturating_sub(WAITING), || recorded(&recording));
         }
         assert_each_arrived_once(space, &recording);
-        anna.say("q");
+        anna.leave();
     });
 }

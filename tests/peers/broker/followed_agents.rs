@@ -135,7 +135,7 @@ fn above_twenty_sessions_the_server_delivers_questions_of_all_and_the_rest_of_a_
         space.runtime.block_on(second.agent.stop());
         anna.announced("hint", "Everything is announced again.");
         until_delivered(space, "anna", &["aaep.v1.main.>"]);
-        anna.say("q");
+        anna.leave();
     });
 }
 
@@ -153,6 +153,6 @@ fn what_was_missed_while_many_worked_is_delivered_as_it_was_followed() {
         anna.announced("connection", "While you were away");
         let asked = ["aaep.v1.main.*.*.*.ask", "aaep.v1.main.*.*.*.life"];
         until_delivered(space, "anna", &asked);
-        anna.say("q");
+        anna.leave();
     });
 }

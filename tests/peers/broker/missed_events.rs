@@ -6,7 +6,7 @@ use super::nats_server::with;
 fn who_was_away_hears_the_counts_first_and_the_open_question_in_full() {
     with(|space| {
         let mut anna = space.watch("anna");
-        anna.say("q");
+        anna.leave();
         assert_eq!(anna.exit().0, 0);
         space.start("email");
         let mut ben = space.watch("ben");
