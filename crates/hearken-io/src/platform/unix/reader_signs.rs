@@ -1,7 +1,7 @@
 //! Signs of screen readers that only the system itself can report.
 //!
 //! On macOS, VoiceOver is one of its settings. On other systems, readers are found as programs and by their places in
-//! the file system, one layer up (`voice::reader`).
+//! the file system, one layer up (`voice::screen_reader`).
 
 use crate::platform::SignCheck;
 
@@ -30,7 +30,7 @@ pub fn marks() -> Vec<SignCheck> {
         .stderr(Stdio::null())
         .output();
     let seen = asked.map(|told| told.stdout.starts_with(b"1"));
-    vec![Mark {
+    vec![SignCheck {
         sign: ReaderSign::VoiceOver,
         seen: seen.map_err(|error| error.kind()),
     }]
