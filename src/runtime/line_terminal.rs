@@ -9,6 +9,7 @@
 //! the output processing stay with the terminal. If the terminal has no echo of its own (Emacs's
 //! shell, expect), another program edits the lines, and hearken reads whole ones.
 
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,8 @@ pub(super) struct KeyLines {
     /// The scan keys: they go to the app as keys while no line is open.
     scan: Option<Scan>,
     echo: Vec<String>,
+    /// The terminal's own replies that were found among what was typed ahead.
+    replies: VecDeque<Stroke>,
     stop: Stopping,
     resumed: GoingOn,
     /// Whether the next resume signal is already accounted for because we stopped ourselves.
@@ -84,6 +87,7 @@ impl KeyLines {
             typing: Typing::new(quiet),
             scan,
             echo: Vec::new(),
+            replies: VecDeque::new(),
             stop,
             resumed,
             stopped: false,
@@ -94,6 +98,9 @@ impl KeyLines {
 
     /// Waits for the next fact. Its echo is then available from [`Desk::take_echo`].
     pub(super) async fn next(&mut self) -> Input {
+        if let Some(reply) = self.replies.pop_front() {
+            return self.stroke(reply);
+        }
         loop {
             tokio::select! {
                 biased;
@@ -142,13 +149,16 @@ impl KeyLines {
     }
 
     /// Discards what was typed ahead. An open line stays whole: half a line could mean something
-    /// different.
+    /// different. A reply of the terminal was not typed: without it, a question would never count as shown.
     pub(super) fn flush(&mut self) {
         if self.typing.is_open() {
             return;
         }
         for _ in 0..TYPED_AHEAD {
             match self.keys.take() {
+                Some(stroke) if matches!(stroke.what, Struck::Place(..)) => {
+                    self.replies.push_back(stroke);
+                }
                 Some(stroke) => self.typing.note(stroke.read),
                 None => return,
             }
