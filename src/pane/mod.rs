@@ -44,11 +44,14 @@ pub use look::Look;
 pub use sample::sample;
 pub use times::stale_at;
 
+use std::sync::Arc;
+
 use jiff::tz::TimeZone;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::Clear;
 
+use crate::announce::{Announcement, Kind};
 use crate::app::{App, Showing};
 use crate::keys::Mode;
 use crate::protocol::Now;
@@ -208,11 +211,13 @@ fn draw_beside_question(
         if covered > 0 {
             showing = Showing::SideQuestion;
         }
-        let answer = Rect {
-            y: area.bottom() - height,
-            height,
-            ..area
+        // A danger covers what comes before the action rather than the action.
+        let is_danger = |told: &Arc<Announcement>| told.kind == Kind::Danger;
+        let y = match covered > 0 && app.answers().iter().any(is_danger) {
+            true => place.y + head,
+            false => area.bottom() - height,
         };
+        let answer = Rect { y, height, ..area };
         area.height = area.height.saturating_sub(height);
         if height > 0 {
             gap_below(&mut area, whole);

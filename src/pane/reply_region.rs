@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 
-use crate::announce::{About, Aloud, Announcement};
+use crate::announce::{About, Aloud, Announcement, Kind};
 use crate::keys::Mode;
 
 use super::text_rows::{PaneRow, beside_sign, scanned};
@@ -17,6 +17,8 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
     let has_a_place = |told: &Announcement| match told.about {
         // Said because a screen shows it anyway.
         _ if told.aloud == Aloud::Heard => true,
+        // Where there is room, it stands among what happened.
+        _ if told.kind == Kind::Danger && view.regions => true,
         _ if is_reviewed(told) => true,
         // The question itself is visible, and its details appear in its place.
         Some(About::Asks(id)) => Some(id) == shown,

@@ -6,7 +6,8 @@
 //! # Mental model
 //! The transcript holds what agents did. Hearken's answer to a key is shown beside it until the next key, or until
 //! something urgent comes. News replaces it only once there was time to read it, and never while a question is shown:
-//! then it waits behind the question anyway. Time alone removes nothing, because people read at different speeds.
+//! then it waits behind the question anyway. Time alone removes nothing, because people read at different speeds. A
+//! danger is shown here as well, because a small screen has no other place for it beside a question.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +51,12 @@ impl KeyResponses {
         }
         match (told.class, told.aloud) {
             (Class::Response, _) => self.add(told),
-            (Class::Alert, _) => self.clear(),
+            (Class::Alert, _) => {
+                self.told.retain(|told| told.kind == Kind::Danger);
+                if told.kind == Kind::Danger {
+                    self.add(told);
+                }
+            }
             (
                 Class::Outcome | Class::Activity | Class::Stream,
                 Aloud::Heard | Aloud::Kept | Aloud::Echo,

@@ -156,3 +156,28 @@ fn whoever_looks_elsewhere_is_called_when_the_agent_that_they_prompted_is_done()
     stage.turn_ends();
     assert_eq!(stage.notices.len(), 1);
 }
+
+#[test]
+fn a_danger_stays_beside_the_next_question_until_a_key_is_pressed() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.wait(700);
+    stage.press('n');
+    stage.event(
+        "tool.invoked",
+        json!({"tool": "send_email", "tool_call_id": "call_1", "summary_normal": "Sending."}),
+    );
+    stage.event(
+        "tool.completed",
+        json!({"tool": "send_email", "tool_call_id": "call_1", "status": "success", "summary_normal": "Sent."}),
+    );
+    stage.ask("rpl_2");
+    let shows = |stage: &Stage| {
+        let mut answers = stage.app.answers().iter();
+        answers.any(|told| told.kind == crate::announce::Kind::Danger)
+    };
+    assert!(shows(&stage), "{:?}", stage.lines);
+    stage.wait(700);
+    stage.press('d');
+    assert!(!shows(&stage));
+}
