@@ -55,7 +55,7 @@ impl TornReport {
         self.0 = Some((at, now + SOON));
     }
 
-    /// Takes the next byte that was read on its own.
+    /// Handles the next byte that was read on its own.
     pub(super) fn take(&mut self, byte: u8, now: Duration) -> TornByte {
         let Some((at, until)) = self.0.take().filter(|(_, until)| now < *until) else {
             return TornByte::Other;

@@ -43,7 +43,7 @@ impl Prompts {
             && cx.sessions.iter().all(Session::is_ended)
     }
 
-    /// Says how to begin.
+    /// Announces how to begin, once in a run.
     pub(in crate::app) fn invite(&mut self, links: &Links, cx: &mut AppCx) {
         let several = self
             .prompted_link(false, links, cx)

@@ -29,7 +29,7 @@ pub(super) fn stage(step: &str, auto_ms: u64) -> Stage {
     stage
 }
 
-/// Gives a stage the keys of switches.
+/// Configures the scanning keys of a stage.
 fn switch(stage: &mut Stage, step: &str, auto_ms: u64) {
     let settings = ScanConfig {
         step: step.into(),

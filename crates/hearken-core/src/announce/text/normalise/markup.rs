@@ -448,7 +448,7 @@ impl<'a> Marking<'a> {
         }
     }
 
-    /// Says what is struck out, between pairs of tildes, before it is read.
+    /// Announces before a text between pairs of tildes that it is struck out.
     fn tildes(&mut self) {
         let rest = self.rest();
         let run = rest.bytes().take_while(|b| *b == b'~').count();

@@ -59,7 +59,7 @@ pub(super) fn unstyled(line: &str) -> String {
     without_marks(line, true).text
 }
 
-/// Takes one pass.
+/// Removes the marks in one pass over the line; `keeps_struck` leaves the tildes around what is struck out.
 fn without_marks(line: &str, keeps_struck: bool) -> StyledText {
     let is_mark = |b: u8| matches!(b, b'*' | b'_' | b'`' | b'[' | b'~');
     // A fold rather than a search: most lines have none, and are scanned to the end anyway.
