@@ -56,7 +56,7 @@ pub struct FormerPackage {
     pub program: String,
 }
 
-/// The mode in which a conversation that is continued later still is.
+/// The mode of a conversation that is continued later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeptMode {
@@ -86,19 +86,19 @@ pub struct KnownAgent {
     pub modes: BTreeMap<String, Oversight>,
     /// What it asks, if it has no modes, or asks the same in each.
     pub asks: Option<Oversight>,
-    /// Whether the title of a call that runs something is the command, which then stands nowhere else.
+    /// Whether the title of a call that runs something is the command, which then appears nowhere else.
     #[serde(default)]
     pub commands_in_titles: bool,
-    /// Whether a command that failed is told from one that worked.
+    /// Whether its reports distinguish commands that failed from those that worked.
     #[serde(default = "yes")]
     pub says_failure: bool,
-    /// The mode in which a continued conversation still is; `None` if it begins as a new one does.
+    /// The mode of a continued conversation; `None` if it begins like a new one.
     pub keeps_mode: Option<KeptMode>,
     /// The id of the mode in which a new conversation begins.
     pub begins: Option<String>,
     /// The version with which its program was tried; `None` if it was not.
     pub tried: Option<String>,
-    /// Whether its program prints its version when called with `--version`. Another would start to work.
+    /// Whether its program prints its version when called with `--version`. Any other program would start working.
     #[serde(default = "yes")]
     pub says_version: bool,
     /// How a person signs in.
@@ -144,7 +144,7 @@ impl KnownAgent {
     }
 }
 
-/// Returns the version in what a program prints when it is asked for that: the first word that is one.
+/// Returns the first word that is a version, in what a program prints when asked for its version.
 pub fn version_in(text: &str) -> Option<String> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '.' | '-' | '+');
     let version = |word: &str| {

@@ -1,4 +1,4 @@
-//! What a dialect says of the connection to the other side.
+//! What a dialect says about the connection to the other side.
 
 use crate::fleet::Census;
 use crate::link::Phrase;
@@ -11,7 +11,7 @@ pub struct Connection {
     pub how: Option<&'static str>,
     /// Where the terms differ from the person's wishes, one phrase each.
     pub terms: Vec<Phrase>,
-    /// What else is known of it, one phrase each, for the person who asks.
+    /// What else is known about it, one phrase each, for a person who asks.
     pub known: Vec<Phrase>,
     /// Whether a healthy one may stay silent until its first event.
     pub may_answer_late: bool,

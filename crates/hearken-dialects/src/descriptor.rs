@@ -1,4 +1,4 @@
-//! The list of dialects: what is the same for every source of one.
+//! The list of dialects: what all sources of a dialect have in common.
 //!
 //! Responsibilities: one row per dialect ([`DIALECTS`]), from which the program takes how a SOURCE names it, how it is
 //! recognised, which credential goes to it, where its frames are, and what its agents can be asked. Not here: the
@@ -424,7 +424,7 @@ mod tests {
         }
     }
 
-    /// A prompt, a stop and an answer are sent only where the list says that the protocol has them.
+    /// Prompts, stops and answers are sent only if the list says that the protocol has them.
     #[test]
     fn nothing_is_sent_that_a_protocol_has_not() {
         let now = crate::protocol::Now {

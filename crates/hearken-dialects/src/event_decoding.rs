@@ -1,4 +1,4 @@
-//! Decoding a text with the one decoder, and judging what is no event.
+//! Decoding a text with the one decoder, and judging what is not an event.
 
 use crate::protocol::{DecodeError, Decoded, RecentValues, object};
 
@@ -53,7 +53,7 @@ pub fn read_after(text: &str, recent: &mut RecentValues) -> Result<Box<Decoded>,
     }
 }
 
-/// Judges JSON that is no object.
+/// Judges JSON that is not an object.
 fn of_value(text: &str) -> ForeignFormat {
     let list: Option<Vec<serde_json::Value>> = serde_json::from_str(text).ok();
     list.and_then(|list| format_names::of_list(&list))

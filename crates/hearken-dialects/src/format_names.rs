@@ -1,4 +1,4 @@
-//! Names what a text that is not AAEP looks like.
+//! Names the format of a text that is not AAEP.
 //!
 //! Responsibilities: deciding whether a message is AAEP at all, and if not, what it seems to be. Not here: reading it.
 //!
@@ -14,7 +14,7 @@ mod saved_conversations;
 pub(super) use saved_conversations::of_list;
 use saved_conversations::{kept, of_beginning};
 
-/// What something that is not AAEP looks like.
+/// The format of something that is not AAEP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ForeignFormat {
     /// A web page.
@@ -123,7 +123,7 @@ impl ForeignFormat {
         }
     }
 
-    /// Recognises the beginning of what an agent saved as a single object over many lines.
+    /// Recognises the beginning of a single object that an agent saved over many lines.
     pub fn of_beginning(text: &str) -> Option<Self> {
         of_beginning(text)
     }
@@ -179,7 +179,7 @@ impl ForeignFormat {
         }
     }
 
-    /// Returns the key of the phrase for what it looks like.
+    /// Returns the key of the phrase for the format.
     pub fn phrase(self) -> &'static str {
         match self {
             Self::Html => "foreign.html",
@@ -240,7 +240,7 @@ pub(super) fn of_text(text: &str) -> Option<ForeignFormat> {
 /// Returns whether a person could read it: something in it is visible, and it has no characters that text never has.
 /// The debris of a message read with the wrong length fails on both counts.
 fn is_legible(text: &str) -> bool {
-    // Line, column and page breaks, and what programs send that colour their output.
+    // Line, column and page breaks, and the sequences of programs that colour their output.
     let usual = |c: char| c.is_whitespace() || matches!(c, '\u{7}' | '\u{8}' | '\u{1b}');
     let seen = |c: char| !c.is_control() && !c.is_whitespace() && c != char::REPLACEMENT_CHARACTER;
     text.chars().any(seen) && !text.chars().any(|c| c.is_control() && !usual(c))

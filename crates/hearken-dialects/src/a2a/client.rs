@@ -29,7 +29,7 @@ use super::task_watch::Listing;
 pub(super) const NAME: &str = "a2a";
 /// How many tasks are followed at the same time.
 pub(super) const MOST_TASKS: usize = 64;
-/// How many requests besides streams may be pending: fewer than the link allows, so that the person's find room.
+/// How many requests besides streams may be pending: fewer than the link allows, to leave room for the person's own.
 const MOST_CALLS: usize = 12;
 /// How many streams a link can have open.
 const MOST_STREAMS: usize = 8;

@@ -1,11 +1,11 @@
-//! The texts of a task that were heard, so that a text that comes again under another name is not said again.
+//! The texts of a task that were heard, so that a text that returns under another name is not repeated.
 //!
 //! Responsibilities: how much of a text was heard already. Not here: texts that keep their names
 //! (`kit::announced_parts`).
 //!
-//! Mental model: everything heard is one text, with a mark where each output began. A text was heard if it equals what
-//! lies between two marks. If what was heard from a mark on is its beginning, only its rest is new. In doubt a text
-//! is said again, because hearing something twice is better than never.
+//! Mental model: everything heard is one text, with a mark where each output began. A text between two marks was heard
+//! in full. If everything after a mark is the beginning of a text, only the rest of that text is new. In doubt a text
+//! is repeated: hearing it twice is better than never.
 
 /// How many bytes are kept; what is longer may be said again.
 const MOST_BYTES: usize = 256 * 1024;

@@ -27,7 +27,7 @@ pub struct TaskConversation {
     pub held: VecDeque<String>,
     /// Whether a prompt is being sent.
     pub sending: bool,
-    /// When the conversation was last heard of, as a position in the order of reports.
+    /// The position of the last report about the conversation, in the order of reports.
     pub heard: u64,
     /// Whether the name is ours because the server gave none.
     pub is_unnamed: bool,

@@ -67,9 +67,9 @@ pub struct Task {
     pub joins: bool,
     /// Whether the task has ended.
     pub is_over: bool,
-    /// Its end, while what the task has is fetched.
+    /// The task's end, while its results are fetched.
     pub(super) ending: Option<PendingEnd>,
-    /// When the task was last heard of, as a position in the order of reports.
+    /// The position of the last report about the task, in the order of reports.
     pub heard: u64,
     /// How the task is being followed.
     pub look: TaskWatch,
@@ -78,11 +78,11 @@ pub struct Task {
     parts: ConversationParts,
     known: VecDeque<String>,
     shown: VecDeque<String>,
-    /// What was heard of it, whatever its name.
+    /// The texts that were heard, regardless of their names.
     said: HeardTexts,
-    /// The artifacts of which something is missing.
+    /// The artifacts that are incomplete.
     missing: BTreeSet<String>,
-    /// Whether an answer came at any time, and since the last question.
+    /// Whether an answer ever came, and whether one came since the last question.
     answers: AnswerArrival,
     /// What the last question was about, while its state lasts.
     asks: Option<QuestionKey>,
@@ -382,7 +382,7 @@ impl Task {
         }
     }
 
-    /// Returns whether it was asked to stop.
+    /// Returns whether the task was asked to stop.
     pub fn is_stopping(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| turn.stopping)
     }
@@ -418,7 +418,7 @@ impl Task {
 
     /// Ends the task and closes its open questions.
     pub fn end(&mut self, end: TurnEnd, cx: &mut Cx<'_>) {
-        // How it ended is known already if its end waits.
+        // A waiting end already says how the task ended.
         let end = self.ending.take().map_or(end, |ending| ending.end);
         self.is_over = true;
         self.open = None;
@@ -434,7 +434,7 @@ impl Task {
         turn.finish(&mut self.teller, cx);
     }
 
-    /// Records whether something of an artifact is missing.
+    /// Records whether an artifact is incomplete.
     fn lacks(&mut self, id: &str, lacks: bool) {
         match lacks {
             true if self.missing.len() < MOST => {
@@ -447,17 +447,17 @@ impl Task {
         }
     }
 
-    /// Returns whether something of an artifact is missing.
+    /// Returns whether any artifact is incomplete.
     pub(super) fn lacks_a_part(&self) -> bool {
         !self.missing.is_empty()
     }
 
-    /// Returns whether no answer has come at any time.
+    /// Returns whether no answer has ever come.
     pub(super) fn lacks_any_answer(&self) -> bool {
         !self.answers.ever
     }
 
-    /// Announces what the whole task has and was not heard, whatever it is named now.
+    /// Announces the parts of the whole task that were not heard yet, under whatever name.
     pub(super) fn completes(&mut self, task: messages::Task, cx: &mut Cx<'_>) {
         for mut artifact in task.artifacts {
             self.answers.note(&artifact.content);

@@ -1,13 +1,13 @@
-//! Fetching what a task has, before its end is announced.
+//! Fetching the whole task before its end is announced.
 //!
-//! Responsibilities: which end waits for what, the request, and what its answer means. Not here: announcing texts
-//! (`task`), what was heard of them (`heard_texts`).
+//! Responsibilities: which ends wait, the request, and what its answer means. Not here: announcing texts (`task`), what
+//! was heard of them (`heard_texts`).
 //!
 //! # Mental model
-//! The state of a task and its artifacts come on different ways within a server, and the state may come first. An
-//! artifact may also come in pieces whose beginning nobody named. So an end that comes before any answer, or after an
-//! artifact of which something is missing, waits while the whole task is fetched. Artifacts that still come meanwhile
-//! are announced as they come. The wait is short and has a limit: an end is never lost.
+//! Within a server, the state of a task and its artifacts take different routes, and the state may arrive first. An
+//! artifact may also arrive without its first piece. So an end that arrives before any answer, or after an incomplete
+//! artifact, waits while the whole task is fetched. Artifacts that arrive meanwhile are announced as they come. The
+//! wait is short and limited, so no end is lost.
 //!
 //! # Tuning by symptom
 //! Answers of slow servers are not heard: lengthen [`PATIENCE`]. Ends without an answer come late: shorten [`AGAIN`].
@@ -22,14 +22,14 @@ use crate::{Cx, Out};
 use super::client::{A2a, TaskRequest};
 use super::messages::{self, RequestAnswer, ServerReport};
 
-/// How long an end waits at most.
+/// The longest time that an end waits.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The delay before a task that has no answer yet is fetched again.
 const AGAIN: Duration = Duration::from_secs(1);
 /// How often a task is fetched at most.
 const MOST_FETCHES: u32 = 2;
 
-/// An end that waits until what the task has was fetched.
+/// An end that waits until the whole task is fetched.
 #[derive(Debug)]
 pub(super) struct PendingEnd {
     /// How the task ended.

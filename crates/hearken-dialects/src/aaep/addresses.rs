@@ -1,4 +1,4 @@
-//! Where an AAEP producer serves what, derived from the address that the person gave (B.1, B.2).
+//! The addresses of an AAEP producer, derived from the one that the person gave (B.1, B.2).
 //!
 //! Responsibilities: the paths of the handshake and of the plain pair, the request for each, the terms of the
 //! WebSocket. Not here: the host and sending requests (`transport`), the order of requests (the handshake).

@@ -25,13 +25,14 @@ use super::{Aaep, Handshakes};
 #[derive(Debug, Default)]
 pub(super) struct BridgeState {
     standing: Option<BridgeAbilities>,
-    /// Whether the person was told that not all questions are repeated to who comes later.
+    /// Whether the person was told that not all questions are repeated to those who join later.
     is_loss_told: bool,
     watching: WatcherMemory,
 }
 
 impl BridgeState {
-    /// Returns what can be done with the agents behind the bridge; `None` if the producer is none.
+    /// Returns what can be done with the agents behind the bridge; `None` if the producer is not a
+    /// bridge.
     pub(super) fn standing(&self) -> Option<&BridgeAbilities> {
         self.standing.as_ref()
     }
@@ -72,7 +73,7 @@ impl Aaep {
                 let watching = &mut self.bridged.watching;
                 watching.closed_there(question.as_str(), how, cx.out);
             }
-            // The calls of its agents come, too, and show it.
+            // The events of its agents' calls show the same.
             Some(BridgeReport::Danger(_)) => {}
             Some(notice @ BridgeReport::Notice { .. }) => {
                 if let Some((text, _)) = notice.sentence(&self.wanted.languages) {
@@ -114,7 +115,7 @@ impl Aaep {
         only_seen
     }
 
-    /// Answers a question of a bridge; returns `false` if the producer is none or never asked this question.
+    /// Answers a question of a bridge; returns `false` if the producer is not a bridge or never asked this question.
     pub(super) fn reply_to_bridge(&mut self, number: u64, reply: &Reply, cx: &mut Cx<'_>) -> bool {
         if self.bridged.standing.is_none() {
             return false;
@@ -186,7 +187,7 @@ impl Aaep {
         self.bridged.watching.sent(id, purpose, carried_by, now);
     }
 
-    /// Handles what became of a frame that may carry a request; returns `false` if it carries none.
+    /// Handles the outcome of sending a frame; returns `false` if it carries no request.
     pub(super) fn request_left(
         &mut self,
         number: u64,
@@ -196,7 +197,7 @@ impl Aaep {
         self.bridged.watching.request_left(number, outcome, out)
     }
 
-    /// Handles the answer to a call that may carry a request; returns `false` if it carries none.
+    /// Handles the answer to a call; returns `false` if the call carries no request.
     pub(super) fn request_answered(
         &mut self,
         number: u64,

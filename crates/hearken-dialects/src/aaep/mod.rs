@@ -16,7 +16,7 @@
 //! The folder: `bridge_reports` (a producer that is a bridge), `subscription` (from the first request to the consent),
 //! `agreement` (the agreement, and whether it is kept), `terms` (the terms to ask for), `refusal`, `proof`, `prompts`
 //! (prompts to the agent), `producer_routes` (which way is tried next), `program_lines` (JSON-RPC in a program's
-//! lines), `addresses` (where a producer serves what).
+//! lines), `addresses` (where a producer serves its endpoints).
 
 mod addresses;
 mod agreement;
@@ -107,7 +107,7 @@ pub(super) struct Aaep {
     handshake: Handshake,
     /// Whether the connection is up.
     up: bool,
-    /// Whether its frames are a capture, in which the person's replies may stand, too.
+    /// Whether its frames come from a capture, which may also contain the person's replies.
     is_capture: bool,
     addresses: Addresses,
     /// The subscription name in replies: ours, until the producer gives one.

@@ -1,7 +1,7 @@
 //! The ways to a producer: which one is in use, and which one is tried when it fails (8.4, B.7.2).
 //!
-//! Responsibilities: the ways a manifest lists, which faults are the way's, choosing and announcing the next way, the
-//! end of the search. Not here: the addresses (`addresses`), the handshake (`subscription`).
+//! Responsibilities: the ways a manifest lists, which faults concern only the way, choosing and announcing the next
+//! way, the end of the search. Not here: the addresses (`addresses`), the handshake (`subscription`).
 //!
 //! # Mental model
 //! The address that the person gives names a way. That one is tried first, unless the manifest leaves it out. If it

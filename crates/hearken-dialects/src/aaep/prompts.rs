@@ -1,4 +1,4 @@
-//! Prompting an AAEP agent: not by the protocol, which has no word for it, but if its server accepts prompts.
+//! Prompting an AAEP agent. The protocol has no message for it, but some servers accept prompts.
 //!
 //! Responsibilities: the request that public producers accept (a POST of `{"user_message": …}`, for example at
 //! `/sessions`), and announcing its outcome. Not here: which path that is (the settings), which agent is meant (`app`).

@@ -1,7 +1,7 @@
-//! A producer that is back after a loss: whether it is the one that asked.
+//! Whether a producer that is back after a loss is the one that asked.
 //!
-//! Responsibilities: the doubt with which open questions can be answered again. Not here: subscriptions that are
-//! followed again, which leave no doubt (`subscription`), questions that are shown again (`session`).
+//! Responsibilities: with what doubt open questions can be answered again. Not here: subscriptions that are followed
+//! again, which leave no doubt (`subscription`), questions that are shown again (`session`).
 //!
 //! Mental model: a producer without a replay and without a lasting subscription shows nothing of what is open, and one
 //! that waits for an answer sends nothing more. If it is at the same address and gives the same name as before, it is
@@ -11,21 +11,21 @@
 
 use super::{Aaep, Handshake, Out, QuestionsStanding};
 
-/// Whom a connection reached, as far as it says so.
+/// Who is at the other end of a connection, as far as known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct PeerNames {
-    /// The name that it gave.
+    /// The name that the producer gave.
     pub(super) named: Option<String>,
-    /// The name that it proved.
+    /// The name that the producer proved.
     pub(super) proven: Option<String>,
 }
 
 /// What is known of the producer over the connections so far.
 #[derive(Debug, Default)]
 pub(super) struct ReturnedProducer {
-    /// Whom the last connection reached.
+    /// Who was at the other end of the last connection.
     last: Option<PeerNames>,
-    /// Whether a connection was lost since.
+    /// Whether that connection was lost.
     was_lost: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::link::{Fault, Frame, HttpAnswer, HttpCall, LinkEvent, Receipt, Stream
 use crate::protocol::Now;
 use crate::protocol::{Answer, Decision, ReplyToken, Response};
 
-/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+/// Messages of this dialect, for the tests that all dialects share. The first ones identify it.
 pub(crate) const MESSAGES: &[&str] = &[
     r#"{"type":"aaep:agent.state.changed"}"#,
     r#"{"type":"aaep:agent.state.changed"}"#,

@@ -1,7 +1,7 @@
 //! What the agent says about itself in its greeting.
 //!
-//! Responsibilities: its name, the protocol version that it speaks, its ways to sign in, what it keeps. Not here: the
-//! exchange of greetings (`client`).
+//! Responsibilities: its name, the protocol version that it speaks, its ways to sign in, which conversations it keeps.
+//! Not here: the exchange of greetings (`client`).
 
 use serde_json::{Map, Value, json};
 
@@ -41,7 +41,7 @@ pub fn is_greeting(result: &str) -> bool {
 }
 
 /// Writes our own greeting. It offers no files and no commands: those are the agent's own business, and each request
-/// for one would be a deed in the person's name. Nor does it offer a terminal for signing in, which would have to be
+/// for one would be an act in the person's name. Nor does it offer a terminal for signing in, which would have to be
 /// handed over.
 pub fn greeting() -> String {
     json!({

@@ -1,4 +1,4 @@
-//! What known agents say in places of their own: a command that stands only in a title, an exit that is not reported.
+//! What known agents report in unusual places: a command only in a title, an exit not at all.
 //!
 //! Responsibilities: reading a call with its agent's row of the table. Not here: the form that all share
 //! (`kit::acp_shape`), the table itself (`agent_table`).
@@ -13,7 +13,7 @@ use crate::kit::turn_updates::{CallNews, CallStatus};
 /// The kind of a call that runs a command.
 const COMMAND: &str = "execute";
 
-/// Parses what is said about a call of an agent; `None` if it has no id.
+/// Parses an agent's report about a call; `None` if the call has no id.
 pub(super) fn call(update: &Map<String, Value>, agent: Option<&KnownAgent>) -> Option<CallNews> {
     let Some(agent) = agent.filter(|_| text(update, "kind") == Some(COMMAND)) else {
         return acp_shape::call(update);

@@ -48,7 +48,7 @@ pub(super) const NAME: &str = "acp";
 /// How many unknown kinds of messages are reported, each once.
 const MOST_UNKNOWN: usize = 64;
 
-/// The name under which it is noted that updates of version 2 came.
+/// The name under which updates of version 2 are recorded.
 const VERSION_2: &str = "version 2";
 
 /// A request of ours.

@@ -1,12 +1,12 @@
-//! Listens along while an editor and its agent talk, and answers what the editor has not answered yet.
+//! Listens in on an editor and its agent, and answers what the editor has not answered yet.
 //!
 //! Responsibilities: turning the messages of both sides into AAEP events; the person's answer as a message for the
 //! agent. Not here: who answered first (the relay that carries the messages), what becomes of a turn (`turn`).
 //!
 //! # Mental model
 //! Only a decision by the person is ever sent ([`Out::Respond`], whose `id` is the question's ticket). The editor's
-//! requests are remembered by their ids, because only they show what an answer from the agent answers. A conversation
-//! has a turn from the editor's prompt to the answer to it. The relay assigns the tickets; an id of the agent may be
+//! requests are remembered by their ids, because only they show what an answer from the agent answers. A turn lasts
+//! from the editor's prompt to the agent's answer to it. The relay assigns the tickets; an id of the agent may be
 //! reused, a ticket never is. Asking and deciding are in `deciding`.
 //!
 //! Messages that could not be heard leave a gap, which is announced: a turn whose end was missed ends with the next
@@ -72,7 +72,7 @@ impl EditorRequest {
 #[derive(Debug, Default)]
 pub(super) struct FollowedConversation {
     folder: String,
-    /// What its agent can be set to, and is.
+    /// The agent's settings: their values and choices.
     pub(super) settings: AgentSettings,
     turn: Option<Turn>,
     /// Whether the editor asked to stop the turn.
@@ -115,11 +115,11 @@ impl OwnNotice {
 /// The outcome of a decision by the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionResult {
-    /// It is the one that counts.
+    /// The person's decision counts.
     Here,
     /// The editor was faster, or the question was over.
     There,
-    /// It can't be given at present.
+    /// No decision can be given now.
     NotNow,
 }
 

@@ -73,7 +73,7 @@ impl Acp {
             {
                 self.wants_sign_in(cx);
             }
-            // Whoever does not know the greeting speaks something else; a plain echo answers so, too.
+            // A program that does not know the greeting speaks another protocol; a plain echo gives this answer, too.
             AcpRequest::Greeting if code == rpc::NO_SUCH_METHOD => {
                 let protocol = PhraseArg::Phrase(Phrase::new("acp.protocol"));
                 let unspoken = Phrase::new("fault.not_spoken").with("protocol", protocol);

@@ -1,12 +1,12 @@
-//! The agent's mode: who decides in it, and the wish of a person to be asked always.
+//! The agent's mode: who decides in it, and a person's wish to be asked about everything.
 //!
 //! Responsibilities: what is announced about the mode at the start and when it changes, and choosing the mode that asks
 //! most where `[run] ask = "always"`. Not here: the settings themselves (`settings`), the questions that lead to a
 //! change (`setting_changes`), what a mode asks (`kit::oversight`, `agent_table`).
 //!
 //! # Mental model
-//! An agent that can't be made to ask would act on the first prompt. So where the settings want every action asked,
-//! prompts wait until the agent has confirmed the mode, and are not sent at all if it refuses.
+//! An agent that can't be made to ask would act on the first prompt. So where the person wants to be asked about every
+//! action, prompts wait until the agent has confirmed the mode, and are not sent at all if it refuses.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(super) enum ModeChooser {
     Settings,
 }
 
-/// How far the wish to be asked always has got.
+/// The progress of the person's wish to be asked about everything.
 #[derive(Debug, Default)]
 enum AskAlways {
     /// The agent works in whichever mode it likes.
@@ -110,7 +110,7 @@ impl ModeWatch {
         }
     }
 
-    /// Returns the mode that asks most among those of a setting: of those in which the agent works at all.
+    /// Returns the mode of a setting that asks most, among those in which the agent works at all.
     fn asks_most<'a>(&self, setting: &'a Setting) -> Option<&'a str> {
         let known = setting.values.iter().filter_map(|value| {
             let oversight = self.oversight(&value.id)?;
@@ -126,7 +126,7 @@ impl ModeWatch {
         most.map(|(id, _)| id)
     }
 
-    /// Returns the mode of a setting in which more is asked than now, if one is known.
+    /// Returns a mode of a setting that asks more than the present one, if one is known.
     fn asks_more<'a>(&self, setting: &'a Setting) -> Option<&'a str> {
         let most = self.asks_most(setting)?;
         let change = oversight::asking_change(self.oversight(&setting.now), self.oversight(most));
@@ -147,7 +147,7 @@ impl Acp {
     /// Announces who decides at the start, and asks for the mode that asks most where the settings want that.
     pub(super) fn begin_mode(&mut self, cx: &mut Cx<'_>) {
         let asks = self.mode.known().and_then(|agent| agent.asks);
-        // Where it asks the same in each, its modes are about something else.
+        // If all modes ask the same, they differ in something else.
         let setting = self.settings.mode().filter(|_| asks.is_none()).cloned();
         let Some(setting) = setting else {
             let key = match asks {
@@ -178,7 +178,7 @@ impl Acp {
         self.note_unasked(asks, cx.out);
     }
 
-    /// Announces that not every action is asked, although the settings want that.
+    /// Announces that the agent does not ask about every action, although the settings want that.
     fn note_unasked(&mut self, asks: Option<Oversight>, out: &mut Vec<Out>) {
         let wanted = matches!(self.mode.ask_always, AskAlways::Wanted);
         if wanted && !asks.is_some_and(Oversight::asks_most) {
@@ -204,7 +204,7 @@ impl Acp {
         let by_settings = matches!(expected, Some((_, ModeChooser::Settings)));
         let keeps = self.mode.known().and_then(|agent| agent.keeps_mode);
         let undoes = by_settings && keeps == Some(KeptMode::Set);
-        // Whatever is chosen later is not the settings' any more.
+        // A later choice is no longer due to the settings.
         self.mode.undoing = match undoes {
             true => self.setting_frame(&setting.id, before),
             false => None,
@@ -272,12 +272,12 @@ impl Acp {
         }
     }
 
-    /// Records that a change which was asked for does not come.
+    /// Records that a requested change will not come.
     pub(super) fn forget_expected(&mut self) {
         self.mode.expected = None;
     }
 
-    /// Handles the agent's answer to a change of its mode; returns whether everything is said about it.
+    /// Handles the agent's answer to a change of its mode; returns whether nothing more needs to be said about it.
     pub(super) fn mode_was_set(&mut self, id: &str, value: &str, out: &mut Vec<Out>) -> bool {
         let Some(setting) = self.settings.get(id).filter(|it| it.is_mode).cloned() else {
             return false;
@@ -298,7 +298,8 @@ impl Acp {
         }
     }
 
-    /// Handles the agent's refusal of the mode that the settings want; returns whether it was that.
+    /// Handles the agent's refusal of the mode that the settings want; returns whether this was
+    /// such a refusal.
     pub(super) fn mode_was_refused(
         &mut self,
         id: &str,

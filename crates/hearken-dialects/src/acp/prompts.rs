@@ -60,7 +60,8 @@ impl Acp {
         self.prompted = prompt;
     }
 
-    /// Returns what is sent when the person leaves: the end of the turn, and what undoes the choice of their settings.
+    /// Returns what is sent when the person leaves: the end of the turn, and the message that undoes what their
+    /// settings chose.
     pub(super) fn last_words(&self) -> Option<LastWords> {
         let cancels = match &self.phase {
             AgentPhase::Open(conversation) if self.turn.is_some() => Some(cancel(conversation)),

@@ -5,7 +5,7 @@
 //!
 //! # Mental model
 //! The adapter reports each review as a call of kind `think` with a name of its own kind, whose text holds the verdict
-//! in lines: "Status: Denied", "Action: …", "Rationale: …". It is no call: nothing runs, and nothing failed.
+//! in lines: "Status: Denied", "Action: …", "Rationale: …". This is not a real call: nothing runs, and nothing failed.
 
 use serde_json::{Map, Value};
 
@@ -49,7 +49,7 @@ pub fn review(update: &Map<String, Value>) -> Option<ReviewVerdict> {
         found.map(|rest| short(rest.trim())).unwrap_or_default()
     };
     let action = line("Action:");
-    // Which of its ways to run a command it would have used is of no interest.
+    // How it would have run the command does not matter.
     let bare = ["shell ", "exec "]
         .iter()
         .find_map(|way| action.strip_prefix(way));

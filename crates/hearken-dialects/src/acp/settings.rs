@@ -4,8 +4,8 @@
 //! (`setting_changes`).
 //!
 //! # Mental model
-//! The protocol has two ways to say the same thing: modes, and options, one of which may be the mode. An agent that
-//! sends the option means that one, and its legacy mode is ignored, as the protocol wants.
+//! The protocol has two ways to say the same thing: modes, and options, one of which may be the mode. If an agent sends
+//! the option, that one counts, and its legacy mode is ignored, as the protocol wants.
 
 use serde_json::{Map, Value};
 

@@ -129,7 +129,7 @@ pub(super) enum Signing {
 }
 
 impl Acp {
-    /// Asks how to sign in, after the agent refused something for lack of it.
+    /// Asks how to sign in, after the agent refused something without it.
     pub(super) fn wants_sign_in(&mut self, cx: &mut Cx<'_>) {
         if self.ways_in.is_empty() {
             return self.give_up(Phrase::new("acp.sign_in"), cx.out);

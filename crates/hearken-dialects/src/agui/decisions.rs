@@ -158,7 +158,7 @@ impl Agui {
         }
     }
 
-    /// Handles that the endpoint accepted the answers: the run goes on.
+    /// Handles the endpoint's acceptance of the answers: the run goes on.
     pub(super) fn answers_went(&mut self, request: Option<u64>, cx: &mut Cx<'_>) {
         let asked = self.asked.take();
         self.expires = None;
@@ -190,7 +190,7 @@ impl Agui {
         }
     }
 
-    /// Handles that the answers did not arrive, or may not have.
+    /// Handles answers that did not arrive, or may not have.
     pub(super) fn answers_stayed(
         &mut self,
         answer: Option<(u64, String)>,

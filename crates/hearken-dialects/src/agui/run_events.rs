@@ -261,7 +261,7 @@ impl Agui {
         }
     }
 
-    /// Handles that a call is complete: as far as known, it runs now.
+    /// Handles the end of a call's arguments: as far as known, the call runs now.
     fn called(&mut self, call: &str, cx: &mut Cx<'_>) {
         let Some(known) = self.calls.get_mut(call).filter(|it| !it.is_whole) else {
             return;

@@ -4,10 +4,10 @@
 //! (`run_events`), its questions (`decisions`).
 //!
 //! # Mental model
-//! The transport asks what to follow next (`Connecting`), and waits as long as the person wants nothing. The next run
-//! is given to it then. If the transport is waiting before another attempt, or an endpoint keeps a run's stream open
-//! after the run's end, a new connection is requested. A posted run is never posted again: if it was not sent, the
-//! person can ask again, and if it may have been sent, that is announced.
+//! The transport asks what to follow next (`Connecting`), and waits until the person wants something, which is posted
+//! as the next run. If the transport is waiting before another attempt, or an endpoint keeps a run's stream open after
+//! the run's end, a new connection is requested. A posted run is never posted again: if it was not sent, the person can
+//! ask again, and if it may have been sent, that is announced.
 
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ impl Agui {
         out.push(Out::ChangeWay(Way::AsGiven));
     }
 
-    /// Handles that an endpoint has kept the stream of a finished run open for too long.
+    /// Handles an endpoint that has kept the stream of a finished run open for too long.
     pub(super) fn is_kept_open(&mut self, out: &mut Vec<Out>) {
         self.closes = None;
         if self.line == ConnectionPhase::Spent {
@@ -176,7 +176,7 @@ impl Agui {
         }));
     }
 
-    /// Handles that the transport waits for something to follow.
+    /// Handles the transport's question what to follow.
     pub(super) fn is_asked(&mut self, cx: &mut Cx<'_>) {
         self.line = ConnectionPhase::Waits;
         self.closes = None;

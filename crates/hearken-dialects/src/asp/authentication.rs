@@ -1,4 +1,4 @@
-//! The way in over a WebSocket, and staying there: the binding's `auth` and `pong` frames.
+//! Getting in over a WebSocket, and staying in: the binding's `auth` and `pong` frames.
 //!
 //! Responsibilities: authenticating with the token of the source, noticing that the server let us in or turned us away,
 //! and answering its heartbeats. Not here: the other frames (`translator`), the close codes (`WebSocketTerms`).
@@ -64,7 +64,7 @@ impl Asp {
         self.put(&frame, cx);
     }
 
-    /// Notes that the server speaks to us as to someone inside, and sends what waited for that.
+    /// Notes that the server treats us as authenticated, and sends what waited for that.
     pub(super) fn let_in(&mut self, cx: &mut Cx<'_>) {
         if self.entry != Admission::Asked {
             return;
@@ -82,7 +82,7 @@ impl Asp {
         }
     }
 
-    /// Answers a heartbeat; a server that gets no answer takes us for gone.
+    /// Answers a heartbeat; without an answer, the server would assume that we are gone.
     pub(super) fn pong(&mut self, cx: &mut Cx<'_>) {
         if self.start.carrier == Carrier::WebSocket {
             self.put(&json!({"type": "pong"}), cx);

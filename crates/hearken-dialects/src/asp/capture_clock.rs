@@ -1,7 +1,7 @@
 //! The time in a capture.
 //!
-//! Responsibilities: how far the messages of a capture are ahead of the clock here, so that what took an hour when it
-//! was recorded also takes an hour when it is played at once. Not here: the timeouts (`timeouts`).
+//! Responsibilities: how far the messages of a capture are ahead of the clock here, so that an hour in the recording
+//! counts as an hour even if the capture is played at once. Not here: the timeouts (`timeouts`).
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ impl MessageClock {
         }
     }
 
-    /// Returns the time here at which it is this time in the capture.
+    /// Returns the time here that corresponds to this time in the capture.
     pub(super) fn real(&self, due: Duration) -> Duration {
         due.saturating_sub(self.ahead)
     }

@@ -76,7 +76,7 @@ impl AspConversation {
         };
         let minutes = (pause.as_secs() / 60).max(1).to_string();
         let words = self.sentence("asp.later", &[("n", &minutes)]);
-        // Under its own name: that it is handed over was said before.
+        // Reported under its own name: the handover was already announced.
         self.change("escalated", words, false, cx);
     }
 
@@ -213,7 +213,7 @@ impl AspConversation {
             default_response: fails.map(|said| said.normal),
             ..AwaitingClarification::default()
         };
-        // What was agreed to would count as broken, perhaps.
+        // Closing might count as breaking what was agreed to.
         let final_choices = breaches.then(|| "close".to_owned()).into_iter().collect();
         let content = EventContent::from(Event::AwaitingClarification(Box::new(clarification)));
         let content = content.with(Attachments {

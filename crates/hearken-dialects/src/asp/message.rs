@@ -138,7 +138,7 @@ impl AspMessage {
         })
     }
 
-    /// Returns whether it invites to a session.
+    /// Returns whether the message invites the recipient to a session.
     pub fn invites(&self) -> bool {
         self.performative == Some(Performative::Propose)
             && self
@@ -148,7 +148,7 @@ impl AspMessage {
                 .is_some_and(|kind| kind.eq_ignore_ascii_case("session-invitation"))
     }
 
-    /// Returns whether it reports that another message was out of order; that moves nothing.
+    /// Returns whether it reports another message as out of order; such a report moves nothing.
     pub fn refuses_order(&self) -> bool {
         self.performative == Some(Performative::Reject)
             && self.body.code.as_deref() == Some("invalid_state_transition")

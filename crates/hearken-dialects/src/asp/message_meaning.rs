@@ -1,7 +1,7 @@
 //! What a message means in the current state of its session.
 //!
-//! Responsibilities: the trigger that a message is, if any; whether a message contains what its step requires. Not
-//! here: where a trigger leads (`session_rules`), the step itself (`session`).
+//! Responsibilities: which trigger a message is, if any; whether a message contains what its step requires. Not here:
+//! where a trigger leads (`session_rules`), the step itself (`session`).
 
 use super::message::AspMessage;
 use super::performatives::{Informs, Performative};

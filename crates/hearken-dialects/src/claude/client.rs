@@ -39,7 +39,7 @@ const TOO_LARGE: &str = "/too-large";
 /// How long a hook waits at most: the limit in the settings that hearken writes, less the time it takes to end.
 pub(super) const LIMIT: Duration = Duration::from_secs(60 * 60 - 5);
 
-/// Sets the ids of what tool servers say apart from those of the conversations.
+/// Separates the ids of the tool servers' events from those of the conversations.
 const SERVERS: u64 = u64::MAX;
 
 /// A request that waits for the person.

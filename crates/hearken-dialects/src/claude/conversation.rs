@@ -60,7 +60,7 @@ struct OpenCall {
 pub struct ClaudeConversation {
     /// Its name in its program.
     pub id: String,
-    /// The program that it is of.
+    /// The program that runs it.
     pub harness: &'static Harness,
     /// Its turn.
     pub turn: Option<Turn>,
@@ -78,11 +78,11 @@ pub struct ClaudeConversation {
     known: Option<VecDeque<String>>,
     /// The last text heard in this turn. While messages are shown, the transcript says nothing new.
     last: LastText,
-    /// The question that is asked in its own terminal alone.
+    /// The question that is asked only in its own terminal.
     asked_there: Option<String>,
-    /// Whether it was said that a question is open only here.
+    /// Whether the person was told that a question is open only here.
     pub told_only_here: bool,
-    /// The same of what a tool server asks.
+    /// Whether the person was told the same about a tool server's question.
     pub told_form_here: bool,
     /// How many questions of tool servers are open; it is silent until they are answered.
     pub forms: usize,
@@ -211,7 +211,7 @@ impl ClaudeConversation {
         }
     }
 
-    /// Asks what can be answered in its own terminal alone.
+    /// Asks what can be answered only in its own terminal.
     pub fn asks_there(&mut self, asked: &AskedThere, cx: &mut Cx<'_>) {
         let name = format!("there {}", self.teller.writer.token());
         let question = questions::elsewhere(&name, asked, &self.teller.words);
@@ -221,7 +221,7 @@ impl ClaudeConversation {
         }
     }
 
-    /// Closes what was asked in its own terminal alone, because the agent goes on.
+    /// Closes what was asked only in its own terminal, because the agent goes on.
     pub fn goes_on(&mut self, news: &HookNews, cx: &mut Cx<'_>) {
         if let HookNews::Notice { .. } | HookNews::AsksThere(_) | HookNews::Shows(_) = news {
             return;

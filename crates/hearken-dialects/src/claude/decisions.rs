@@ -272,7 +272,7 @@ impl Claude {
         }
     }
 
-    /// Handles that a request no longer waits for its answer.
+    /// Handles a request that no longer waits for its answer.
     pub(super) fn lapsed(&mut self, id: u64, cx: &mut Cx<'_>) {
         if self.sending.values().any(|sent| *sent == id) {
             // The outcome of the answer is reported next.

@@ -209,7 +209,7 @@ impl Claude {
         at.is_some()
     }
 
-    /// Lets everything go that a conversation asks, because it is over; `None` means every conversation.
+    /// Lets go of everything that a conversation asks, because it is over; `None` means every conversation.
     pub(super) fn leave_elicited(&mut self, conversation: Option<&str>, cx: &mut Cx<'_>) {
         let is_of = |it: &ElicitingHook| {
             conversation.is_none_or(|of| it.conversation == of) && !it.aside.is_sending()
@@ -222,7 +222,7 @@ impl Claude {
         }
     }
 
-    /// Handles that a conversation got an answer, as a capture shows.
+    /// Handles an answer to a conversation's question, as a capture shows it.
     pub(super) fn was_elicited(&mut self, conversation: &str, cx: &mut Cx<'_>) {
         let is_of = |it: &ElicitingHook| it.id.is_none() && it.conversation == conversation;
         if let Some(at) = self.elicited.iter().position(is_of) {
@@ -270,7 +270,7 @@ impl Claude {
         true
     }
 
-    /// Handles the outcome of sending an answer; returns false if it is to none of these.
+    /// Handles the outcome of sending an answer; returns false if it answers none of these.
     pub(super) fn filled_in_went(
         &mut self,
         request: u64,

@@ -78,7 +78,7 @@ const GEMINI_HARMLESS: &[&str] = &[
     "write_todos",
 ];
 
-/// How a command exits that worked.
+/// The exit of a command that worked.
 const WORKED: &str = "Exit code 0";
 
 /// The common name of the end of a call that is not said to have worked. No program sends it.
@@ -164,7 +164,7 @@ impl Harness {
         FIRST
     }
 
-    /// Returns a message in Claude Code's form; `event` is what happened, where the message itself does not say so.
+    /// Returns a message in Claude Code's form; `event` is what happened, if the message itself does not say it.
     pub fn in_common_form(
         &self,
         event: Option<&str>,
@@ -208,7 +208,7 @@ impl Harness {
             return;
         }
         if self.agent == HookedAgent::Codex && text(map, "tool_name") == Some("Bash") {
-            // It reports the output of a command, but not the code with which that exited.
+            // It reports the output of a command, but not the command's exit code.
             map.insert("hook_event_name".to_owned(), OVER.into());
             return;
         }
@@ -285,7 +285,7 @@ impl Harness {
 }
 
 /// Returns the output of a command, and how it exited: Copilot calls every command that ended a success, and writes the
-/// code behind its output ("<shellId: 0 completed with exit code 3>").
+/// code after its output ("<shellId: 0 completed with exit code 3>").
 fn copilots_exit(said: &str) -> Option<(&str, String)> {
     let (output, last) = said.trim_end().rsplit_once("<shellId: ")?;
     let (_, code) = last
@@ -296,7 +296,7 @@ fn copilots_exit(said: &str) -> Option<(&str, String)> {
         .then(|| (output.trim_end(), format!("Exit code {code}")))
 }
 
-/// Returns the output of a command of Gemini CLI, and how it exited, which stands behind it where it did not work.
+/// Returns the output of a Gemini CLI command, and how it exited, which follows the output if the command failed.
 fn geminis_exit(said: &str) -> Option<(&str, String)> {
     const BEHIND: [&str; 4] = [
         "Exit Code: ",
@@ -321,7 +321,7 @@ fn geminis_exit(said: &str) -> Option<(&str, String)> {
     Some((if output == "(empty)" { "" } else { output }, how))
 }
 
-/// Returns whether a message of a prompt has none: after each call, Qwen Code reports what it gives its model as one.
+/// Returns whether a prompt message contains no prompt: after each call, Qwen Code reports its model's input as one.
 fn goes_on(map: &Map<String, Value>) -> bool {
     text(map, "hook_event_name") == Some("UserPromptSubmit") && text(map, "prompt") == Some("")
 }

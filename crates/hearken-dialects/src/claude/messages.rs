@@ -78,7 +78,7 @@ pub enum HookNews {
     Model(String),
     /// Something to announce: the phrase, and the words in it.
     Tells(&'static str, String),
-    /// So many calls of one step are over.
+    /// This many calls of one step are over.
     Batch(usize),
     /// The person interrupted its turn.
     Interrupted,
@@ -98,7 +98,7 @@ pub enum HookNews {
     Unknown(String),
 }
 
-/// What is asked in another terminal alone.
+/// What is asked only in another terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskedThere {
     /// Whether to run this command.
@@ -216,7 +216,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Reads a message of a harness; `event` is what happened, where its path says so.
+/// Reads a message of a harness; `event` is what happened, if its path says it.
 pub fn hook(harness: &'static Harness, event: Option<&str>, body: &str) -> Result<Hook, Misread> {
     let map = object(body).ok_or(Misread::NoObject)?;
     let map = harness.in_common_form(event, map);
@@ -389,7 +389,7 @@ fn made(map: &Map<String, Value>) -> Option<ToolUse> {
     })
 }
 
-/// Reads what an agent asks in its own terminal alone.
+/// Reads what an agent asks only in its own terminal.
 fn asked_there(map: &Map<String, Value>) -> AskedThere {
     let details = map.get("details").and_then(Value::as_object);
     let detail = |key: &str| details.and_then(|it| text(it, key));

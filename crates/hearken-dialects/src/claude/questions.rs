@@ -183,7 +183,7 @@ pub fn question(
     ))
 }
 
-/// Returns a question that can be answered in the agent's own terminal alone.
+/// Returns a question that can be answered only in the agent's own terminal.
 pub fn elsewhere(name: &str, asked: &AskedThere, words: &SharedWording) -> Permission {
     let (key, asked) = match asked {
         AskedThere::Command(command) => ("hooks.there.command", as_code(command)),

@@ -1,10 +1,11 @@
-//! Messages that come twice, because the hooks stand in two settings or run two programs.
+//! Messages that arrive twice, because two settings files have the hooks, or the hooks run two
+//! programs.
 //!
 //! Responsibilities: whether a message repeats an earlier one. Not here: what a message does (`client`).
 //!
 //! Mental model: Claude Code runs all hooks of an event at once and gives each the same text. A message that names its
-//! call repeats whenever its content does. Others repeat an equal one only within [`TOGETHER`], and not beyond a prompt
-//! or an end between the two; a permission repeats only if no other call of the same kind still waits for one.
+//! call is a repeat whenever its content is. Any other is a repeat of an equal one only within [`TOGETHER`], with no
+//! prompt or end between the two; a permission only if no other call of the same kind still waits for one.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -16,7 +17,7 @@ use crate::protocol::object;
 
 use super::messages::{Hook, HookNews, PermissionRequest, TEXTS};
 
-/// Within which time the hooks of one event run.
+/// The time within which the hooks of one event run.
 const TOGETHER: Duration = Duration::from_secs(2);
 /// How many messages are remembered, over all conversations.
 const MOST: usize = 1024;
@@ -37,8 +38,8 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
-    /// Records a message; returns whether it repeats an earlier one. `is_awaited` tells whether a call like the one of
-    /// a permission still waits for its own.
+    /// Records a message; returns whether it repeats an earlier one. `is_awaited` tells whether a call like that of a
+    /// permission still waits for a permission of its own.
     pub(super) fn meet(
         &mut self,
         hook: &Hook,

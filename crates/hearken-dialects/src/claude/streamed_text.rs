@@ -1,6 +1,6 @@
 //! The text of a message that is shown while the agent writes it.
 //!
-//! Responsibilities: what of a part is new, and whether a whole text was heard already. Not here: announcing it
+//! Responsibilities: how much of a part is new, and whether a whole text was heard already. Not here: announcing it
 //! (`conversation`).
 
 use super::messages::ShownText;
@@ -37,7 +37,7 @@ impl LastText {
         self.length = 0;
     }
 
-    /// Takes a part of a message; returns what of it is new, or `None` if it is an older state that comes late.
+    /// Takes a part of a message; returns the new text in it, or `None` if it is an older state that arrives late.
     pub(super) fn shows(&mut self, part: ShownText) -> Option<String> {
         let ShownText {
             message,

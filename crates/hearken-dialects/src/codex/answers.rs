@@ -323,7 +323,7 @@ impl Thread {
         true
     }
 
-    /// Reopens a question whose answer did not arrive, for sure or perhaps.
+    /// Reopens a question whose answer did not arrive, or may not have.
     fn undelivered(&mut self, why: Undelivered, cx: &mut Cx<'_>) {
         let Some(answering) = self.answering.take() else {
             return;

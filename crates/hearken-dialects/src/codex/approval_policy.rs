@@ -1,7 +1,7 @@
 //! Who decides in a thread: Codex's approval policy, its reviewer and its sandbox.
 //!
-//! Responsibilities: what these settings of a thread ask the person, and what is said of it. Not here: what the
-//! reviewer decides (`review_outcomes`), the sentences (`kit::oversight`).
+//! Responsibilities: what these settings of a thread ask the person, and announcing it. Not here: what the reviewer
+//! decides (`review_outcomes`), the sentences (`kit::oversight`).
 
 use serde_json::{Map, Value};
 

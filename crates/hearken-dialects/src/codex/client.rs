@@ -57,7 +57,7 @@ pub(super) enum CodexRequest {
     Add(String, String),
     /// A request to end a thread's turn.
     Stop(String),
-    /// A question of what kind a thread is.
+    /// A question about the kind of a thread.
     Look(String),
     /// The person's permission for what the reviewer refused.
     Overrule {
@@ -97,9 +97,9 @@ pub struct Codex {
     pub(super) threads: Directory<Thread>,
     /// The thread with the latest activity.
     pub(super) last: Option<String>,
-    /// How many questions of what kind a thread is have no answer yet.
+    /// How many questions about the kind of a thread have no answer yet.
     pub(super) looks: usize,
-    /// What was said last of what a thread asks; `None` before anything was.
+    /// The last announcement of what a thread asks; `None` before the first.
     pub(super) policy: Option<Option<Oversight>>,
     /// Whether the list of threads is complete.
     pub(super) listed: bool,
@@ -267,7 +267,7 @@ impl Codex {
         }
     }
 
-    /// Queues a message while its thread is caught up with; returns whether it does.
+    /// Queues a message while its thread is catching up; returns whether it was queued.
     fn holds(&mut self, thread: &str, message: &RpcMessage, cx: &mut Cx<'_>) -> bool {
         let Some(Thread {
             joined: JoinProgress::CatchingUp { held, .. },

@@ -21,9 +21,9 @@ use super::thread::{JoinProgress, Thread};
 
 /// How many pages of the list of threads are requested.
 const MOST_PAGES: usize = 16;
-/// When to ask again for a thread of which nothing is written yet, while something happens in it.
+/// The delay before asking again for an active thread of which nothing is written yet.
 const AGAIN: Duration = Duration::from_millis(200);
-/// The same, while nothing happens in it.
+/// The same delay for an idle thread.
 const AGAIN_IDLE: Duration = Duration::from_secs(5);
 /// How long to wait for what was missed.
 const CATCH_UP: Duration = Duration::from_secs(3);
@@ -172,7 +172,7 @@ impl Codex {
         self.tell_count(cx.out);
     }
 
-    /// Announces once how many conversations are open, as soon as it is known which threads are some.
+    /// Announces once how many conversations are open, as soon as it is known which threads are conversations.
     fn tell_count(&mut self, out: &mut Vec<Out>) {
         let is_asked = |thread: &Thread| thread.joined == JoinProgress::Asked;
         let is_open = self.looks > 0 || self.threads.values().any(is_asked);

@@ -1,4 +1,4 @@
-//! What Codex reports of itself: hooks, another model, a goal, trouble.
+//! What Codex reports about itself: hooks, another model, a goal, trouble.
 //!
 //! Responsibilities: which of it matters, and how. Not here: its reviewer (`review_outcomes`), what goes on in a turn
 //! (`thread`).
@@ -42,15 +42,15 @@ impl Thread {
             }
             "thread/goal/cleared" => self.reviews.goal = None,
             "error" => out.extend(trouble(params)),
-            // That a hook runs, and that prompts wait, says nothing yet: the end of the one and the turns of the others
-            // are announced.
+            // Running hooks and waiting prompts are not announced: the end of the hook and the turns of the prompts
+            // are.
             "hook/started" | "thread/queue/changed" => {}
             _ => return false,
         }
         true
     }
 
-    /// Returns what is said of a goal: that there is one, and how far it is, each once.
+    /// Returns the announcement of a goal: that there is one, and its progress, each once.
     fn of_goal(&mut self, goal: &Map<String, Value>) -> Option<Out> {
         let objective = event_writer::short(text(goal, "objective").unwrap_or_default());
         let status = text(goal, "status").unwrap_or_default();
@@ -73,7 +73,7 @@ impl Thread {
     }
 }
 
-/// Returns what is said of a hook that has run: nothing, if it changed nothing.
+/// Returns the announcement of a hook that has run: nothing, if it changed nothing.
 fn of_hook(run: &Map<String, Value>) -> Option<Out> {
     let entries = run.get("entries").and_then(Value::as_array);
     let texts = entries.into_iter().flatten().take(MOST_TEXTS);
@@ -92,7 +92,7 @@ fn of_hook(run: &Map<String, Value>) -> Option<Out> {
     }
 }
 
-/// Returns what is said of an error: the end of a failed turn states its reason, too.
+/// Returns the announcement of an error: the end of a failed turn states its reason, too.
 fn trouble(params: &Map<String, Value>) -> Option<Out> {
     let error = params.get("error").and_then(Value::as_object);
     let words = error

@@ -1,7 +1,7 @@
 //! Codex's reviewer: what it judges and how, read leniently.
 //!
-//! Responsibilities: the action, the verdict and its reason; the form in which Codex takes back an action that the
-//! person allows all the same. Not here: what becomes of a review (`review_outcomes`).
+//! Responsibilities: the action, the verdict and its reason; the form in which Codex accepts an action that the person
+//! allows all the same. Not here: what becomes of a review (`review_outcomes`).
 
 use serde_json::{Map, Value, json};
 
@@ -159,7 +159,7 @@ impl ReviewedAction {
             "mcpToolCall" => {
                 context.extend(stated("title", of("toolTitle")));
                 context.extend(stated("connector", of("connectorName")));
-                // With what the tool is called is not part of the review.
+                // The tool's arguments are not part of the review.
                 is_of_call = true;
                 format!("{}: {}", of("server"), of("toolName"))
             }
@@ -175,7 +175,7 @@ impl ReviewedAction {
             }
         };
         if matches!(of("type"), "command" | "execve") {
-            // By this name it is recognised as a command, and what it can do is said.
+            // This name marks it as a command, whose effects are then described.
             context.extend(stated("command", &said));
         }
         context.extend(stated("cwd", of("cwd")));

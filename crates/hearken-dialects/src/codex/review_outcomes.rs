@@ -1,12 +1,12 @@
-//! What follows from Codex's reviewer: what is announced of it, and the person's word against its refusal.
+//! What follows from Codex's reviewer: the announcements, and the person's permission despite its refusal.
 //!
-//! Responsibilities: calls that wait while they are judged, refusals, the question whether Codex may try all the same.
-//! Not here: what a review says (`review`), what is kept of it (`reviews`).
+//! Responsibilities: calls that wait while they are judged, refusals, asking whether Codex may try all the same. Not
+//! here: what a review says (`review`), what is kept of it (`reviews`).
 //!
 //! Mental model: the reviewer decides for the person, so that nobody is asked. A refusal is final for that call. Codex
-//! can be told that the person allows the action: that runs nothing, and begins no turn. Its model reads the word with
-//! its next step, may try the same again, and the reviewer, which reads it, too, judges that anew. So the question
-//! outlives its turn, no answer is a "no", and the word is asked for in two steps.
+//! can be told that the person allows the action. That runs nothing, and begins no turn: its model reads the permission
+//! with its next step and may try again, and the reviewer, which reads it, too, judges anew. So the question outlives
+//! its turn, no answer means "no", and the permission takes two steps.
 
 use serde_json::{Map, Value, json};
 
@@ -104,7 +104,7 @@ impl Thread {
         self.ask_to_overrule(review, cx);
     }
 
-    /// Delays the announcement of a call until the reviewer has judged it.
+    /// Delays announcing a call until the reviewer has judged it.
     fn wait_for_reviewer(&mut self, item: Option<&str>) {
         let key = item.map(call::key);
         if let (Some(key), Some((turn, _))) = (key, self.told())
@@ -160,7 +160,7 @@ impl Thread {
             changes = call.edits;
         }
         let mut context = review.action.context;
-        // Where Codex works is no news.
+        // The person knows where Codex works.
         context.retain(|(name, value)| name != "cwd" || *value != self.teller.folder);
         let question = AwaitingConfirmation {
             names_action: !action.trim().is_empty(),
@@ -177,7 +177,7 @@ impl Thread {
             },
             ..AwaitingConfirmation::default()
         };
-        // What it does stays unattached: it never takes one step alone, whatever it does.
+        // The deed is not attached, so that the answer always takes two steps.
         let attached = Attachments {
             changes,
             ..Attachments::default()
@@ -253,7 +253,7 @@ impl Codex {
         };
         let review = one.review.clone();
         if !allows {
-            // Its refusal stands, and Codex does not wait for a word.
+            // The refusal stands, and Codex waits for no answer.
             cx.out.push(settle(Ok(Receipt::Here)));
             self.end_overruling(&thread, &review, cx);
             return true;

@@ -17,7 +17,7 @@ const MOST_WARNINGS: usize = 8;
 /// How many refusals the person is asked about at once.
 const MOST_OVERRULINGS: usize = 8;
 
-/// The question whether a refused action may be tried all the same.
+/// A question about trying a refused action all the same.
 #[derive(Debug)]
 pub struct Overruling {
     /// The server's id of the review.
@@ -40,7 +40,7 @@ pub struct Reviews {
     warnings: Vec<String>,
     /// The questions to the person.
     pub overrulings: Vec<Overruling>,
-    /// The thread's goal, and how far it is.
+    /// The thread's goal, and its progress.
     pub goal: Option<(String, String)>,
 }
 

@@ -1,7 +1,7 @@
 //! One thread of the server as AAEP events: each of its turns is a session.
 //!
-//! Responsibilities: which turn a message belongs to, what of it was announced already, catching up with a thread that
-//! is joined in the middle or again. Not here: its questions (`answers`), what is sent (`client`), the events
+//! Responsibilities: which turn a message belongs to, how much of it was announced already, catching up with a thread
+//! that is joined in the middle or again. Not here: its questions (`answers`), what is sent (`client`), the events
 //! themselves (`acp`).
 //!
 //! Mental model: a turn is announced with its first item, because that item is the prompt, from the person or from
@@ -90,7 +90,7 @@ pub struct CurrentTurn {
 pub struct Thread {
     /// The server's id of the thread.
     pub id: String,
-    /// What its events are written with.
+    /// The writer of its events.
     pub teller: EventContext,
     /// How far it is joined.
     pub joined: JoinProgress,

@@ -57,7 +57,7 @@ pub struct BridgeAbilities {
     pub working: bool,
     /// Whether an agent was started and is not yet ready for prompts.
     pub starting: bool,
-    /// Whether more questions are open than it repeats to watchers who come later.
+    /// Whether more questions are open than it repeats to watchers who join later.
     pub forgets: bool,
 }
 
@@ -91,7 +91,7 @@ pub struct AnsweredBy {
 }
 
 impl BridgeAbilities {
-    /// Returns words about its questions that only those heard who were there.
+    /// Returns words about the questions that only earlier watchers heard.
     pub fn loss(&self) -> Phrase {
         Phrase::new("bridge.forgets").with("host", PhraseArg::Name(self.host.clone()))
     }

@@ -7,7 +7,7 @@ use crate::protocol::object;
 /// The highest number that is believed.
 const MOST: u64 = 1_000_000;
 
-/// How many agents of a machine do what.
+/// How many of a machine's agents are in each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Census {
     /// How many work.

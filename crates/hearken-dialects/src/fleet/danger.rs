@@ -1,5 +1,4 @@
-//! What an agent did that a person has to hear of, as a bridge reports it: watchers may not receive the call that shows
-//! it.
+//! A dangerous act of an agent, as a bridge reports it: watchers may not receive the call that shows it.
 
 use serde_json::{Map, Value};
 
@@ -26,7 +25,7 @@ pub struct ReportedDanger {
 pub enum DangerKind {
     /// An irreversible call without a question.
     Unasked,
-    /// The same, perhaps: not everything of the agent was received.
+    /// The same, perhaps: not everything from the agent was received.
     PerhapsUnasked,
     /// A call that was rejected.
     Rejected,

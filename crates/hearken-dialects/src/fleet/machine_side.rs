@@ -1,4 +1,4 @@
-//! A machine's side of a space: what it publishes, and what is requested of it. Pure.
+//! A machine's side of a space: what it publishes, and the requests it gets. Pure.
 //!
 //! Responsibilities: the subject and the id of each event, the replies and wishes in requests, snapshots. Not here:
 //! subjects (`subject`), what a request may do (`bridge` in the core), sending anything (the shell).
@@ -14,7 +14,8 @@ use crate::protocol::{AgentId, object};
 const MOST_TOKENS: usize = 8192;
 /// The largest message of a snapshot, in bytes: below what brokers accept by default.
 const LARGEST_PART: usize = 512 * 1024;
-/// What a message of a snapshot has around its events, in bytes, and what their JSON may grow by.
+/// The room in a snapshot message for what surrounds its events and for the growth of their JSON,
+/// in bytes.
 const AROUND: usize = 1024;
 
 /// What a machine has published, as far as requests refer to it.
@@ -33,9 +34,9 @@ pub struct PublishedEvent {
     pub subject: String,
     /// Its lane.
     pub lane: SubjectLane,
-    /// The id by which the broker recognises what it has stored before.
+    /// The id by which the broker recognises repeats.
     pub id: String,
-    /// The agent that asks by it, if it is a question.
+    /// The agent that asks, if the event is a question.
     pub asks: Option<String>,
 }
 
@@ -54,7 +55,7 @@ impl Publishing {
         &self.machine
     }
 
-    /// Returns where an event is published; `None` if the text is no JSON object.
+    /// Returns where an event is published; `None` if the text is not a JSON object.
     pub fn event(&mut self, text: &str) -> Option<PublishedEvent> {
         let event = object(text)?;
         let subject = EventSubject::of(&self.machine, &event);
@@ -87,7 +88,8 @@ impl Publishing {
         }
     }
 
-    /// Returns the reply in a request; `None` if it is none, or not to a question of the session in its subject.
+    /// Returns the reply in a request; `None` if there is none, or if it answers no question of the session in its
+    /// subject.
     pub fn reply(
         &self,
         subject: &str,
@@ -149,7 +151,7 @@ pub fn snapshot<'a>(
             messages.push(part(&std::mem::take(&mut gathered)));
             size = 0;
         }
-        // Behind each but the last stands a comma.
+        // A comma follows each event but the last.
         size += text.len() + 1;
         gathered.extend(object(text).map(Value::Object));
     }

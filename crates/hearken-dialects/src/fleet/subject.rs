@@ -17,7 +17,7 @@ use crate::protocol::AgentId;
 
 /// The longest token before its digest, in characters.
 const LONGEST_TOKEN: usize = 64;
-/// How many bytes of the hash tell two long names apart.
+/// How many bytes of the hash distinguish two long names.
 const DIGEST_BYTES: usize = 8;
 /// Marks the digest of a name that was cut; no escaped name contains it.
 const CUT: &str = "==";
@@ -32,7 +32,7 @@ const DO: &str = "aaep-do.v1";
 /// The state of an agent that has asked.
 const AWAITING: &str = "awaiting_input";
 
-/// The space of those who name none.
+/// The space of machines that name none.
 pub const DEFAULT_SPACE: &str = "main";
 
 /// What an event is about, so that a watcher of many agents can leave out what it doesn't need.
@@ -135,7 +135,7 @@ impl Machine {
         }
     }
 
-    /// Reads the token of a machine; `None` if it is none.
+    /// Reads a machine's token; `None` if the text is not a token.
     pub fn of_token(space: &Space, host: &str) -> Option<Self> {
         is_token(host).then(|| Self {
             space: space.clone(),
@@ -194,7 +194,7 @@ impl Machine {
     }
 }
 
-/// The subject of an event: the session that it is of, and its lane.
+/// The subject of an event: its session and its lane.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventSubject {
     /// The machine.

@@ -25,7 +25,7 @@ const MOST_PENDING: usize = 256;
 pub(crate) struct WatcherMemory {
     /// The questions, by the id of the event that asked each.
     asked: BTreeMap<String, AskedQuestion>,
-    /// The same ids, oldest first.
+    /// The ids of these events, oldest first.
     order: VecDeque<String>,
     /// The requests without an outcome, by their ids.
     pending: BTreeMap<String, PendingRequest>,
@@ -153,7 +153,7 @@ impl WatcherMemory {
         };
         let token = asked.token.clone();
         match how {
-            // The outcome of the own answer says so.
+            // The outcome of the watcher's own answer says so.
             Closed::Answered(_) if asked.is_answered => {}
             Closed::Answered(AnsweredBy { person, answer, .. }) => out.push(Out::AnsweredBy {
                 token,
@@ -176,7 +176,7 @@ impl WatcherMemory {
         }
     }
 
-    /// Handles what became of a frame that may carry a request; returns `false` if it carries none.
+    /// Handles the outcome of sending a frame; returns `false` if it carries no request.
     pub(crate) fn request_left(
         &mut self,
         number: u64,
@@ -195,7 +195,7 @@ impl WatcherMemory {
         true
     }
 
-    /// Handles the answer to a call that may carry a request; returns `false` if it carries none.
+    /// Handles the answer to a call; returns `false` if the call carries no request.
     pub(crate) fn request_answered(
         &mut self,
         number: u64,
@@ -221,7 +221,7 @@ impl WatcherMemory {
                 }
             },
             Err(fault) => {
-                // No answer shows how far the request came.
+                // Without an answer, it is unknown how far the request got.
                 let outcome = match fault {
                     Fault::Refused | Fault::UnknownHost | Fault::Declined(_) => {
                         Undelivered::Kept(fault.clone())
@@ -268,8 +268,8 @@ impl WatcherMemory {
     }
 }
 
-/// Reports what the bridge says became of a request. Where the agent was not given the answer and its question is
-/// open all the same, the answer is kept; where the question may be decided, it is refused.
+/// Reports what the bridge says became of a request. If the agent did not get the answer and its question is still
+/// open, the answer is kept; if the question may be decided, the answer is refused.
 fn conclude(purpose: Purpose, outcome: RequestOutcome, out: &mut Vec<Out>) {
     let plain = |key| Fault::Declined(Phrase::new(key));
     let outcome = match outcome {
@@ -306,7 +306,7 @@ fn report(purpose: Purpose, outcome: Result<Receipt, Undelivered>, out: &mut Vec
         Purpose::Stop => ("bridge.not_stopped", "bridge.perhaps_stopped"),
     };
     let (key, fault) = match outcome {
-        // What the agent then does says so.
+        // The agent's next events say so.
         Ok(_) => return,
         Err(Undelivered::Kept(fault) | Undelivered::Refused(fault)) => (not_taken, fault),
         Err(Undelivered::Unknown(fault)) => (perhaps, fault),

@@ -1,4 +1,4 @@
-//! What a watcher requests of a bridge, and what becomes of it.
+//! A watcher's requests to a bridge, and their outcomes.
 
 use serde_json::{Map, Value};
 
@@ -38,12 +38,12 @@ pub enum RequestContent {
         /// The person's words.
         text: String,
     },
-    /// Stop an agent's work; without a name, that of the only one.
+    /// Stop an agent's work; without a name, the only agent's.
     Stop {
         /// The agent.
         agent: Option<AgentId>,
     },
-    /// Change a setting of an agent; without a name, of the only one.
+    /// Change a setting of an agent; without a name, of the only agent.
     Set {
         /// The agent.
         agent: Option<AgentId>,
@@ -76,7 +76,7 @@ pub enum RequestOutcome {
 pub enum Obstacle {
     /// The connection to the agent is lost.
     Lost,
-    /// The question can only be seen there.
+    /// The question can be seen there, but not answered.
     OnlySeen,
     /// The agent accepts no prompts and has no settings.
     NoPrompts,
@@ -284,7 +284,7 @@ impl RequestOutcome {
         message
     }
 
-    /// Reads a message: the request that it is about, and what became of it. `None` if it is anything else.
+    /// Reads a message: the request that it is about, and what became of it. `None` for anything else.
     pub fn read(text: &str) -> Option<(String, Self)> {
         if !text.contains(RESULT) {
             return None;

@@ -53,7 +53,7 @@ pub(super) fn kept(map: &Map<String, Value>, kind: &str) -> Option<ForeignFormat
     (is_note || (is_entry && is_text("sessionId"))).then_some(ForeignFormat::ClaudeTranscript)
 }
 
-/// Recognises what the agents keep or print whose lines resemble nobody else's.
+/// Recognises what the other agents keep or print, whose lines resemble no other agent's.
 fn kept_by_others(map: &Map<String, Value>, kind: &str) -> Option<ForeignFormat> {
     let is_text = |name: &str| map.get(name).is_some_and(Value::is_string);
     let is_object = |name: &str| map.get(name).is_some_and(Value::is_object);
@@ -92,7 +92,7 @@ fn kept_by_others(map: &Map<String, Value>, kind: &str) -> Option<ForeignFormat>
     is_goose.then_some(ForeignFormat::GooseSession)
 }
 
-/// Recognises a list that an agent saved of a conversation.
+/// Recognises an agent's saved list of a conversation.
 pub(crate) fn of_list(list: &[Value]) -> Option<ForeignFormat> {
     let is_turn = |turn: &Value| {
         let role = turn.get("role").and_then(Value::as_str);

@@ -1,4 +1,4 @@
-//! What is named, and what passes.
+//! Which formats are named, and which pass as AAEP.
 
 use serde_json::json;
 

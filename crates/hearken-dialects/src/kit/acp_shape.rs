@@ -128,7 +128,7 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
         }),
         edits: parts.as_deref().map(edits),
         output: match (update.get("rawOutput"), parts.as_deref()) {
-            // Its parts tell of the shell, too, in the form of a table.
+            // Its parts also describe the shell, as a table.
             (Some(raw), _) if is_shell_result(raw) => Some(brought(raw).unwrap_or_default()),
             (_, Some(parts)) if !parts.is_empty() => Some(output(parts)),
             (raw, parts) => raw.and_then(brought).or(parts.map(output)),
@@ -257,7 +257,7 @@ fn makes_file(raw: &Map<String, Value>) -> Option<bool> {
     exists.or_else(|| patch().map(is_new))
 }
 
-/// Returns whether a change of a file makes it, where its agent says so beside it, as Gemini CLI does.
+/// Returns whether a change creates its file, if the agent says so beside it, as Gemini CLI does.
 fn adds_file(parts: &[&Map<String, Value>]) -> Option<bool> {
     let mut diffs = parts
         .iter()

@@ -3,8 +3,8 @@
 //! Responsibilities: which pieces of each part to announce now. Not here: announcing them (`kit::turn`).
 //!
 //! Mental model: a part is introduced, grows piece by piece, and arrives whole at its end. A piece shows neither the
-//! kind of its part nor its position. So the pieces of a part that was not introduced, or of which some may have been
-//! missed, are not announced: the text, or the rest of it, is announced when the part arrives whole.
+//! kind of its part nor its position. So if a part was not introduced, or some of its pieces may have been missed, its
+//! pieces are not announced: the text, or the rest of it, is announced when the part arrives whole.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! One tool call: what is known of it, how far it has got, and its wording for the person who allows it.
+//! One tool call: what is known about it, its progress, and its wording for the person who allows it.
 //!
 //! Responsibilities: gathering what messages say about a call, and putting it into words. Not here: what exactly it
 //! does (`call::deed`), when it is announced (`turn`).
@@ -58,7 +58,8 @@ pub struct Call {
     pub key: String,
     /// How much the person has heard of it.
     pub stage: HeardStage,
-    /// The tool under which it was announced: its end names the same (4.3.2), whatever it is called by then.
+    /// The tool under which it was announced: its end names the same tool (4.3.2), even if the call has another name by
+    /// then.
     pub invoked_as: Option<String>,
     /// Whether the person's last answer rejected it; it may have been announced by then.
     pub rejected: bool,
@@ -135,12 +136,13 @@ impl Call {
         }
     }
 
-    /// Sets another id for it in AAEP: a second call follows under the name of one that is over.
+    /// Gives the call another id in AAEP: the agent uses the name of a finished call for a second
+    /// one.
     pub fn begin_again(&mut self, number: u64) {
         self.key = event_writer::id("call_", &format!("{} {number}", self.key));
     }
 
-    /// Returns it as the next turn takes it up: nothing of it was heard there.
+    /// Returns the call for the next turn, in which nothing of it was heard yet.
     pub fn left_running(mut self) -> Self {
         self.stage = HeardStage::Unsaid;
         self.invoked_as = None;
@@ -194,7 +196,7 @@ impl Call {
         }
         self.makes_file = makes_file.or(self.makes_file);
         self.exit = exit.or(self.exit.take());
-        // Most agents call a command completed that did not succeed.
+        // Most agents report even a failed command as completed.
         let failed = self.exit.as_ref().is_some_and(|exit| !exit.is_success());
         if failed && self.status == CallStatus::Completed {
             self.status = CallStatus::Failed;
@@ -253,7 +255,8 @@ impl Call {
         event_writer::tool(if kind.is_empty() { "tool" } else { kind })
     }
 
-    /// Describes in short what it does: a command by itself, because titles only circumscribe it.
+    /// Describes in short what the call does. A command is quoted, because titles only paraphrase
+    /// it.
     pub fn title(&self) -> String {
         let command = self.command.as_deref().map(shell::unwrapped);
         let title = Some(self.title.clone()).filter(|title| !title.trim().is_empty());
@@ -373,7 +376,7 @@ impl Call {
         }
     }
 
-    /// Returns its end with a status (4.3.2), under the tool as which it was announced.
+    /// Returns its end with a status (4.3.2), under the tool that was announced.
     pub fn completion(&self, status: &str) -> ToolCompleted {
         ToolCompleted {
             tool: self.invoked_tool(),

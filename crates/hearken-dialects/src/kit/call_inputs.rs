@@ -4,7 +4,7 @@
 //! edits. Not here: the wording of a call (`call`).
 //!
 //! Mental model: the wording of a question either expresses an input, or counts it. Values are compared as whole
-//! values: that a text happens to contain one proves nothing.
+//! values: a text that happens to contain one proves nothing.
 
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value};
@@ -207,7 +207,7 @@ impl Edit<'_> {
     /// Returns the names of the inputs that this edit expresses.
     pub fn says(&self, given: &Map<String, Value>) -> Vec<String> {
         let before = self.before.unwrap_or_default();
-        // Its name says what is done with the value.
+        // The name says what is done with the value.
         let is_text = |name: &str| {
             TEXTS.contains(&name) || PAIRS.iter().any(|(old, new)| name == *old || name == *new)
         };
@@ -347,7 +347,7 @@ mod tests {
             says(json!({"old_string": "two", "new_string": "2", "replace_all": false})),
             "new_string old_string replace_all"
         );
-        // This is not what is done, or not all of it.
+        // These inputs are not the whole deed.
         assert_eq!(
             says(json!({"old_string": "two", "new_string": "2", "replace_all": true})),
             "new_string old_string"

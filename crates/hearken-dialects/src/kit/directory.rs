@@ -1,10 +1,10 @@
-//! The conversations of a source by their ids, at most so many at a time.
+//! The conversations of a source by their ids, up to a limit.
 //!
 //! Responsibilities: opening a conversation, making room for it, a seed for each. Not here: what a conversation is.
 //!
 //! # Mental model
-//! Whoever opens a conversation has heard from it. When the directory is full, the conversation that has been silent
-//! for longest makes room, if it may go: a conversation at work, or with an open question, may not.
+//! Opening a conversation means that it was heard from. When the directory is full, the conversation that has been
+//! silent for longest makes room, if it may go: a conversation at work, or with an open question, may not.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -81,7 +81,7 @@ impl<T> Directory<T> {
         self.all.get_mut(id).ok_or(full)
     }
 
-    /// Removes the conversation that has been silent for longest; returns whether one may go.
+    /// Removes the conversation that has been silent for longest; returns whether one was removed.
     fn make_room(&mut self, may_go: impl Fn(&T) -> bool) -> bool {
         let mut silent = self.heard.iter();
         let oldest = silent.find(|id| self.all.get(*id).is_some_and(&may_go));

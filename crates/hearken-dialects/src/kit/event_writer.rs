@@ -131,7 +131,7 @@ impl EventContent {
         self.event.summary().is_some_and(|it| it.normal.is_some())
     }
 
-    /// Makes it critical: it is announced immediately (3.3.2).
+    /// Makes the event critical: it is announced immediately (3.3.2).
     pub fn critical(mut self) -> Self {
         self.urgency = Urgency::Critical;
         self

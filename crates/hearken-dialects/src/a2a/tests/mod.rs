@@ -20,7 +20,7 @@ use crate::{Carrier, Out, QuestionEnd, QuestionsStanding, Recognition, Start, Wi
 
 use super::A2a;
 
-/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+/// Messages of this dialect, for the tests that all dialects share. The first ones identify it.
 pub(crate) const MESSAGES: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}"#,
     r#"{"name":"Fox","capabilities":{"streaming":true},"supportedInterfaces":[{"url":"http://localhost:1/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}"#,

@@ -76,7 +76,7 @@ fn an_answer_carries_the_digest_of_its_question_and_settles_once() {
     assert_eq!(message["subscription_id"], "sub_1");
     assert_eq!(message["digest"], digest_of(&question()).unwrap());
     assert_eq!(message["reply"]["reply_token"], "rpl_1");
-    // That it has left says nothing about its outcome.
+    // A request that has left has no outcome yet.
     let outcome = Ok(Receipt::Written);
     let left = LinkEvent::Replied {
         request: number,
@@ -91,7 +91,7 @@ fn an_answer_carries_the_digest_of_its_question_and_settles_once() {
     };
     assert_eq!(bench.frame(taken.clone()), [settled]);
     assert_eq!(bench.frame(taken), [], "once");
-    // The report about the own answer says nothing new.
+    // The report about the watcher's own answer adds nothing.
     let answered = answered_by("anna");
     assert_eq!(bench.frame(answered), []);
 }
@@ -150,7 +150,7 @@ fn what_the_bridge_declines_is_declined_for_good() {
         else {
             panic!("{settled:?}");
         };
-        // Who was first is said before that the own answer came too late.
+        // Who was first is said before the watcher's own answer is reported as too late.
         let is_first = matches!(&out[..], [Out::AnsweredBy { token, .. }] if token == "rpl_1");
         assert_eq!(is_first, key == "bridge.first.answered");
         let is_refused = matches!(undelivered, Undelivered::Refused(_));

@@ -1,4 +1,4 @@
-//! Answering while listening along: questions are known by their tickets, and either side may decide them.
+//! Answering while listening in: questions are known by their tickets, and either side may decide them.
 //!
 //! Responsibilities: asking, the answers of the editor and of the person, and their outcome. Not here: everything else
 //! that the two sides say.

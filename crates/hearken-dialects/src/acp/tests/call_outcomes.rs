@@ -141,7 +141,7 @@ fn what_ran_when_the_person_stopped_is_stopped_whatever_the_agent_says() {
         let (status, title, _) = end(&run);
         assert_eq!((status.as_str(), title.as_str()), ("stopped", "sleep 20"));
         assert_eq!(run.count("tool.completed"), 1);
-        // Its end is reported late, too, and is no news.
+        // Its end is reported late as well, and is not announced.
         run.update(ends("c", "failed", &json!({})));
         assert_eq!(run.count("session.started"), 1);
         assert_eq!(run.faults, [""; 0]);
@@ -175,7 +175,7 @@ fn what_was_done_before_a_stop_or_in_spite_of_it_is_done() {
         run.last("tool.completed")["summary_normal"],
         "Edited x.txt, 1 line added, 1 removed."
     );
-    // A turn that the agent leaves although its call runs stops nothing.
+    // A turn that the agent ends while its call runs stops nothing.
     let mut run = AcpRig::prompted();
     sleeps(&mut run);
     run.after(Duration::from_secs(2));

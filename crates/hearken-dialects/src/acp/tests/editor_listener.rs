@@ -1,4 +1,4 @@
-//! Listening along between an editor and its agent.
+//! Listening in on an editor and its agent.
 
 use crate::Cx;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use super::super::editor_listener::{AgentListener, DecisionResult};
 use super::*;
 use hearken_core::inspect::Checker;
 
-/// A bench that listens along and checks every event.
+/// A bench that listens in and checks every event.
 struct Ears {
     along: AgentListener,
     checker: Checker,

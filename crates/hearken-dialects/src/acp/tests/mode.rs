@@ -15,7 +15,7 @@ fn modes(now: &str) -> Value {
         {"id": "bypassPermissions", "name": "Bypass permissions"}, {"id": "new", "name": "Brand new"}]})
 }
 
-/// Creates a run of an agent that calls itself so, and begins in a mode.
+/// Creates a run of an agent with this name, which begins in a mode.
 fn run_of(name: &str, mut offers: Value, ask_always: bool, prompt: Option<&str>) -> AcpRig {
     let start = Start {
         carrier: Carrier::Lines,

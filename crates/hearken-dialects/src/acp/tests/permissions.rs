@@ -31,7 +31,7 @@ fn each_decision_selects_its_option_to_the_letter() {
         assert_eq!(run.sent, [(8, outcome("\"p/1\"", &wanted))]);
         run.written(8, true);
         assert_eq!(run.settled, [(8, true)]);
-        // The same answer again would be a second one.
+        // Repeating the answer would count as a second one.
         run.decide(9, decision, None);
         assert_eq!((run.sent.len(), run.settled[1]), (1, (9, false)));
         assert_eq!(run.faults, [""; 0]);

@@ -1,4 +1,4 @@
-//! What an agent does in a turn, and what is announced of it when.
+//! What an agent does in a turn, and when it is announced.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn ends(run: &mut AcpRig, reason: &str) {
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": reason}}));
 }
 
-/// A position counts characters, at the end, too; otherwise, the text would seem to come twice.
+/// A position counts characters, even at the end; otherwise, the text would seem to come twice.
 #[test]
 fn each_piece_of_text_begins_where_the_one_before_it_ended() {
     let mut run = AcpRig::prompted();

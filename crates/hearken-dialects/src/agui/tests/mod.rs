@@ -17,7 +17,7 @@ use crate::{Carrier, Dialect, Out, QuestionEnd, Recognition, Start, Wish};
 
 use super::Agui;
 
-/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+/// Messages of this dialect, for the tests that all dialects share. The first ones identify it.
 pub(crate) const MESSAGES: &[&str] = &[
     r#"{"type":"RUN_STARTED","threadId":"t1","runId":"r1"}"#,
     r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Good morning."}"#,

@@ -1,4 +1,4 @@
-//! The binding's own frames: letting us in, and staying there.
+//! The binding's own frames: getting in, and staying in.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

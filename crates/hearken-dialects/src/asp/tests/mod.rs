@@ -33,7 +33,7 @@ pub(super) fn at(seconds: u64) -> Now {
     start.after(Duration::from_secs(seconds))
 }
 
-/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+/// Messages of this dialect, for the tests that all dialects share. The first ones identify it.
 pub(crate) const MESSAGES: &[&str] = &[
     r#"{"type":"auth_ok","sessionId":"s1"}"#,
     r#"{"version":"asp/0.1","messageId":"m1","sessionId":"s1","sequenceNumber":0,"sender":{"agentId":"agent://a.example/a"},"performative":"PROPOSE","content":{"mimeType":"application/json","body":{"type":"session-invitation"}}}"#,
@@ -64,7 +64,7 @@ pub(super) fn invitation() -> AspMessage {
     message(BUYER, "PROPOSE", json!({"type": "session-invitation"}))
 }
 
-/// Returns the messages that lead from nothing to a state, each legal.
+/// Returns legal messages that lead from nothing to a state.
 pub(super) fn way_to(state: State) -> Vec<AspMessage> {
     let mut way = vec![
         invitation(),

@@ -53,7 +53,7 @@ fn a_message_that_does_not_count_is_never_announced_as_if_it_did() {
         );
         assert_eq!(last["urgency"], Value::Null, "not critical");
     }
-    // Why is said once.
+    // The reason is said once.
     assert_eq!(run.told, ["asp.departure.illegal"]);
     // Nor is an acceptance of one's own commitment.
     let mut run = StreamRun::new(true);
@@ -165,7 +165,7 @@ fn a_person_resolves_an_escalation_in_words() {
     );
 }
 
-/// Nothing is sent, so nothing may say so; the event says what comes of it, under a state that is spoken.
+/// Nothing is sent, so nothing may be announced as sent; the event says what follows, under a state that is spoken.
 #[test]
 fn later_is_settled_here_and_said() {
     let mut run = StreamRun::new(true);

@@ -21,8 +21,8 @@ const LONGEST_TEXT: usize = 4000;
 const LONGEST_CHOICE: usize = 350;
 /// How many choices a question may have: AAEP allows 32, and two of them are ours.
 const MOST_CHOICES: usize = 30;
-/// How much Claude Code shows at least of the input of a call that it relays, where it cuts that, in UTF-16 units: 200,
-/// or one less within a character.
+/// The least that Claude Code shows of the input of a relayed call when it cuts it, in UTF-16 units: 200, or one less
+/// to keep a character whole.
 const CUT_BEHIND: usize = 199;
 /// The names by which agents introduce themselves to a tool server, each with their name for people. Some add the
 /// server's name behind a hyphen.
@@ -64,7 +64,7 @@ pub enum ToolServerRequest {
     Listens {
         /// Whether the agent takes prompts.
         takes: bool,
-        /// How many prompts were passed on so far.
+        /// How many prompts have been passed on so far.
         taken: u64,
     },
     /// The agent is gone.
@@ -176,7 +176,7 @@ impl RelayedCall {
         })
     }
 
-    /// Returns whether a tool's input is the one that is shown here, as far as it is.
+    /// Returns whether a tool's input matches the part that is shown here.
     pub fn is_about(&self, tool: &str, input: &Map<String, Value>) -> bool {
         if self.tool != tool {
             return false;

@@ -228,7 +228,7 @@ impl ToolServers {
         true
     }
 
-    /// Handles the outcome of sending an answer; returns false if it is none to a question here.
+    /// Handles the outcome of sending an answer; returns false if it answers no question here.
     pub fn answered(
         &mut self,
         request: u64,
@@ -251,7 +251,7 @@ impl ToolServers {
         false
     }
 
-    /// Handles that a request no longer waits; returns false if it is none of a tool server.
+    /// Handles a request that no longer waits; returns false if it is not a tool server's.
     pub fn lapsed(&mut self, id: u64, cx: &mut Cx<'_>) -> bool {
         if let Some(at) = self.pending.iter().position(|it| it.id == id) {
             self.pending.remove(at);

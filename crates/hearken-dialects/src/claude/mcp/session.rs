@@ -1,7 +1,7 @@
 //! One run of the tool server: what its agent announced, asks, relays, and is told.
 //!
 //! Responsibilities: the AAEP events of all that, the open questions and their answers, the prompts that wait for its
-//! channel. Not here: finding the run (`desk`), reading its messages (`messages`).
+//! channel. Not here: finding the run (`mcp`), reading its messages (`messages`).
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -225,7 +225,7 @@ impl ToolServerRun {
         self.waiting.len() + usize::from(self.asks()) < MOST_OPEN
     }
 
-    /// Asks something, when no earlier question is open.
+    /// Asks something as soon as no earlier question is open.
     fn put(&mut self, id: u64, subject: QuestionSubject, cx: &mut Cx<'_>) {
         self.waiting.push_back(OpenQuestion {
             id,
@@ -239,7 +239,7 @@ impl ToolServerRun {
         }
     }
 
-    /// Asks what the agent asks.
+    /// Asks the agent's own question.
     pub fn ask(&mut self, id: u64, question: String, choices: Vec<String>, cx: &mut Cx<'_>) {
         self.put(id, QuestionSubject::Words { question, choices }, cx);
     }
@@ -321,7 +321,7 @@ impl ToolServerRun {
         found.map(|it| it.id)
     }
 
-    /// Notes what became of an answer; returns false if it is none to a question of this run.
+    /// Records the outcome of an answer; returns false if it answers no question of this run.
     pub fn went(&mut self, request: u64, arrived: bool, cx: &mut Cx<'_>) -> bool {
         let is_it = |it: &mut OpenQuestion| it.sending == Some(request);
         let Some(question) = self.asking.take_if(is_it) else {
@@ -335,7 +335,7 @@ impl ToolServerRun {
         true
     }
 
-    /// Ends everything of it, because its agent is gone.
+    /// Ends everything in the run, because its agent is gone.
     pub fn end(&mut self, cx: &mut Cx<'_>) {
         self.waiting.clear();
         if let Some(question) = self.asking.take() {
@@ -366,8 +366,8 @@ impl ToolServerRun {
             .with("folder", folder)
     }
 
-    /// Notes that a request waits for the end of the run, whether also for prompts, and how many were passed on to the
-    /// agent.
+    /// Records a request that waits for the end of the run, and for prompts if `takes`; `taken` prompts were passed on
+    /// to the agent.
     pub fn listens(&mut self, id: u64, takes: bool, taken: u64, out: &mut Vec<Out>) {
         if takes && !self.takes_prompts() {
             out.push(Out::Tell(self.about("mcp.channel")));
@@ -378,7 +378,7 @@ impl ToolServerRun {
         while channel.taken < taken && channel.prompts.pop_front().is_some() {
             channel.taken += 1;
         }
-        // A tool server that was told by an earlier hearken counts on from there.
+        // A tool server that got prompts from an earlier hearken continues that count.
         if channel.prompts.is_empty() {
             channel.taken = taken;
         }
@@ -418,7 +418,7 @@ impl ToolServerRun {
         self.channel.as_ref()?.gone_at
     }
 
-    /// Ends everything of it where nothing has waited for too long: then its process is gone.
+    /// Ends everything in the run if no request has waited for too long: its process is gone then.
     pub fn tick(&mut self, cx: &mut Cx<'_>) {
         if self.deadline().is_some_and(|at| at <= cx.now.monotonic) {
             self.end(cx);

@@ -22,7 +22,7 @@ use crate::{Carrier, Dialect, Out, QuestionEnd, Recognition, Start, Wish};
 
 use super::Claude;
 
-/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+/// Messages of this dialect, for the tests that all dialects share. The first ones identify it.
 pub(crate) const MESSAGES: &[&str] = &[
     r#"{"session_id":"s1","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"Good morning."}"#,
     r#"{"session_id":"s1","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"do it","prompt_id":"p"}"#,

@@ -1,4 +1,4 @@
-//! Hooks that stand in two settings, or run two programs: each message comes twice, and counts once.
+//! Hooks in two settings files, or that run two programs: each message arrives twice, and counts once.
 
 use super::*;
 

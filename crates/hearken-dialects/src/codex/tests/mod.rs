@@ -21,7 +21,7 @@ use crate::{Carrier, Dialect, Out, QuestionEnd, Start, Wish};
 
 use super::Codex;
 
-/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+/// Messages of this dialect, for the tests that all dialects share. The first ones identify it.
 pub(crate) const MESSAGES: &[&str] = &[
     r#"{"method":"item/agentMessage/delta","params":{"threadId":"t1","turnId":"u1","itemId":"m1","delta":"Good morning."},"emittedAtMs":1}"#,
     r#"{"id":1,"result":{"userAgent":"hearken/0.169.0"}}"#,

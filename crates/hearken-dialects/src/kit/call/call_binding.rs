@@ -1,4 +1,4 @@
-//! What exactly a call does: what a question about it is bound to, and which of its inputs the wording leaves out.
+//! What exactly a call does, to which a question about it is bound, and which inputs the wording leaves out.
 //!
 //! Responsibilities: the deed of a call, its digest, the inputs that are only counted, calls that say nothing. Not
 //! here: the wording of a call (`call`), what a person is warned of (`session`).
@@ -79,7 +79,7 @@ impl Call {
         !has_content && is_generic(&self.title)
     }
 
-    /// Returns whether it has more inputs, parts or paths than are read, or a title that says what it does and is cut.
+    /// Returns whether it has more inputs, parts or paths than are read, or a meaningful title that is cut.
     pub fn is_too_much(&self) -> bool {
         let is_title = self.command.is_none() && self.edits.is_empty() && self.also.is_empty();
         self.is_too_much || (is_title && self.title.chars().count() >= LONGEST_TITLE)

@@ -1,11 +1,11 @@
-//! How a call is called, and its success: by the verb of its kind and what it is about.
+//! The names of a call and of its success, from the verb of its kind and what it is about.
 //!
 //! Responsibilities: the verbs, their objects, and the sentences of a call that begins or has succeeded. Not here: the
-//! words for a call that did not (`announce`), the action of a question (`call`).
+//! words for a failed call (`announce`), the action of a question (`call`).
 //!
-//! Mental model: each agent has titles of its own ("ReadFile: a.txt", "Viewing /w/a.txt", "a.txt"). Where its kind says
-//! what a call does, and its paths or inputs to what, one phrase says it for all agents. A command is called by
-//! itself; anything else keeps the agent's title.
+//! Mental model: each agent has titles of its own ("ReadFile: a.txt", "Viewing /w/a.txt", "a.txt"). If the kind of a
+//! call says what it does, and its paths or inputs say to what, one phrase serves all agents. A command is quoted;
+//! anything else keeps the agent's title.
 
 use super::call_binding::is_generic;
 use super::{Call, first, inside};
@@ -63,13 +63,14 @@ impl Verb {
 }
 
 impl Call {
-    /// Returns whether its title says more for people than its command: that a file is read, say.
+    /// Returns whether its title tells people more than its command: that a file is read, for
+    /// example.
     pub(super) fn is_named_otherwise(&self) -> bool {
         let verb = Verb::of(&self.kind).is_some_and(|verb| verb != Verb::Edit);
         verb && !is_generic(&self.title)
     }
 
-    /// Returns its verb, and what that is about.
+    /// Returns its verb and the verb's object.
     fn verb(&self) -> Option<(Verb, Vec<(&'static str, String)>)> {
         let verb =
             Verb::of(&self.kind).filter(|_| self.command.is_none() && self.also.is_empty())?;
@@ -120,7 +121,7 @@ impl Call {
         Some(inside(found, &self.folder).to_owned())
     }
 
-    /// Returns its sentence while it runs: in our words if there is a verb for it, else in its agent's.
+    /// Returns the sentence for its start: in our words if there is a verb for it, otherwise in its agent's.
     pub fn begun(&self, words: &SharedWording) -> (Summary, bool) {
         match self.verb() {
             Some((verb, object)) => (words.summary(verb.phrases().0, &borrowed(&object)), true),

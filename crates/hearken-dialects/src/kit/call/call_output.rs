@@ -28,7 +28,7 @@ impl OutputTail {
         self.text.drain(..at);
     }
 
-    /// Returns it as an output that counts what was left out; `None` if there is none.
+    /// Returns the output, counting what was left out; `None` if nothing arrived.
     pub(super) fn output(&self) -> Option<CallOutput> {
         let output = CallOutput::of(self.text.trim_end())?;
         Some(CallOutput {

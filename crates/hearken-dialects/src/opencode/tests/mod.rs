@@ -20,7 +20,7 @@ use crate::{Carrier, Dialect, Out, QuestionEnd, QuestionsStanding, Recognition, 
 
 use super::Opencode;
 
-/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+/// Messages of this dialect, for the tests that all dialects share. The first ones identify it.
 pub(crate) const MESSAGES: &[&str] = &[
     r#"{"id":"evt_1","type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}"#,
     r#"{"id":"evt_2","type":"message.part.updated","properties":{"part":{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"Good morning."}}}"#,

@@ -17,7 +17,7 @@ use crate::protocol::Now;
 use super::super::{Carrier, Dialect, Out, Start};
 use super::Sage;
 
-/// Messages of it, for the tests that every dialect runs through. Those at the start show what it is.
+/// Messages of this dialect, for the tests that all dialects share. The first ones identify it.
 pub(crate) const MESSAGES: &[&str] = &[
     "\u{1b}[K\u{23fa} Good morning.",
     r#"{"type":"system","message":"Sage Agent starting","timestamp":"2026-06-30T00:00:00Z"}"#,
