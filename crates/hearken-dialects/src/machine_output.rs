@@ -131,13 +131,13 @@ pub enum Out {
 pub struct AgentPast {
     /// The agent.
     pub agent: AgentId,
-    /// Its texts and what it said of its calls, oldest first.
+    /// Its texts and what it said about its calls, oldest first.
     pub texts: Vec<String>,
     /// How many messages before these were left out.
     pub left_out: u64,
 }
 
-/// Where in the events that were missed a dialect is.
+/// Where a dialect is in the events that were missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CatchUpPhase {
     /// From here on events are ones that were missed: what came before only shows what was going on already.

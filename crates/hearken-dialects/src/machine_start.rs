@@ -76,7 +76,7 @@ pub struct Start {
     pub handler: bool,
     /// The one conversation of the source that the person wants, if they named one.
     pub conversation: Option<String>,
-    /// What of a broker is followed.
+    /// What to follow on a broker.
     pub broker: Option<BrokerPlace>,
 }
 

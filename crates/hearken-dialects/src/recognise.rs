@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: asking each dialect about a text, holding frames that prove nothing yet, within a bound, and
 //! handing them in order to the machine of the recognised dialect. Not here: what each dialect looks like (its own
-//! module), what is no dialect at all (`format_names`), where a source is met meanwhile (`unrecognised_server`).
+//! module), what belongs to no dialect (`format_names`), where a source is met meanwhile (`unrecognised_server`).
 //!
 //! # Mental model
 //! In AAEP the subscriber speaks first, so a source is treated as AAEP until it proves to be something else. A frame

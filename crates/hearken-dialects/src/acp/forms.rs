@@ -1,12 +1,12 @@
 //! The agent's requests other than permissions: forms, and addresses to open.
 //!
-//! Responsibilities: the questions that they become, what is answered, and when. Not here: what a form wants (`form`),
-//! what is odd about an address (`address`).
+//! Responsibilities: the questions that they become, what is answered, and when. Not here: what a form wants
+//! (`form_schema`), what is odd about an address (`web_address`).
 //!
 //! # Mental model
-//! A form is asked part by part (`filling`). An address is read with its host first, and never opened here: that is up
-//! to the person. Only what the person said goes back: no part is filled in for them, and the agent's default is one of
-//! the choices. A request that the agent withdraws, or that the person stops, is answered as such.
+//! A form is asked part by part (`form_progress`). An address is read with its host first, and never opened here: that
+//! is up to the person. Only what the person said goes back: no part is filled in for them, and the agent's default is
+//! one of the choices. A request that the agent withdraws, or that the person stops, is answered as such.
 
 use serde_json::{Map, Value, json};
 
@@ -124,7 +124,7 @@ impl Acp {
         });
     }
 
-    /// Handles an answer to one of these questions; returns false if it is none.
+    /// Handles an answer to one of these questions; returns false if it answers none.
     pub(super) fn fills_in(
         &mut self,
         request: u64,

@@ -1,7 +1,7 @@
 //! One tool call: what is known about it, its progress, and its wording for the person who allows it.
 //!
 //! Responsibilities: gathering what messages say about a call, and putting it into words. Not here: what exactly it
-//! does (`call::deed`), when it is announced (`turn`).
+//! does (`call_binding`), when it is announced (`turn`).
 //!
 //! Mental model: agents report a call as running before they ask for permission to make it. So a call reported as
 //! running is announced only after [`GRACE`], once it is allowed, or when it is over.

@@ -241,7 +241,7 @@ impl EventWriter {
         encode(&envelope, &content.event)
     }
 
-    /// Returns the next number of a SplitMix64 sequence: good enough for ids, which are no secret.
+    /// Returns the next number of a SplitMix64 sequence: good enough for ids, which are not secret.
     fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
@@ -251,8 +251,8 @@ impl EventWriter {
     }
 }
 
-/// Builds an id in AAEP's form from a foreign name: the characters that an id allows, and a hash that keeps names apart
-/// that differ in the others.
+/// Builds an id in AAEP's form from a foreign name: the characters that an id allows, and a hash that distinguishes
+/// names that differ in other characters.
 pub fn id(prefix: &str, name: &str) -> String {
     let plain: String = name
         .chars()
@@ -323,7 +323,7 @@ pub fn chunk(output: &str, position: u64, text: &str, complete: bool) -> OutputS
     }
 }
 
-/// Returns a summary of which only the standard form is stated, if at all.
+/// Returns a summary with only the standard form; empty without a text.
 pub fn normal(text: Option<String>) -> Summary {
     Summary {
         normal: text.and_then(stated),
@@ -331,7 +331,7 @@ pub fn normal(text: Option<String>) -> Summary {
     }
 }
 
-/// Returns a time without what is finer than a millisecond.
+/// Returns a time cut to milliseconds.
 fn milliseconds(at: Timestamp) -> Timestamp {
     Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
 }

@@ -28,14 +28,14 @@ pub fn of_call(update: &Map<String, Value>) -> Option<CallExit> {
     of_terminal.or_else(of_raw)
 }
 
-/// Returns the code that stands behind a terminal's output: pi's adapter reports 1 for each command that failed.
+/// Returns the code that follows a terminal's output: pi's adapter reports 1 for each command that failed.
 fn of_pi(meta: Option<&Map<String, Value>>) -> Option<CallExit> {
     let written = object(meta?, "terminal_output").and_then(|it| text(it, "data"))?;
     let code = ended(written).1?.parse().ok()?;
     Some(CallExit::Code(code))
 }
 
-/// Returns what a command of pi wrote, and the code that its adapter writes behind it.
+/// Returns the output of a command of pi, and the code that its adapter writes after it.
 pub fn ended(written: &str) -> (&str, Option<&str>) {
     let (before, last) = written.rsplit_once('\n').unwrap_or(("", written));
     match last.strip_prefix("Command exited with code ") {

@@ -1,4 +1,4 @@
-//! The kit for dialects: what agents of every protocol have, once. Pure.
+//! The kit for dialects: what agents of all protocols have in common. Pure.
 //!
 //! Responsibilities: turns and their calls, permissions and their options, forms, plans, endings, the sentences of
 //! events, diffs, JSON-RPC, ids. Not here: the messages of any one protocol, except for what has ACP's shape
@@ -11,10 +11,11 @@
 //!
 //! # Worked example
 //! An agent begins to work: [`turn::Turn::begin`]. It says something: [`turn::Turn::update`]. It asks before it runs a
-//! command: [`shape::call`] reads the call, [`permission::Permission::consent`] makes the question with its answers,
-//! and [`turn::Turn::request`] asks it. The person answers: [`turn::Turn::asked_under`] finds the question by its
-//! token, its `sending` notes the answer, and once that is delivered, [`turn::Turn::answered`] goes on. The agent is
-//! done: [`turn::Turn::end`], and [`turn::Turn::finish`] once [`turn::Turn::is_over`]. In tests, `rig` plays all this.
+//! command: [`acp_shape::call`] reads the call, [`permission::Permission::consent`] makes the question with its
+//! answers, and [`turn::Turn::request`] asks it. The person answers: [`turn::Turn::asked_under`] finds the question by
+//! its token, its `sending` notes the answer, and once that is delivered, [`turn::Turn::answered`] goes on. The agent
+//! is done: [`turn::Turn::end`], and [`turn::Turn::finish`] once [`turn::Turn::is_over`]. In tests, `rig` plays all
+//! this.
 
 pub mod acp_shape;
 pub mod announced_parts;

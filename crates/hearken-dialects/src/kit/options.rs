@@ -143,7 +143,7 @@ pub fn read(params: &Map<String, Value>, words: &SharedWording) -> AnswerOffer {
     }
 }
 
-/// Returns what a lasting option covers, where its agent says so beside its name, as Mistral Vibe does.
+/// Returns what a lasting option covers, if its agent says so beside its name, as Mistral Vibe does.
 fn covered(option: &Map<String, Value>) -> Option<String> {
     let meta = option.get("_meta").and_then(Value::as_object)?;
     let all = meta.get("required_permissions").and_then(Value::as_array)?;
@@ -156,7 +156,7 @@ fn covered(option: &Map<String, Value>) -> Option<String> {
     labels.filter(|it| !it.is_empty()).map(|it| it.join(", "))
 }
 
-/// Words a grant that outlives its call: it says what it covers, or that nobody says so.
+/// Words a grant that outlives its call: the words say what it covers, or that nobody has said.
 fn lasting(name: &str, call_kind: &str, words: &SharedWording) -> String {
     match coverage(name) {
         Coverage::Stated => first(words, "acp.option.allow_always", &[("name", name)]),
@@ -186,7 +186,7 @@ enum Coverage {
     Everything,
 }
 
-/// Words that say that a grant lasts, or how long, and not what it covers.
+/// Words that say that a grant lasts, or how long, but not what it covers.
 const LASTING_WORDS: &[&str] = &[
     "accept",
     "again",

@@ -5,8 +5,8 @@
 //!
 //! # Mental model
 //! Agents call their modes what they like, and "Auto" may mean that a person is asked nothing. So the name alone never
-//! reassures: hearken says what a mode asks where the table knows it, and that it is not known where the table does
-//! not. A change is a warning only where fewer things are asked afterwards.
+//! reassures: hearken says what a mode asks if the table knows it, and otherwise that it is not known. A change gets a
+//! warning only if fewer things are asked afterwards.
 
 use serde::Deserialize;
 
@@ -103,7 +103,7 @@ pub fn not_known(agent: &str) -> Phrase {
 }
 
 /// Returns the sentence about the mode in which an agent begins; `can_change` says whether the person can choose one
-/// that asks more. An agent that has no name for what it does there has an empty mode.
+/// that asks more. `mode` is empty if the agent has no name for it.
 pub fn starts_in(
     agent: &str,
     mode: &str,

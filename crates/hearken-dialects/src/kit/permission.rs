@@ -70,7 +70,7 @@ pub struct PermissionBody {
 }
 
 impl PermissionBody {
-    /// Returns it without what belongs only to the act of asking: the names of earlier changes.
+    /// Returns it without the names of earlier changes, which belong only to the act of asking.
     fn comparable(mut self) -> Self {
         if let Some(deed) = &mut self.attached.deed {
             deed.changed.clear();

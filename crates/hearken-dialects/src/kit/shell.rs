@@ -12,7 +12,7 @@ pub fn unwrapped(command: &str) -> String {
     inner(command).unwrap_or_else(|| command.to_owned())
 }
 
-/// Returns the same for a command given word by word, which leaves nothing to guess.
+/// Does the same for a command given word by word, which leaves nothing to guess.
 pub fn script<'a>(words: &[&'a str]) -> Option<&'a str> {
     match words {
         [shell, flag, script] if runs_next(shell, flag) => Some(script),

@@ -1,7 +1,8 @@
 //! A question that belongs to no turn: it has an AAEP session of its own, which asks one thing after the other.
 //!
 //! Responsibilities: the events of such a session, the token of the open question, the answer under way. Not here: what
-//! is asked, and what an answer leads to (`earlier`, `signing`, `changing`, `forms`, `reviewing`).
+//! is asked, and what an answer leads to (`earlier_conversation`, `sign_in`, `setting_changes`, `forms`,
+//! `review_outcomes`).
 
 use crate::event_writer::{self, EventContent, stated};
 use crate::protocol::{

@@ -42,7 +42,7 @@ const QUIET: Duration = Duration::from_secs(5);
 /// How many characters of a prompt go into the start event.
 const LONGEST_REQUEST: usize = 4000;
 
-/// What all turns write their events with.
+/// What all turns need to write their events.
 #[derive(Debug)]
 pub struct EventContext {
     /// The writer of the events.

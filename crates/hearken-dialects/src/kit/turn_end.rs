@@ -21,10 +21,10 @@ pub fn asked_to_stop(nothing_waits: bool) -> Phrase {
     })
 }
 
-/// The end of a turn that was asked to stop and did not, and that the person goes on without.
+/// The end of a turn that did not stop when asked, so that the person goes on without it.
 pub const ABANDONED: TurnEnd = TurnEnd::Left("stop_turn.left");
 
-/// Announces that a prompt which no turn has answered is no longer waited for.
+/// Announces that hearken no longer waits for a turn to answer a prompt.
 pub fn gave_up_prompt(out: &mut Vec<Out>) {
     out.push(Out::Tell(Phrase::new("prompt.given_up")));
 }

@@ -1,7 +1,7 @@
 //! What agents report within a turn: text, calls, a plan.
 //!
-//! Responsibilities: the types into which dialects read it. Not here: reading it (each dialect, [`super::shape`] for
-//! what has ACP's shape), what becomes of it ([`super::turn`]).
+//! Responsibilities: the types into which dialects read it. Not here: reading it (each dialect, [`super::acp_shape`]
+//! for what has ACP's shape), what becomes of it ([`super::turn`]).
 
 use serde_json::{Map, Value};
 
@@ -52,7 +52,7 @@ pub enum Update {
 pub enum CallStatus {
     /// It waits, for its input or for a permission.
     Pending,
-    /// It runs, says the agent; a request for permission may still follow.
+    /// It runs, as the agent says; a request for permission may still follow.
     InProgress,
     /// It is done.
     Completed,
@@ -77,7 +77,7 @@ pub struct CallNews {
     pub edits: Option<Vec<FileChange>>,
     /// Its output, as far as that is text.
     pub output: Option<CallOutput>,
-    /// More output, behind what earlier messages brought.
+    /// More output, which follows that of earlier messages.
     pub wrote: Option<String>,
     /// How its program exited.
     pub exit: Option<CallExit>,

@@ -1,4 +1,4 @@
-//! Events as they are delivered, and as machines tell them to whoever joins.
+//! Events as they are delivered, and as machines report them to those who join.
 //!
 //! Responsibilities: whether an event comes from where its subject says, the machine's name, agents and tokens of the
 //! same name on several machines, what only a bridge reports. Not here: answers (`machine_requests`).
@@ -83,7 +83,7 @@ impl Nats {
         self.hear(&subject, &frame.text, frame.position, cx);
     }
 
-    /// Handles an event that a machine tells of to whoever joins.
+    /// Handles an event that a machine reports to those who join.
     pub(super) fn hear_state(&mut self, machine: &Machine, text: &str, cx: &mut Cx<'_>) {
         let Some(event) = object(text) else {
             return cx.out.push(Out::Event(text.to_owned()));
@@ -107,7 +107,7 @@ impl Nats {
         }
     }
 
-    /// Counts an event that is not what its subject says, and tells of the first, the tenth, the hundredth …
+    /// Counts an event that is not what its subject says, and reports the first, the tenth, the hundredth …
     fn forged(&mut self, machine: Option<&Machine>, cx: &mut Cx<'_>) {
         self.forged += 1;
         let digits = self.forged.checked_ilog10().unwrap_or_default();
@@ -163,8 +163,8 @@ impl Nats {
         }
     }
 
-    /// Warns of what an agent did, unless what is received here shows it: its calls, and the own answer that they
-    /// follow.
+    /// Warns of what an agent did, unless what is received here shows it: its calls, and the watcher's own answer
+    /// before them.
     fn warn(&self, machine: &Machine, danger: &ReportedDanger, cx: &mut Cx<'_>) {
         let is_received = self
             .selection
@@ -187,7 +187,7 @@ impl Nats {
         cx.out.push(Out::Warn(phrase));
     }
 
-    /// Passes an event on, with the names that tell its machine from others.
+    /// Passes an event on, with names that distinguish its machine from others.
     fn event(
         &mut self,
         subject: &EventSubject,

@@ -31,7 +31,7 @@ struct Presence {
     bridge: Option<String>,
 }
 
-/// How many machines there are of which something can be said.
+/// How many machines have agents with each of these abilities.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Totals {
     prompts: usize,
@@ -119,7 +119,7 @@ impl Machines {
         presence.is_some_and(|presence| std::mem::replace(&mut presence.waits, waits) != waits)
     }
 
-    /// Notes what can be done with a machine's agents; returns whether another bridge reports it than before.
+    /// Notes what can be done with a machine's agents; returns whether a different bridge than before reports it.
     pub(super) fn stands(
         &mut self,
         machine: &Machine,
@@ -234,7 +234,7 @@ impl Nats {
             };
             cx.out.push(Out::Tell(phrase.with("host", host)));
         }
-        // What is asked there meanwhile only the machine itself can tell.
+        // Only the machine itself can say what is asked there meanwhile.
         if unstored.is_some() {
             self.inquire(machine.clone(), cx);
         }

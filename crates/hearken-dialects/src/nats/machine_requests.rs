@@ -53,7 +53,7 @@ impl Nats {
                 let what = what.as_deref().unwrap_or_default();
                 (Purpose::Set, json!({"set": what}))
             }
-            // What was asked to stop and did not goes on there, whatever is thought of it here.
+            // Work that did not stop when asked goes on there, although it counts as over here.
             Wish::Abandon | Wish::Terms(_) | Wish::Of(..) => return,
         };
         let subject = match agent {
@@ -94,7 +94,7 @@ impl Nats {
         answer: &Result<HttpAnswer, Fault>,
         out: &mut Vec<Out>,
     ) {
-        // Nobody answers under a subject if nobody listens there, and then nothing arrived.
+        // Without a listener on the subject, nothing arrived.
         let away = Err(Fault::Declined(Phrase::new("bridge.why.away")));
         let answer = match answer {
             Err(Fault::Refused) => &away,

@@ -1,8 +1,8 @@
 //! A space on a NATS server: the agents of many machines, each behind its bridge. Pure.
 //!
-//! Responsibilities: what of the space is delivered; who is there and what is going on there, when the person joins;
-//! events, answers, prompts and stops over subjects; machines that go away and come back. Not here: the subjects and
-//! the messages (`fleet`), the connection and what the broker remembers (`transport`), the bridges (the core).
+//! Responsibilities: which part of the space is delivered; who is there and what is going on there, when the person
+//! joins; events, answers, prompts and stops over subjects; machines that go away and come back. Not here: the subjects
+//! and the messages (`fleet`), the connection and what the broker remembers (`transport`), the bridges (the core).
 //!
 //! # Mental model
 //! The broker stores events and delivers them; whatever is asked of a machine goes to the machine itself, as a request.
@@ -48,7 +48,7 @@ use snapshots::SnapshotRequests;
 #[cfg(test)]
 pub(crate) use tests::MESSAGES;
 
-/// A place on a broker: what of it is followed, and as whom.
+/// A place on a broker: what to follow there, and as whom.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BrokerPlace {
     /// The name of the space; empty for the usual one.
@@ -197,7 +197,7 @@ impl Dialect for Nats {
     }
 }
 
-/// Returns whether a text is of this dialect: what it is about stands in its subject, so no text is.
+/// Recognises no text: what an event is about is in its subject.
 pub(super) fn recognise(_text: &str) -> Recognition {
     Recognition::No
 }

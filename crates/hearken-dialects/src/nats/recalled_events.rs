@@ -1,12 +1,12 @@
-//! What the stream still holds of an agent that the person goes to.
+//! What the stream still holds about an agent that the person selects.
 //!
 //! Responsibilities: reading it, one agent after another, and its last texts and calls. Not here: showing them (the
 //! app).
 //!
 //! # Mental model
-//! The person's own place in the stream moves on only, so the past is read through a consumer of its own, which the
-//! broker forgets after some seconds. It is history: it must not change what is known of the agent by now, so its
-//! events are reduced to what they say. An agent that wrote more than is read at a time is read from later on.
+//! The person's own place in the stream only moves forward, so the past is read through a consumer of its own, which
+//! the broker forgets after some seconds. The past is history: it must not change what is known about the agent now, so
+//! its events are reduced to their words. If an agent wrote more than is read at a time, reading starts later.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, ServiceAnswers, ServiceC
 use crate::protocol::{AgentId, Now, object};
 use crate::{AgentPast, Cx, Out};
 
-/// How far back is read, the longest first; `None` for everything.
+/// How far back to read, the longest span first; `None` for everything.
 const SPANS: [Option<Duration>; 3] = [
     None,
     Some(Duration::from_secs(3600)),
@@ -27,7 +27,7 @@ const SPANS: [Option<Duration>; 3] = [
 ];
 /// How many messages are read at most.
 const MOST_READ: u64 = 10_000;
-/// How many texts are kept of them: the last ones.
+/// How many of their texts are kept: the last ones.
 const MOST_TEXTS: usize = 200;
 /// The longest text, in characters; the rest of a longer one is the next.
 const LONGEST_TEXT: usize = 4000;

@@ -4,9 +4,9 @@
 //! when to select (the app), what an agent wrote before it was selected (`recalled_events`).
 //!
 //! # Mental model
-//! The lanes `ask` and `life` are delivered of everybody. `act` and `text`, which are nearly everything, are delivered
-//! either of everybody as well, or of the selected agents alone: the broker leaves out the rest, so that it costs
-//! nothing.
+//! The lanes `ask` and `life` are delivered for all agents. `act` and `text`, which are nearly everything, are
+//! delivered either for all agents as well, or only for the selected ones: the broker leaves out the rest, so that it
+//! costs nothing.
 
 use super::Nats;
 use crate::fleet::{EventSubject, Space, SubjectLane};

@@ -1,9 +1,9 @@
-//! Names for the app: of agents and of questions' tokens, which several machines may share.
+//! The app's names for agents and for questions' tokens, which several machines may share.
 //!
 //! # Mental model
-//! A name belongs to whoever uses it first: one agent, or one question's token, on one machine. Another machine's gets
-//! the first of its further names that is free, or its own already. So no name ever leads to two machines, whatever a
-//! machine calls its agents and tokens.
+//! A name belongs to whoever uses it first: one agent, or one question's token, on one machine. One on another machine
+//! gets the first of its further names that is free or already its own. So no name ever leads to two machines, whatever
+//! a machine calls its agents and tokens.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -83,7 +83,7 @@ mod tests {
     }
 
     proptest! {
-        /// Also if a machine uses the very names that another would get.
+        /// This holds even if a machine uses the very names that another would get.
         #[test]
         fn no_name_leads_to_two_machines_and_each_stays(
             uses in prop::collection::vec((0..4_usize, "(a|ax2|ax3|ax2x2|b)"), 1..60),

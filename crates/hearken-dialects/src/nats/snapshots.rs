@@ -27,9 +27,9 @@ const DISCOVERY: &str = "$SRV.PING.aaep-bridge";
 const DISCOVERY_TIME: Duration = Duration::from_secs(1);
 /// How long a machine may take for its snapshot.
 const SNAPSHOT_TIME: Duration = Duration::from_secs(5);
-/// How long what the broker delivers is held back at most.
+/// The longest time for which deliveries are held back.
 const HELD_AT_MOST: Duration = Duration::from_secs(2);
-/// How many events are held back at most, and how many events of snapshots.
+/// The most events that are held back, and the most events of snapshots.
 const MOST_HELD: usize = 4096;
 /// How many machines are asked at the same time: fewer than the transport carries out.
 const AT_ONCE: usize = 4;
@@ -165,7 +165,7 @@ impl Nats {
         }
     }
 
-    /// Handles the end of an answer, or that there is none.
+    /// Handles the end of an answer, or its absence.
     pub(super) fn answer_end(&mut self, request: u64, cx: &mut Cx<'_>) {
         if self.joining.discovery == Some(request) {
             self.joining.discovery = None;

@@ -297,7 +297,7 @@ fn one_token_on_two_machines_leads_to_each_machines_question() {
 #[test]
 fn a_machine_can_not_take_what_is_meant_for_another_by_its_names() {
     let mut bench = NatsBench::joined();
-    // `evil` calls its agent and its token what those of `build-4` would be called.
+    // `evil` gives its agent and its token the names that those of `build-4` would get.
     bench.event("evil", &started("opencode@build-4", "sess_1", "evt_1"));
     let mut lure = question("sess_1", "evt_2", "rpl_1x2");
     lure["producer"]["agent_id"] = json!("opencode@build-4");

@@ -137,7 +137,7 @@ impl OpencodeConversation {
         }
     }
 
-    /// Handles that the conversation is idle.
+    /// Handles the report that the conversation is idle.
     fn rests(&mut self, cx: &mut Cx<'_>) {
         let end = match self.failure.take() {
             None => TurnEnd::Done,

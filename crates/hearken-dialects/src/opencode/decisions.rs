@@ -73,7 +73,7 @@ impl Opencode {
         conversation.forms.insert(request, form);
     }
 
-    /// Handles that a request was decided.
+    /// Handles the report that a request was decided.
     pub(super) fn decided(
         &mut self,
         id: &str,

@@ -53,7 +53,7 @@ impl Sage {
         });
     }
 
-    /// Handles that a request was accepted or refused, and why.
+    /// Handles the acceptance or refusal of a request, with the reason.
     pub(super) fn response(
         &mut self,
         place: &MessageOrigin,

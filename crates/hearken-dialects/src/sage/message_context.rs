@@ -21,7 +21,7 @@ pub type ReportedSteps = BTreeSet<(&'static str, &'static str, &'static str)>;
 /// The phrase of an illegal step.
 pub const ILLEGAL: &str = "translated.illegal";
 
-/// The workplace for one message.
+/// The context in which one message is handled.
 pub struct SageContext<'a> {
     pub writer: &'a mut EventWriter,
     pub out: &'a mut Vec<Out>,
@@ -33,7 +33,7 @@ pub struct SageContext<'a> {
 }
 
 impl<'a> SageContext<'a> {
-    /// Creates the desk for a message that was written `at` and arrived `now`.
+    /// Creates the context of a message that was written `at` and arrived `now`.
     pub fn new(
         writer: &'a mut EventWriter,
         told: &'a mut ReportedSteps,
@@ -54,7 +54,7 @@ impl<'a> SageContext<'a> {
         match OwnStep::step(thread, subject, from, event, self.out) {
             Ok(to) => to,
             Err(error) => {
-                // Once for each kind: a program that does it again will do it for ever.
+                // Reported once per kind: a program that does it twice does it for ever.
                 if self.told.insert((error.machine, error.from, error.event)) {
                     let phrase = Phrase::new(ILLEGAL)
                         .with("machine", PhraseArg::Own(error.machine.to_owned()))

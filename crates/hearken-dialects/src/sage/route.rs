@@ -1,6 +1,6 @@
 //! Which turn of which conversation a message belongs to.
 //!
-//! Responsibilities: conversations and their machine, the begin and end of turns, the bounds of both. Not here: a
+//! Responsibilities: conversations and their machine, the beginning and end of turns, the bounds of both. Not here: a
 //! single turn (`turn_events`), answers (`answers`).
 
 use crate::Cx;

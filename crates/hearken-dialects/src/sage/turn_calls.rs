@@ -402,7 +402,7 @@ impl SageTurn {
         }
     }
 
-    /// Marks the held-back calls as running for which no permission was requested.
+    /// Marks held-back calls as running if no permission was requested for them.
     pub fn tick_calls(&mut self, desk: &mut SageContext<'_>) {
         let due: Vec<String> = self
             .calls

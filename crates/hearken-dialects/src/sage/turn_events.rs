@@ -32,7 +32,8 @@ const START_WAITS: Duration = Duration::from_millis(250);
 /// How long an error waits for the end of its turn, which then reports it.
 const ERROR_WAITS: Duration = Duration::from_secs(1);
 
-/// How much of the latest speech is kept, in bytes, to recognise the result in it; anything longer is no short result.
+/// How much of the latest speech is kept, in bytes, to recognise the result in it; anything longer is not a short
+/// result.
 const MOST_SAID: usize = 64 * 1024;
 
 /// The longest result that fits the sentence of the end, in characters; a longer one is announced as speech.

@@ -16,9 +16,9 @@ use super::subject;
 const MISSED: u32 = 3;
 /// The interval of an agent that has not given one: the protocol's usual one.
 const USUAL: Duration = Duration::from_secs(30);
-/// The most programs of one agent that are told apart.
+/// The most programs of one agent that are distinguished.
 const MOST_INSTANCES: usize = 16;
-/// How long nothing may come in answer to a prompt. An agent that works gives a sign of it every half minute.
+/// How long the answer to a prompt may be silent. An agent at work gives a sign of it every half minute.
 const SILENT_AFTER: Duration = Duration::from_secs(60);
 
 /// The signs of life of one program.
@@ -133,7 +133,7 @@ impl SynadiaAgent {
         };
         match subject::of_prompts(&self.subject) {
             Some(tokens) => beat == tokens,
-            // With an address of its own kind, all that is known is whose it is.
+            // In an address of another form, only the owner is known.
             None => beat.owner == self.owner,
         }
     }

@@ -1,7 +1,7 @@
 //! The person's answers to questions.
 //!
-//! Responsibilities: sending one where the question says, and what is known of its fate. Not here: the questions
-//! (`prompt_answers`).
+//! Responsibilities: sending each to the place that its question names, and what is known of its fate. Not here: the
+//! questions (`prompt_answers`).
 //!
 //! # Mental model
 //! An answer is a message to the inbox that the question names. Nobody confirms it: it was sent, and whether the agent

@@ -59,7 +59,7 @@ pub struct Synadia {
     pub(super) promptable: Vec<PromptableAgent>,
     pub(super) requests: BTreeMap<u64, RequestPurpose>,
     pub(super) discovery: Discovery,
-    /// How many heartbeats were not of those whose names their subjects had.
+    /// How many heartbeats came from agents other than those in their subjects.
     pub(super) forged: u64,
     /// The kinds of chunks that are not known, each reported once.
     pub(super) unknown: BTreeSet<String>,
@@ -128,7 +128,7 @@ impl Synadia {
 }
 
 impl SynadiaAgent {
-    /// Handles that what answers a prompt can't be heard any more.
+    /// Handles the loss of the answers to prompts, which can't be heard any more.
     fn is_cut_off(&mut self, fault: &Fault, cx: &mut Cx<'_>) {
         let was_answered = self.answering.take().is_some();
         if self.turn.is_some() {

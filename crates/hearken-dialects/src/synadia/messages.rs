@@ -39,7 +39,7 @@ pub(super) struct AgentInfo {
     pub(super) most: Option<usize>,
 }
 
-/// Why an answer to the discovery is no agent that can be followed.
+/// Why the agent in an answer to the discovery can't be followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoAgent {
     /// It is not what an agent answers.

@@ -6,7 +6,7 @@
 //!
 //! # Mental model
 //! Every agent answers under an address of its own, and whoever prompts it gets the answer in an inbox of their own. So
-//! a person hears only what answers their own prompts: what else an agent does, nobody but its other callers knows. An
+//! a person hears only the answers to their own prompts: only an agent's other callers know what else it does. An
 //! address is one conversation, however many programs listen there; a prompt is one turn of it, from the first part of
 //! the answer to an empty message. The protocol can't stop an agent: a person can only leave the inbox. And nobody
 //! confirms an answer to a question: all that is known is whether somebody waited for it.
@@ -41,7 +41,7 @@ pub(crate) use tests::MESSAGES;
 
 use super::Recognition;
 
-/// Returns whether a text is of this dialect: its messages are known by their subjects, so no text is.
+/// Recognises no text: the messages of this dialect are known by their subjects.
 pub fn recognise(_text: &str) -> Recognition {
     Recognition::No
 }

@@ -122,7 +122,7 @@ impl SynadiaAgent {
             reply_subject: query.reply_subject,
             text: query.text,
         };
-        // The same question once more is no other one.
+        // A repeated question is not a new one.
         if self.asked.values().any(|known| *known == asked) {
             return;
         }
@@ -158,7 +158,7 @@ impl SynadiaAgent {
         }
     }
 
-    /// Handles the end of the answer to a prompt, or that there is none.
+    /// Handles the end of the answer to a prompt, or its absence.
     fn is_answered(&mut self, outcome: &Result<HttpAnswer, Fault>, cx: &mut Cx<'_>) {
         let end = match outcome {
             Ok(answer) if (200..300).contains(&answer.status) => {

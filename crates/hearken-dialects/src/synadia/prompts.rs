@@ -4,9 +4,9 @@
 //! here: what comes in answer (`prompt_answers`).
 //!
 //! # Mental model
-//! An agent serves one prompt after the other, so the next one waits here until the last is answered, where it can
-//! still be seen to wait. The protocol has no way to stop an agent. Whoever stops it leaves the inbox: nothing more is
-//! heard of that prompt, and the agent may go on with it.
+//! An agent serves one prompt after the other, so the next one waits here, where it can be seen to wait, until the last
+//! is answered. The protocol has no way to stop an agent. Whoever stops it leaves the inbox: nothing more is heard of
+//! that prompt, and the agent may go on with it.
 
 use serde_json::json;
 

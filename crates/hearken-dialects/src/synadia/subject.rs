@@ -13,7 +13,7 @@
 const LONGEST: usize = 256;
 /// Under which subjects answers arrive.
 const INBOX: &str = "_INBOX";
-/// What stands before the name of a person or a machine of hearken's own in the subjects of its answers.
+/// What precedes the name of a person or machine in the inboxes of hearken itself.
 const OWN_INBOXES: [&str; 2] = ["hearken-", "bridge-"];
 /// The first token of all subjects of this protocol.
 const ROOT: &str = "agents";

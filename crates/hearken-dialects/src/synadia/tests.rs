@@ -329,7 +329,7 @@ fn a_stream_that_ends_takes_its_open_questions_with_it() {
     let request = bench.begins("deploy");
     bench.asks(request, "_INBOX.agents.x1", "One?");
     bench.asks(request, "_INBOX.agents.x2", "Two?");
-    // The same message again is no further question.
+    // A repeated message is not another question.
     bench.asks(request, "_INBOX.agents.x2", "Two?");
     assert_eq!(bench.count("awaiting.clarification"), 1);
     bench.ends(request);
@@ -440,7 +440,7 @@ fn an_agent_is_away_after_three_intervals_whichever_way_its_heartbeats_are_spell
         assert_eq!(bench.told, ["synadia.there", "synadia.away"]);
         assert!(bench.names().is_empty());
         bench.wait(100);
-        // It is found again, because it is not known any more that this program runs it.
+        // It is found again, because hearken no longer knows that this program runs it.
         bench.beats(spelling, "pi-build-1", 10);
         bench.wait(5);
         bench.finds(&[("pi", "build")]);

@@ -18,9 +18,9 @@ use crate::link::Fault;
 
 /// The name of the service.
 pub(super) const SERVICE: &str = "aaep-bridge";
-/// Who answers, in the request's own words.
+/// The header with the name of the person who answers, as the request gives it.
 const BY: &str = "Hearken-By";
-/// What they were shown.
+/// The header with the digest of the question that they were shown.
 const DIGEST: &str = "Hearken-Digest";
 /// The message that asks which bridges have a name.
 const WHO: &[u8] = b"who";

@@ -74,7 +74,7 @@ impl ToolServers {
         }
     }
 
-    /// Handles a request; returns false if it is none of a tool server.
+    /// Handles a request; returns false if it is not a tool server's.
     pub fn request(
         &mut self,
         id: u64,

@@ -87,7 +87,7 @@ impl Turn {
         }
     }
 
-    /// Handles that the agent's own reviewer refused a call: it did not run, and nothing failed.
+    /// Handles a call that the agent's own reviewer refused: it did not run, and nothing failed.
     pub fn refused_by_reviewer(
         &mut self,
         key: &str,
@@ -124,7 +124,8 @@ impl Turn {
         }
     }
 
-    /// Returns whether a call was cut short by a stop. What was rejected must not run at all, and is never excused so.
+    /// Returns whether a call was cut short by a stop. A rejected call must not run at all, and a stop never excuses
+    /// it.
     fn is_stopped(&self, call: &Call) -> bool {
         if call.exit == Some(CallExit::Stopped) {
             return true;

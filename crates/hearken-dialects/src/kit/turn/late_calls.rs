@@ -38,8 +38,8 @@ impl LeftCalls {
         self.0.push_back((key.to_owned(), call));
     }
 
-    /// Returns whether news of a call that was announced as stopped say nothing else: agents report the end of such a
-    /// call late, and under any name. What proves that it ran on, or that it worked, is news.
+    /// Returns whether news of a call that was announced as stopped adds nothing: agents report the end of such a call
+    /// late, and under any name. What proves that it ran on, or that it worked, is news.
     pub fn is_outdated(&self, news: &CallNews) -> bool {
         let key = call::key(&news.id);
         let known = self.0.iter().find(|(known, _)| *known == key);
@@ -56,7 +56,7 @@ impl LeftCalls {
     }
 }
 
-/// Until when a turn that its agent has ended stays open.
+/// How long a turn stays open after its agent has ended it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LateDeadline {
     /// Without further news.
@@ -83,7 +83,7 @@ impl Turn {
         self.open.is_some()
     }
 
-    /// Waits for no more news.
+    /// Stops waiting for more news.
     pub fn leave_late(&mut self) {
         self.open = None;
     }

@@ -82,7 +82,7 @@ impl Turn {
             };
         }
         if shares_call {
-            // What the first asked about is not what its call says by now.
+            // The first question was about something other than what its call now says.
             let same: Vec<Id> = self
                 .asking
                 .iter()
@@ -181,7 +181,7 @@ impl Turn {
 
     /// Asks a changed question under a new token, so that an answer to the old one counts for nothing.
     fn ask_changed(&mut self, mut asking: Permission, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        // Under another call's id it is not seen to replace the question before it.
+        // Under another call's id, it would not be recognised as replacing the earlier question.
         let key = self.calls.get(&asking.call).map(|call| call.key.as_str());
         if asking.asked_about.as_deref() != key {
             cx.out.push(asking.over(QuestionEnd::TakenBack));

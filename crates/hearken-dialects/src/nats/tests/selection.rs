@@ -204,7 +204,7 @@ fn a_bridge_warns_of_a_call_that_somebody_else_rejected() {
     bench.event("build-3", &question("sess_1", "evt_q", "rpl_1"));
     let warned = bench.event("build-3", &danger("build-3", Some("evt_q")));
     assert!(warned.iter().any(is_warning));
-    // Whoever rejected it hears it from what they receive.
+    // The watcher who rejected it learns of it from their own events.
     bench.replied(7, "rpl_1");
     let warned = bench.event("build-3", &danger("build-3", Some("evt_q")));
     assert!(!warned.iter().any(is_warning));

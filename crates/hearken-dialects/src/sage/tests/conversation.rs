@@ -76,7 +76,7 @@ fn a_conversation_ends_by_an_error_or_by_its_time() {
             "sage.conversation.timed_out",
         ),
     ] {
-        // With a turn that runs, its end says it.
+        // If a turn runs, its end says it.
         let out = begun().frame(&ended(payload.clone()));
         assert_eq!(steps(&out, "session"), [format!("Processing {step} Ended")]);
         let last = briefs(&out).pop().unwrap();

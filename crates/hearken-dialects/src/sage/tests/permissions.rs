@@ -102,7 +102,7 @@ fn of_two_permissions_that_are_open_only_the_one_that_is_resolved_is_over() {
         let out = bench.frame(&over("r/1", word));
         assert_eq!(decided(&out), [token.reveal()], "{word}");
         assert!(!left(&out), "{word}: {:?}", briefs(&out));
-        // A repeat is about nothing that is open.
+        // A repeat concerns no open question.
         let out = bench.frame(&over("r/1", word));
         assert!(
             decided(&out).is_empty() && !left(&out),

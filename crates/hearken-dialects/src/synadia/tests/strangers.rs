@@ -63,7 +63,7 @@ fn questions_beyond_the_bound_are_counted_and_reported() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::tests::runs(300)))]
 
-    /// Whatever comes, nothing is published but where it may be, and every answer of the person is settled once.
+    /// Whatever arrives, hearken publishes only where it may, and settles every answer of the person once.
     #[test]
     fn nothing_is_published_where_a_stranger_wants_it(
         parts in prop::collection::vec(
