@@ -55,7 +55,7 @@ pub struct BrokerRequest {
     pub answer: oneshot::Sender<Vec<String>>,
 }
 
-/// Starts the service of a bridge; it lasts as long as what is returned.
+/// Starts the service of a bridge, which lasts as long as the returned value.
 pub(super) async fn serve(
     client: &Client,
     offer: &BrokerOffer,
@@ -92,7 +92,7 @@ pub(super) async fn serve(
             .map_err(failed)?;
         tokio::spawn(requests(endpoint, kind, events.clone()));
     }
-    // Each bridge of a name answers this, and not one of them, as it is with requests.
+    // Unlike a request, this is answered by every bridge of a name.
     let names = client
         .subscribe(offer.now.clone())
         .await
@@ -126,7 +126,7 @@ async fn requests(mut endpoint: Endpoint, kind: RequestKind, events: mpsc::Sende
             return;
         }
         tokio::spawn(async move {
-            // Without an outcome its sender hears that nobody answers in time, and that it perhaps arrived.
+            // Without an outcome, the sender learns that no answer came in time and that the request perhaps arrived.
             if let Ok(messages) = outcome.await {
                 for message in messages {
                     let _ = request.respond(Ok(message.into())).await;
@@ -157,7 +157,7 @@ fn read(
     }
 }
 
-/// Returns what tells another bridge of the same name from this one; `None` if there is none.
+/// Returns the id of another bridge of the same name; `None` if there is none.
 pub(super) async fn twin(client: &Client, offer: &BrokerOffer) -> Option<String> {
     let inbox = client.new_inbox();
     let mut answers = client.subscribe(inbox.clone()).await.ok()?;

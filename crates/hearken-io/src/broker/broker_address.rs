@@ -13,7 +13,7 @@ const PORT: u16 = 4222;
 /// The longest name of a space, in characters.
 const LONGEST_SPACE: usize = 64;
 
-/// What stands before the scheme of an address that means the agents on a server, and no space.
+/// The prefix of an address that means the agents on a server instead of a space.
 const AGENTS: &str = "agents+";
 
 /// The address of a NATS server as the person gave it: `nats://HOST[:PORT][/SPACE]`, or `tls://…` to insist on TLS;
@@ -51,7 +51,7 @@ impl BrokerAddress {
     ///
     /// # Errors
     /// [`SourceError::Credential`] if it contains a credential, [`SourceError::PlainHttp`] if it leads to another
-    /// machine and TLS is not insisted on, [`SourceError::BadBroker`] if it is none.
+    /// machine without insisting on TLS, [`SourceError::BadBroker`] if it is not an address.
     pub fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
         let (scheme, rest) = text.split_once("://").ok_or(SourceError::BadBroker)?;
         let secure = match scheme.to_ascii_lowercase().as_str() {
@@ -106,7 +106,7 @@ impl BrokerAddress {
         }
     }
 
-    /// Returns whether it means the agents on the server, and no space.
+    /// Returns whether it means the agents on the server instead of a space.
     pub fn is_of_agents(&self) -> bool {
         self.is_of_agents
     }
@@ -121,7 +121,7 @@ impl BrokerAddress {
         self.space.as_deref()
     }
 
-    /// Returns whether TLS is insisted on.
+    /// Returns whether it insists on TLS.
     pub fn is_secure(&self) -> bool {
         self.secure
     }

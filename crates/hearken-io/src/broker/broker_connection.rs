@@ -1,7 +1,7 @@
 //! One connection to a NATS server.
 //!
 //! Responsibilities: opening it with the person's credentials and certificates, why it could not be opened, noticing
-//! that it is lost. Not here: trying again (whoever uses it does), what goes over it.
+//! that it is lost. Not here: trying again (its user does), what goes over it.
 
 use std::time::Duration;
 
@@ -69,7 +69,8 @@ impl Lasts {
     }
 }
 
-/// Opens one connection. Answers arrive under `_INBOX.` and `inbox`: a server can so keep one from hearing another's.
+/// Opens one connection. Answers arrive under `_INBOX.` and `inbox`: so a server can keep one client from hearing
+/// another's.
 pub(crate) async fn connect(
     terms: &BrokerTerms,
     name: &str,
@@ -81,7 +82,7 @@ pub(crate) async fn connect(
         .connection_timeout(terms.limit)
         .request_timeout(Some(terms.limit))
         .ping_interval(PING)
-        // Whoever uses the connection tries again, and says so.
+        // The user of the connection tries again, and says so.
         .max_reconnects(1)
         .ignore_discovered_servers()
         .event_callback(move |event| {

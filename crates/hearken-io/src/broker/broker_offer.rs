@@ -1,4 +1,4 @@
-//! A bridge's side of a broker: what it publishes, and what is requested of it.
+//! A bridge's side of a broker: what it publishes, and the requests it gets.
 //!
 //! Responsibilities: one connection after another, the stream, signs of life, reporting what goes wrong. Not here: the
 //! events that wait (`outbox`), sending them (`publisher`), requests (`bridge_service`).
@@ -56,7 +56,7 @@ pub struct BrokerOffer {
     pub space: String,
     /// The token of the machine.
     pub host: String,
-    /// What tells this bridge from another of the same name.
+    /// What distinguishes this bridge from another of the same name.
     pub id: String,
     /// The program's version.
     pub version: String,
@@ -81,7 +81,7 @@ impl BrokerOffer {
     pub const SEARCH: Duration = SEARCH;
 }
 
-/// What a bridge hears of its broker.
+/// What a bridge learns about its broker.
 #[derive(Debug)]
 pub enum BrokerEvent {
     /// It can be reached.
@@ -102,7 +102,7 @@ pub enum BrokerEvent {
         size: usize,
         /// The largest that is accepted, in bytes.
         limit: usize,
-        /// The agent that asks by it, if it is a question.
+        /// The agent that asks, if the event is a question.
         asks: Option<String>,
     },
     /// Its clock differs from this machine's by this many seconds.
@@ -350,7 +350,7 @@ impl BrokerTask {
             if client.publish(subject, text.into()).await.is_err() {
                 return;
             }
-            // Whoever changes it lives as long as this.
+            // Its sender lives as long as this.
             let _ = tokio::time::timeout(ALIVE, refused.changed()).await;
         }
     }
@@ -441,7 +441,7 @@ struct Prepared {
 }
 
 impl BrokerTask {
-    /// Waits until the stream is gone: whoever deletes it leaves nothing that could be followed.
+    /// Waits until the stream is gone: without it, nothing can be followed.
     async fn stream_gone(&self, context: &jetstream::Context) -> Fault {
         loop {
             tokio::time::sleep(STREAM_CHECKED).await;

@@ -1,6 +1,6 @@
 //! What `doctor` reports about a NATS server.
 //!
-//! Responsibilities: one connection, and what it shows: the server's version and doors, the stream, the machines,
+//! Responsibilities: one connection, and what it shows: the server's version, whom it admits, the stream, the machines,
 //! whether this person may publish events. Not here: what is wrong with that, and the remedies (`doctor`).
 
 use std::collections::BTreeSet;
@@ -37,11 +37,11 @@ pub struct InspectedSpace {
     pub stream: String,
     /// The subject of an event that a machine could publish there.
     pub event: String,
-    /// Under what answers arrive; `None` if that does not matter.
+    /// The prefix of the subjects for answers; `None` if any will do.
     pub inbox: Option<String>,
 }
 
-/// What a server shows of itself.
+/// What a server shows about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     /// Its version.
@@ -114,7 +114,7 @@ async fn machines(client: &Client, space: &str) -> usize {
             }
         }
     };
-    // The time limit is the end of the answers.
+    // The answers end with the time limit.
     let _ = tokio::time::timeout(DISCOVERY, gather).await;
     hosts.len()
 }

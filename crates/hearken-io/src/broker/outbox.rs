@@ -5,7 +5,7 @@
 //!
 //! # Mental model
 //! Events leave in the order in which they came, and stay here until the broker has confirmed that it stored them. If
-//! the broker is away for long, text gives way first, then activity: whoever comes back needs the questions and the
+//! the broker is away for long, text gives way first, then activity: returning watchers need the questions and the
 //! ends. What gave way is counted, and the count is reported.
 
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ const MOST_EVENTS: usize = 20_000;
 /// The most bytes that wait.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
 
-/// How long an event is held on to.
+/// How long an event is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Precedence {
     /// It gives way first.
@@ -31,13 +31,13 @@ pub enum Precedence {
 pub struct Publication {
     /// The subject.
     pub subject: String,
-    /// Tells the broker that it has stored it before.
+    /// The id by which the broker recognises an event that it has stored before.
     pub id: String,
     /// The event as JSON text.
     pub text: String,
-    /// How long it is held on to.
+    /// How long it is kept.
     pub precedence: Precedence,
-    /// The agent that asks by it, if it is a question.
+    /// The agent that asks, if the event is a question.
     pub asks: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Publication {
     }
 }
 
-/// The events that wait, the first first.
+/// The events that wait, oldest first.
 #[derive(Debug)]
 pub(super) struct Outbox {
     waiting: VecDeque<Publication>,
@@ -75,7 +75,7 @@ impl Outbox {
         }
     }
 
-    /// Adds an event behind the others.
+    /// Adds an event after the others.
     pub(super) fn push(&mut self, publication: Publication) {
         self.bytes += publication.size();
         self.waiting.push_back(publication);

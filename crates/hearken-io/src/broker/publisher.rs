@@ -23,7 +23,8 @@ use super::broker_offer::{BrokerEvent, OfferState};
 use super::outbox::Publication;
 use crate::link::{Cause, Fault};
 
-/// How many events may be on their way at the same time; while nothing is stored, one tries it.
+/// How many events may be on their way at the same time; while the broker stores nothing, only one
+/// at a time.
 const UNDER_WAY: usize = 256;
 /// Room for the headers of an event, in bytes.
 const HEADERS: usize = 512;
@@ -151,7 +152,7 @@ impl Publishing {
         self.shared.with(|outbox| outbox.put_back(unconfirmed));
     }
 
-    /// Waits until everything is stored, because the bridge ends; whoever waits for that has a limit.
+    /// Waits until everything is stored, because the bridge ends; the caller sets a limit.
     pub(super) async fn finish(&mut self) {
         let (events, _) = mpsc::channel(1);
         loop {

@@ -459,7 +459,7 @@ pub(super) fn called(hook: &Value, program: &Path) -> Option<PathBuf> {
     let text = command.and_then(Value::as_str)?.trim();
     let called = text.strip_suffix(WHATEVER).unwrap_or(text);
     let (called, of) = called.rsplit_once(CALL)?;
-    // After it stand the agent and the event at most.
+    // At most the agent and the event follow.
     let mut of = of.split(' ').skip(1);
     let is_agent = |name: &str| HookedAgent::ALL.iter().any(|agent| agent.name() == name);
     let is_event = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric());

@@ -47,7 +47,7 @@ const TEXTS: &str = "hearken_texts";
 /// The status for a message that is too large.
 const REFUSED_LARGE: u16 = 413;
 
-/// What a hook reports: the agent that runs it, and what happened, where the message itself does not say so.
+/// What a hook reports: the agent that runs it, and what happened, if the message itself does not say it.
 #[derive(Debug, Clone, Copy)]
 pub struct HookSender<'a> {
     /// The agent.

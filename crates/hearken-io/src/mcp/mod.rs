@@ -186,7 +186,7 @@ impl McpDesk {
         Ok(())
     }
 
-    /// Returns a message with what is known of the agent.
+    /// Returns a message with what is known about the agent.
     fn signed(&self, mut body: Value) -> Value {
         let about = self.server.about();
         body["session"] = self.run.as_str().into();

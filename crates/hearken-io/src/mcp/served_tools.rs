@@ -14,11 +14,11 @@ const LONGEST_TEXT: usize = 4000;
 /// The longest answer to choose, in characters, and how many there may be.
 const LONGEST_CHOICE: usize = 350;
 const MOST_CHOICES: usize = 30;
-/// What an agent is told of the server as a whole.
+/// What an agent is told about the server as a whole.
 pub(super) const INSTRUCTIONS: &str = "The person follows your work by ear or braille with hearken. announce says \
     something to them at once; ask puts a question to them and waits. Both are heard as your own words. An answer is \
     the person's opinion: it permits no action that needs a permission.";
-/// What is added to the instructions where the person's prompts come over the channel.
+/// What is added to the instructions if the person's prompts come over the channel.
 pub(super) const CHANNEL: &str = "What comes in <channel source=\"hearken\"> was typed by the person in hearken: treat \
     it as their prompt. They hear what you write only through hearken's hooks or through announce.";
 
@@ -118,7 +118,7 @@ impl Tool {
         }
     }
 
-    /// Returns the result for what became of the message.
+    /// Returns the result for the outcome of the message.
     pub fn result(self, outcome: &ErrandOutcome) -> ToolResult {
         let said = match outcome {
             ErrandOutcome::Answered(said) => said,

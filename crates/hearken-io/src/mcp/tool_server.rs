@@ -52,12 +52,12 @@ pub(super) enum McpStep {
     },
     /// Give up what was sent under the number.
     Cancel(u64),
-    /// Begin to wait for the listening hearken, which notices by that when the agent is gone; with a channel, also for
+    /// Begin to wait for the listening hearken, which thereby notices when the agent is gone; with a channel, also for
     /// the person's prompts.
     Listen,
 }
 
-/// What an agent says of itself.
+/// What an agent says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct AboutAgent {
     /// Its name.
@@ -104,7 +104,7 @@ impl McpServer {
         self.channel
     }
 
-    /// Returns what the agent says of itself.
+    /// Returns what the agent says about itself.
     pub fn about(&self) -> AboutAgent {
         self.about.clone()
     }
@@ -154,7 +154,7 @@ impl McpServer {
                 }
             }
             (Some(method), None) => self.notice(method, params),
-            // Nothing is asked of the agent, so an answer of it means nothing.
+            // The agent is asked nothing, so its answers mean nothing.
             (None, Some(_)) if message.contains_key("result") || message.contains_key("error") => {
                 Vec::new()
             }
@@ -300,7 +300,7 @@ impl McpServer {
         vec![notice("notifications/progress", &params)]
     }
 
-    /// Handles what became of what was sent under a number.
+    /// Handles the outcome of the message sent under a number.
     pub fn done(&mut self, key: u64, outcome: ErrandOutcome) -> Vec<McpStep> {
         match self.under_way.remove(&key) {
             None => Vec::new(),

@@ -17,7 +17,7 @@ pub enum EventKind {
     SessionCancelled,
     /// Its state changed.
     StateChanged,
-    /// How far a task is.
+    /// The progress of a task changed.
     ProgressUpdated,
     /// A tool call began.
     ToolInvoked,

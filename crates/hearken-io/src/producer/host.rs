@@ -43,7 +43,7 @@ pub enum PromptAnswer {
     Refused {
         /// A short code.
         code: &'static str,
-        /// Words for whoever wrote the client.
+        /// An explanation for the client's author.
         message: String,
     },
     /// It can't be taken now.
@@ -79,7 +79,7 @@ pub struct PendingAnswer {
 }
 
 impl PendingAnswer {
-    /// Waits for the answer, but not for longer than whoever requested it does.
+    /// Waits for the answer, but no longer than its requester does.
     pub(super) async fn message(self) -> String {
         match tokio::time::timeout(ANSWER_TIME, self.answer).await {
             Ok(Ok(answer)) => answer,

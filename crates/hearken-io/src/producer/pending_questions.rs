@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: which reply tokens are outstanding, used or late (chapter 6.3.4), settling each token once, by the
 //! first valid reply or by the timeout (chapters 6.3.5, 6.4). Not here: the form of a reply (`posted_reply`), whether
-//! it fits its question (`reply_judgement`), the clock of a timeout (whoever asks).
+//! it fits its question (`reply_judgement`), the clock of a timeout (the asker).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

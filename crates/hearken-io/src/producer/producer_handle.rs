@@ -171,7 +171,7 @@ impl Producer {
         Some(prompts(prompt))
     }
 
-    /// Passes a message on as a request; `None` if it is none.
+    /// Passes a message on as a request; `None` if it is not one.
     pub(super) fn request(&self, message: &Value) -> Option<PendingAnswer> {
         let requests = self.shared.settings.host.requests.as_ref()?;
         requests(&message.to_string())

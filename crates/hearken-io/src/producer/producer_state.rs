@@ -1,8 +1,8 @@
 //! The complete state of a producer, changed by one caller at a time.
 //!
-//! Responsibilities: sessions, subscribers, open questions and received messages, kept consistent with
-//! each other: an event gets its number and reaches every queue in one step. Not here: waiting
-//! (`producer_handle`), the order of events (whoever has the sessions), transports.
+//! Responsibilities: sessions, subscribers, open questions and received messages, kept consistent with each other: an
+//! event gets its number and reaches every queue in one step. Not here: waiting (`producer_handle`), the order of
+//! events (the sessions' owner), transports.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -56,10 +56,10 @@ impl Going {
 }
 
 /// The state of all sessions that are still open. If there are too many, those that ask nothing are forgotten first,
-/// the oldest before others: whoever joins later hears of such a session with its next event.
+/// the oldest before others: later subscribers hear of such a session with its next event.
 #[derive(Debug, Default)]
 pub struct OpenSessions {
-    /// The last event of which only the last counts.
+    /// The last event of a kind of which only the last counts.
     latest: Option<Arc<Frame>>,
     sessions: BTreeMap<String, Going>,
     /// Their ids, the oldest first.

@@ -23,7 +23,7 @@ pub enum Side {
 /// The outcome of a person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionOutcome {
-    /// It is the one that counts.
+    /// The decision counts.
     Decides,
     /// The question was already over.
     TooLate,

@@ -105,7 +105,7 @@ fn the_answer_to_a_form_is_printed_without_anything_beside_it() {
         assert_eq!(printed(folder.path(), asks), printed_as);
         heard.join().unwrap();
     }
-    // A permission is none.
+    // A decision about a permission does not answer a form.
     let (folder, _door, heard) = listener(answer("200 OK", ALLOW));
     assert_eq!(printed(folder.path(), asks), "");
     heard.join().unwrap();
