@@ -21,8 +21,8 @@ use super::unix_socket::UnixDial;
 use super::websocket::WebSocketDial;
 use crate::config::LinkConfig;
 
-/// The longest wait between two looks for a program's socket, in milliseconds: they burden nobody, and whatever the
-/// program asks after its start is to be heard soon.
+/// The longest wait between two looks for a program's socket, in milliseconds: they cost next to nothing, and what the
+/// program asks after its start should be heard soon.
 const LONGEST_WAIT_MS: u64 = 3000;
 
 /// Shortens the waits between attempts, for a socket of this machine.

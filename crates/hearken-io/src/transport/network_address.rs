@@ -1,7 +1,7 @@
 //! Network addresses, as the person gave them.
 //!
 //! Responsibilities: which ones are refused before anything is opened, whether one is on this machine, how much of one
-//! may be shown. Not here: what else a SOURCE may be (`source`), which path on a server serves what (a dialect).
+//! may be shown. Not here: what else a SOURCE may be (`source`), what the paths of a server serve (a dialect).
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -18,10 +18,10 @@ const REMEMBERED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const RECEIVED_WITHIN: Duration = Duration::from_secs(60);
 /// The most messages that were delivered and not yet received.
 const MOST_UNRECEIVED: i64 = 4096;
-/// How long one request for messages lasts: as long, another program of the same person can't be told from a dead one.
-/// The own lost connection is recognised at once.
+/// How long one request for messages lasts. Until then, another program of the same person can't be told from a dead
+/// one; our own lost connection is recognised at once.
 pub(super) const PULL: Duration = Duration::from_secs(10);
-/// What the broker takes for a name.
+/// The longest name that the broker accepts, in bytes.
 const LONGEST_DURABLE: usize = 128;
 
 /// The field of a consumer's metadata that tells which program follows.
@@ -35,9 +35,9 @@ pub(super) struct ConsumerPlace {
 }
 
 impl ConsumerPlace {
-    /// Returns where a person left off: the consumer that the broker remembers, or a new one. `resume_at` is from where
-    /// to deliver, if the broker has just forgotten it. Until what was missed has arrived, what is delivered stays as
-    /// it was.
+    /// Returns where a person left off: the consumer that the broker remembers, or a new one. `resume_at` is the
+    /// position to deliver from, if the broker has just forgotten it. Until everything that was missed has arrived, the
+    /// same subjects as before are delivered.
     pub(super) async fn find(
         context: &jetstream::Context,
         wanted: &Consumer,
@@ -69,8 +69,8 @@ impl ConsumerPlace {
                     let consumer = updated(&stream, consumer, subjects, program).await?;
                     return Ok(ConsumerPlace { consumer, missed });
                 }
-                // What was delivered and not received would come late and out of order, and the own lost connection may
-                // still wait for more: it is delivered from there.
+                // Messages delivered but not received would come late and out of order, and our own lost connection may
+                // still wait for more: so delivery starts from there.
                 *resume_at = Some(known.ack_floor.stream_sequence + 1);
                 stream
                     .delete_consumer(name)
@@ -99,7 +99,7 @@ pub(super) fn is_missing(fault: &Fault) -> bool {
     )
 }
 
-/// Returns whether the broker takes a text for the name of a consumer.
+/// Returns whether the broker accepts a text as the name of a consumer.
 pub(super) fn is_durable(name: &str) -> bool {
     name.len() <= LONGEST_DURABLE
         && name

@@ -33,7 +33,7 @@ use crate::link::{Cause, Consumer, Fault, Frame, LinkEvent};
 use consumer_place::{ConsumerPlace, PULL, is_durable, is_missing, updated};
 use service_requests::{Course, NatsPoster};
 
-/// How often the broker gives a sign of life meanwhile.
+/// How often the broker gives a sign of life while nothing arrives.
 const PULSE: Duration = Duration::from_secs(3);
 /// How often receipts are looked for while nothing arrives.
 const RECEIPTS: Duration = Duration::from_millis(50);
@@ -76,16 +76,15 @@ pub(super) struct NatsReader {
     settings: LinkSettings,
     course: mpsc::UnboundedReceiver<Course>,
     up: watch::Sender<Option<Client>>,
-    /// From where to deliver, if the broker has just forgotten it.
+    /// The position to deliver from, if the broker has just forgotten it.
     resume_at: Option<u64>,
     latest: Latest,
-    /// What tells this program from another of the same person.
+    /// What distinguishes this program from another of the same person.
     program: String,
 }
 
-/// The latest message that was passed on. A message that is not later is one that is delivered again, because its
-/// receipt was lost with a connection. The time tells a stream that was deleted and created again from the one before
-/// it.
+/// The latest message that was passed on. A message that is not later is being delivered again, because its receipt was
+/// lost with a connection. The time distinguishes a stream that was deleted and created again from the earlier one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Latest {
     sequence: u64,
@@ -351,8 +350,7 @@ impl BrokerConnection<'_> {
         self.deliver_wanted().await
     }
 
-    /// Returns whether something else is delivered than what is wanted: what was missed still comes as it was followed
-    /// then.
+    /// Returns whether deliveries differ from what is wanted: what was missed still arrives as it was followed then.
     fn delivers_otherwise(&self) -> bool {
         self.missed == 0
             && self.consumer.cached_info().config.filter_subjects != self.wanted.subjects

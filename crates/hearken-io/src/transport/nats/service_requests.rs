@@ -41,8 +41,8 @@ pub(crate) struct NatsPoster {
 const ERROR_CODE: &str = "Nats-Service-Error-Code";
 /// The header of an error's words.
 const ERROR: &str = "Nats-Service-Error";
-/// How long a server may take to report that nobody receives a message. Usually another message, which it may not let
-/// through, shows sooner that it has nothing to report.
+/// How long a server may take to report that nobody receives a message. Usually a second message, unless the server
+/// stops it, shows sooner that there is nothing to report.
 const NOBODY_REPORTED: Duration = Duration::from_secs(1);
 
 impl Poster for NatsPoster {
@@ -138,7 +138,7 @@ fn error_of(answer: &Message) -> Option<(u16, String)> {
     let headers = answer.headers.as_ref()?;
     let code = headers.get(ERROR_CODE)?.as_str().parse();
     let words = headers.get(ERROR).map(|words| words.as_str().to_owned());
-    // An error whose code is no number is an error all the same.
+    // An error without a numeric code is an error all the same.
     Some((code.unwrap_or(500), words.unwrap_or_default()))
 }
 
@@ -182,7 +182,8 @@ async fn begin(client: &Client, call: ServiceCall) -> Result<(String, Subscriber
 /// Publishes a message that nobody answers; fails with [`Fault::Refused`] if nobody receives it.
 async fn publish(client: &Client, call: ServiceCall, limit: Duration) -> Result<HttpAnswer, Fault> {
     let (inbox, mut answers) = begin(client, call).await?;
-    // A server handles the messages of a connection in their order: if this comes, it has reported nothing before.
+    // A server handles the messages of a connection in their order: if this one arrives, the server had nothing to
+    // report.
     client
         .publish(inbox, "".into())
         .await
