@@ -47,7 +47,7 @@ pub(super) enum Delivered {
 
 /// The reading half of one connection.
 pub(super) trait Inward: Send {
-    /// Waits for the next arrival; not called again after [`Arrival::End`].
+    /// Waits for the next arrival; not called again after [`Delivered::End`].
     fn next(&mut self) -> impl Future<Output = Delivered> + Send;
 }
 

@@ -15,9 +15,9 @@
 //! A Windows pipe that preserves message boundaries carries documents with nothing between them (B.3.4); each ends
 //! where everything that it opened is closed, so it does not matter how its bytes arrive.
 //!
-//! A message beyond the bound is skipped without being stored, and reported as [`Piece::TooLarge`]. A length that does
-//! not even begin with a zero byte is invalid: an earlier length was wrong, and no message can be found from there on
-//! ([`Piece::OutOfStep`]).
+//! A message beyond the bound is skipped without being stored, and reported as [`StreamElement::TooLarge`]. A length
+//! that does not even begin with a zero byte is invalid: an earlier length was wrong, and no message can be found from
+//! there on ([`StreamElement::OutOfStep`]).
 
 use bytes::{Buf, BytesMut};
 use memchr::memchr;

@@ -5,9 +5,9 @@
 //!
 //! The peer must be this user or root: any user can put a socket into a world-writable folder. The framing that the
 //! other side reads is known once it has sent something. Until then it gets the protocol's recommendation; if it hangs
-//! up, the other framing is tried at once, as part of the same attempt: nothing was lost. If it stays silent, the other
-//! framing is tried after that was told. A peer that is silent on both is left alone after that: it may
-//! simply have nothing to say yet.
+//! up, the other framing is tried at once, as part of the same attempt: nothing was lost. If it stays silent, that is
+//! reported and then the other framing is tried. A peer that is silent on both is left alone after that: it may simply
+//! have nothing to say yet.
 
 use std::ffi::OsStr;
 use std::fmt;

@@ -1,8 +1,8 @@
 //! A speech program that stays between utterances, so that what it has loaded, such as a neural voice, stays loaded.
 //!
 //! Responsibilities: one utterance at a time, a stop that is obeyed or enforced, starting the program again when it
-//! ends or hangs, and saying once more what that cut. Not here: its messages (`message`), its pipes (`process`),
-//! programs with one process for each utterance (`command_voice`).
+//! ends or hangs, and saying once more what that cut. Not here: its messages (`program_messages`), its pipes
+//! (`speech_process`), programs with one process for each utterance (`command_voice`).
 //!
 //! # Mental model
 //! Nothing is ordered before what was ordered last is over: by the program's report, or because the program and its
@@ -31,7 +31,7 @@ use speech_process::{ProcessNews, SpeechProcess};
 /// How many utterances in a row may fail before the voice is lost.
 const FAILURES: u32 = 3;
 
-/// How often the person is told that the program was started again, or writes what means nothing.
+/// How often the person is told that the program was started again, or writes meaningless lines.
 const TELL_AGAIN: Duration = Duration::from_secs(60);
 
 /// A speech program that stays, and how its own words are to sound.
@@ -413,9 +413,9 @@ impl Voice for LastingVoice {
             ProgramState::Not | ProgramState::Ending(_) => false,
         };
         let patience = match (sent, self.proved) {
-            // One that takes no orders any more is ended at once.
+            // A program that no longer takes orders is ended at once.
             (false, _) => Duration::ZERO,
-            // One that still loads makes no sound, and would have to load again.
+            // A program that is still loading makes no sound, and would have to load again.
             (true, false) => self.limits.load,
             (true, true) => self.limits.hush,
         };

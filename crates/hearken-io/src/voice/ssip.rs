@@ -99,7 +99,7 @@ pub(super) enum ServerUnit {
 #[error("what came over the socket is not the speech protocol")]
 pub(super) struct Garbage;
 
-/// A parser from bytes to [`Said`], however they are cut.
+/// A parser from bytes to [`ServerUnit`]s, however the bytes are cut.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     /// Bytes without their line end so far; never longer than [`LINE_LIMIT`] and one chunk.

@@ -324,7 +324,8 @@ async fn another_users_socket_is_refused_in_words_before_a_byte_is_read() {
     );
 }
 
-/// Without a socket, or with one that nobody listens at, the program is to be started; it is waited for.
+/// Without a socket, or with one that nobody listens on, the person hears that the program must be started, and the
+/// link waits for it.
 #[tokio::test]
 async fn a_program_that_does_not_run_is_named_with_the_place_of_its_socket() {
     let folder = Folder::new("unix-program");

@@ -75,7 +75,7 @@ pub(in crate::voice) enum DialogueEvent {
     Begun(UtteranceId),
     /// An utterance ended.
     Ended(UtteranceId),
-    /// An utterance was discarded, but not by [`Dialogue::stop`].
+    /// An utterance was discarded, but not by [`super::Dialogue::stop`].
     Cut(UtteranceId),
     /// Something the person should hear once; speech goes on.
     Notice(Reason),

@@ -5,8 +5,8 @@ use std::time::Instant;
 use super::*;
 use crate::voice::limits::Limits;
 
-/// A program that speaks in no time. It keeps what it is sent in `log` and its number in `started`; what it is to do
-/// with some words is added.
+/// A program that speaks instantly. It keeps what it is sent in `log` and its number in `started`; `cases` adds what it
+/// does with certain words.
 fn stand_in(folder: &Folder, cases: &str) -> String {
     let script = format!(
         r#"cd {folder}
