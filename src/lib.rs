@@ -1,4 +1,5 @@
-//! hearken follows AI agents by ear, by braille or by a glance, and answers them by a key.
+//! hearken lets a person follow AI agents by ear, in braille or at a glance, and answer them with a
+//! key press.
 //!
 //! The library is a pure core with a thin shell. Facts come in as [`app::Input`], orders go out as
 //! [`app::Effect`], and `App::update` is the only place where state changes. `docs/architecture.md`

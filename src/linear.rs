@@ -5,17 +5,18 @@
 //!
 //! # Mental model
 //! A line is `LABEL: MESSAGE (TIME)`: a label in words, then the message, and the time last; beside an agent's words
-//! the time stands in the label, because no time among them is hearken's. A label appears when the speaker changes. **A
-//! row at the edge begins with its label; a row that is set in continues the row above.** So an agent can't forge a row
-//! at the edge, and while a question is open it can't write one that is set in either: then each row with its words has
-//! a label, and what is set in is hearken's alone.
+//! the time is in the label, because no time among the words is hearken's. A label appears when the speaker changes.
+//! **A row at the edge begins with its label; an indented row continues the row above.** So an agent can't forge a row
+//! at the edge. While a question is open, it can't write an indented one either: then each row with its words has a
+//! label, and only hearken's are indented.
 //!
 //! - Sentences of one agent's text follow each other without its label. The label returns after another speaker or the
 //!   person's typing, after a pause, while a question is open, and when a listener who reviews single rows could take a
-//!   text for hearken's: if it has a colon in it, a key as hearken types it, or a word that hearken uses around
+//!   text for hearken's: if it contains a colon, a key as hearken types it, or a word that hearken uses around
 //!   questions.
 //! - Further lines of one of hearken's messages (the help) have no label.
-//! - What an answer quotes of an agent is on rows of its own, under the agent's name (`parts`).
+//! - An agent's words that an answer quotes are on rows of their own, under the agent's name
+//!   (`speaker_rows`).
 //!
 //! A question has a line for each of its parts, with hearken's words and the agent's apart. If a label with a name
 //! would take up much of a narrow line, further rows omit the name. A time that would need a narrow line to itself is

@@ -94,7 +94,7 @@ const FRAME: Duration = Duration::from_millis(33);
 /// How long the last messages sent have to go out before the program leaves.
 const LAST_SENT: Duration = Duration::from_millis(5);
 
-/// How long a reply of the terminal is waited for before somebody else reads it: a distant terminal needs a third.
+/// How long to wait for the terminal's reply before another program reads the terminal: a distant one needs a third.
 const LAST_REPLY: Duration = Duration::from_millis(300);
 
 /// How long events are handled before the loop looks for a key again. The last event may run over, but a key should
@@ -302,7 +302,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 let is_over = came.iter().any(ends);
                 queue.extend(came);
                 dirty = true;
-                // Whoever ends the program does not want to wait until it continues.
+                // A person who ends the program does not want to wait until it is resumed.
                 if !is_over {
                     output.give_back();
                     inputs.suspend().await;

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: splitting a text as a language model streams it (tokens) and turning a `say`
 //! line of a scenario into `agent.output.streaming` payloads (chapter 4.3.3). Not here: `position`
-//! and the real `output_id`, which are known only when a chunk is sent (`session`).
+//! and the real `output_id`, which are known only when a chunk is sent (`producer`).
 
 use std::time::Duration;
 

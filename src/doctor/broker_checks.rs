@@ -1,7 +1,7 @@
 //! NATS servers: what is missing there, too open or too old.
 //!
-//! Responsibilities: grading what a server shows of itself, with a remedy for each fault. Not here: looking (`broker`
-//! in the shell's I/O).
+//! Responsibilities: grading what a server shows about itself, with a remedy for each fault. Not here: looking
+//! (`broker` in the shell's I/O).
 
 use super::finding_lines::{DoctorFinding, Surrounding, own};
 use super::remedies::remedy;
@@ -44,7 +44,7 @@ fn failed(name: &str, fault: Fault) -> DoctorFinding {
     DoctorFinding::broken(Surrounding::Source, text, helps)
 }
 
-/// Returns what is to be said of a server.
+/// Returns the findings about a server.
 fn findings(name: &str, address: &BrokerAddress, found: &Inspection) -> Vec<DoctorFinding> {
     let is_local = address.is_local();
     let part = Surrounding::Source;

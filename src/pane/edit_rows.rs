@@ -1,10 +1,10 @@
 //! What an edit changes: its places with line numbers, signs and the changed words, below its question.
 //!
-//! Responsibilities: as many rows as fit, from the place that was read last, and how far that goes. Not here: which
+//! Responsibilities: as many rows as fit, from the place that was read last, and how far they reach. Not here: which
 //! place that is (`app`), what changed in a line (`announce`).
 //!
 //! # Mental model
-//! What does not fit is not shown, and is reported as such: whoever turns on continues with the first line that was not
+//! What does not fit is not shown, and is reported as such: turning the page continues with the first line that was not
 //! drawn. A line that fits nowhere is cut, and continues in the same way.
 
 use unicode_width::UnicodeWidthStr;
@@ -30,8 +30,8 @@ pub(super) struct ChangeRows {
     pub(super) drawn: Option<DrawnChange>,
 }
 
-/// Returns what a question changes from the place that was read last; before any was read, of the first place alone.
-/// Empty if it changes nothing that is known, or if there is no room.
+/// Returns what a question changes from the place that was read last; before any was read, only the first place. Empty
+/// if it changes nothing that is known, or if there is no room.
 pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize) -> ChangeRows {
     let places = view.app.announcer().changes_in_sight(&question.attached);
     let read = view.app.change_read();
@@ -109,7 +109,7 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
         laid = lay_out(room - 1);
         let left = count.saturating_sub(laid.to.item);
         let args = [("n", Arg::own(left))];
-        // Elsewhere, the key that turns on has another meaning.
+        // In other modes, the key that turns the page has another meaning.
         let turns = view.app.mode() == Mode::Watching;
         let key = if turns {
             "pane.change.more"
@@ -181,7 +181,7 @@ impl LaidOut {
     }
 }
 
-/// Returns the text behind a byte of it.
+/// Returns a text from one of its bytes on.
 fn text_from(text: &str, byte: usize) -> &str {
     text.get(text.floor_char_boundary(byte)..)
         .unwrap_or_default()

@@ -1,4 +1,5 @@
-//! What to do on a screen where nothing happens: hearken's words, below what was told so far.
+//! What to do on a screen where nothing happens: hearken's words, below what has been announced so
+//! far.
 //!
 //! Responsibilities: which sentence fits; what else runs here, while nobody is heard. Not here: the keys that apply
 //! (`key_hints`).

@@ -53,7 +53,7 @@ pub(super) fn first(view: View<'_>, width: u16, help: Option<HelpRows>) -> Strin
         }
         (running, session) => {
             parts.push(text("headline.sessions", running));
-            // What the others do is below; where and how only this one works is not.
+            // What the other agents do is below; where and how this one works is not.
             let known = session.filter(|_| !all && app.shown().is_none());
             if let Some(session) = known {
                 let mut known = circumstances(view, session, false);
@@ -86,8 +86,8 @@ pub(super) fn first(view: View<'_>, width: u16, help: Option<HelpRows>) -> Strin
 /// The longest name of a mode or a model in the first row, in columns: an agent chooses it.
 const LONGEST_NAME: u16 = 32;
 
-/// Returns where and how an agent works: its folder, its mode, its model, and if it is timed, since when its turn goes
-/// on.
+/// Returns where and how an agent works: its folder, its mode, its model, and if it is timed, how long its turn has
+/// been running.
 fn circumstances(view: View<'_>, session: &Session, timed: bool) -> Vec<String> {
     let app = view.app;
     let mut parts = Vec::new();

@@ -1,15 +1,14 @@
-//! What the words of code are, for their colours.
+//! The kinds of words in code, for their colours.
 //!
 //! Responsibilities: the grammar of a language, parsing each line once. Not here: the colours (`look`), rows
 //! (`markdown`).
 //!
 //! # Mental model
 //! A block of code is parsed from its first line, as a line alone does not say whether it is within a comment. The
-//! blocks that were drawn last are remembered with the parser's state behind them: of a block that grows only the new
-//! lines are parsed, and a screen that is drawn again parses nothing. A frame parses few lines, so that none is late
-//! for a key; the next frames go on ([`is_unfinished`]). The grammars are read by a thread when code first comes.
-//! Colours convey nothing that the words do not, so that code without a grammar, or with more lines than
-//! [`MOST_LINES`], merely has none.
+//! blocks that were drawn last are remembered with the parser's state after them: in a block that grows, only the new
+//! lines are parsed, and a screen that is drawn again parses nothing. A frame parses few lines, so that none delays a
+//! key; the next frames go on ([`is_unfinished`]). A thread reads the grammars when code first appears. Colours convey
+//! nothing that the words do not, so code without a grammar, or with more lines than [`MOST_LINES`], merely has none.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -27,7 +26,7 @@ const AT_ONCE: usize = 8;
 /// How many blocks are remembered: as many as a large screen shows.
 const MOST_BLOCKS: usize = 16;
 
-/// What a word of code is.
+/// The kind of a word in code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ink {
     /// A comment.
@@ -44,7 +43,7 @@ pub(super) enum Ink {
     Type,
 }
 
-/// What the words of a line are.
+/// The kinds of a line's words, by byte range.
 pub(super) type Inks = Vec<(Range<usize>, Ink)>;
 
 static SYNTAXES: OnceLock<SyntaxSet> = OnceLock::new();
@@ -79,7 +78,7 @@ struct ParsedBlock {
     language: String,
     lines: Vec<String>,
     inks: Vec<Inks>,
-    /// The parser behind the last line; `None` if it failed.
+    /// The parser's state after the last line; `None` if it failed.
     parser: Option<(ParseState, ScopeStack)>,
 }
 
@@ -92,7 +91,7 @@ thread_local! {
     static UNFINISHED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Reads the grammars now, for whoever wants all colours in the first frame.
+/// Reads the grammars now, for callers that want all colours in the first frame.
 pub fn load_grammars() {
     SYNTAXES.get_or_init(SyntaxSet::load_defaults_newlines);
 }
@@ -117,7 +116,7 @@ pub(super) fn is_unfinished() -> bool {
     UNFINISHED.get()
 }
 
-/// Returns what the words of each line of code are, given the words after its fence; of fewer lines if the others have
+/// Returns the kinds of words in each line of code, given the words after its fence; for fewer lines if the others have
 /// no colours.
 pub(super) fn inks(info: &str, lines: &[String]) -> Vec<Inks> {
     let Some(syntaxes) = syntaxes() else {

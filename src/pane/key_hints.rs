@@ -23,7 +23,7 @@ const LONGEST_ANSWER: usize = 24;
 /// Returns the keys that answer the shown question beside what is drawn of it: before all of it was shown, those that
 /// turn to the rest or reject it.
 pub(super) fn of_question(app: &App, showing: Showing) -> Vec<String> {
-    // A change on the screen says itself how to turn on.
+    // A change on the screen itself says how to turn its pages.
     let has_change = match showing {
         Showing::Page(drawn) => drawn.change.is_some(),
         Showing::Change(..) => true,

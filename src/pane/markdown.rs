@@ -1,7 +1,7 @@
 //! An agent's Markdown as rows: headings, lists, quotations, tables and code.
 //!
-//! Responsibilities: indentation, folding tables that do not fit, the looks of words. Not here: what is which
-//! (`announce`), what the words of code are (`highlight`), whose rows they are (`transcript`).
+//! Responsibilities: indentation, folding tables that do not fit, the looks of words. Not here: parsing it
+//! (`announce`), the kinds of words in code (`highlight`), whose rows they are (`transcript`).
 
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
@@ -32,7 +32,7 @@ pub(super) struct Layout {
     pub(super) direction: Option<TextDirection>,
     /// The width of the rows.
     pub(super) width: u16,
-    /// How many rows at the end are wanted: of a long block the others need not be made.
+    /// How many rows at the end are wanted: the others of a long block need not be made.
     pub(super) tail: usize,
 }
 
@@ -135,7 +135,7 @@ pub(super) fn paint(view: View<'_>, rows: &mut [PaneRow], before: &str, text: &S
     text_rows::paint(rows, before, &text.text, &runs);
 }
 
-/// Returns the rows of code: its language, and its lines set in below.
+/// Returns the rows of code: its language, and its lines indented below.
 fn code_rows(view: View<'_>, info: &str, lines: &[String], layout: Layout) -> Vec<PaneRow> {
     let language = view.app.phrases().lexicon().code_language(info);
     let args = [("language", Arg::Own(language.unwrap_or_default()))];
@@ -235,7 +235,7 @@ fn column_widths(table: &TextTable, count: usize, width: usize) -> Option<Vec<us
     Some(widths)
 }
 
-/// Returns a table as lists: each row has its first cell at the edge and the others set in, after their headers.
+/// Returns a table as lists: each row has its first cell at the edge and the others indented, after their headers.
 fn as_lists(view: View<'_>, table: &TextTable, layout: Layout) -> Vec<PaneRow> {
     let (head, body) = match table.rows.split_first() {
         Some((head, body)) if table.headed && !body.is_empty() => (head.as_slice(), body),

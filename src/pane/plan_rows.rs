@@ -120,7 +120,7 @@ pub(super) fn rows(
     all
 }
 
-/// Returns a step with its box, set in as an agent's words are.
+/// Returns a step with its box, indented as an agent's words are.
 fn step_rows(view: View<'_>, step: &PlanStep, width: u16) -> Vec<PaneRow> {
     let (mark, style) = match step.stage {
         PlanStage::Done => ("[x] ", view.look.text()),

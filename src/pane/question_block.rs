@@ -26,8 +26,8 @@ use super::{View, choices, edit_rows, headline, key_hints, reply_region, times};
 /// What precedes each row of what hearken found.
 const MARK: &str = "! ";
 
-/// The fewest rows below the words of a question in which its changes are turned; with fewer they take the place of
-/// the words.
+/// The fewest rows below the words of a question that can page through its changes; with fewer, the changes take the
+/// place of the words.
 const TURNED_BELOW: usize = 8;
 
 /// The rows of the head of a page on a narrow screen.
@@ -118,7 +118,7 @@ fn second_step(
     if !view.app.answers().iter().any(is_named) {
         let left = room.saturating_sub(count + step.len());
         let mut asked = subject(view, question, width);
-        // The action itself, which is set in, matters more here than what leads up to it.
+        // The action itself, which is indented, matters more here than what leads up to it.
         let led = asked.iter().take_while(|row| !row.text.starts_with(' '));
         asked.drain(..asked.len().saturating_sub(left).min(led.count()));
         head.extend(text_rows::fitting(asked, left, width));
@@ -219,7 +219,7 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
     }
 }
 
-/// Builds what the question changes in place of its words, on a screen without room for both. It is no page of the
+/// Builds what the question changes in place of its words, on a screen without room for both. This is not a page of the
 /// question.
 fn turned(
     view: View<'_>,

@@ -17,7 +17,7 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
     let has_a_place = |told: &Announcement| match told.about {
         // Said because a screen shows it anyway.
         _ if told.aloud == Aloud::Heard => true,
-        // Where there is room, it stands among what happened.
+        // Where there is room, it is in the transcript.
         _ if told.kind == Kind::Danger && view.regions => true,
         _ if is_reviewed(told) => true,
         // The question itself is visible, and its details appear in its place.
@@ -28,7 +28,7 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
     };
     let answers = view.app.answers();
     let last = match view.app.mode() {
-        // Where a switch steps, only the item that it has reached matters.
+        // While a switch steps through items, only the one that it has reached matters.
         _ if view.app.scanned().is_some() => answers.len().saturating_sub(1),
         // One row is left next to the choices.
         Mode::Choosing(..) => answers.len().saturating_sub(1),

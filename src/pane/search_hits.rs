@@ -1,7 +1,7 @@
 //! The searched words in rows: where they are, and the sign before each row that has some of them.
 //!
 //! # Mental model
-//! A search compares texts; the screen has rows, in which a text is broken at words or within them, set in, and put
+//! A search compares texts; the screen has rows, in which a text is broken at words or within them, indented, and put
 //! into the cells of a table. So the rows are read as one text again, in which a break between two rows counts as a
 //! space or as nothing. Words that are apart in it, as in a folded cell, are found by as many of them as stand
 //! together.
@@ -20,7 +20,7 @@ const MARGIN: [char; 2] = [' ', '│'];
 /// A piece of the rows' text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
-    /// A character in lower case, with its row, the first column and the column behind.
+    /// A character in lower case, with its row, its first column and the column after it.
     Sign(char, usize, usize, usize),
     /// The end of a row.
     Break,

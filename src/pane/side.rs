@@ -16,8 +16,8 @@ const WIDTH: (u16, u16) = (34, 60);
 /// The columns between the work and it.
 const BETWEEN: u16 = 2;
 
-/// Splits the column off the right of an area, on a screen with room for it. A screen reader reads rows across both, so
-/// that beside one there is none.
+/// Splits the column off the right of an area, on a screen with room for it. A screen reader would read rows across
+/// both, so there is no column beside one.
 pub(super) fn take(view: View<'_>, area: &mut Rect) -> Option<Rect> {
     if area.width < WIDE || !view.regions || view.look.stacked {
         return None;

@@ -37,7 +37,8 @@ pub(super) struct PaneRow {
     /// The first and last columns of a text with an isolated direction, and the character that begins the
     /// isolate.
     isolated: Option<(u16, u16, char)>,
-    /// Parts with a look of their own, laid over that of the row: the first column, the column behind, the look.
+    /// Parts with a look of their own, laid over that of the row: the first column, the column after the last, the
+    /// look.
     marks: Vec<(u16, u16, Style)>,
     /// What a click on the row is meant for.
     pub(super) at: Option<Pointed>,
@@ -62,7 +63,7 @@ impl PaneRow {
         self.marks.push((column(from), column(to), style));
     }
 
-    /// Returns whether more of the program's own words fit behind the row's, which go from left to right.
+    /// Returns whether more of the program's own words fit after the row's, which run from left to right.
     pub(super) fn has_room(&self, more: &str, width: u16) -> bool {
         let ends_in_words = self
             .text
@@ -80,7 +81,7 @@ impl PaneRow {
     }
 }
 
-/// What stands before the item that a switch would select, and before a row with searched words.
+/// What precedes the item that a switch would select, and a row with searched words.
 const SCANNED: &str = "» ";
 
 /// Marks rows as the item that a switch would select: by a sign and in reverse video. They must leave room for it.
@@ -138,7 +139,7 @@ pub(super) fn exact(
     isolated(rows, "", &text, direction, style)
 }
 
-/// Breaks a line of code into rows that keep every character, also its spaces; a row ends behind a space if there is
+/// Breaks a line of code into rows that keep every character, including spaces; a row ends after a space if there is
 /// one near its end.
 pub(super) fn verbatim(
     text: &str,
@@ -175,7 +176,7 @@ pub(super) fn verbatim(
     isolated(balanced(pieces), "", &text, direction, style)
 }
 
-/// Returns the byte of a text behind its first rows, which have margins of a width.
+/// Returns the byte of a text after its first rows, which have margins of a width.
 pub(super) fn behind(rows: &[PaneRow], margin: usize, text: &str) -> usize {
     let of_text = rows
         .iter()

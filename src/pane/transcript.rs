@@ -54,7 +54,7 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let newest = newest.map(|told| told.id);
     let mut ended = EndedCalls::default();
     let told = app.history().iter().rev().filter(|told| {
-        // The newest state is the live row; earlier ones say nothing any more.
+        // The newest state is the live row; earlier ones are out of date.
         if is_passing(told) && Some(told.id) != newest {
             return false;
         }
@@ -349,7 +349,7 @@ fn repeated(
     rows
 }
 
-/// Lays out what an agent wrote: a paragraph at its beginning follows the label, everything else is set in below it.
+/// Lays out what an agent wrote: a paragraph at its beginning follows the label, everything else is indented below it.
 /// `tail` is how many rows at the end are wanted.
 fn text(
     view: View<'_>,

@@ -100,7 +100,7 @@ pub(super) enum AgentFault {
     EmptyPrompt,
     /// A folder or an earlier conversation is requested of an agent that runs elsewhere.
     OnlyPrograms,
-    /// An agent of another machine is given no folder of that machine.
+    /// An agent on another machine is given no folder of that machine.
     NoRemoteFolder,
 }
 
@@ -228,7 +228,7 @@ pub(super) fn is_remote(wanted: &AgentCall) -> bool {
     agent.is_some_and(|agent| SOCKETS.iter().any(|scheme| agent.starts_with(scheme)))
 }
 
-/// An agent of another machine.
+/// An agent on another machine.
 #[derive(Debug)]
 pub(super) struct RemoteAgent {
     /// The address of its WebSocket.
@@ -241,7 +241,7 @@ pub(super) struct RemoteAgent {
     pub(super) earlier: ConversationToContinue,
 }
 
-/// Returns the agent of another machine that is meant.
+/// Returns the agent on another machine that is meant.
 ///
 /// # Errors
 /// When no absolute folder of its machine is given, or the prompt can't be used.

@@ -306,7 +306,7 @@ fn passed_on(request: Request, inbox: &mpsc::Sender<WatcherMessage>) -> PendingA
     PendingAnswer { answer, otherwise }
 }
 
-/// Answers a message that is meant as a request, but is none.
+/// Answers a message that is meant as a request, but is malformed.
 fn malformed(id: &str) -> PendingAnswer {
     let reason = Obstacle::Other("the request is malformed".to_owned());
     // Its sender is dropped, so the other answer counts at once.
@@ -332,7 +332,7 @@ enum Outlet {
 enum OutletNews {
     /// It has ended.
     Over,
-    /// Something of the broker.
+    /// An event of the broker.
     Broker(BrokerEvent),
 }
 
@@ -344,7 +344,7 @@ impl Outlet {
         }
     }
 
-    /// Returns how many open questions no later watcher is told of.
+    /// Returns how many open questions later watchers are not told of.
     fn questions_left_out(&self) -> u64 {
         match self {
             Self::Served(running) => running.producer().questions_left_out(),
@@ -411,7 +411,7 @@ struct BridgeShell {
     requests: u64,
     /// Whether people were told that the broker can't be reached.
     is_down: bool,
-    /// How many questions that are told to nobody who comes later people were told of.
+    /// The last reported number of questions that later watchers are not told of.
     left_out: u64,
     exit: Option<Exit>,
 }
@@ -519,8 +519,8 @@ impl BridgeShell {
         Some(line)
     }
 
-    /// Returns words about questions that nobody who comes later is told of: at the first, and whenever there are twice
-    /// as many. Watchers are told once.
+    /// Returns words about questions that later watchers are not told of: at the first, and whenever their number has
+    /// doubled. Watchers are told once.
     fn left_out(&mut self, outlet: &mut Outlet, words: &Phrases) -> Option<String> {
         let count = outlet.questions_left_out();
         if count < (2 * self.left_out).max(1) {

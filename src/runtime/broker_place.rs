@@ -1,5 +1,5 @@
-//! A broker as a place: what a bridge publishes there, what is requested of it over the broker, and as whom a person
-//! follows a space.
+//! A broker as a place: what a bridge publishes there, the requests that it gets there, and the name under which a
+//! person follows a space.
 //!
 //! Responsibilities: passing events and requests between the bridge and the broker's connection. Not here: subjects and
 //! messages (`dialect::fleet`), the connection (`broker`), what a request may do (`bridge` in the core).
@@ -18,7 +18,7 @@ use crate::transport::{LinkSettings, Source};
 /// The id of every request that comes over a broker: its answer goes back by the broker's own means.
 const REQUEST: &str = "broker";
 
-/// Returns what of a source is followed if it is a broker, with nothing remembered.
+/// Returns what to follow at a source that is a broker, with nothing remembered.
 pub(super) fn place(source: &Source) -> Option<BrokerPlace> {
     let Source::Nats(address) = source else {
         return None;
@@ -56,7 +56,7 @@ pub(super) enum WatcherRequest {
     Now(Vec<String>),
     /// Something for the pure bridge.
     Request(Request),
-    /// Nothing that means anything.
+    /// A message that means nothing.
     Malformed,
 }
 
@@ -110,7 +110,7 @@ impl BrokerSide {
         });
     }
 
-    /// Returns how many open questions no later watcher is told of.
+    /// Returns how many open questions later watchers are not told of.
     pub(super) fn questions_left_out(&self) -> u64 {
         self.open.questions_left_out()
     }

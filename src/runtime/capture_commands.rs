@@ -190,7 +190,7 @@ pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Resu
     Ok(())
 }
 
-/// Returns the failure that a file holds what an agent keeps of its conversations, with the way in which it is heard.
+/// Returns the failure that a file is an agent's own record of its conversations, with the way to hear that agent.
 fn no_recording(file: &Path, kept: ForeignFormat, wording: &dyn Wording) -> RequestFailure {
     let key = kept.kept().map_or("call.no_event", |kept| kept.call);
     let what = wording.text(kept.phrase(), &[]);

@@ -21,7 +21,7 @@ pub(super) struct ChosenSource {
     pub(super) name: Option<String>,
     /// Its own settings, if it is in the settings file.
     pub(super) own: Option<SourceSettings>,
-    /// Whether it is what another source's address means as well.
+    /// Whether the address of another source means this one, too.
     pub(super) beside: bool,
 }
 
@@ -81,8 +81,8 @@ pub(super) fn meant(
 }
 
 impl ChosenSource {
-    /// Returns the agents on a server of which the address means everything: they speak another protocol than a space,
-    /// and who publishes in the space must not be able to pass for one of them.
+    /// Returns the agents on a server whose address means everything there: they speak another protocol than the space,
+    /// and nobody who publishes in the space may be able to pass for one of them.
     fn agents_beside(&self) -> Option<Self> {
         let Source::Nats(address) = &self.source else {
             return None;

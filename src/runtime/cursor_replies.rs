@@ -79,7 +79,7 @@ impl<T> Replies<T> {
         column
     }
 
-    /// Registers a query that is about to be written behind an item, and returns its number.
+    /// Registers a query that is about to be written after an item, and returns its number.
     pub(super) fn query(&mut self, column: Option<u16>, item: T) -> u64 {
         self.number += 1;
         self.waiting.push_back(Query {

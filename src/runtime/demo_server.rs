@@ -37,7 +37,7 @@ pub struct DemoServing {
 /// logged to standard error.
 ///
 /// # Errors
-/// When a place can't be listened at, the scenario does not exist or the key can't be written.
+/// When a place can't be opened, the scenario does not exist or the key can't be written.
 pub async fn serve(
     serving: &DemoServing,
     words: &Phrases,

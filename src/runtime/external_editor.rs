@@ -41,7 +41,7 @@ impl Editor {
     /// Hands the terminal to the person's editor, with a text to edit.
     ///
     /// # Errors
-    /// When no editor is named, or it can't be started; the caller must then call [`Output::take_again`].
+    /// When no editor is named, or it can't be started; the caller must then take the terminal back (`face_output`).
     pub(super) fn open(
         text: &str,
         most: usize,

@@ -361,7 +361,7 @@ impl FaceOutput {
         }
     }
 
-    /// Hands the terminal back until [`Output::take_again`].
+    /// Hands the terminal back until [`FaceOutput::take_again`].
     pub(super) fn give_back(&mut self) {
         // No frame may land on a screen that is no longer ours.
         let drained = self.writer.drain();

@@ -80,7 +80,7 @@ pub struct HookRequest {
     pub action: HookAction,
     /// The agent.
     pub agent: HookedAgent,
-    /// What happened, where the message of a hook does not say so.
+    /// What happened, if the hook's message does not say it.
     pub event: Option<String>,
     /// Whether the hooks of this folder are meant, not the person's own.
     pub project: bool,
@@ -199,7 +199,7 @@ pub fn hooks(request: &HookRequest, words: &Phrases) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// Returns what a person has to know of an agent's hooks, if there is anything.
+/// Returns what a person has to know about an agent's hooks, if there is anything.
 fn remark(agent: HookedAgent) -> Option<&'static str> {
     match agent {
         HookedAgent::Codex => Some("hooks.in.codex"),

@@ -19,8 +19,8 @@ pub(super) const SET_ASIDE: &str = concat!(private!("s"), private!("l"), "\x1b[>
 /// Restores what was saved.
 pub(super) const PUT_BACK: &str = concat!("\x1b[<u\x1b[>4m", private!("r"));
 
-/// Returns what a mouse sends: its wheel as the arrow keys, so that everything else of it stays the terminal's own and
-/// text can be selected; or presses and the wheel as reports with numbers; or nothing.
+/// Returns what a mouse sends: its wheel as the arrow keys, so that everything else about it stays the terminal's own
+/// and text can be selected; or presses and the wheel as reports with numbers; or nothing.
 pub(super) fn mouse(choice: MouseChoice) -> &'static str {
     match choice {
         MouseChoice::Wheel => "\x1b[?1007s\x1b[?1007h",

@@ -96,7 +96,7 @@ impl KeyLines {
         Ok(desk)
     }
 
-    /// Waits for the next fact. Its echo is then available from [`Desk::take_echo`].
+    /// Waits for the next fact. Its echo is then available from [`KeyLines::take_echo`].
     pub(super) async fn next(&mut self) -> Input {
         if let Some(reply) = self.replies.pop_front() {
             return self.stroke(reply);

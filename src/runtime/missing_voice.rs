@@ -12,8 +12,8 @@ use super::settings_file;
 /// The file that exists once the person was told.
 const FILE: &str = "no-voice";
 
-/// Returns news of the voice with what the person has to be told of a missing one. `any` is whether any voice would
-/// have done; if a certain one was asked for, its absence is told in every run.
+/// Returns the voice's news with what to tell the person about a missing voice. `any` says whether any voice would have
+/// done; the absence of a requested one is reported in every run.
 pub(super) fn noted(news: VoiceEvent, any: bool) -> VoiceEvent {
     match settings_file::state_folder() {
         Some(folder) if any => noted_in(&folder, news),

@@ -1,4 +1,4 @@
-//! Agents on this machine that can be followed, found with no message to them except the question what they are.
+//! Agents on this machine that can be followed, found without asking them anything but what they are.
 //!
 //! Responsibilities: the places where agents usually are, probing them, the hooks of agents. Not here: what a
 //! person is told about them (`agent_offer`, `doctor`), following (`run_plan`).
@@ -128,7 +128,7 @@ pub(crate) struct HookedHere {
 }
 
 impl HookedHere {
-    /// Returns the SOURCE by which it is heard: that of Codex's name is its socket.
+    /// Returns the SOURCE by which it is heard; Codex's name means its socket.
     pub(crate) fn word(&self) -> &'static str {
         match self.agent {
             HookedAgent::Codex => HOOKS,
@@ -473,7 +473,7 @@ mod tests {
         };
         let words = |calls: &[Vec<String>]| -> (Vec<String>, usize) {
             let (all, left_out) = candidates(calls);
-            // What this machine itself has is no matter of calls.
+            // What this machine itself has does not depend on the command lines.
             let words = all
                 .into_iter()
                 .filter(|one| !one.word.starts_with("unix:") && one.word != "codex");

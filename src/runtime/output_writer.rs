@@ -139,7 +139,7 @@ impl<T: Send + 'static> OutputWriter<T> {
         self.hand_over(text, None);
     }
 
-    /// Queues text without waiting; [`Writer::take_written`] reports when it is written.
+    /// Queues text without waiting; [`OutputWriter::take_written`] reports when it is written.
     pub(super) fn write_to_show(&self, text: String, shows: T) {
         self.hand_over(text, Some(shows));
     }
@@ -165,7 +165,7 @@ impl<T: Send + 'static> OutputWriter<T> {
         }
     }
 
-    /// Gathers queued text from now on, for a single write by [`Writer::put_out`].
+    /// Gathers queued text from now on, for a single write by [`OutputWriter::put_out`].
     pub(super) fn gather(&self) {
         self.gathered
             .borrow_mut()

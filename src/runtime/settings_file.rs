@@ -89,7 +89,7 @@ fn written(path: &Path, delivery: &Delivery) -> std::io::Result<()> {
     put_for_owner(path, &text)
 }
 
-/// Removes the remembered speed, which would go before that of the settings.
+/// Removes the remembered speed, which would take precedence over that of the settings.
 ///
 /// # Errors
 /// When what is remembered can't be read or written.

@@ -1,5 +1,4 @@
-//! `hearken setup` on a terminal: shows and speaks what the dialog tells, reads lines and switches, writes the
-//! settings.
+//! `hearken setup` on a terminal: shows and speaks the dialog's words, reads lines and switches, writes the settings.
 //!
 //! Responsibilities: the terminal, the voice that is tried, the file. Not here: the questions and what an answer means
 //! (`setup`).
@@ -47,7 +46,7 @@ pub async fn set_up(
     reader: ReaderChoice,
     words: Phrases,
 ) -> anyhow::Result<Exit> {
-    // A file that is named need not be there yet.
+    // A named file need not exist yet.
     let mut config = match file.filter(|file| !file.exists()) {
         Some(_) => Config::default(),
         None => settings_file::load(file)?,
@@ -69,7 +68,7 @@ pub async fn set_up(
     };
     // From the moment the first question is visible, it can be left.
     let mut leaving = Leaving::listen()?;
-    // What was typed before is no answer.
+    // What was typed before is not an answer.
     terminal::flush_input();
     let mut dialog = Dialog::new(words, &config, reader);
     let mut effects = dialog.begin();
@@ -154,7 +153,7 @@ impl SetupDesk {
         Ok(carried)
     }
 
-    /// Returns what matters in the colours of a theme.
+    /// Returns a sample of what matters in the colours of a theme.
     fn sample(&self, theme: ThemeChoice) -> String {
         let has_no_color = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
         let theme = match has_no_color {
@@ -204,7 +203,7 @@ impl SetupDesk {
                 Reason::new("call.setup.syntax"),
             ));
         }
-        // A link leads to the file that is meant.
+        // A link is followed to the file that is meant.
         let path = match there {
             true => self.path.canonicalize(),
             false => Ok(self.path.clone()),
@@ -301,7 +300,7 @@ impl SetupVoice {
                 self.news().await;
             }
         };
-        // In time or not, the standing tells.
+        // In time or not, the result is in the standing.
         let _ = tokio::time::timeout(BEGINNING, known).await;
         match &self.standing {
             VoiceStanding::Ready(engine) => SetupInput::Voice(words.because(engine)),

@@ -108,7 +108,7 @@ impl SourceFeeds {
         Input::Link { link, event }
     }
 
-    /// Returns the next event if one is ready. After `None`, the caller must wait with [`Feeds::next`] for more.
+    /// Returns the next event if one is ready. After `None`, the caller must wait with [`SourceFeeds::next`] for more.
     pub(super) fn try_next(&mut self) -> Option<Input> {
         let mut context = Context::from_waker(Waker::noop());
         match self.poll_next(&mut context) {
