@@ -1,4 +1,4 @@
-//! Holds how `app` is made: no circle among its folders, no field that another file reaches into, and few files with
+//! Checks how `app` is made: no circle among its folders, no field that another file reaches into, and few files with
 //! methods of `App`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +61,7 @@ fn no_folders_of_app_import_each_other_in_a_circle() {
     assert!(circles.is_empty(), "in a circle of imports: {circles:?}");
 }
 
-/// Gives the fields that more than their own file and what is inside it can reach.
+/// Returns the fields that code outside their own file and its submodules can reach.
 fn open_fields(code: &str) -> Vec<&str> {
     let lines = code.lines().map(str::trim);
     let open = |line: &&str| {

@@ -1,4 +1,4 @@
-//! Holds the import table of the design: who may use whom.
+//! Checks the import table of the design: who may use whom.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -164,7 +164,7 @@ const IMPURE: &[&str] = &[
     "eprintln!",
 ];
 
-/// What alone one room may take from another, where the table lets it in for that.
+/// The only items that one room may take from another, if the table admits it just for them.
 const ONLY: &[(&str, &str, &[&str])] = &[("session", "link", &["LinkId"])];
 
 pub(super) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -219,7 +219,7 @@ pub(super) fn is_test(path: &Path) -> bool {
     text.ends_with("tests.rs") || text.contains("tests/")
 }
 
-/// The code of a file without comments, strings of documentation and its test module.
+/// Returns the code of a file without comments, strings of documentation and its test module.
 pub(super) fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let text = text
@@ -385,7 +385,7 @@ fn no_dialect_imports_another_and_the_kit_imports_none() {
     }
 }
 
-/// What only the room `platform` may say: on which system it is, and what one system alone has.
+/// What only the room `platform` may contain: tests for a system, and what only one system has.
 const OF_A_SYSTEM: &[&str] = &[
     "cfg(unix",
     "cfg(windows",
@@ -406,7 +406,7 @@ const OF_A_SYSTEM: &[&str] = &[
     "creation_flags(",
 ];
 
-/// Finds what says on which system it is.
+/// Finds code for a particular system.
 fn of_a_system(code: &str) -> Vec<&'static str> {
     let said = OF_A_SYSTEM.iter().filter(|word| code.contains(*word));
     said.copied().collect()
@@ -429,7 +429,7 @@ fn one_room_alone_knows_which_system_it_is_on() {
     assert_eq!(of_a_system("use tokio::net::UnixStream;"), ["net::Unix"]);
 }
 
-/// The one file in which `unsafe` may stand, and what lets it.
+/// The one file that may contain `unsafe`, and what allows it.
 const UNSAFE: &str = "crates/hearken-io/src/platform/windows/native.rs";
 
 #[test]
@@ -449,7 +449,7 @@ fn one_file_alone_may_be_unsafe() {
         let mut files = Vec::new();
         sources(Path::new(tree), &mut files);
         for path in &files {
-            // This very text speaks of it.
+            // This file mentions it.
             if path.ends_with("architecture.rs") {
                 continue;
             }
@@ -489,7 +489,8 @@ fn each_system_has_the_same_files() {
     assert_eq!(names("unix"), windows);
 }
 
-/// The rooms that know AAEP and no other protocol, and the names that must not stand in their code.
+/// The rooms that know AAEP and no other protocol, and the names that must not appear in their
+/// code.
 const GENERIC: &[&str] = &["app", "session", "announce", "pane", "linear", "keys"];
 const FOREIGN: &[&str] = &[
     "claude",

@@ -233,7 +233,7 @@ fn a_web_page_and_a_wrong_host_are_not_admitted() {
             let head = format!("POST /messages HTTP/1.1\r\nHost: {host}{more}");
             bridged.request(&head, "{}").0
         };
-        // It is read, and is no reply.
+        // It is read, and is not a reply.
         assert_eq!(post("localhost", ""), 400);
         assert_eq!(post("evil.example", ""), 403);
         assert_eq!(post("localhost", "\r\nOrigin: http://evil.example"), 403);

@@ -1,4 +1,4 @@
-//! Holds that no files of a room import each other in a circle.
+//! Checks that no files of a room import each other in a circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const ROOMS: &[&str] = &[
 /// nothing.
 pub(super) type Module = Vec<String>;
 
-/// Gives the files of a room with their code.
+/// Returns the files of a room with their code.
 pub(super) fn files(room: &str) -> BTreeMap<Module, String> {
     let place = place_of(room);
     let own = place.join(format!("{room}.rs"));
@@ -69,7 +69,7 @@ fn expand(text: &str) -> Vec<String> {
     found
 }
 
-/// Gives what a file imports of its room: the paths below the room, the name last.
+/// Returns what a file imports from its room: the paths below the room, the name last.
 fn imports(room: &str, from: &Module, code: &str, known: &BTreeSet<Module>) -> Vec<Module> {
     let mut paths = Vec::new();
     for (at, _) in code.match_indices("use ") {
@@ -85,7 +85,7 @@ fn imports(room: &str, from: &Module, code: &str, known: &BTreeSet<Module>) -> V
                 .chars()
                 .take_while(|c| c.is_alphanumeric() || matches!(c, ':' | '_'))
                 .collect();
-            // What a group names stands in its braces, which were read above.
+            // What a group names is in its braces, which were read above.
             if !path.ends_with("::") {
                 paths.push(path);
             }
@@ -115,7 +115,7 @@ fn imports(room: &str, from: &Module, code: &str, known: &BTreeSet<Module>) -> V
     paths.iter().filter_map(below).collect()
 }
 
-/// Gives which file imports which: what a folder's own file only hands on is imported from where it is.
+/// Returns which file imports which; what a folder's own file only re-exports counts as imported from its origin.
 pub(super) fn graph(
     room: &str,
     files: &BTreeMap<Module, String>,
@@ -149,7 +149,7 @@ pub(super) fn graph(
     files.iter().map(of).collect()
 }
 
-/// Gives everything that can be reached from itself.
+/// Returns everything that can be reached from itself.
 pub(super) fn in_circles<T: Ord + Clone>(graph: &BTreeMap<T, BTreeSet<T>>) -> BTreeSet<T> {
     let reaches_itself = |start: &T| {
         let mut seen = BTreeSet::new();
@@ -214,7 +214,7 @@ fn a_circle_is_found_through_every_kind_of_import() {
         let circle = [app, fine[1], fine[2], (path, code)];
         assert!(!of(&circle).is_empty(), "{path}: {code}");
     }
-    // What a folder hands on is where it comes from, and not the folder.
+    // A re-export counts as its origin, not as the folder.
     let folder = [
         ("f", "pub use g::G;\nuse h::H;"),
         ("f/g", ""),

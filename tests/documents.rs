@@ -413,7 +413,7 @@ fn the_table_of_speech_is_the_code_and_the_rules() {
     holds_generated("docs/speech.md", "table", &rows);
 }
 
-/// What pages say of the constants of speech: the page, its words, and the file, name and value of the constant.
+/// What pages say about the constants of speech: the page, its words, and the file, name and value of the constant.
 const STATED: [(&str, &str, &str, &str, &str); 13] = [
     (
         "speech",

@@ -345,7 +345,7 @@ mod tests {
         };
         let source = read("unix:/no/a", &set);
         assert!(matches!(source, Ok(Source::LocalWebSocket(_))));
-        // For any other protocol, it is what it was.
+        // For any other protocol, nothing changes.
         assert!(matches!(parse("unix:/no/a"), Ok(Source::Unix(_))));
     }
 

@@ -1,7 +1,7 @@
 //! The search for what else runs on this machine, while the full face hears nobody.
 //!
-//! Responsibilities: when it begins, that nothing waits for it, and which commands come of it. Not here: the search
-//! (`nearby_agents`), what can be chosen of it (`agent_offer`), the words (`pane`).
+//! Responsibilities: when it begins, that nothing waits for it, and which commands result from it. Not here: the search
+//! (`nearby_agents`), what can be chosen from it (`agent_offer`), the words (`pane`).
 
 use std::time::{Duration, Instant};
 
@@ -119,8 +119,8 @@ fn seek(followed: Box<FollowedSources>) -> oneshot::Receiver<Option<Nearby>> {
     receiver
 }
 
-/// Returns what else could be followed or started here, for a run that hears nobody; `None` if that helps nobody.
-/// `followed` returns whether a run follows a SOURCE already.
+/// Returns what else could be followed or started here, for a run that hears nobody; `None` if there is nothing to
+/// suggest. `followed` returns whether a run follows a SOURCE already.
 fn for_empty_screen(
     found: &nearby_agents::Nearby,
     followed: impl Fn(&str) -> bool,
@@ -157,7 +157,8 @@ fn for_empty_screen(
     Some(Nearby::Startable(commands))
 }
 
-/// Returns whether a command can be typed as it is: whoever names a socket may not have its name read by a shell.
+/// Returns whether a command can be typed as it is: a shell must not interpret the name of a socket, which anybody may
+/// have chosen.
 fn is_plain(command: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || " :/._-".contains(c);
     command.len() <= LONGEST_NEARBY && command.chars().all(plain)

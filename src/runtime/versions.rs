@@ -1,6 +1,6 @@
-//! The versions of installed agents, and what about them keeps a person from the newest.
+//! The versions of installed agents, and what keeps a person from the newest ones.
 //!
-//! Responsibilities: asking programs for their version, and nothing else of them; from which package a program is. Not
+//! Responsibilities: asking programs for their version, and for nothing else; which package a program is from. Not
 //! here: what a person is told about it (`doctor`), the table of agents (`dialect`).
 
 use std::collections::{BTreeMap, BTreeSet};

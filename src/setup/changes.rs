@@ -39,7 +39,7 @@ pub enum Unmerged {
 /// Returns the text of a settings file with changes made in it.
 ///
 /// # Errors
-/// When the text is not made as settings are.
+/// When the text does not have the form of settings.
 pub fn merge(text: &str, changes: &[Change]) -> Result<String, Unmerged> {
     let mut document: DocumentMut = text.parse().map_err(|_| Unmerged::Syntax)?;
     for change in changes {
@@ -62,7 +62,7 @@ pub fn merge(text: &str, changes: &[Change]) -> Result<String, Unmerged> {
         };
         match section.get_mut(change.name).and_then(Item::as_value_mut) {
             Some(old) => {
-                // A comment behind the old value stays.
+                // A comment after the old value stays.
                 let decor = old.decor().clone();
                 if let Item::Value(mut new) = new {
                     *new.decor_mut() = decor;
@@ -108,7 +108,7 @@ mod tests {
              [voice]\nengine = \"auto\"\n\n# a source\n[[source]]\nname = \"a\"\nurl = \"http://x\"\n\n\
              [screen]\ntheme = \"plain\"\n\n[scanning]\nauto_ms = 2000\n"
         );
-        // The same once more changes nothing.
+        // Merging the same changes again changes nothing.
         assert_eq!(merge(&merged, &changes).unwrap(), merged);
         assert_eq!(merge(text, &[]).unwrap(), text);
     }

@@ -12,7 +12,7 @@ use crate::keys::{Keymap, Scan};
 use super::changes::Change;
 use super::setup_questions::{ONE_SWITCH, READER, SPEAKS, SetupQuestion, TWO_SWITCHES, changes};
 
-/// How often the switch that steps on may be pressed where the other one is asked for: it bounces, or is held.
+/// How often the stepping switch may be pressed when the other one is asked for: it may bounce, or be held.
 const SAME_SWITCH: u8 = 3;
 /// The words that leave; as everywhere, a key or the word it stands for.
 const LEAVE: [&str; 2] = ["q", "quit"];
@@ -54,7 +54,7 @@ pub enum SetupEffect {
 /// The key that a switch is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SwitchKey {
-    /// The one that steps on.
+    /// The one that steps to the next item.
     Step,
     /// The one that selects.
     Select,

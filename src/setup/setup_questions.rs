@@ -24,7 +24,7 @@ pub(super) enum SetupQuestion {
     Speech,
     /// How fast hearken speaks.
     Rate,
-    /// By what the person answers.
+    /// What the person answers with.
     Hands,
     /// How long an announcement is.
     Verbosity,
@@ -145,7 +145,7 @@ const THEMES: [ThemeChoice; 3] = [
     ThemeChoice::Plain,
 ];
 
-/// Returns who reads by these settings, where a screen reader was found or not.
+/// Returns who reads to the person by these settings, given whether a screen reader was found.
 pub(super) fn speech_of(config: &Config, reader: bool) -> usize {
     let reads = match config.screen.reader {
         ReaderChoice::Yes => true,
@@ -205,7 +205,7 @@ fn choose_hands(at: usize, config: &mut Config) {
     };
 }
 
-/// Returns what differs between two settings, as far as the questions are about it.
+/// Returns the differences between two settings that the questions are about.
 pub(super) fn changes(before: &Config, after: &Config) -> Vec<Change> {
     let pairs = rows(before).into_iter().zip(rows(after));
     let differs = pairs.filter(|((.., old), (.., new))| old != new);

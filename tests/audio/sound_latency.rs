@@ -1,4 +1,5 @@
-//! From an order, a stop and going on to sound and silence, through each kind of voice.
+//! The time from an order, a stop and a resumption to sound and silence, through each kind of
+//! voice.
 
 use std::time::SystemTime;
 
@@ -35,7 +36,7 @@ fn program(rig: &SoundRig, name: &str, script: &str) -> PathBuf {
 /// The example for piper in the docs.
 const EXAMPLE: &str = include_str!("../../docs/piper-voice");
 
-/// What was measured of a voice, each in order of size.
+/// The measurements of a voice, each sorted.
 #[derive(Debug, Default)]
 struct Latencies {
     first_sound: Vec<Duration>,
