@@ -469,7 +469,7 @@ fn how_a_panic_ends_is_settled_before_anything_can() {
     assert!(begins.trim_start().starts_with("runtime::end_on_panic();"));
 }
 
-/// The systems that there are rooms for have the same files in them, but for that one.
+/// Each system's room has the same files, apart from the one with `unsafe`.
 #[test]
 fn each_system_has_the_same_files() {
     let names = |system: &str| {

@@ -519,7 +519,7 @@ struct Line {
     socket: tokio_tungstenite::tungstenite::WebSocket<TcpStream>,
     requests: u64,
     subscription: String,
-    /// The messages that came before what was waited for, and were not waited for yet.
+    /// The messages that came before an awaited one, and have not been awaited yet.
     unread: Vec<Value>,
 }
 

@@ -276,7 +276,8 @@ fn watch_without_a_terminal_names_what_runs_and_follows_nothing() {
     drop(agent);
 }
 
-/// The socket of a Codex that runs in a terminal is enough; one that nobody listens at is none.
+/// The socket of a Codex that runs in a terminal is enough; one that nobody listens on does not
+/// count.
 #[cfg(unix)]
 #[test]
 fn codex_in_its_terminal_is_found_by_its_socket() {

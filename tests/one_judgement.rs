@@ -1,4 +1,4 @@
-//! One judgement: `check`, `trace`, `replay` and `watch` say the same of a capture.
+//! One judgement: `check`, `trace`, `replay` and `watch` say the same about a capture.
 
 use std::io::Write as _;
 use std::process::Stdio;

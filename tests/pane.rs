@@ -28,7 +28,7 @@ fn rows(buffer: &Buffer) -> Vec<String> {
         .collect()
 }
 
-/// Returns the styles of a screen, row by row: which columns look how.
+/// Returns the styles of a screen's columns, row by row.
 fn styles(buffer: &Buffer) -> String {
     let area = buffer.area;
     let mut out = String::new();

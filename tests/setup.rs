@@ -90,7 +90,8 @@ fn whoever_leaves_keeps_the_settings_as_they_were() {
         );
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     }
-    // Only what differs is changed, comments stay, and a link leads to the file that is meant.
+    // Only what differs is changed, comments stay, and a link is followed to the file that is
+    // meant.
     #[cfg(unix)]
     {
         let link = home.path().join("link.toml");
@@ -106,7 +107,7 @@ fn whoever_leaves_keeps_the_settings_as_they_were() {
     }
 }
 
-/// What was remembered while hearken spoke goes before the settings, so a speed that is chosen here ends it.
+/// What was remembered while hearken spoke takes precedence over the settings, so a speed that is chosen here ends it.
 #[cfg(unix)]
 #[test]
 fn a_remembered_speed_gives_way_to_the_chosen_one() {

@@ -1,4 +1,5 @@
-//! Holds that a name means one thing: no two files share one but by convention, and no type is defined more than twice.
+//! Checks that a name means one thing: no two files share one but by convention, and no type is defined more than
+//! twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -91,7 +92,7 @@ fn shared_names(all: &[PathBuf]) -> Vec<String> {
     shared.collect()
 }
 
-/// Returns the types that a file defines. What an `impl` or a trait calls a type is named by the trait.
+/// Returns the types that a file defines. A type in an `impl` or a trait is named by the trait.
 fn types(code: &str) -> Vec<&str> {
     let lines: Vec<&str> = code.lines().collect();
     let depth = |line: &str| line.len() - line.trim_start().len();
@@ -128,7 +129,7 @@ fn types(code: &str) -> Vec<&str> {
     lines.iter().enumerate().filter_map(defined).collect()
 }
 
-/// Returns the types that are defined too often, each with the files that do.
+/// Returns the types that are defined too often, each with the files that define it.
 fn repeated_types<'a>(codes: &'a [(PathBuf, String)]) -> Vec<String> {
     let mut defined: BTreeMap<&'a str, Vec<&Path>> = BTreeMap::new();
     for (path, code) in codes {

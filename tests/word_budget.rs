@@ -73,7 +73,7 @@ struct ForeignRun {
     dialect: Dialect,
     /// The lines that answer its question.
     answers: &'static [&'static str],
-    /// What its script hears by that.
+    /// What its script hears in answer.
     heard: &'static str,
     /// What is said at its end.
     end: &'static str,

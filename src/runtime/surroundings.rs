@@ -126,7 +126,7 @@ fn for_empty_screen(
     followed: impl Fn(&str) -> bool,
 ) -> Option<Nearby> {
     let offer = SourceOffer::of(found);
-    // What is heard only once it is started does not run.
+    // Hooks of an agent that does not run are nothing to follow yet.
     let runs = found.hooked.iter().any(|one| one.runs == Some(true));
     let running = offer.choices.iter().filter(|choice| match choice.key {
         "offer.hooks" => false,

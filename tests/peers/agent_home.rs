@@ -16,9 +16,9 @@ pub(super) fn wants(command: &str) -> String {
     format!("\n{command}\n")
 }
 
-/// The folder of the peers in which the newest agents are.
+/// The folder of the peers with the newest agents.
 pub(super) const NEWEST: &str = "newest";
-/// The folder of the peers with the version before of each agent.
+/// The folder of the peers with the previous version of each agent.
 pub(super) const BEFORE: &str = "before";
 
 /// An agent under test.
@@ -31,11 +31,11 @@ pub(super) struct AgentProgram {
     pub(super) package: &'static str,
     /// The folder of the peers that it is installed in.
     pub(super) folder: &'static str,
-    /// What hearken says of its mode when it starts with these settings.
+    /// What hearken says about its mode when it starts with these settings.
     pub(super) starts: &'static str,
-    /// What stands before a prompt so that its command has to be asked about.
+    /// What precedes a prompt so that the agent has to ask about its command.
     pub(super) urge: &'static str,
-    /// What is said of its command that fails, and of the turn.
+    /// What is said about a command that fails, and about the turn.
     pub(super) failed: (&'static str, &'static str),
     /// A file operation that it still asks about, although `touch c.txt` was allowed from then on.
     pub(super) other: &'static str,
@@ -52,12 +52,12 @@ impl AgentProgram {
     }
 }
 
-/// What is said of a command that fails, and of its turn.
+/// What is said about a command that fails, and about its turn.
 const FAILED: (&str, &str) = (
     "Failed, exit 3: echo one; echo two; exit 3. Last line: two",
     "1 call of a tool failed",
 );
-/// The same of an agent that does not report how a command ended.
+/// The same for an agent that does not report how a command ended.
 const ENDED: (&str, &str) = ("Ended, unknown how: echo one; echo two; exit 3", "Finished");
 
 /// Returns the version of a package in a folder of the peers.
@@ -192,7 +192,7 @@ pub(super) const CODEX: AgentProgram = AgentProgram {
     },
 };
 
-/// The adapter that was there first, and is not developed any more.
+/// The first adapter, which is no longer developed.
 pub(super) const CODEX_BEFORE: AgentProgram = AgentProgram {
     package: "@zed-industries/codex-acp",
     folder: BEFORE,

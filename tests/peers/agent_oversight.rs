@@ -11,10 +11,10 @@ use super::child::Hearken;
 use super::npm_agents::ALWAYS;
 use super::tried_agents::{ShownAbility, rows, shows};
 
-/// The hint behind what is said of a mode that asks little.
+/// The hint after what is said about a mode that asks little.
 const HINT: &str = " Type set mode to be asked.";
 
-/// Checks what is said of an agent's mode when it starts.
+/// Checks what is said about an agent's mode when it starts.
 fn starts(agent: &AgentProgram) -> (AgentHome, Hearken) {
     let scene = AgentHome::new(agent);
     let mut hearken = scene.start(agent, &[]);
@@ -55,7 +55,7 @@ fn always_asks(agent: &AgentProgram, chosen: &str) {
     leaves(hearken);
 }
 
-/// Changes the mode by `set mode`, in its two steps: a choice of those that there are, and what that means.
+/// Changes the mode by `set mode`, in its two steps: choosing one of the modes, and hearing what it means.
 fn changes(hearken: &mut Hearken, now: &str, choice: &str, means: &str) {
     hearken.say("set mode");
     let n = numbered(&hearken.announced("clarification", now));

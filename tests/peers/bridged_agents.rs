@@ -23,7 +23,7 @@ fn watched_through_pipes(scene: &AgentHome, recording: &Path) -> Hearken {
     Hearken::spawn(&mut call)
 }
 
-/// Prompts, allows, rejects and stops a real agent of another machine.
+/// Prompts, allows, rejects and stops a real agent on another machine.
 pub(super) fn story(hearken: &mut Hearken, scene: &AgentHome) {
     hearken.say("> say hello");
     hearken.announced("session_started", "started");

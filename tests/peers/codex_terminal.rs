@@ -9,10 +9,11 @@ use super::child::{Hearken, command};
 use super::codex_server::{accept, asked, leave, number_of, prepared, program};
 use super::peer_screen::pty_terminal::Terminal;
 
-/// How long Codex takes what is typed for a part of a paste, in which Enter only breaks the line.
+/// How long Codex treats typed keys as part of a paste, in which Enter only breaks the line.
 const NO_PASTE: Duration = Duration::from_millis(700);
 
-/// A home for Codex and its model. The first terminal in it starts a daemon, which outlives that.
+/// A home for Codex and its model. The first terminal in it starts a daemon, which outlives the
+/// terminal.
 struct TerminalHome {
     folder: tempfile::TempDir,
     model: Child,
@@ -44,8 +45,8 @@ impl TerminalHome {
         self.home().join("work").join(file).exists()
     }
 
-    /// Starts Codex as a person does, and waits until its daemon listens. Where that can't start, as on a full disk,
-    /// Codex goes on without.
+    /// Starts Codex as a person does, and waits until its daemon listens. If that can't start, as on a full disk, Codex
+    /// goes on without it.
     fn codex(&self) -> Terminal {
         let home = self.home();
         let (codex, work) = (home.join("codex"), home.join("work"));

@@ -111,7 +111,7 @@ fn story(agent: &AgentProgram) {
     assert_eq!(hearken.exit().0, 0);
 }
 
-/// The settings with which the mode is chosen that asks most.
+/// The settings that choose the mode that asks most.
 pub(super) const ALWAYS: &str = "[run]\nask = \"always\"\n";
 
 /// Makes an agent do once what is expected of every agent: it is prompted and heard, allowed and rejected with a

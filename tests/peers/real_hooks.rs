@@ -13,7 +13,7 @@ use super::codex_server::{accept, asked};
 use super::peer_screen::pty_terminal::Terminal;
 use super::tried_agents::{ShownAbility, shows, shows_all};
 
-/// How long a program takes what is typed for a part of a paste, in which Enter only breaks the line.
+/// How long a program treats typed keys as part of a paste, in which Enter only breaks the line.
 const NO_PASTE: Duration = Duration::from_millis(700);
 
 /// A program in its terminal.
@@ -30,7 +30,7 @@ struct HookedProgram {
     before: &'static [(&'static str, &'static str)],
     /// What it shows when it takes a prompt.
     ready: &'static str,
-    /// What stands before a prompt so that its command has to be asked about.
+    /// What precedes a prompt so that the program has to ask about its command.
     urge: &'static str,
     /// A part of its own dialog.
     dialog: &'static str,
@@ -161,7 +161,7 @@ impl HooksStage<'_> {
         command.envs(environment.map(|(name, value)| (name, value)))
     }
 
-    /// Installs or uninstalls the hooks, and returns what is said of it.
+    /// Installs or uninstalls the hooks, and returns what is said about it.
     fn hooks(&self, what: &str) -> String {
         let mut command = command(&["hooks", what, self.program.name, "--yes"]);
         let output = self.settled(&mut command).output().unwrap();

@@ -11,7 +11,7 @@ const BEGIN: &str = "<!-- agents that were tried -->\n";
 const END: &str = "<!-- end of agents that were tried -->";
 /// What a test can show apart from what is said at the start, in the order of the columns.
 const NAMES: [&str; 5] = ["heard", "asked", "answered", "prompted", "stopped"];
-/// What stands where nothing was tried, or can be.
+/// The cell for what was not tried, or can't be.
 const NOT: &str = "–";
 
 /// The page is changed by one test at a time.
@@ -30,7 +30,7 @@ pub(super) enum ShownAbility {
     Prompted,
     /// It stops when told from here.
     Stopped,
-    /// What is said at its start of who decides.
+    /// What is said at its start about who decides.
     Start,
 }
 

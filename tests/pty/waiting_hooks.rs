@@ -1,9 +1,9 @@
 //! Random hands at the real program while hooks of programs wait whose own terminals ask nothing meanwhile: Codex,
 //! Copilot CLI, Qwen Code and Gemini CLI, by the real relay. The program is stopped, killed and hung on the way.
 //!
-//! What its recordings say is held against what each hook printed, and when it ended: no decision of the person is lost
-//! or given twice, none is invented, each acceptance has its keys, and no hook waits longer than its limit, after which
-//! the program's own terminal asks.
+//! What its recordings say is compared with what each hook printed, and when it ended: no decision of the person is
+//! lost or given twice, none is invented, each acceptance has its keys, and no hook waits longer than its limit, after
+//! which the program's own terminal asks.
 
 #![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 
@@ -23,7 +23,7 @@ use crate::support::pty_terminal::Terminal;
 
 /// After how long a question goes back to its own terminal: the shortest time that can be set.
 const HAND_BACK: Duration = Duration::from_secs(10);
-/// How long a hook may wait, whatever happens: so long, the relay's margin, and the time that a busy machine takes.
+/// How long a hook may wait, whatever happens: that time, the relay's margin, and the time that a busy machine takes.
 const LIMIT: Duration = Duration::from_secs(20);
 /// How long it may wait once the program is gone.
 const GONE: Duration = Duration::from_secs(5);
@@ -342,7 +342,7 @@ impl HookedRig {
         self.wait(300);
     }
 
-    /// Stops the program or kills it, holds its recording against the hooks, and starts it anew.
+    /// Stops the program or kills it, compares its recording with the hooks, and starts it anew.
     fn begin_anew(&mut self, kills: bool) {
         self.misfortunes[1 + usize::from(kills)] += 1;
         let signal = match kills {
@@ -361,7 +361,7 @@ impl HookedRig {
         self.runs += 1;
     }
 
-    /// Holds the recording of a run against how its hooks ended.
+    /// Compares the recording of a run with how its hooks ended.
     fn account(&mut self, is_killed: bool) {
         let read = |path: &Path| -> Vec<Value> {
             let text = std::fs::read_to_string(path).unwrap();

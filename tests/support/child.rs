@@ -85,7 +85,7 @@ impl Hearken {
         }
     }
 
-    /// Leaves it, also where an agent that it started is at work or can't be gone back to, and so leaving is asked for twice.
+    /// Leaves it, even if it asks again because an agent that it started is at work or can't be returned to.
     #[allow(
         dead_code,
         reason = "only some of the tests that share it start agents"

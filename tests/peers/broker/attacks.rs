@@ -14,7 +14,7 @@ use super::nats_client::{NatsClient, reply_subject};
 use super::nats_server::{NatsServer, Space, settings, with, with_bridge};
 use super::synadia_agents::agent_at;
 
-/// How long a request that the server refuses is waited for.
+/// How long to wait for a request that the server refuses.
 const REFUSED: Duration = Duration::from_secs(1);
 
 /// The keys of those whom the page's configuration admits.
@@ -291,7 +291,7 @@ fn a_reply_counts_once_and_only_for_its_own_question() {
                 ["decided", "closed"].contains(&again["result"].as_str().unwrap()),
                 "{again}"
             );
-            // What is no reply.
+            // Something that is not a reply.
             let subject = reply_subject(&second);
             for text in ["", "null", "[]", "{}", r#"{"reply_token":1}"#, "\u{feff}x"] {
                 let result = eve
@@ -315,7 +315,7 @@ fn an_event_of_ten_megabytes_is_refused_and_what_follows_is_heard() {
             let subject = "aaep.v1.main.build-3.a.b.text";
             let refused = client.publish(subject, huge.into()).await;
             assert!(refused.is_err(), "the server's own limit");
-            // Of what the server takes, nothing is passed on that is no event of its subject.
+            // Of what the server accepts, only events of their own subjects are passed on.
             let most = "x".repeat(client.max_payload());
             client.publish(subject, most.into()).await.unwrap();
             let other = event("evt_other", "somebody").to_string();

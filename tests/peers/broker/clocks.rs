@@ -6,7 +6,7 @@ use super::failing_servers::{event, line, question};
 use super::nats_server::{bridge_as, with};
 use super::network_relay::{Line, relay};
 
-/// Returns the fields of an event of a machine whose clock is so many hours ahead.
+/// Returns the fields of an event of a machine whose clock is this many hours ahead.
 fn at(hours: i64, agent: &str) -> Value {
     let now = jiff::Timestamp::now();
     let there = now + jiff::SignedDuration::from_hours(hours);

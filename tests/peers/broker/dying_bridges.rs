@@ -12,7 +12,7 @@ use super::nats_server::{Space, bridge, with};
 
 /// How many events may wait when the server dies again.
 const WAITING: usize = 2000;
-/// By when everything has arrived that will.
+/// The time by which everything that will arrive has arrived.
 const SETTLED: Duration = Duration::from_secs(60);
 
 #[test]
@@ -70,7 +70,7 @@ pub(super) fn stored(space: &Space) -> Vec<String> {
     })
 }
 
-/// Waits until at least so many ids are there, and returns them; if they don't come, those that have.
+/// Waits until at least this many ids are there, and returns them; if they don't come, returns those that have.
 pub(super) fn settled(wanted: usize, mut ids: impl FnMut() -> Vec<String>) -> Vec<String> {
     let until = Instant::now() + SETTLED;
     loop {

@@ -1,5 +1,5 @@
 //! Servers that are lost, slow, or forget, and events that they don't take. Whatever goes wrong is reported in words at
-//! both ends, and nothing is lost without that.
+//! both ends, and nothing is lost silently.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A fleet of simulated machines, which publish and answer over a real server what bridges do.
+//! A fleet of simulated machines, which publish and answer over a real server as bridges do.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ struct SimulatedAgent {
     context: Context,
     /// The number of its last event.
     last: AtomicU64,
-    /// Its running sessions, as its snapshot tells of them.
+    /// Its running sessions, as its snapshot reports them.
     started: Vec<String>,
 }
 
@@ -219,8 +219,8 @@ impl Fleet {
         })
     }
 
-    /// Publishes for a time, so many events per second in all, or as many as the server takes; returns how many it
-    /// confirmed, and in which time.
+    /// Publishes for a time, this many events per second in all, or as many as the server takes; returns how many it
+    /// confirmed, and how long that took.
     pub(super) fn work(
         &self,
         runtime: &Runtime,
@@ -356,7 +356,7 @@ impl ProcessUse {
         )
     }
 
-    /// Returns how many processors each has used since, on average, and how much memory it has and had at most.
+    /// Returns how many processors each has used since, on average, and its present and peak memory.
     pub(super) fn report(&self, time: Duration) -> String {
         let parts = self.0.iter().map(|(name, (id, before))| {
             let used = processor(*id).saturating_sub(*before);

@@ -1,4 +1,4 @@
-//! Many agents at once: what the server still delivers, and what it holds of an agent that the person goes to.
+//! Many agents at once: what the server still delivers, and what it holds about an agent that the person selects.
 
 use std::time::{Duration, Instant};
 
@@ -51,7 +51,7 @@ struct SecondMachine {
     _bridge: Hearken,
 }
 
-/// Starts a second machine, and runs on both that ask.
+/// Starts a second machine, and runs that ask on both.
 fn many(space: &Space) -> SecondMachine {
     let settings = DemoSettings::stepped(4);
     let agent = space
@@ -119,7 +119,7 @@ fn above_twenty_sessions_the_server_delivers_questions_of_all_and_the_rest_of_a_
         let after = settled(before.0 + 2, || recorded(&recording));
         assert_eq!((after.len(), texts()), (before.0 + 2, before.1));
 
-        // Whoever the person goes to is delivered in full, and what the stream holds of it is read back.
+        // The agent that the person selects is delivered in full, and what the stream holds about it is read back.
         let number = number_of(&mut anna, "Garden Guide");
         anna.say(&format!("go {number}"));
         anna.announced("connection", "are in the history");

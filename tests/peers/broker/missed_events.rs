@@ -1,4 +1,4 @@
-//! What somebody missed who was away.
+//! What somebody missed while they were away.
 
 use super::nats_server::with;
 

@@ -36,7 +36,7 @@ fn of_two_bridges_of_a_name_that_start_at_the_same_time_one_stays() {
         };
         let mut both = [start(), start()];
         for bridge in &mut both {
-            // One that finds the other before it begins is never up.
+            // A bridge that finds the other before it begins never comes up.
             bridge.wait("an outcome", |line| {
                 line.contains("can be reached") || line.contains("already publishes as build-3")
             });

@@ -14,7 +14,7 @@ pub(super) struct NatsClient {
     pub(super) name: &'static str,
     pub(super) client: Client,
     events: Subscriber,
-    /// What came before what was waited for, and was not waited for yet.
+    /// What came before an awaited message, and has not been awaited yet.
     unread: Vec<(String, Value)>,
 }
 

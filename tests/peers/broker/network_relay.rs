@@ -1,4 +1,4 @@
-//! What stands between a program and the server: a line that is slow, or one that sets the server's clock.
+//! What lies between a program and the server: a slow line, or one that changes the server's clock.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// What a relay does with what passes.
 #[derive(Clone, Copy)]
 pub(super) enum Line {
-    /// Lets so many bytes pass at once, and then waits.
+    /// Lets this many bytes pass at once, and then waits.
     Slow(usize, Duration),
     /// Changes the hours in the times that the server states.
     OtherHours,

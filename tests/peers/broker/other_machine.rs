@@ -20,7 +20,7 @@ const NAME: &str = "build-7";
 struct OtherMachine {
     folder: tempfile::TempDir,
     outside: Child,
-    /// What holds the namespaces.
+    /// The process that holds the namespaces.
     inside: Option<Child>,
 }
 

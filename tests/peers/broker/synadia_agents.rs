@@ -136,7 +136,8 @@ fn a_person_leaves_an_agent_and_one_that_is_killed_goes_away() {
     anna.announced("connection", "pi build is back.");
 }
 
-/// One server, two protocols: neither hides the other, and each is there as soon as it has anybody.
+/// One server, two protocols: neither hides the other, and each appears as soon as anybody is
+/// there.
 #[test]
 fn a_server_with_bridges_and_agents_is_followed_as_both() {
     super::nats_server::with(|space| {
