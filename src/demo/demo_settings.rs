@@ -18,9 +18,9 @@ pub enum Pace {
         /// The factor; kept between 0.01 and 10000.
         speed: f64,
     },
-    /// Without any wait and without loss: every step immediately follows the previous one, several agents
-    /// keep the order of their written times, a slow subscriber is waited for, and an answer is handled
-    /// when nothing else is left to do. The same replies produce the same events.
+    /// Without any wait and without loss: every step immediately follows the previous one, several agents keep the
+    /// order of their written times, the demo waits for a slow subscriber, and an answer is handled when nothing else
+    /// is left to do. The same replies produce the same events.
     Stepped,
 }
 

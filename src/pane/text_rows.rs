@@ -315,7 +315,8 @@ pub(super) fn beside(cells: &[TableCell], between: &str, style: Style) -> Vec<Pa
     rows.collect()
 }
 
-/// Styles parts of a text of which rows were made. `before` is what precedes the text on the rows.
+/// Styles parts of a text that was broken into rows. `before` is what precedes the text on the
+/// rows.
 pub(super) fn paint(
     rows: &mut [PaneRow],
     before: &str,

@@ -34,7 +34,7 @@ const BEGINNING: Duration = Duration::from_secs(10);
 /// What precedes a row that continues another.
 const INDENT: &str = "  ";
 
-/// How long a switch is waited for.
+/// How long to wait for a switch.
 const SWITCH: Duration = Duration::from_secs(15);
 
 /// Asks the person the questions, and writes the answers into their settings, or into the named file.

@@ -77,7 +77,7 @@ pub struct Dialog {
     number: usize,
     /// The choice that Enter takes, from 0; `None` if the settings stand for none.
     chosen: Option<usize>,
-    /// The key of a switch that is being waited for.
+    /// The key of a switch that is awaited.
     wanted: Option<SwitchKey>,
     /// How often the first of two switches was pressed instead of the second.
     same: u8,

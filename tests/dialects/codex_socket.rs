@@ -111,7 +111,8 @@ fn number(question: &Value) -> String {
     words.split([' ', '.']).next().unwrap().to_owned()
 }
 
-/// The socket is waited for; what was asked before is asked here, and each side hears who answered.
+/// Hearken waits for the socket; what was asked before is asked here, and each side hears who
+/// answered.
 #[test]
 fn codex_in_its_terminal_is_waited_for_heard_and_answered() {
     let home = tempfile::tempdir().unwrap();

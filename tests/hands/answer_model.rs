@@ -14,7 +14,7 @@ const ARM: Duration = Duration::from_millis(400);
 const APART: Duration = Duration::from_millis(150);
 const UNFINISHED: Duration = Duration::from_millis(100);
 const HELD: Duration = Duration::from_millis(700);
-/// How long the second step is waited for, counted from its request, which a busy loop makes a little after the key.
+/// How long the second step may take, counted from its request, which a busy loop makes a little after the key.
 const PATIENCE: Duration = Duration::from_millis(60_000 + 300);
 const REMEMBERED: Duration = Duration::from_secs(200);
 

@@ -202,7 +202,7 @@ fn switches_are_learned_by_pressing_them() {
             .presses("Space")
             .starts_with("Space steps on.\nPress the switch that selects.")
     );
-    // The same switch again, which may bounce: the other one is still waited for.
+    // The same switch again, which may bounce: the other one is still awaited.
     for _ in 0..2 {
         assert_eq!(
             person.presses("Space"),

@@ -24,10 +24,10 @@ struct Round {
     agents: usize,
     /// How long the machines publish as much as they can.
     saturating: Duration,
-    /// Beside how many events per second questions are timed, and how many.
+    /// How many events per second go on while questions are timed, and how many questions.
     modest: f64,
     questions: usize,
-    /// By when all are spoken, of a hundred; a busy machine proves little.
+    /// The time within which 99 of a hundred questions are spoken; a busy machine proves little.
     spoken: Duration,
 }
 

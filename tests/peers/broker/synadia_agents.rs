@@ -99,7 +99,7 @@ fn an_agent_that_gives_no_sign_of_life_is_reported_and_left() {
     anna.say("> silent");
     anna.announced("session_started", "pi build");
     let began = Instant::now();
-    // Half of the minute passes with something else, because nothing is waited for longer than a minute.
+    // Half of the minute passes with something else, because no wait may last longer than a minute.
     let mut other = agent(&server, "codex", "docs", &["--interval", "30"]);
     anna.announced("connection", "codex docs is there now.");
     anna.say("> #2 ask-shortly 20");

@@ -34,7 +34,7 @@ const MOST_FETCHES: u32 = 2;
 pub(super) struct PendingEnd {
     /// How the task ended.
     pub end: TurnEnd,
-    /// When it is announced at the latest.
+    /// The latest time at which it is announced.
     until: Duration,
     /// When the task is fetched next; `None` while a request is pending.
     next: Option<Duration>,

@@ -49,7 +49,7 @@ impl BridgeState {
         }
     }
 
-    /// Returns when the next outcome is no longer waited for.
+    /// Returns when to stop waiting for the next outcome.
     pub(super) fn due(&self) -> Option<Duration> {
         self.watching.due()
     }

@@ -503,7 +503,7 @@ fn notice(turn: &mut Turn, notice: &OwnNotice, teller: &mut EventContext, cx: &m
     turn.worded(EventContent::of_type(NOTICE, summary), teller, cx);
 }
 
-/// Ends a turn, first announcing what of it could not be followed: after its end there is no turn to announce it in.
+/// Ends a turn, first announcing what could not be followed in it: after its end there is no turn to announce it in.
 fn close(mut turn: Turn, teller: &mut EventContext, cx: &mut Cx<'_>) {
     if turn.calls_left_out() > 0 {
         let n = turn.calls_left_out().to_string();

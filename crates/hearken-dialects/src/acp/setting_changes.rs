@@ -251,7 +251,7 @@ impl Acp {
         (step, QuestionContent::whether(question))
     }
 
-    /// Handles an answer to one of these questions; returns false if it is none.
+    /// Handles an answer to one of these questions; returns false if it answers none of them.
     pub(super) fn changes(
         &mut self,
         request: u64,

@@ -171,7 +171,7 @@ impl Acp {
         };
     }
 
-    /// Handles an answer to the question of how to sign in; returns false if it is none.
+    /// Handles an answer to the question of how to sign in; returns false for any other answer.
     pub(super) fn signs_in(
         &mut self,
         request: u64,

@@ -36,7 +36,7 @@ const MOST_UNKNOWN: usize = 64;
 const HOOK: &str = "/hook";
 /// The path that reports a message too large to be delivered.
 const TOO_LARGE: &str = "/too-large";
-/// How long a hook waits at most: the limit in the settings that hearken writes, less the time it takes to end.
+/// The longest time that a hook waits: the limit in the settings that hearken writes, less the time it takes to end.
 pub(super) const LIMIT: Duration = Duration::from_secs(60 * 60 - 5);
 
 /// Separates the ids of the tool servers' events from those of the conversations.

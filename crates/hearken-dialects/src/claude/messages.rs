@@ -290,7 +290,7 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
         "PostToolUseFailure" => HookNews::Called(
             made()?,
             CallOutcome::Failed {
-                // Its bounds are those of an output: what failed often stands at its end.
+                // Its bounds are those of an output: the cause of a failure is often at its end.
                 words: text(map, "error").unwrap_or_default().to_owned(),
                 interrupted: map.get("is_interrupt") == Some(&Value::Bool(true)),
             },

@@ -53,7 +53,7 @@ pub enum JoinProgress {
     Asked,
     /// The server has written nothing of it yet, and is asked again at this time.
     Later(Duration),
-    /// It is an errand of Codex's own, of which nothing can be heard.
+    /// It is an errand of Codex's own, which can't be followed.
     Errand,
     /// What was missed has been requested; meanwhile, new messages wait.
     CatchingUp {
@@ -77,7 +77,7 @@ pub struct CurrentTurn {
     pub turn: Option<Turn>,
     /// The announced parts of its texts, by item.
     said: VecDeque<(String, String)>,
-    /// The ids of earlier texts, of which nothing more is announced.
+    /// The ids of earlier texts, which are not announced any further.
     spoken: VecDeque<String>,
     /// Its unfinished calls: the item, and the kind of tool (`server.tool` for a tool server).
     pub tools: Vec<(String, String)>,
@@ -123,7 +123,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// Creates a thread of which nothing is known but its id.
+    /// Creates a thread that is known only by its id.
     pub fn new(id: &str, teller: EventContext) -> Self {
         Self {
             id: id.to_owned(),

@@ -52,7 +52,7 @@ pub(crate) struct AskedQuestion {
 #[derive(Debug)]
 struct PendingRequest {
     purpose: Purpose,
-    /// When its outcome is no longer waited for.
+    /// When to stop waiting for its outcome.
     due: Duration,
     /// The number of the frame or call that carries it.
     carried_by: u64,
@@ -72,7 +72,7 @@ pub(crate) enum Purpose {
 }
 
 impl WatcherMemory {
-    /// Returns when the next outcome is no longer waited for.
+    /// Returns when to stop waiting for the next outcome.
     pub(crate) fn due(&self) -> Option<Duration> {
         self.pending.values().map(|pending| pending.due).min()
     }

@@ -297,7 +297,7 @@ impl RequestOutcome {
         Some((words("request_id")?.to_owned(), Self::of(&message)?))
     }
 
-    /// Reads the answer to a request, which need not name it; `None` if it is none.
+    /// Reads the answer to a request, which need not name it; `None` if it is not one.
     pub fn of_result(text: &str) -> Option<Self> {
         Self::of(&Value::Object(object(text)?))
     }

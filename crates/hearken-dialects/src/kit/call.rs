@@ -104,7 +104,7 @@ pub fn key(id: &str) -> String {
 }
 
 impl Call {
-    /// Creates a call of which nothing is known but its id.
+    /// Creates a call that is known only by its id.
     pub fn new(key: &str) -> Self {
         Self {
             key: key.to_owned(),

@@ -105,7 +105,7 @@ impl From<Event> for EventContent {
 }
 
 impl EventContent {
-    /// Creates an event of a type that AAEP does not have, of which only the words are heard.
+    /// Creates an event of a type that AAEP does not have; only its words are heard.
     pub fn of_type(type_name: &'static str, summary: Summary) -> Self {
         let asks = false;
         Self {

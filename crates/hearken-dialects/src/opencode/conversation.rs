@@ -64,7 +64,7 @@ pub struct OpencodeConversation {
     pub ours: VecDeque<String>,
     /// Whether a turn is expected for the last prompt.
     begins: TurnExpectation,
-    /// The prompts that are no longer waited for, but may still come back.
+    /// The prompts that it no longer waits for, but that may still come back.
     late: VecDeque<String>,
     /// The exact arguments of each call while it runs.
     pub(super) inputs: BTreeMap<String, Map<String, Value>>,

@@ -354,7 +354,8 @@ impl SageTurn {
                         (NOT_STATED, said.output.as_deref(), None)
                     }
                 };
-                // What failed often stands at the end of a report that is too long for a field.
+                // The cause of a failure is often at the end of a report that is too long for a
+                // field.
                 let failed = error.filter(|error| error.trim().contains('\n'));
                 let attached = Attachments {
                     output: failed.and_then(CallOutput::of),

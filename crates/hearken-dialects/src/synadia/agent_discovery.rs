@@ -244,7 +244,7 @@ pub(super) fn agent_id(subject: &str) -> String {
     event_writer::id("synadia_", subject)
 }
 
-/// Returns a phrase about some agents, the first of which are named.
+/// Returns a phrase about some agents, which names the first of them.
 fn of_agents(key: &'static str, mut names: Vec<String>) -> Phrase {
     let n = names.len();
     let more = n.saturating_sub(MOST_NAMED);

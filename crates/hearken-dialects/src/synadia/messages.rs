@@ -85,7 +85,7 @@ fn id(value: &Value) -> Option<String> {
     (!id.is_empty() && id.len() <= LONGEST_ID).then(|| id.to_owned())
 }
 
-/// Reads a size like `1MB`, of which one is 1024 times the smaller one.
+/// Reads a size like `1MB`; each unit is 1024 times the next smaller one.
 fn bytes(text: &str) -> Option<usize> {
     let text = text.trim();
     let digits = text

@@ -72,7 +72,7 @@ impl RigPeer for AnyPeer {
 #[derive(Debug, Clone)]
 enum FeedStep {
     Message(usize),
-    /// A message of which one value is another.
+    /// A message in which one value is replaced.
     Changed(usize, usize, u8),
     /// A message that is cut.
     Cut(usize, usize),

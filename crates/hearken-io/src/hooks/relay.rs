@@ -182,7 +182,7 @@ impl ParsedAnswer {
     }
 }
 
-/// Returns the answer to a form, without anything beside it; `None` if it is none.
+/// Returns the answer to a form, without anything beside it; `None` if it is not one.
 fn filled_in(said: &Value) -> Option<String> {
     let action = said.get("action").and_then(Value::as_str);
     let action = action.filter(|it| matches!(*it, "accept" | "decline" | "cancel"))?;

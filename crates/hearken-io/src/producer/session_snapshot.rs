@@ -59,7 +59,7 @@ impl Going {
 /// the oldest before others: later subscribers hear of such a session with its next event.
 #[derive(Debug, Default)]
 pub struct OpenSessions {
-    /// The last event of a kind of which only the last counts.
+    /// The last event of the kind that each new one replaces.
     latest: Option<Arc<Frame>>,
     sessions: BTreeMap<String, Going>,
     /// Their ids, the oldest first.

@@ -562,7 +562,7 @@ fn about(
     let (question, attached) = permission.question_about(&asked, &teller.words);
     *offered = permission.offered;
     let question = AwaitingConfirmation {
-        // The channel does not report what becomes of the call, so none is to be waited for. The action names the tool.
+        // The channel does not report what becomes of the call, so none is awaited. The action names the tool.
         tool: None,
         tool_call_id: None,
         ..question

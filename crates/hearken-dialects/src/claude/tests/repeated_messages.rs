@@ -9,7 +9,7 @@ fn told(run: &ClaudeRig) -> usize {
         .count()
 }
 
-/// A turn of one allowed call, of which each message is sent this many times.
+/// A turn with one allowed call, in which each message is sent this many times.
 fn turn(times: usize) -> ClaudeRig {
     let mut run = ClaudeRig::new();
     let mut held = Vec::new();

@@ -224,7 +224,7 @@ fn the_same_id_for_something_else_is_another_question() {
         (run.stood.len(), run.count("awaiting.confirmation")),
         (0, 2)
     );
-    // A question that the server says it waits for, but does not repeat, is not awaited for ever.
+    // A question that the server says it waits for, but does not repeat, is not awaited forever.
     run.lose();
     run.connect(&["t"]);
     run.grant("thread/resume", &resumed("waiting"));

@@ -78,7 +78,7 @@ impl Turn {
         }
     }
 
-    /// Returns whether its agent has ended it, and only late news is waited for.
+    /// Returns whether its agent has ended it, so that it waits only for late news.
     pub fn is_ending(&self) -> bool {
         self.open.is_some()
     }

@@ -175,7 +175,7 @@ impl SpeechProcess {
 
     /// Returns the last line of its complaints, for the person.
     pub(super) fn complaint(&mut self) -> String {
-        // One that goes on complaining is not waited for.
+        // A program may go on complaining; this does not wait for its end.
         for _ in 0..LAST_READS {
             let Some(stderr) = &mut self.stderr else {
                 break;
