@@ -33,7 +33,7 @@ pub use mcp_flags::ToolServing;
 pub use speech_flags::SpeechFlags;
 pub use word_values::{HookAction, TraceFormat};
 
-/// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
+/// Follow AI agents by ear, in braille or at a glance, and answer them with a key press.
 #[derive(Debug, Parser)]
 // The executable may have another name, such as hearken.exe.
 #[command(
@@ -163,7 +163,7 @@ pub enum Command {
     Bridge(BridgeArguments),
     /// Play a recording as if it were live
     Replay {
-        /// A recording: one event a line
+        /// A recording: one event per line
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// How many times faster than it was recorded
@@ -180,10 +180,10 @@ pub enum Command {
     ///
     /// A live stream is checked until it ends, --until applies, or you press Ctrl-C; its questions are not answered.
     Check {
-        /// A FILE of events, one a line, - for standard input, or a SOURCE as for watch
+        /// A FILE of events, one per line, - for standard input, or a SOURCE as for watch
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Write JSON, one object a line
+        /// Write JSON, one object per line
         #[arg(long)]
         json: bool,
         /// Treat warnings as errors
@@ -207,7 +207,7 @@ pub enum Command {
     },
     /// Show what the state machines of each session did, step by step
     Trace {
-        /// A FILE of events, one a line, or - for standard input
+        /// A FILE of events, one per line, or - for standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// The format of the output
@@ -228,7 +228,7 @@ pub enum Command {
         /// Report every setting, even those at their defaults
         #[arg(long)]
         all: bool,
-        /// Write JSON, one object a line
+        /// Write JSON, one object per line
         #[arg(long)]
         json: bool,
         /// How it would be shown and said.
@@ -269,8 +269,7 @@ pub enum Command {
     },
     /// Measure what an event costs on this machine, with a flood of events over a socket and from a file
     ///
-    /// Without options it takes a minute at most; it needs space for the events in the temporary folder, and no
-    /// network.
+    /// Without options it takes at most a minute; it needs space for the events in the temporary folder, and no network.
     #[command(hide = true)]
     Bench(BenchArguments),
     /// Speak with the platform's own speech, in a separate process; hearken starts it by itself
@@ -290,7 +289,7 @@ pub enum Command {
         /// Whose settings
         #[arg(value_enum, value_name = "AGENT", default_value = "claude")]
         agent: HookedAgent,
-        /// What happened, where the message of a hook does not say so; the hooks name it
+        /// What happened, if a hook's message does not say it; the hooks pass this
         #[arg(value_name = "EVENT")]
         event: Option<String>,
         /// Use the settings of this folder instead of your own
@@ -303,7 +302,7 @@ pub enum Command {
         #[arg(long, value_name = "TAG", value_delimiter = ',')]
         language: Vec<String>,
     },
-    /// Give an agent tools by which it speaks and asks here; the agent starts this as an MCP server
+    /// Give an agent tools with which it speaks and asks here; the agent starts this as an MCP server
     ///
     /// Its announcements and questions are heard as the agent's own words, where hearken watch hooks runs. No answer to
     /// them permits anything. Claude Code can also be told what to do, and its permissions answered, over its channel.
@@ -377,7 +376,7 @@ pub struct Options {
     /// The protocol that the sources speak, if it is not to be detected
     #[arg(long, value_name = "NAME")]
     pub dialect: Option<Dialect>,
-    /// Follow only agents whose signed manifest is proved by one of your keys
+    /// Follow only agents whose signed manifest one of your keys verifies
     #[arg(long)]
     pub require_signed: bool,
     /// Take the bearer token from this environment variable
@@ -389,7 +388,7 @@ pub struct Options {
     /// Answer questions by the rules of this file, for scripts
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
-    /// Change the keys, by a file with lines such as accept = ["F5"]
+    /// Change the keys with a file of lines such as accept = ["F5"]
     #[arg(long, value_name = "FILE")]
     pub keys: Option<PathBuf>,
     /// The settings file
@@ -398,13 +397,13 @@ pub struct Options {
     /// The width of plain lines in columns
     #[arg(long, value_name = "N", value_parser = width)]
     pub width: Option<u16>,
-    /// How many times to try a lost source again; for ever if not given
+    /// How many times to try a lost source again; forever if not given
     #[arg(long, value_name = "N", value_parser = retries)]
     pub retries: Option<u32>,
     /// Allow http and ws without encryption to other machines
     #[arg(long)]
     pub allow_plain_http: bool,
-    /// Go on reading a FILE as it grows, and wait for one that does not exist yet
+    /// Keep reading a FILE as it grows, and wait for one that does not exist yet
     #[arg(long)]
     pub follow: bool,
     /// Trust the certificates in this file in addition to the system's
@@ -416,7 +415,7 @@ pub struct Options {
     /// The private key of the certificate
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub client_key: Option<PathBuf>,
-    /// Prove with this file to NATS servers who you are: a signed identity (.creds), or the seed of a key
+    /// Prove who you are to NATS servers with this file: a signed identity (.creds), or the seed of a key
     #[arg(long, value_name = "FILE")]
     pub creds: Option<PathBuf>,
     /// Speak only what is urgent and what answers your keys

@@ -17,10 +17,10 @@ pub struct BenchArguments {
     /// How many events they send
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = count::<1_000_000>)]
     pub events: u32,
-    /// For how many seconds their way from the socket to the line is timed, and an agent is silent
+    /// How many seconds to time the way of events from the socket to the line, and to keep an agent silent
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<60>)]
     pub seconds: u32,
-    /// Write JSON, one object a line
+    /// Write JSON, one object per line
     #[arg(long)]
     pub json: bool,
     /// Your languages, best first

@@ -34,7 +34,7 @@ pub struct BridgeArguments {
     /// At HOST:PORT, also admit web pages of this origin, such as http://localhost:3000; may be given several times
     #[arg(long, value_name = "ORIGIN")]
     pub allow_origin: Vec<String>,
-    /// Prove with this file to the NATS server who this is: a signed identity (.creds), or the seed of a key
+    /// Prove who this is to the NATS server with this file: a signed identity (.creds), or the seed of a key
     #[arg(long, value_name = "FILE")]
     pub creds: Option<PathBuf>,
     /// The folder in which a started agent works
@@ -55,7 +55,7 @@ pub struct BridgeArguments {
     /// The languages of what the bridge itself says, best first
     #[arg(long, value_name = "TAG", value_delimiter = ',')]
     pub language: Vec<String>,
-    /// How many times to try a lost source again; for ever if not given
+    /// How many times to try a lost source again; forever if not given
     #[arg(long, value_name = "N", value_parser = retries)]
     pub retries: Option<u32>,
     /// Allow http, ws and nats without encryption to other machines, and HOST:PORT beyond this machine

@@ -18,8 +18,8 @@ pub enum HookAction {
 pub enum TraceFormat {
     /// Plain lines
     Text,
-    /// Markdown with one Mermaid diagram a session
+    /// Markdown with one Mermaid diagram per session
     Mermaid,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
 }
