@@ -80,16 +80,16 @@ pub enum BenchEnd {
 #[derive(Debug, thiserror::Error)]
 pub enum Unmeasured {
     /// The system refused a file, a socket or a program.
-    #[error("the machine does not let it be measured")]
+    #[error("the machine does not allow the measurement")]
     Refused(#[from] io::Error),
     /// The report can't be written.
     #[error("the report can't be written")]
     Unwritten(#[source] io::Error),
     /// The program under measurement did not do its work.
-    #[error("the program that was measured ended with {0}")]
+    #[error("the measured program ended with {0}")]
     Failed(i32),
     /// The bench was asked to end.
-    #[error("it was told to end")]
+    #[error("the measurement was told to end")]
     Over,
 }
 

@@ -32,7 +32,7 @@ pub enum Unmerged {
     #[error("not valid TOML")]
     Syntax,
     /// What should be a section is something else.
-    #[error("{0} is no section")]
+    #[error("{0} is not a section")]
     NoSection(&'static str),
 }
 

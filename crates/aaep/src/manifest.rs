@@ -170,13 +170,13 @@ pub enum SignatureFault {
     #[error("the manifest is not signed")]
     Missing,
     /// It is not a compact JWS that contains a manifest.
-    #[error("what should be a signed manifest can't be read")]
+    #[error("the signed manifest can't be read")]
     Malformed,
     /// Its algorithm proves nothing or is unknown.
     #[error("the manifest is signed in a way that is not accepted")]
     Algorithm,
     /// None of the person's keys belongs to this agent, or none has the given name.
-    #[error("there is no key of this agent in your folder of keys")]
+    #[error("your folder of keys has no key of this agent")]
     UnknownKey,
     /// The signature was not made with the agent's key.
     #[error("the signature is not by this agent's key")]
@@ -185,7 +185,7 @@ pub enum SignatureFault {
     #[error("the manifest is another agent's")]
     OtherAgent,
     /// It claims something other than what the producer offers.
-    #[error("the manifest claims something else than what is offered")]
+    #[error("the manifest claims something other than what is offered")]
     Claim(Claim),
 }
 
@@ -193,13 +193,13 @@ pub enum SignatureFault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum KeyError {
     /// It is not a public key in PEM.
-    #[error("this is no public key in PEM")]
+    #[error("this is not a public key in PEM form")]
     NotPem,
     /// It is a private key, which only the producer may have.
     #[error("this is a private key; only the agent itself may have it")]
     Private,
     /// It is a key of another kind.
-    #[error("only keys of P-256 and RSA are taken")]
+    #[error("only P-256 and RSA keys are accepted")]
     OtherKind,
 }
 

@@ -261,7 +261,7 @@ pub enum TableError {
     #[error("the row of {0} can't be read: {1}")]
     Row(String, String),
     /// A name is neither a kind nor an act.
-    #[error("the row of {0} names {1}, which is no kind and no act")]
+    #[error("the row of {0} names {1}, which is neither a kind nor an act")]
     Name(String, String),
     /// A row lists an option or a subcommand twice.
     #[error("the row of {0} lists {1} twice")]

@@ -30,7 +30,7 @@ pub enum Decision {
 
 /// The error for an unusable key; it never contains the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it is no private Ed25519 key in PKCS #8, as PEM")]
+#[error("it is not a private Ed25519 key in PKCS #8 PEM form")]
 pub struct BadKey;
 
 /// An identity known to the sessions.

@@ -215,7 +215,7 @@ impl ListenerRequest {
 
 /// The error for bytes in none of these forms: the two ends are from different builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("what came is no message of hearken's own")]
+#[error("the message is not one of hearken's own")]
 pub struct Strange;
 
 /// A parser of messages from bytes that arrive in pieces.

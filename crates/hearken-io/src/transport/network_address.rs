@@ -38,14 +38,14 @@ pub enum SourceError {
     NoSockets,
     /// A program that is followed by its Unix socket, on a system without them.
     #[error(
-        "this system has no Unix sockets, by which alone {program} in its own terminal can be followed"
+        "this system has no Unix sockets, the only way to follow {program} in its own terminal"
     )]
     NoProgramSockets {
         /// The program, as it is typed.
         program: &'static str,
     },
     /// A program whose folder is unknown, because the person has no home folder.
-    #[error("where {program} has its socket is not known, because there is no home folder")]
+    #[error("the place of {program}'s socket is not known, because there is no home folder")]
     NoProgramFolder {
         /// The program, as it is typed.
         program: &'static str,

@@ -50,7 +50,7 @@ pub enum TlsError {
         path: PathBuf,
     },
     /// A file contains no private key.
-    #[error("{path} holds no private key in PEM form that has no password")]
+    #[error("{path} holds no unencrypted private key in PEM form")]
     NoKey {
         /// The file.
         path: PathBuf,

@@ -36,7 +36,7 @@ pub(super) enum Halt {
     #[error("the stream is over")]
     Over,
     /// The stream was the answer to a message, and is complete.
-    #[error("the answer is whole")]
+    #[error("the response is complete")]
     Whole,
     /// The connection failed.
     #[error(transparent)]
