@@ -259,7 +259,7 @@ fn each_dialect_that_the_settings_know_has_one_row() {
     }
 }
 
-/// The rooms behind the door know nothing of the protocols before it; the phrase files are exempt.
+/// The code behind the dialects contains no word of their protocols; the phrase files are exempt.
 #[test]
 fn no_room_behind_the_door_knows_a_word_of_another_protocol() {
     const WORDS: [&str; 11] = [

@@ -12,7 +12,7 @@ use crate::support::child::Hearken;
 use crate::support::stage::Stage;
 use crate::support::{block_on, within};
 
-/// Words of which every English sentence of the program's contains one, and no German sentence does.
+/// Words such that every English sentence of the program contains at least one, and no German sentence any.
 const ENGLISH: [&str; 34] = [
     "the",
     "is",

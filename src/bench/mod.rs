@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: a flood of events, fed to another hearken over a socket and as a file; the resources it used; the
 //! latency of an event from the socket to the line, and of typed input to the reply and to the voice; the resources
-//! used when idle; the report. Not here: any of what is measured, which is the program as everyone runs it; the cost of
+//! used when idle; the report. Not here: the measured code, which is the program as everyone runs it; the cost of
 //! single stages, which `benches/` measures.
 //!
 //! The events are generated before any measurement, into a file in a private folder that is removed afterwards, however

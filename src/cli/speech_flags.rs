@@ -1,5 +1,4 @@
-//! How a command speaks that shows nothing itself, and the matching flags for the process that does
-//! the speaking.
+//! How a command that shows nothing itself speaks, and the matching flags for the speaking process.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -51,8 +51,7 @@ impl Origin {
 pub enum ReportedValue {
     /// As TOML writes it.
     Text(String),
-    /// Tables, of which only the number is reported: they may contain a program's arguments, which are
-    /// private.
+    /// Tables; only their number is reported, because they may contain a program's arguments, which are private.
     Entries(usize),
 }
 

@@ -169,7 +169,7 @@ impl SourceOffer {
         self.choices.push(OfferedSource { word, key, at });
     }
 
-    /// Adds what hooks let be heard: all at once, because one SOURCE hears all of them.
+    /// Adds the agents that hooks report: all at once, because one SOURCE hears all of them.
     fn take_hooked(&mut self, hooked: &[HookedHere], heard: bool) {
         let works =
             |it: &&HookedHere| matches!(it.hooks, Some(HooksState::Whole | HooksState::Twice));

@@ -402,7 +402,7 @@ fn every_departure_has_its_words() {
     assert_eq!(there, wanted);
 }
 
-/// Everything that a report can say is in the file, and the file contains nothing more of it.
+/// Every phrase of a report is in the file, and the file has no further ones.
 #[test]
 fn every_finding_has_its_words() {
     let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();

@@ -102,7 +102,7 @@ struct WaitingHook {
     left_alone: Option<Instant>,
 }
 
-/// How a hook ended, as far as the recording has to tell of it.
+/// How a hook ended, as far as the recording must show it.
 #[derive(Debug, Clone, Copy)]
 struct HowEnded {
     end: HookEnd,

@@ -41,7 +41,7 @@ pub enum Naming {
     Nothing,
     /// By a prefix of the address.
     Prefix(&'static str),
-    /// By one of these words in the place of an address, because the agents connect to us.
+    /// By one of these words in place of an address, because the agents connect to us.
     Words(&'static [&'static str]),
     /// By one of these schemes of the address.
     Schemes(&'static [&'static str]),

@@ -6,10 +6,9 @@
 //! which question an answer belongs to (`app`).
 //!
 //! # Mental model
-//! A dialect is a translator at the door. Inside the house everything is AAEP: whatever an agent sends is turned into
-//! AAEP events, as text, and passes through the same decoder as the events of an AAEP producer. The person's answers
-//! are translated back. A dialect knows nothing of screens, voices or wording: what it says in its own name is a phrase
-//! key.
+//! A dialect is a translator. Behind it, everything is AAEP: whatever an agent sends is turned into AAEP events, as
+//! text, and passes through the same decoder as the events of an AAEP producer. The person's answers are translated
+//! back. A dialect knows nothing of screens, voices or wording: what it says in its own name is a phrase key.
 //!
 //! # Worked example
 //! A link connects: [`Dialect::on_up`]. If the other side waits to be spoken to, the dialect emits [`Out::Send`] with

@@ -215,7 +215,7 @@ fn switches_are_learned_by_pressing_them() {
             .presses("Enter")
             .starts_with("Enter selects.\n3 is chosen.")
     );
-    // One that is held down does not go on for ever.
+    // One that is held down does not go on forever.
     person.types("3");
     for _ in 0..5 {
         person.presses("Space");
@@ -264,7 +264,7 @@ fn what_a_person_set_is_what_enter_takes() {
         person.types("");
     }
     assert!(person.told().ends_with("Enter takes 3."));
-    // Keys in the place of switches.
+    // Keys in place of switches.
     person.types("");
     assert_eq!(person.written(), []);
     let mut person = Person::new(&config, false);

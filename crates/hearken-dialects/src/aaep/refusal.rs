@@ -68,7 +68,7 @@ impl Aaep {
             out.push(Out::Tell(tell("link.notes").with("text", text)));
         }
         let reason = Phrase::new(match rejected.code {
-            // Its own words were just told.
+            // Its own words were just said.
             RejectionCode::Unknown if explained => "rejected.told",
             code => rejection(code),
         });

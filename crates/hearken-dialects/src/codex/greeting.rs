@@ -21,7 +21,7 @@ use super::thread::{JoinProgress, Thread};
 
 /// How many pages of the list of threads are requested.
 const MOST_PAGES: usize = 16;
-/// The delay before asking again for an active thread of which nothing is written yet.
+/// The delay before asking again for an active thread that the server has not stored yet.
 const AGAIN: Duration = Duration::from_millis(200);
 /// The same delay for an idle thread.
 const AGAIN_IDLE: Duration = Duration::from_secs(5);

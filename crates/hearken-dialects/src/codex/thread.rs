@@ -51,7 +51,7 @@ pub enum JoinProgress {
     Not,
     /// The server was asked to join us.
     Asked,
-    /// The server has written nothing of it yet, and is asked again at this time.
+    /// The server has not stored it yet, and is asked again at this time.
     Later(Duration),
     /// It is an errand of Codex's own, which can't be followed.
     Errand,

@@ -168,7 +168,7 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
     })
 }
 
-/// Returns whether a call has more of something than is read; `None` if it has nothing of the kind.
+/// Returns whether a call has more of something than is read; `None` if it has none.
 fn is_too_much(update: &Map<String, Value>) -> Option<bool> {
     let input = update.get("rawInput").and_then(Value::as_object);
     let counts = [

@@ -142,7 +142,7 @@ impl Call {
         self.key = event_writer::id("call_", &format!("{} {number}", self.key));
     }
 
-    /// Returns the call for the next turn, in which nothing of it was heard yet.
+    /// Returns the call for the next turn, where none of it has been heard yet.
     pub fn left_running(mut self) -> Self {
         self.stage = HeardStage::Unsaid;
         self.invoked_as = None;
@@ -249,7 +249,7 @@ impl Call {
         self.invoked_as.clone().unwrap_or_else(|| self.tool())
     }
 
-    /// Returns the name of its tool: its kind, as the protocol says no more.
+    /// Returns the name of its tool: the kind of call, because the protocol says nothing more.
     pub fn tool(&self) -> String {
         let kind = self.kind.trim();
         event_writer::tool(if kind.is_empty() { "tool" } else { kind })

@@ -54,7 +54,7 @@ impl<'a> SageContext<'a> {
         match OwnStep::step(thread, subject, from, event, self.out) {
             Ok(to) => to,
             Err(error) => {
-                // Reported once per kind: a program that does it twice does it for ever.
+                // Reported once per kind: a program that does it twice does it forever.
                 if self.told.insert((error.machine, error.from, error.event)) {
                     let phrase = Phrase::new(ILLEGAL)
                         .with("machine", PhraseArg::Own(error.machine.to_owned()))

@@ -1,4 +1,4 @@
-//! Prompts, and leaving what answers them.
+//! Prompts, and leaving their answers.
 //!
 //! Responsibilities: which agent is meant, what may be sent to it and when, what the person hears of a silent one. Not
 //! here: what comes in answer (`prompt_answers`).

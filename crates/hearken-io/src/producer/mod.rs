@@ -6,10 +6,11 @@
 //! subscriber does.
 //!
 //! ```text
-//! publish, sessions -> state -> hub -> queue -> shaper -> body, dialogue -> socket
+//! publish, sessions -> producer_state -> hub -> queue -> shaper -> sse_body, duplex_subscription -> socket
 //!                        |  ^
-//!            host <------'  '-- questions <- reply <- routes, dialogue <- socket
+//!            host <------'  '-- pending_questions <- posted_reply <- routes, duplex_subscription <- socket
 //! ```
+//!
 //! The state is behind one lock and knows no transport. `routes` has the plain pair of today's producers and the
 //! handshake's (`admission` decides who may come, `subscription_handshake` keeps its terms, `shaper` keeps a stream to
 //! them, `backlog` is what waits for its budget). A WebSocket (`websocket_upgrade`), a Unix socket and pipes

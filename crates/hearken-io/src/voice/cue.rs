@@ -28,8 +28,8 @@ const LONGEST: Duration = Duration::from_millis(800);
 /// The number of consecutive failures after which the player counts as unusable.
 const FAILURES: u32 = 3;
 
-/// The players to look for, of which the first found is used, with the arguments that make them play raw sound from
-/// their standard input: PulseAudio's (also for PipeWire), ALSA's, PipeWire's own.
+/// The players to look for, the first found being used, with the arguments that make them play raw sound from their
+/// standard input: PulseAudio's (also for PipeWire), ALSA's, PipeWire's own.
 pub(super) const PLAYERS: [(&str, &[&str]); 3] = [
     (
         "pacat",

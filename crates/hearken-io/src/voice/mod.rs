@@ -8,10 +8,10 @@
 //!
 //! ```text
 //! VoiceHandle -> mailbox -> worker (its own thread) -> an engine, behind trait Voice
-//!                              |                          speech_dispatcher: dialogue, ssip, language
-//! VoiceEvent <-- sink <--------'                          command: program, words
-//!                                                         lasting: message, process
-//!                                                         silence
+//!                              |                          speech_dispatcher: dialogue, ssip
+//! VoiceEvent <-- voice_sink <--'                          command_voice: speech_program
+//!                                                         resident_program, system
+//!                                                         no_voice
 //! ```
 //!
 //! The mailbox has space for one utterance, and a stop overtakes it. The worker keeps the accounts: for each

@@ -1,12 +1,12 @@
 //! A speech program that stays between utterances, so that what it has loaded, such as a neural voice, stays loaded.
 //!
 //! Responsibilities: one utterance at a time, a stop that is obeyed or enforced, starting the program again when it
-//! ends or hangs, and saying once more what that cut. Not here: its messages (`program_messages`), its pipes
+//! ends or hangs, and repeating what that cut. Not here: its messages (`program_messages`), its pipes
 //! (`speech_process`), programs with one process for each utterance (`command_voice`).
 //!
 //! # Mental model
-//! Nothing is ordered before what was ordered last is over: by the program's report, or because the program and its
-//! children are gone. So two programs never speak at once.
+//! No order is given before the last one is over: by the program's report, or because the program and its children are
+//! gone. So two programs never speak at once.
 
 mod program_messages;
 mod speech_process;
@@ -75,7 +75,7 @@ struct HeldUtterance {
 enum Why {
     /// It ended by itself.
     Over,
-    /// It did not come to an end.
+    /// It did not finish.
     Endless,
     /// It did not fall silent.
     Unstoppable,

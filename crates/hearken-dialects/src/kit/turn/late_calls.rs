@@ -20,7 +20,7 @@ use super::{EventContext, Turn};
 const RUNNING: Duration = Duration::from_secs(5);
 /// The same once no call runs: text about its outcome may follow.
 const DONE: Duration = Duration::from_millis(500);
-/// How long all that may take: a program may write for ever, and the end has to be heard.
+/// How long all that may take: a program may write forever, and the end must be heard.
 const LONGEST: Duration = Duration::from_secs(10);
 /// How many calls that run on are remembered.
 const MOST_LEFT: usize = 64;
@@ -67,7 +67,7 @@ pub(super) struct LateDeadline {
 impl Turn {
     /// Sets the end of the turn, which waits a moment for news of the calls that still run.
     pub fn end_after_calls(&mut self, end: TurnEnd, now: Duration) {
-        // What was stopped or broke off writes no more.
+        // A call that was stopped or broke off writes nothing more.
         let waits = matches!(end, TurnEnd::Done) && !self.stopping && self.has_running_call();
         self.end(end);
         if waits {

@@ -1,4 +1,4 @@
-//! The messages between hearken and a speech program that stays: one JSON object a line.
+//! The messages between hearken and a speech program that stays: one JSON object per line.
 //!
 //! Responsibilities: writing orders, reading reports, the bounds of both. Not here: the process (`speech_process`),
 //! what follows from a report (the module above).
