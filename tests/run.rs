@@ -464,7 +464,7 @@ fn an_editor_that_fails_or_is_none_leaves_what_was_typed() {
     }
 }
 
-/// An agent on another machine, behind a WebSocket: one message a frame.
+/// An agent on another machine, behind a WebSocket: one message per frame.
 #[test]
 fn an_agent_elsewhere_is_prompted_and_answered_over_a_websocket() {
     use tokio_tungstenite::tungstenite::{Message, accept};

@@ -11,7 +11,7 @@ use crate::support::PLACES;
 /// File names that Rust or this project gives a meaning, whatever the folder.
 const ANYWHERE: &[&str] = &["lib.rs", "main.rs", "mod.rs", "tests.rs"];
 
-/// Folders of folders that have the same files: one folder a dialect, one a system.
+/// Folders of folders that have the same files: one folder per dialect, or per system.
 const PARALLEL: &[&str] = &[
     "crates/hearken-dialects/src",
     "crates/hearken-io/src/platform",

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::config::{Load, Verbosity, VoiceChoice};
 
-/// How what an editor's agent does is spoken.
+/// How to speak what an editor's agent does.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SpeechFlags {
     /// How to say it: auto, speech-dispatcher, espeak-ng, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM or none

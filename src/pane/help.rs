@@ -13,7 +13,7 @@ const COLUMN: u16 = 44;
 /// The columns between two of them.
 const BETWEEN: u16 = 2;
 
-/// The rows in sight, from 0, of how many.
+/// The rows in sight, counted from 0, and how many rows there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HelpRows {
     pub(super) from: usize,

@@ -33,7 +33,7 @@ pub(super) fn of_question(app: &App, showing: Showing) -> Vec<String> {
     offered(app, app.shows_whole(showing), change)
 }
 
-/// Returns the most keys that it has at any time.
+/// Returns all keys that can ever answer the shown question.
 pub(super) fn most_of_question(app: &App) -> Vec<String> {
     offered(app, true, true)
 }

@@ -176,7 +176,7 @@ impl CodexForm {
         Self::of(FormSender::Server, fields, total)
     }
 
-    /// Builds a form if all its fields can be asked; otherwise, the others would be no complete answer.
+    /// Builds a form if all its fields can be asked: an answer without one of them would be incomplete.
     fn of(by: FormSender, fields: Vec<FormField>, total: usize) -> Option<Self> {
         let whole = total > 0 && fields.len() == total;
         whole.then(|| Self {

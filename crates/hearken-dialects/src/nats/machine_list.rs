@@ -61,7 +61,7 @@ pub(super) struct Machines {
     by_sign: BTreeSet<(Duration, Machine)>,
     away: BTreeSet<Machine>,
     totals: Totals,
-    /// How many signs of life came from machines beyond the most that are remembered.
+    /// How many signs of life came from machines beyond the number that is remembered.
     beyond: u64,
 }
 
@@ -74,7 +74,7 @@ pub(super) enum Sign {
     Found,
     /// It was away, and is back.
     Back,
-    /// It is the first of those beyond the most that are remembered.
+    /// It is the first beyond the number that is remembered.
     Beyond,
 }
 

@@ -191,7 +191,8 @@ fn refusal(error: &PublishError) -> PublishRefusal {
         _ if said == Some(ErrorCode::STREAM_MESSAGE_EXCEEDS_MAXIMUM) => {
             PublishRefusal::Connection(Fault::Other(words_of(error)))
         }
-        // While the connection lives, the server is there: one that can't write doesn't answer.
+        // While the connection lives, the server is there: a server that can't write doesn't
+        // answer.
         PublishErrorKind::TimedOut => PublishRefusal::Storage(Fault::Other(Cause::BrokerSilent)),
         _ if said.is_some_and(|code| NO_ROOM.contains(&code)) => {
             PublishRefusal::Storage(Fault::Other(Cause::BrokerFull))

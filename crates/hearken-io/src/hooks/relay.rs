@@ -33,8 +33,7 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 const SHORT: Duration = Duration::from_millis(200);
 /// How long to wait for a person; the settings that we write allow it to wait that long.
 const LONG: Duration = Duration::from_secs(60 * 60);
-/// How long after the end of that time an agent whose terminal asks nothing meanwhile goes on without a hearken that
-/// hangs.
+/// How much longer an agent whose terminal asks nothing meanwhile waits for a hearken that hangs.
 const MARGIN: Duration = Duration::from_secs(5);
 /// How often to check whether the decision still has a reader.
 const LOOK: Duration = Duration::from_millis(500);

@@ -415,7 +415,7 @@ const CLIENTLESS: &str = "10";
 
 /// Starts the daemon with the flags that its own client library uses, and the time after which it ends by itself when
 /// no client is left. We do not end it, because a screen reader may be using it by then; only a daemon without sound,
-/// which is useless to any client, is ended (`ours`).
+/// which is useless to any client, is ended (`useless_daemon`).
 ///
 /// It puts itself into the background; the person may have forbidden the start (`DisableAutoSpawn`), which shows as an
 /// exit status.

@@ -374,7 +374,7 @@ async fn what_is_offered_may_be_chosen_or_not_and_nothing_else_may() {
     }
 }
 
-/// The same rules hold behind a Unix socket: one message a frame, pings, an orderly end, another attempt after a cut.
+/// The same rules hold behind a Unix socket: one message per frame, pings, an orderly end, another attempt after a cut.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_unix_socket_carries_a_websocket_as_a_network_does() {
