@@ -25,7 +25,7 @@ happened, where each entry begins with a label or a name; the settings; the keys
 const QUESTION: &str = "A question stands above everything else. Its head says how much time is left and who asks. Below are the \
 high risk and that it can't be undone; under the agent's name what it wants to do; then what follows, what silence does, and the keys.";
 const SECOND_STEP: &str =
-    "The second step of accepting: below the question stands that c confirms it.";
+    "The second step of accepting: below the question it says that c confirms it.";
 const SMALL: &str =
     "The same question on a screen of 40 by 10, in pages: the first has the risk and the action.";
 const EDIT: &str = "An edit's question: below its words are the lines that change, with their numbers, plus and minus in the margin, \
