@@ -59,7 +59,7 @@ pub fn relay(sender: &[OsString]) {
     crate::hooks::relay::relay(&folder, sender, std::io::stdin(), &mut output);
 }
 
-/// Serves an agent the tools by which it speaks and asks in the listening hearken, until the agent is gone.
+/// Serves an agent the tools with which it speaks and asks in the listening hearken, until the agent is gone.
 ///
 /// # Errors
 /// When there is no place where a listening hearken could be found, or the agent can't be written to.

@@ -77,7 +77,7 @@ pub enum FaceChoice {
     Full,
     /// Append-only labelled lines.
     Linear,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
