@@ -81,8 +81,8 @@ fn phrases(out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes the table of letters that look like another one (their skeleton by UTS 39). The library's own table holds an
-/// address for each letter, which every start would have to relocate and keep in memory.
+/// Writes the table of letters that look like another one (their skeleton by UTS 39). The library's own table
+/// holds an address per letter: each start would have to relocate it and keep it in memory.
 fn skeletons(out: &Path) -> Result<(), Box<dyn Error>> {
     let mut prototypes = String::new();
     let mut rows: Vec<(char, char, usize, usize)> = Vec::new();

@@ -12,7 +12,8 @@ use crate::announce::text::wrap::beginning;
 use crate::announce::words::segment::{Mark, Segment, join, join_shown, join_spoken};
 use crate::announce::words::spoken_language::Tongue;
 
-/// How much of a repeated text is laid out, in characters: more than a large screen holds. Its parts have all of it.
+/// The maximum length of a repeated text as laid out, in characters: more than a large screen holds. Its parts
+/// contain all of it.
 const LONGEST_REPEATED: usize = 12_000;
 
 /// How urgent an announcement is; the variants are in the order in which queued speech is spoken.
@@ -241,7 +242,7 @@ impl Facts {
     }
 }
 
-/// Whose words an answer to the person quotes: lines put these under a label of their own, apart from hearken's.
+/// Whose words an answer to the person quotes. Lines set these apart from hearken's own under a separate label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quote {
     /// The display name of the agent.
@@ -255,13 +256,13 @@ pub struct Quote {
 pub enum Quoted {
     /// What the agent says.
     Text,
-    /// What the agent has from elsewhere, such as the output of a call, or plans to do.
+    /// What the agent got from elsewhere, such as the output of a call, or what it plans to do.
     Matter,
     /// What the agent runs.
     Call,
 }
 
-/// What begins in an agent's text with a piece of it.
+/// The part of an agent's text that begins with this piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Opening {
     /// Nothing: the paragraph goes on.
@@ -273,7 +274,7 @@ pub enum Opening {
     Output,
 }
 
-/// What an announcement is merged by with others of its session.
+/// The key by which an announcement is merged with others of its session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Topic {
     /// The agent's state.
@@ -339,7 +340,7 @@ pub struct Announcement {
     pub tool: Option<Arc<Tool>>,
     /// The question that it is about, if any.
     pub about: Option<About>,
-    /// What it is merged by with others of its kind.
+    /// The key by which it is merged with others of its kind.
     pub topic: Option<Topic>,
     /// Whether it reports a failure.
     pub weight: Weight,
@@ -355,7 +356,7 @@ pub struct Announcement {
     pub facts: Option<Arc<Facts>>,
     /// Whose words it quotes, one for each of the agents' segments; the last one also counts for all further segments.
     pub quotes: Vec<Quote>,
-    /// What begins with it in an agent's text.
+    /// The part of an agent's text that begins with it.
     pub opens: Opening,
 }
 

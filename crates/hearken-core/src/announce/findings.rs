@@ -104,7 +104,7 @@ pub fn found(deed: &Deed, folder: Option<&str>) -> QuestionFindings {
     for command in &deed.commands {
         found.add(read(command, &place));
         if let Some(plain) = unmasked(command) {
-            // A person would take it for what it looks like.
+            // A person would take the text for what it looks like.
             found.add(read(&plain, &place));
             found.unknown.push(command.clone());
         }
@@ -144,8 +144,8 @@ pub fn changes_files(deed: &Deed) -> bool {
     deed.edits || !deed.deletes.is_empty() || deed.commands.iter().any(by_command)
 }
 
-/// Derives what an AAEP producer's question does from its context, whose input names are not standardised; `None` if it
-/// contains neither a command nor a folder.
+/// Derives the deed of an AAEP producer's question from its context, whose input names are not standardised;
+/// `None` if it contains neither a command nor a folder.
 pub fn deed_of(asked: &AwaitingConfirmation) -> Option<Deed> {
     let named = |names: &'static [&'static str]| {
         let all = asked.extra_context.iter();

@@ -14,8 +14,8 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct History {
     entries: VecDeque<Arc<Announcement>>,
-    /// The size of each entry; measuring one on removal, hours later, would cost more than everything else done with
-    /// it.
+    /// The size of each entry; measuring an entry again on removal, hours later, would cost more than
+    /// everything else done with it.
     sizes: VecDeque<usize>,
     bytes: usize,
     left: u64,

@@ -3,8 +3,8 @@
 //! Responsibilities: turning changes into announcements, streamed text into sentences and written words into
 //! spoken ones; the order of speech; the history. Not here: screens and engines.
 //!
-//! Mental model: `announcer` creates [`Announcement`]s, every face shows them, [`History`] keeps them,
-//! and [`SpeechQueue`] passes those that are spoken to the voice, one utterance at a time.
+//! Mental model: `announcer` creates [`Announcement`]s, every face shows them, [`History`] keeps them, and
+//! [`SpeechQueue`] passes the spoken ones to the voice, one utterance at a time.
 
 mod announcement;
 mod announcer;

@@ -1,4 +1,4 @@
-//! The name by which a person tells an agent, and each of its runs, from all others.
+//! The name that distinguishes an agent, and each of its runs, from all others.
 //!
 //! Responsibilities: when a name is not enough, and what is then added to it. Not here: how a name from the wire is
 //! cleaned (`naming`), what is proven about it (`trust`).
@@ -46,11 +46,11 @@ impl Announcer {
         sessions.several() || self.trust.doubts(key.link, &key.agent, agent)
     }
 
-    /// Returns the name by which a person tells one run of an agent from all others. If several agents share a name, or
-    /// several runs of one agent overlapped, the machine is added if that is enough, or else the first words of the
-    /// run's request, the number of its source or of the run. Names that look alike count as equal, and a name that
-    /// looks like the program's own is marked as an agent's. A name that is reserved by a key, but not proven by it, is
-    /// called unproven.
+    /// Returns the name that distinguishes one run of an agent from all others. If several agents share a name,
+    /// or several runs of one agent overlapped, the machine is added if that suffices, or else the first words
+    /// of the run's request, the number of its source, or the number of the run. Names that look alike count as
+    /// equal, and a name that looks like the program's own is marked as an agent's. A name that is reserved by
+    /// a key, but not proven by it, is called unproven.
     pub fn agent_name(&self, key: &SessionKey, agent: &Arc<str>, sessions: &Sessions) -> Arc<str> {
         let Some(own) = sessions.get(key) else {
             return self.name_of_agent(key, agent, sessions).into();
@@ -65,14 +65,14 @@ impl Announcer {
         last.name_apart(naming, own, agent, apart, found)
     }
 
-    /// Returns the name by which a person tells an agent from all others, whichever run is meant. If several
-    /// agents share a name, the number of the source or the agent's id is added.
+    /// Returns the name that distinguishes an agent from all others, whichever run is meant. If several agents
+    /// share a name, the number of the source or the agent's id is added.
     pub fn name_of_agent(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
         let apart = self.apart(key, agent, None, sessions);
         self.named(key, agent, &apart, 0)
     }
 
-    /// Returns what tells an agent, or one of its runs, from all others.
+    /// Returns what distinguishes an agent, or one of its runs, from all others.
     fn apart(
         &self,
         key: &SessionKey,
@@ -145,7 +145,7 @@ impl Announcer {
         }
     }
 
-    /// Adds a mark to a name, which is shortened as far as needed to keep the mark in sight.
+    /// Adds a mark to a name, shortening the name as far as needed to keep the mark in sight.
     fn marked(&self, phrase: &str, name: String, mark: Arg) -> String {
         let name = match self.phrases.name_of(&name) {
             Cow::Borrowed(_) => name,
@@ -160,7 +160,7 @@ impl Announcer {
         let [(_, Arg::Name(name)), mark] = args else {
             return marked;
         };
-        // Measured as it appears in the result; an existing sign of shortening is not added twice.
+        // Measured as it appears in the result: a name that is already shortened gets no second ellipsis.
         let long = self.phrases.name_of(&name).chars().count();
         let most = LONGEST_NAME.saturating_sub(whole.saturating_sub(long));
         let shorter = Arg::Name(name.chars().take(most).collect());

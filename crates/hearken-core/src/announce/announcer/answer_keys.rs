@@ -1,4 +1,4 @@
-//! What of a question is said once in a run: how it is answered, and that its agent states no risk.
+//! The parts of a question that are said once per run: how it is answered, and that its agent states no risk.
 //!
 //! Responsibilities: which keys or lines answer a question, and what a person already knows. Not here: what a
 //! key does (`keys`), when it counts (`app`).
@@ -12,7 +12,7 @@ use super::{Announcer, Manner};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
 
-/// The length at which the ways to answer are worded.
+/// How fully the ways to answer are worded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
     /// What each key does.
@@ -27,8 +27,9 @@ impl Announcer {
         self.keys_in(question, Length::Full).text
     }
 
-    /// Returns how to answer. If another question has explained it in this run, it is only shown, and in short; the
-    /// help repeats it. A program receives the lines separately from the words, so they are not spoken there.
+    /// Returns how to answer. If another question of this run has explained it, it is only shown, in short
+    /// form; the help repeats it. A program receives the lines separately from the words, so there they are not
+    /// spoken.
     pub(super) fn keys_now(&self, question: &Question) -> Segment {
         let first = ways(question).and_then(|ways| self.explained.ways.get(&ways));
         let known = first.is_some_and(|first| *first != question.id);
@@ -65,7 +66,7 @@ impl Announcer {
         let said = self.keys_in(question, length);
         let heard = match self.manner {
             Manner::Keys | Manner::Lines => true,
-            // The reason why it can't be answered is not a way to answer.
+            // The reason why a question can't be answered is not a way to answer it.
             Manner::Program => unanswerable(question).is_some(),
         };
         let spoken = if heard { &said.spoken } else { "" };
@@ -86,8 +87,8 @@ impl Announcer {
         }
     }
 
-    /// Returns that the risk is unknown. It is spoken once for each agent, because the agents that state none never
-    /// state any, and it is shown with every question.
+    /// Returns the words for an unknown risk. They are spoken once per agent, because an agent that omits the
+    /// risk always does, and shown with every question.
     pub(super) fn unknown_risk(&self, question: &Question) -> Arg {
         let text = self.phrases.text("question.risk.unknown", &[]);
         let agent = (question.key.link, question.key.agent.clone());
@@ -101,7 +102,7 @@ impl Announcer {
         }
     }
 
-    /// Says of a risk that is not stated all that is not stated, however often it was said.
+    /// Lists everything that is not stated about a risk, however often it was said.
     pub(super) fn with_all_risks(
         &self,
         asked: &AwaitingConfirmation,
@@ -233,7 +234,7 @@ struct KeyWords {
 }
 
 impl KeyWords {
-    /// Returns a usual way to answer as it is told: known ones are only shown.
+    /// Returns the words for a usual way to answer; known ways are only shown.
     fn told(mut self, length: Length) -> Self {
         if length == Length::Short {
             self.spoken.clear();

@@ -1,4 +1,4 @@
-//! How a question can be answered, and what answering it takes.
+//! How a question can be answered, and in how many steps.
 //!
 //! Responsibilities: whether it can be answered, in one step or two, and the label of each response.
 //! Not here: the words for any of this (`answer_keys`, `doubt`, `question_wording`).
@@ -16,15 +16,15 @@ pub(super) enum Ways {
     TwoSteps,
 }
 
-/// For how many agents it is remembered that they state no risk; of a forgotten one it is said again.
+/// How many agents that state no risk are remembered; for a forgotten one it is said again.
 const MOST_AGENTS: usize = 4096;
 
-/// What was said once about questions, each with the question that said it.
+/// What was already said about questions, each with the question that said it.
 #[derive(Debug, Default)]
 pub(super) struct Explained {
     /// The ways to answer.
     pub(super) ways: BTreeMap<Ways, QuestionId>,
-    /// The agents of which it was said that they state no risk.
+    /// The agents already reported as stating no risk.
     pub(super) risks: BTreeMap<(LinkId, AgentId), QuestionId>,
 }
 
@@ -86,7 +86,8 @@ pub fn hides_something(question: &Question) -> bool {
     }
 }
 
-/// Returns the label by which a person recognises a response: that of the choice that it stands for, or else itself.
+/// Returns the label by which a person recognises a response: the label of the choice that it stands for, or
+/// else the response itself.
 pub fn label_of<'a>(asked: &'a AwaitingClarification, response: &'a str) -> &'a str {
     asked
         .choices

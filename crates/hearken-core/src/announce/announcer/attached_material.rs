@@ -4,11 +4,11 @@
 //! (`app`), how any of it is transmitted (`protocol`).
 //!
 //! # Mental model
-//! Changes are read place by place. What happens to lines is said before them, as a sign would not be heard, together
-//! with the number of lines it applies to, so that no line can pass itself off as such an announcement. If only some
-//! words of a line change, they are read before the line. Indentation is announced whenever it changes: in some
-//! languages it is all that an edit does. A part is short enough to remember and to fit a small screen; a part that
-//! continues says so, and whatever is missing is counted where it is missing.
+//! Changes are read place by place. Because a sign would not be heard, words before the lines say what happens
+//! to them and to how many, so that no line can pass itself off as such an announcement. If only some words of
+//! a line change, they are read before the line. Indentation is announced whenever it changes: in some
+//! languages it is all that an edit does. A part is short enough to remember and to fit a small screen; a part
+//! that continues says so, and whatever is missing is counted where it is missing.
 
 use std::borrow::Cow;
 
@@ -88,7 +88,7 @@ impl Announcer {
         parts.into_iter().map(|part| part.begins).collect()
     }
 
-    /// Reads what is left of a part of the changes behind a place in it.
+    /// Reads the rest of a part of the changes after a place in it.
     pub fn rest_of_part(
         &self,
         attached: &Attachments,
@@ -172,7 +172,7 @@ impl Announcer {
         parts
     }
 
-    /// Returns where a line begins as it is seen, if its place begins with this item.
+    /// Returns where a line begins as seen, if its place begins with this item.
     fn place_of(&self, line: &ReadingLine<'_>, marks_tabs: bool, items: usize) -> ChangePlace {
         let read = line.whole.get(..line.from).unwrap_or_default();
         let byte = match line.from {
@@ -191,7 +191,7 @@ impl Announcer {
             let args = [count_of(part.places_left_out), ("path", exact(part.path))];
             return self.read("reading.places_left_out", &args);
         }
-        // The line at the place, also if that is behind its beginning, and all that follow.
+        // The line that contains the place, and all lines after it.
         let behind = |(begins, _): &&(ChangePlace, ReadingLine<'_>)| *begins <= from;
         let skipped = part.lines.iter().take_while(behind).count();
         let lines = part.lines.get(skipped.saturating_sub(1)..);
@@ -226,7 +226,7 @@ impl Announcer {
         words
     }
 
-    /// Returns the rest of a single line behind a place in it.
+    /// Returns the rest of a single line after a place in it.
     fn tail_of(&self, part: &ChangePart<'_>, count: usize, from: ChangePlace) -> Option<String> {
         let (begins, line) = part.lines.get(count.checked_sub(1)?)?;
         let is_single = match line.what {
@@ -369,16 +369,16 @@ struct ChangePart<'a> {
     /// The path of the file; empty if it is the only one.
     path: &'a str,
     begins: ChangePlace,
-    /// The number of its place within its file, of how many.
+    /// The number of its place within its file.
     n: usize,
     count: u64,
-    /// Whether its place begins with it.
+    /// Whether it is the first part of its place.
     is_first: bool,
     /// Whether tabs are marked in it.
     marks_tabs: bool,
     /// Its lines, and where each begins.
     lines: Vec<(ChangePlace, ReadingLine<'a>)>,
-    /// How many lines are missing behind it.
+    /// How many lines are missing after it.
     left_out: u64,
     /// How many places of the file are missing, which is then all that it says.
     places_left_out: u64,

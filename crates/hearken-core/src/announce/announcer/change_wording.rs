@@ -175,8 +175,8 @@ impl Announcer {
         }
     }
 
-    /// Returns a text without the word at its beginning that labels its kind, if it has that: a face puts the label
-    /// before it.
+    /// Returns a text without a leading word that labels its kind, or `None` if it has none: a face puts the
+    /// label before it.
     fn unlabelled<'t>(&self, text: &'t str, kind: Kind) -> Option<&'t str> {
         let key = match kind {
             Kind::State => "label.state",
@@ -229,7 +229,7 @@ impl Announcer {
         let rejections = sessions.rejections(&change.key);
         match ended {
             // "Finished: Done." must not sound as if the rejected action had been done: the agent's own words
-            // are included in their normal form at least.
+            // are included, at least in their normal form.
             Ended::Completed(event) if rejections > 0 => {
                 let level = self
                     .level(change.key.link, Kind::SessionCompleted)
@@ -261,7 +261,7 @@ impl Announcer {
 
     fn errored(&self, change: &Change, event: &SessionErrored) -> Draft {
         let category = match &event.category {
-            // What contradicts itself promises nothing; the facts give the statement about this error.
+            // A self-contradicting error promises nothing; the facts give its own statement.
             category if contradicts(category, event.recoverable) => Arg::own(""),
             ErrorCategory::Transient => Arg::own(self.phrases.text("error.transient", &[])),
             ErrorCategory::Permanent => Arg::own(self.phrases.text("error.permanent", &[])),

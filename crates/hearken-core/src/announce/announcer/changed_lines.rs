@@ -1,4 +1,4 @@
-//! The lines of a place that changes: in which order they are read and seen, and which of them are read in pairs.
+//! The lines of a changed place: the order in which they are read and seen, and which are read in pairs.
 //!
 //! Responsibilities: what happens to each line, and where a long one is cut. Not here: the words (`attached_material`),
 //! the look (`question_view`).
@@ -17,7 +17,7 @@ const MOST_SPANS: usize = 3;
 #[derive(Clone)]
 pub(super) struct ReadingLine<'a> {
     pub(super) number: u64,
-    /// The first line of the place that it reads, as they are seen.
+    /// The first line of the place that it reads, in the order seen.
     pub(super) item: usize,
     /// That line, and the byte of it with which the piece begins.
     pub(super) whole: &'a str,
@@ -67,7 +67,7 @@ impl<'a> ReadingSubject<'a> {
 }
 
 impl ReadingLine<'_> {
-    /// Estimates how many characters are read of it.
+    /// Estimates how many of its characters are read.
     pub(super) fn size(&self) -> usize {
         let spans = match &self.what {
             ReadingSubject::Changed { spans, .. } => spans.as_slice(),
@@ -96,7 +96,7 @@ pub(super) fn pieces(line: &str) -> Vec<&str> {
     }
 }
 
-/// Returns the lines of a place as they are read: a line of which only some words changed becomes a single line.
+/// Returns the lines of a place as they are read: a line in which only some words changed is read once.
 pub(super) fn lines_of(hunk: &Hunk) -> Vec<ReadingLine<'_>> {
     let mut lines = Vec::new();
     let mut number = hunk.line;
@@ -157,7 +157,7 @@ pub(super) fn runs_of(hunk: &Hunk) -> impl Iterator<Item = &[ChangedLine]> {
     })
 }
 
-/// Returns how many lines are removed at the beginning of some, and how many are then added.
+/// Returns how many lines are removed at the beginning of a run, and how many are then added.
 fn gone_and_come(lines: &[ChangedLine]) -> (usize, usize) {
     let gone = lines
         .iter()
@@ -168,8 +168,8 @@ fn gone_and_come(lines: &[ChangedLine]) -> (usize, usize) {
     (gone, come.count())
 }
 
-/// Returns the new lines of a run with how each came from an old one, if they are read in pairs: as many lines as were
-/// removed take their place, and each has enough in common with its old one.
+/// Returns the new lines of a run and how each differs from its old one, if they are read in pairs: as many
+/// lines as were removed take their place, and each has enough in common with its old one.
 pub(super) fn pairs_of(run: &[ChangedLine]) -> Option<Vec<(&str, ReadingSubject<'_>)>> {
     let (gone, come) = gone_and_come(run);
     if gone == 0 || gone != come {

@@ -1,7 +1,7 @@
-//! What hearken itself finds out about an action, in words of its own.
+//! What hearken itself finds out about an action, in its own words.
 //!
-//! Responsibilities: the folder in which an agent works, what is found out about a question on that basis, and the
-//! sentences. Not here: the rules (`findings`), what follows from a finding (`app`).
+//! Responsibilities: the folder in which an agent works, what that reveals about a question, and the sentences.
+//! Not here: the rules (`findings`), what follows from a finding (`app`).
 
 use std::collections::BTreeMap;
 
@@ -121,7 +121,7 @@ impl Announcer {
         words
     }
 
-    /// Returns what the beginning of a question says was found, one by one, and whether it is grave.
+    /// Returns the findings that the beginning of a question states, one by one, and whether each is grave.
     pub(super) fn found_one_by_one(&self, question: &Question) -> Vec<(Vec<Segment>, bool)> {
         let Some(found) = self.found_of(question) else {
             return Vec::new();
@@ -149,7 +149,7 @@ impl Announcer {
         let mut named: Vec<&str> = Vec::new();
         for finding in findings {
             let what: Vec<&str> = finding.what.iter().map(String::as_str).collect();
-            // A path that was already named is not named again just to say that it is outside.
+            // A path that was already named is not repeated just to say that it is outside.
             let again = finding.act == Act::Outside && what.iter().all(|what| named.contains(what));
             let key = match again {
                 true => "found.outside.too".to_owned(),
@@ -256,7 +256,8 @@ impl Announcer {
     }
 }
 
-/// Returns the findings that are told; `all` includes what is told only in full, or if one step is wanted.
+/// Returns the findings that are announced; `all` includes those announced only in full, or if one step is
+/// wanted.
 fn told_of(found: &QuestionFindings, all: bool) -> Vec<&CommandFinding> {
     let is_told = |finding: &&CommandFinding| match finding.act.rank() {
         Rank::Destroys | Rank::System | Rank::Leaves | Rank::Outside | Rank::Hidden => true,

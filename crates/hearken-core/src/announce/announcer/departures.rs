@@ -1,4 +1,4 @@
-//! The words of broken rules and of dangers, and how prominent the first of a kind is.
+//! The words for broken rules and dangers, and how prominent the first of each kind is.
 
 use crate::config::Verbosity;
 use crate::protocol::Severity;
@@ -85,8 +85,9 @@ impl Announcer {
     }
 }
 
-/// Returns how prominent the first anomaly of a kind is: those that may have cost information are spoken, other broken
-/// rules are shown, and what only should be otherwise is kept, so that nothing comes between a person and a question.
+/// Returns how prominent the first anomaly of a kind is: those that may have cost information are spoken, other
+/// broken rules are shown, and what merely should be otherwise is only kept, so that nothing comes between a
+/// person and a question.
 fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Aloud {
     let costs_information = matches!(
         kind,
@@ -96,7 +97,7 @@ fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Aloud {
             | AnomalyKind::EventIdReused
             | AnomalyKind::InvokedAfterRejection
     );
-    // What became of a decision concerns the person, whatever the rule.
+    // The fate of a decision concerns the person, whatever the rule.
     let concerns_decision = matches!(
         kind,
         AnomalyKind::AcceptedWithoutTool | AnomalyKind::RejectedWithoutFollowUp

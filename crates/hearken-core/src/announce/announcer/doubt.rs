@@ -1,5 +1,5 @@
-//! What is unusual about a question, in words: what its tool says otherwise, whose token it carries, what was
-//! hidden in it, what may have become of an answer.
+//! What is unusual about a question, in words: where its tool contradicts it, whose token it carries, what was
+//! hidden in it, where its answer may have gone.
 //!
 //! Responsibilities: those sentences. Not here: whether a question takes two steps (`answerable`), how the
 //! question itself is worded (`question_wording`), asking for the second step (`app`).

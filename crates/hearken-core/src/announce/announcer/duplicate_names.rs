@@ -1,11 +1,12 @@
-//! Whether other sessions share what tells a session apart.
+//! Whether other sessions share what distinguishes a session.
 //!
 //! Responsibilities: counting the sessions that look the same, whose runs overlapped, or that received the same
 //! request. Not here: what is added to a shared name (`agent_names`), how a name looks (`naming`).
 //!
-//! Mental model: a session is compared with thousands of others, but only whether a match exists matters. Sessions
-//! that can't be told apart form a sort, and thousands of sessions form few sorts. So each session is counted in its
-//! sort, and each sort in the groups to which it belongs: naming a session costs the same however many there are.
+//! Mental model: a session is compared with thousands of others, but only whether a match exists matters.
+//! Sessions that can't be told apart form a class, and thousands of sessions form few classes. So each session
+//! is counted in its class, and each class in its groups: naming a session costs the same however many there
+//! are.
 
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ use crate::announce::words::naming::Looks;
 use crate::protocol::AgentId;
 use crate::session::{KeyedItem, KeyedSlab, LinkId, Session, SessionKey, Sessions};
 
-/// Everything but its number that could tell a session apart; the name and the first words in their visual form.
+/// Everything but its number that could distinguish a session; the name and the first words in their visual
+/// form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct LookalikeClass {
     name: Arc<str>,
@@ -28,7 +30,7 @@ struct LookalikeClass {
     beside: bool,
 }
 
-/// A sort and the number of its sessions.
+/// A class and the number of its sessions.
 #[derive(Debug)]
 struct Counted {
     sort: LookalikeClass,
@@ -43,7 +45,7 @@ impl KeyedItem for Counted {
     }
 }
 
-/// What the sorts of a group have in common.
+/// What the classes of a group have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Group {
     Name(Arc<str>),
@@ -57,12 +59,12 @@ enum Group {
     WordsBeside(Arc<str>, LinkId, AgentId),
 }
 
-/// The number of sessions of each sort, and of sorts in each group.
+/// The number of sessions in each class, and of classes in each group.
 #[derive(Debug, Default)]
 pub(super) struct Namesakes {
     /// The state of naming up to which the sessions were counted ([`Sessions::naming`]).
     naming: u64,
-    /// For each session place, the place of the sort in which its session was counted.
+    /// For each session place, the place of the class in which its session was counted.
     known: Vec<Option<usize>>,
     sorts: KeyedSlab<Counted>,
     groups: HashMap<Group, usize>,
@@ -77,7 +79,7 @@ impl Namesakes {
         }
         match sessions.named_since(self.naming) {
             Some(changed) => {
-                // The start of a session is several changes; the session is counted once, as it is now.
+                // A session starts with several changes; it is counted once, as it is now.
                 let mut counted = None;
                 for (place, session) in changed {
                     if counted.replace(place) != Some(place) {
@@ -110,7 +112,7 @@ impl Namesakes {
         }
     }
 
-    /// Counts a session of a sort; returns the sort's place.
+    /// Counts a session in its class; returns the place of the class.
     fn count_in(&mut self, sort: LookalikeClass) -> usize {
         let place = self.sorts.place(&sort);
         if let Some(counted) = place.and_then(|place| self.sorts.at_mut(place)) {
@@ -144,9 +146,9 @@ impl Namesakes {
         }
     }
 
-    /// Returns whether others exist from whom an agent whose name looks like this, or its run `own`, must be told
-    /// apart: sessions of other agents whose names look the same and, if `own` overlapped other runs, those runs of the
-    /// same agent that overlapped others.
+    /// Returns whether an agent with such a name, or its run `own`, could be confused with others: with
+    /// sessions of other agents whose names look the same or, if `own` overlapped other runs, with those runs
+    /// of the same agent that overlapped others.
     pub(super) fn are_others(
         &self,
         key: &SessionKey,
@@ -202,19 +204,19 @@ impl Namesakes {
         })
     }
 
-    /// Returns whether a session overlapped other runs of its agent, and a group to which it belongs for that has
+    /// Returns whether a session overlapped other runs of its agent and the given group of such sessions has
     /// others.
     fn is_among(&self, own: Option<&Session>, group: impl Fn(&Session) -> Group) -> bool {
         own.is_some_and(|own| own.beside && (self.has_twin(own) || self.of(&group(own)) > 1))
     }
 
-    /// Returns whether a group contains sessions of other agents than the given one, whose name looks like theirs.
+    /// Returns whether a group contains sessions of other agents whose names look like the given one.
     fn are_strangers(&self, key: &SessionKey, name: &Arc<str>, group: Group) -> bool {
         let own = Group::NameOfAgent(Arc::clone(name), key.link, key.agent.clone());
         self.of(&group) > self.of(&own)
     }
 
-    /// Returns whether another session of the same sort exists.
+    /// Returns whether another session of the same class exists.
     fn has_twin(&self, own: &Session) -> bool {
         let sort = self.known.get(own.place).copied().flatten();
         let counted = sort.and_then(|sort| self.sorts.at(sort));
@@ -271,7 +273,7 @@ mod tests {
     use super::*;
     use crate::protocol::{Now, decode};
 
-    /// Computes from all sessions what the counts should answer.
+    /// Computes from all sessions what the counts should yield.
     fn walked(
         session: &Session,
         name: &Arc<str>,
@@ -340,7 +342,7 @@ mod tests {
             if step % 10 != 0 {
                 continue;
             }
-            // Sometimes more changes than are remembered.
+            // Sometimes there are more changes than are remembered.
             let counted = match step < 3000 {
                 true => &often,
                 false if step % 1500 == 0 => {

@@ -41,7 +41,7 @@ impl Announcer {
         words_of_time(&self.phrases, time, &SIGNS)
     }
 
-    /// Returns in words how long something took; empty if that is negligible.
+    /// Returns words for how long something took; empty if that is negligible.
     pub(super) fn took(&self, time: Option<Duration>) -> Arg {
         let told = time.filter(|time| *time >= WORTH_TELLING);
         Arg::Own(told.map(|time| self.time(time)).unwrap_or_default())

@@ -25,7 +25,7 @@ impl Announcer {
     /// Words one change together with its facts.
     pub(super) fn worded(&self, change: &Change, sessions: &Sessions) -> Option<Draft> {
         let mut draft = self.word(change, sessions)?;
-        // A plan is read out on demand; progress within it is for programs.
+        // A plan is read out on demand; progress within it is only for programs.
         if !change.attached.plan.is_empty() && draft.kind == Kind::Progress {
             draft.aloud = Aloud::Echo;
         }
@@ -107,8 +107,8 @@ impl Announcer {
         facts
     }
 
-    /// Adds the id that relates an event to other programs' records, where such a record is looked for: at the start
-    /// and end of a session, a handoff and a call.
+    /// Adds the id that relates an event to other programs' records, where a person would look for it: at the
+    /// start and end of a session, at a handoff and at a call.
     fn correlates(&self, facts: &mut Facts, change: &Change) {
         let is_looked_for = matches!(
             change.what,
@@ -142,7 +142,7 @@ impl Announcer {
         self.fill("fact.tools", Verbosity::Detailed, &args)
     }
 
-    /// Adds what the words of a progress leave out.
+    /// Adds what the words for progress leave out.
     fn progress_facts(&self, facts: &mut Facts, change: &Change, event: &Progress) {
         let summary = self.summary(change, &event.summary, Kind::Progress);
         let has_summary = matches!(summary, Arg::Agent(..));

@@ -1,13 +1,13 @@
-//! The words for a call that failed: how much of it and what first, instead of everything that it wrote.
+//! The words for a failed call: how much is said and what first, instead of everything that the call wrote.
 //!
 //! Responsibilities: what is said of a failed call's words and output, what remains to be read on demand, and the
 //! error's message beside a summary. Not here: finding what failed in an output (`failure`), reading it
 //! (`attached_material`).
 //!
 //! # Mental model
-//! "Failed, exit 3: npm test. Last line: …": how it ended comes first, then what, then why, in the same words for every
-//! agent. Why is a sentence of the agent; or, of all that a program wrote, what failed, in a bounded number of words,
-//! or else its last line. The lines are counted, and `output` reads them.
+//! "Failed, exit 3: npm test. Last line: …": first how it ended, then what failed, then why, in the same words
+//! for every agent. The reason is a sentence of the agent, or else the failures found in the program's output,
+//! in a bounded number of words, or else its last line. The lines are counted, and `output` reads them.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::announce::words::naming::is_name;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
-/// The longest report that is said as it is, in words and in bytes.
+/// The longest report that is spoken unchanged, in words and in bytes.
 const MOST_WORDS: usize = 30;
 const LONGEST: usize = 300;
 /// The longest name by which a call is called, in characters; and the most words of one that its translator gives.

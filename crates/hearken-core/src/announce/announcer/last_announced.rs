@@ -10,8 +10,8 @@ use crate::announce::announcement::{Aloud, Announcement, Kind};
 use crate::protocol::are_one;
 use crate::session::{QuestionId, Session};
 
-/// What each session's next announcement needs, indexed by the session's place: with thousands of sessions taking
-/// turns, searching the history for it would cost as much as everything else.
+/// What each session's next announcement needs, indexed by the session's place: with thousands of sessions
+/// taking turns, searching the history would cost as much as everything else together.
 #[derive(Debug, Default)]
 pub(super) struct Last {
     known: Vec<Record>,
@@ -20,9 +20,9 @@ pub(super) struct Last {
 /// The record of one session.
 #[derive(Debug, Default)]
 struct Record {
-    /// The session's number, as a later session may use the same place. No session has the number 0.
+    /// The session's number, because a later session may use the same place. No session has the number 0.
     number: u64,
-    /// When words of it were last spoken.
+    /// When its words were last spoken.
     said: Option<Duration>,
     /// The question that was announced since its last tool call.
     asked: Option<QuestionId>,
@@ -41,7 +41,7 @@ struct Name {
     told: Arc<str>,
 }
 
-/// What tells a run of an agent from others, in addition to the agent's name.
+/// What distinguishes a run of an agent from others, in addition to the agent's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Distinction {
     /// Nothing: the name is unique.
@@ -71,8 +71,8 @@ impl Last {
         is_it.then(|| Arc::clone(&name.told))
     }
 
-    /// Returns the name of a session that is told apart by `apart`: the previous name if that was told apart in the
-    /// same way, or else the one that `found` returns.
+    /// Returns the name of a session that `apart` distinguishes: the previous name if it has the same
+    /// distinction, or else the one that `found` returns.
     pub(super) fn name_apart(
         &mut self,
         naming: u64,
@@ -125,7 +125,7 @@ impl Last {
         }
     }
 
-    /// Returns when words of a session were last spoken.
+    /// Returns when a session's words were last spoken.
     pub(super) fn said(&self, session: &Session) -> Option<Duration> {
         self.of(session)?.said
     }

@@ -78,7 +78,7 @@ impl Counts {
 }
 
 impl Announcer {
-    /// Returns three sentences on what happened since a moment: what ended and what was done, what was
+    /// Returns three sentences on what happened since a given moment: what ended and what was done, what was
     /// written and asked, and how many questions (`open`) now wait for the person.
     pub fn away(&self, (since, now): (Duration, Now), open: usize, sessions: &Sessions) -> String {
         let time = self.time(now.monotonic.saturating_sub(since));
@@ -90,7 +90,7 @@ impl Announcer {
         self.phrases.text("away", &args)
     }
 
-    /// Returns the words for what was missed of some sessions: what was announced from an announcement on. `None` if
+    /// Returns the words for what the person missed of some sessions, from a given announcement on; `None` if
     /// there was nothing, and nothing waits or works.
     pub fn missed(
         &self,
@@ -109,7 +109,7 @@ impl Announcer {
         (!is_nothing).then(|| self.counted(counts, open, running))
     }
 
-    /// Returns the words for counts, and for how many questions and sessions are open now.
+    /// Returns the words for counts, open questions and running sessions.
     fn counted(&self, counts: Counts, open: usize, running: usize) -> Vec<(&'static str, Arg)> {
         let list = |counted: &[&[(&str, usize)]]| {
             let words: Vec<String> = counted

@@ -126,7 +126,7 @@ pub struct Announcer {
     /// The agents whose hints that a sentence has ended are no longer believed.
     unbelieved: BTreeSet<(LinkId, AgentId)>,
     asked: AgentsThatAsked,
-    /// What was said about questions once and goes without saying from then on.
+    /// What was said about questions once and is not repeated.
     explained: Explained,
     /// How many announcements were left out because the person wants to hear less.
     left_out: u64,
@@ -165,7 +165,7 @@ impl Announcer {
         }
     }
 
-    /// Limits unfinished texts to a room that a test can fill.
+    /// Limits the room for unfinished texts to what a test can fill.
     #[cfg(test)]
     pub(crate) fn narrow(&mut self, room: usize) {
         self.outputs.narrow(room);
@@ -254,7 +254,7 @@ impl Announcer {
                 }
                 told.extend(text);
             }
-            // Its lead's end is announced.
+            // The end of its lead agent is announced.
             What::HelperEnded(_) => {
                 told.extend(self.flush_session(&change.key, change.at, sessions));
                 told.extend(self.at_the_end(change, sessions));
@@ -316,7 +316,7 @@ impl Announcer {
         now: Now,
     ) -> Arc<Announcement> {
         let segments = self.phrases.say(key, self.settings.verbosity, args);
-        // News about sources is of one kind.
+        // All news about sources has the same kind.
         let cue = match key {
             "link.lost" | "link.unreachable" | "link.failed" | "link.not_spoken" => Some(Cue::Lost),
             "link.back" => Some(Cue::Back),
@@ -391,7 +391,7 @@ impl Announcer {
             return NewAnnouncements::new();
         };
         let urgent = change.urgency == Urgency::Critical;
-        // The end of an urgent sentence is urgent, whichever chunk contains it.
+        // The end of an urgent sentence is urgent, whatever the chunk that contains it claims.
         if urgent || state.said || state.urgency != Urgency::Critical {
             state.urgency = change.urgency;
             state.said = !urgent;
@@ -573,7 +573,7 @@ impl Announcer {
         told
     }
 
-    /// Announces, where it happened, that the middle of a chunk was left out.
+    /// Announces, at the place of the gap, that the middle of a chunk was left out.
     fn tell_left_out(
         &mut self,
         change: &Change,

@@ -1,4 +1,4 @@
-//! The agents that the person does not want to hear, and those of which only what matters is announced.
+//! The agents that the person does not want to hear, and those announced only when it matters.
 //!
 //! Responsibilities: which agents were muted by hand, and the selection while many work. Not here: the settings that
 //! mute agents and sources (`source_settings`), when many work (`app`).
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::protocol::AgentId;
 use crate::session::{LinkId, SessionKey};
 
-/// Whom the person hears less of.
+/// The agents that the person hears less of.
 #[derive(Debug, Default)]
 pub(super) struct Muting {
     /// The agents that the person muted (`true`), or unmuted although the settings mute them (`false`).

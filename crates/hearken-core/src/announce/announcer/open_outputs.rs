@@ -1,11 +1,11 @@
 //! The outputs whose text is in progress, and which of them a pause makes due.
 //!
-//! Responsibilities: finding an output, when the first is due, which ones leave if the room runs out. Not here: what
-//! becomes of a chunk (`coalesce`), how it is announced (`super`).
+//! Responsibilities: finding an output, when the first is due, which ones leave when the room runs out. Not
+//! here: what becomes of a chunk (`coalesce`), how it is announced (`super`).
 //!
-//! Mental model: each output is filed under a time at which it is checked. Text that arrives meanwhile makes its due
-//! time later, but leaves it filed as it is: the check finds this and files it under the new time, so that a chunk
-//! moves nothing. A query for what is due looks only at the first of the filed times, however many outputs exist.
+//! Mental model: each output is filed under a time at which it is checked. Text that arrives meanwhile
+//! postpones its due time but does not refile it: the check notices and files it under the new time. So a chunk
+//! moves nothing, and asking what is due looks only at the first filed time, however many outputs exist.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::announce::text::coalesce::{Boundary, Coalescer};
 use crate::announce::text::normalise::{ProseReader, Readable};
 use crate::protocol::{AgentId, OutputId, SessionId, TextDirection, Urgency};
 
-/// How many bytes the outputs in progress may occupy; beyond that, the one that was silent longest is spoken as far as
-/// it came. There is room for 10,000 outputs with usual sentences.
+/// How many bytes the outputs in progress may occupy; beyond that, the one that was silent longest is spoken as
+/// far as it has arrived. There is room for 10,000 outputs with usual sentences.
 const MOST_BYTES: usize = 48 << 20;
 /// How many complete outputs are kept, so that late text is recognised as late.
 const MOST_COMPLETE: usize = 256;
-/// What an output occupies beyond what is counted: its list entries and the readers of its text.
+/// An output's uncounted overhead: its list entries and the readers of its text.
 const AROUND: usize = 512;
 
 /// The key of an output across all sessions.
@@ -36,7 +36,7 @@ pub(super) struct OutputState {
     pub(super) readable: Readable,
     /// The white space since the last words.
     pub(super) blank: String,
-    /// What the next words begin.
+    /// What begins with the next words.
     pub(super) opens: Opening,
     pub(super) agent: Arc<str>,
     pub(super) urgency: Urgency,
@@ -46,11 +46,11 @@ pub(super) struct OutputState {
     pub(super) replayed: bool,
 }
 
-/// The position of an output among all: by source, then by session, then in the order of creation.
+/// The sort key of outputs: source, then session, then order of creation.
 pub(super) type Rank = (LinkId, u64, u64);
 
 impl OutputState {
-    /// Returns what a piece begins, given its words and where it ends.
+    /// Returns what begins with a piece, given its words and where it ends.
     pub(super) fn opening(&mut self, words: &str, ends: Boundary) -> Opening {
         let next = match ends {
             Boundary::Line
@@ -164,7 +164,7 @@ impl Outputs {
         place
     }
 
-    /// Records the session that owns an output: a restarted session continues the output that its predecessor left.
+    /// Records the session that owns an output: a restarted session continues its predecessor's output.
     pub(super) fn belongs_to(&mut self, place: usize, number: u64) {
         if let Some(slot) = self.slots.at_mut(place)
             && slot.number != number
@@ -234,7 +234,7 @@ impl Outputs {
                 self.remove(place);
             }
         }
-        // Outputs that left in another way remain in the order until their turn comes.
+        // Outputs that were removed in another way stay in the order until their turn comes.
         if self.order.len() > 2 * self.places.len() + MOST_COMPLETE {
             let slots = &self.slots;
             self.order.retain(|(place, _, birth)| {
@@ -284,14 +284,14 @@ impl Outputs {
                     .range(first..=(key.link, session.number, u64::MAX));
                 those.map(|(_, place)| *place).collect()
             }
-            // The session is already forgotten.
+            // The session was already forgotten.
             None => (self.places.iter().filter(of_it))
                 .map(|(_, place)| *place)
                 .collect(),
         }
     }
 
-    /// Returns the position of an output among all.
+    /// Returns the rank of an output.
     pub(super) fn rank(&self, place: usize) -> Option<Rank> {
         self.slots.at(place).map(OutputSlot::rank)
     }
@@ -373,7 +373,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// However the chunks arrive, each output is due as its own last chunk demands, and at no other time.
+        /// However the chunks arrive, each output is due when its own last chunk demands it, and at no other
+        /// time.
         #[test]
         fn each_is_due_when_its_own_text_pauses(
             steps in proptest::collection::vec((0usize..12, 0u64..700, 0usize..4), 0..120),

@@ -61,13 +61,13 @@ impl Announcer {
                 self.left_out += 1;
             }
             let repeated = self.is_repeated(&announcement);
-            // What became of a question is for everybody who heard it.
+            // Whoever heard a question hears what became of it.
             if self.muting.is_in_background(&change.key) && announcement.about.is_none() {
                 announcement.aloud = Aloud::Kept;
             } else if unwanted {
                 announcement.aloud = Aloud::Seen;
             } else if repeated {
-                // Who browses still sees what would not have been spoken anyway.
+                // A person who browses still sees what would not have been spoken anyway.
                 announcement.aloud = match announcement.aloud {
                     Aloud::Shown => Aloud::Seen,
                     _ => Aloud::Echo,
@@ -157,7 +157,7 @@ impl Announcer {
         Arc::new(again)
     }
 
-    /// Repeats an earlier announcement with words of the program's own before it.
+    /// Repeats an earlier announcement after words of the program's own.
     pub fn repeat_after(&self, mut words: Vec<Segment>, told: &Announcement) -> Arc<Announcement> {
         let mut again = Arc::unwrap_or_clone(self.repeat(told));
         words.append(&mut again.segments);
@@ -172,7 +172,7 @@ impl Announcer {
         Arc::new(self.number(draft, now))
     }
 
-    /// Creates a hint that is heard, but neither shown nor kept: the screen has the same in its own place.
+    /// Creates a hint that is heard, but neither shown nor kept: the screen has its own place for it.
     pub fn hint_by_ear(&mut self, key: &str, now: Now) -> Arc<Announcement> {
         let segments = self.phrases.say(key, self.verbosity(), &[]);
         let draft = Draft::new(Class::Outcome, Kind::Hint, segments).aloud(Aloud::Heard);
@@ -207,7 +207,7 @@ impl Announcer {
 
     /// Returns the tool whose call or return a change's announcement reports.
     fn tool_of(&mut self, change: &Change, kind: Kind) -> Option<Arc<Tool>> {
-        // A warning of a violation at a call is of another kind, and not news of the tool.
+        // A warning about a violation at a call has another kind, and is not news of the tool.
         let (name, status) = if let What::ToolInvoked(event) = &change.what
             && kind == Kind::ToolInvoked
         {
@@ -249,7 +249,7 @@ impl Announcer {
             announcement.aloud = Aloud::Seen;
             self.left_out += 1;
         }
-        // What is kept stays for hours.
+        // An announcement is kept for hours.
         announcement.segments.shrink_to_fit();
         let announcement = Arc::new(announcement);
         self.history.push(Arc::clone(&announcement));
@@ -430,7 +430,7 @@ fn speaker(agent: &str, phrases: &Phrases) -> Segment {
     before_words(&phrases.name_of(agent), phrases)
 }
 
-/// Returns the words that say whose the next ones are, with a colon.
+/// Returns the words that introduce a speaker, with a colon.
 fn before_words(name: &str, phrases: &Phrases) -> Segment {
     let mut spoken = String::with_capacity(name.len() + 1);
     spoken.push_str(name);

@@ -1,6 +1,6 @@
 //! How the end of a question is worded, and what is known about the answer to it.
 //!
-//! Responsibilities: what closed a question: the person's answer, possibly that answer, or something else.
+//! Responsibilities: whether the person's answer closed a question, may have closed it, or something else did.
 //! Not here: how a question is asked (`question_wording`), what is said about an answer on its way (`app`).
 
 use crate::config::Verbosity;
@@ -17,7 +17,7 @@ impl Announcer {
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
-    /// Words what became of a question that is over, for a person who answers it too late; empty for an open one.
+    /// Words the end of a question, for a person who answers it too late; empty if it is still open.
     pub fn over(&self, question: &Question) -> String {
         let Some(how) = question.reply.closing() else {
             return String::new();
@@ -204,7 +204,7 @@ impl Announcer {
     }
 }
 
-/// Returns whether what closed a question implies a different decision than the one that was given.
+/// Returns whether a question closed in a way that implies a different decision from the one given.
 fn speaks_against(how: &CloseReason, given: &GivenAnswer) -> bool {
     match (&given.answer, how.implied()) {
         (Answer::Decision { decision, .. }, Some(implied)) => *decision != implied,

@@ -135,7 +135,7 @@ fn fields(question: &Question) -> Vec<Field<'_>> {
     match &question.body {
         QuestionBody::Confirmation(asked) => {
             let action = Field::new("question.part.text", &asked.action, true);
-            // Nothing is cleaned out of a command: what is hidden in it is named.
+            // Nothing is removed from a command: hidden characters are named.
             let text = match question.command() {
                 Some(command) => Cow::Borrowed(command),
                 None => action.text.clone(),

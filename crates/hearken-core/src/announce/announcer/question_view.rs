@@ -1,7 +1,7 @@
 //! A question and its changes as they are seen: what was found, and each line of a place with its number and its sign.
 //!
-//! Responsibilities: which parts of a line changed, the numbers of both texts, the findings one by one. Not here: rows
-//! and colours (`pane`), how the same is read out (`attached_material`).
+//! Responsibilities: which parts of a line changed, the line numbers in both texts, the findings one by one.
+//! Not here: rows and colours (`pane`), how the same is read out (`attached_material`).
 
 use std::ops::Range;
 
@@ -55,7 +55,7 @@ impl Announcer {
         };
         let mut places = Vec::new();
         for change in &attached.changes {
-            // How far the numbers of the new text are ahead; not known behind lines that were left out.
+            // How far the new text's line numbers are ahead; unknown after lines that were left out.
             let mut ahead = Some(0_i64);
             let place = |n, items| ChangeInSight {
                 path: &change.path,
@@ -121,7 +121,7 @@ impl Announcer {
             if 2 * gone == run.len() {
                 mark_changed(lines.get_mut(first..).unwrap_or_default(), gone);
             }
-            // What is read in pairs is seen in pairs.
+            // Lines read in pairs are also seen in pairs.
             if pairs_of(run).is_some() {
                 let new = lines.split_off(first + gone);
                 let old = lines.split_off(first);
@@ -158,7 +158,7 @@ impl Announcer {
     }
 }
 
-/// Marks the changed parts of lines that replace as many others.
+/// Marks the changed parts of lines that replace an equal number of others.
 fn mark_changed(lines: &mut [LineInSight], gone: usize) {
     let (old, new) = lines.split_at_mut(gone.min(lines.len()));
     for (old, new) in old.iter_mut().zip(new) {
@@ -193,7 +193,7 @@ fn changed(old: &str, new: &str) -> Option<(Parts, Parts)> {
     (same * 2 >= longest).then_some((gone, come))
 }
 
-/// Returns the bytes of words within their line; `None` if there are none.
+/// Returns the byte range of words within their line; `None` if there are none.
 fn part(words: &[&str], range: Range<usize>) -> Option<Range<usize>> {
     let size = |words: &[&str]| words.iter().map(|word| word.len()).sum::<usize>();
     let from = size(words.get(..range.start)?);

@@ -22,11 +22,11 @@ use crate::announce::words::segment::{Segment, naming};
 pub(super) enum TimeLeft {
     /// The words of the question state it.
     Told(Duration),
-    /// The head above the words states it: the time runs down there, while the words stay as they are.
+    /// The head above the words states it: there the time counts down, while the words stay the same.
     Headed,
-    /// Nobody knows how much: the question is old news, and the clock of its machine is not known.
+    /// It is unknown: the question is old news, and its machine's clock is unknown.
     Unknown,
-    /// None: by this program's own count the time is over, whatever the agent has made of that.
+    /// None: by this program's own count the time is up, whatever the agent made of that.
     Over,
 }
 
@@ -51,7 +51,7 @@ impl Announcer {
         let mut segments = self.asked(question, sessions, again, left, Question::LONGEST_PART);
         if question.is_cut() && !again {
             let cut = Segment::own(self.cut_words(question, sessions, now));
-            // How to answer comes last, so that a person who knows it need not hear it out.
+            // How to answer comes last, so that a person who knows need not listen to it.
             let ways = segments.iter().rposition(|segment| segment.ways);
             segments.insert(ways.unwrap_or(segments.len()), cut);
         }
@@ -71,7 +71,7 @@ impl Announcer {
         self.without_keys(question, details)
     }
 
-    /// Leaves out the keys, which such a face has rows for, but not which other decisions there are, nor why the
+    /// Leaves out the keys, which such a face shows in rows, but neither the further decisions nor why the
     /// question can't be answered.
     fn without_keys(&self, question: &Question, mut segments: Vec<Segment>) -> Vec<Segment> {
         if !question.is_answerable() {
@@ -135,8 +135,7 @@ impl Announcer {
         }
     }
 
-    /// Words a question under a separate head, so that a face with a head of its own can leave out that, and nothing
-    /// else.
+    /// Words a question under a separate head, so that a face with a head of its own can leave out just that.
     fn headed(&self, head: &str, key: &str, args: &Args<'_>) -> Vec<Segment> {
         let mut segments = self.phrases.say(head, Verbosity::Normal, args);
         segments.extend(self.phrases.say(key, Verbosity::Normal, args));
@@ -160,7 +159,7 @@ impl Announcer {
         self.judged(question, "question.reminder", &args)
     }
 
-    /// Words a question with what was found about its action before everything that the agent says.
+    /// Words a question, with the findings about its action before everything that the agent says.
     fn judged(&self, question: &Question, key: &str, args: &Args<'_>) -> Vec<Segment> {
         let mut segments = self.phrases.say("question.head", Verbosity::Normal, args);
         segments.extend(self.found(question, false));
@@ -241,7 +240,7 @@ impl Announcer {
             UndoStatement::WithEffort => text("question.reversibility.effort"),
             UndoStatement::Irreversible => text("question.reversibility.irreversible"),
             UndoStatement::Unknown if states_risk => text("question.reversibility.unknown"),
-            // An unknown risk includes it.
+            // The words for an unknown risk include it.
             UndoStatement::Unknown => String::new(),
         };
         let more: Vec<String> = asked
@@ -400,7 +399,7 @@ impl Announcer {
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
-    /// Returns what silence does; empty for questions that no answer reaches any more.
+    /// Returns what silence does; empty for questions that no answer can reach any more.
     fn timeout(&self, question: &Question, left: Option<TimeLeft>) -> String {
         let QuestionBody::Confirmation(asked) = &question.body else {
             return String::new();
@@ -583,7 +582,7 @@ pub(super) fn told(question: &Question, sessions: &Sessions, now: Now) -> Option
     })
 }
 
-/// Returns the same for words below a head that states the time.
+/// Returns the time that a question has left, for words below a head that states it.
 fn headed(question: &Question, sessions: &Sessions) -> Option<TimeLeft> {
     let states = [TimeLeft::Unknown, TimeLeft::Headed];
     let known = usize::from(sessions.is_age_known(question));

@@ -1,4 +1,4 @@
-//! What is read out part by part, or seen: a whole question, the material attached to it, everything an agent wrote.
+//! What is read out or seen in parts: a whole question, the material attached to it, everything an agent wrote.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::announce::words::segment::Segment;
 pub struct Whole {
     /// The parts, at least one.
     pub parts: Vec<Vec<Segment>>,
-    /// How many of them, from the first, must be heard before the question is answered.
+    /// How many of them, counted from the first, must be heard before the question is answered.
     pub needed: usize,
 }
 
@@ -52,7 +52,8 @@ pub struct TurnPart {
     /// How far a line of code is indented, and the words for that; `None` for everything else, and for an empty
     /// line.
     pub indent: Option<(String, Vec<Segment>)>,
-    /// Which line of a block of code it belongs to, from 1; 0 for what says that a block begins, `None` for prose.
+    /// The line of a code block that it belongs to, from 1; 0 for the words that introduce a block, `None` for
+    /// prose.
     pub code_line: Option<usize>,
     /// What is copied if this part is selected: the paragraph, then each inline code in it; or the code block.
     pub copied: Arc<[Copied]>,
@@ -88,7 +89,7 @@ pub struct ChangeInSight<'a> {
     pub n: usize,
     /// How many places of the file change.
     pub count: u64,
-    /// Its lines, and what is missing behind them.
+    /// Its lines, and what is missing after them.
     pub items: Vec<ChangeItem>,
 }
 
@@ -124,7 +125,7 @@ pub struct ChangePlace {
 }
 
 impl ChangePlace {
-    /// The place behind everything.
+    /// The place after everything.
     pub const END: Self = Self {
         item: usize::MAX,
         byte: 0,

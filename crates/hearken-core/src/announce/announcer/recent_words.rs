@@ -22,8 +22,8 @@ const MOST_RECENT: usize = 64;
 pub(super) struct Recent(VecDeque<RecentWords>);
 
 impl Recent {
-    /// Returns whether the same was announced recently; if not, records it. What was only shown does not keep it from
-    /// being spoken.
+    /// Returns whether the same was announced recently; if not, records it. An announcement that was only shown
+    /// does not keep a later one from being spoken.
     pub(super) fn has(&mut self, announcement: &Announcement) -> bool {
         let said = RecentWords::by(announcement);
         // The entries are in the order in which they came.
@@ -45,8 +45,7 @@ impl Recent {
 #[derive(Debug)]
 struct RecentWords {
     at: Duration,
-    /// A hash of the fields below: thousands of concurrent agents say nearly the same, each in the name of its own
-    /// session.
+    /// A hash of the fields below: thousands of concurrent agents say nearly the same, each in its own session.
     mark: u64,
     key: Option<SessionKey>,
     words: String,

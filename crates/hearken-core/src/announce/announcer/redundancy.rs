@@ -1,4 +1,4 @@
-//! What can go without words because other words already say it: each fact is said once.
+//! What can go unsaid because other words already say it: each fact is said once.
 //!
 //! Responsibilities: how a session's start is worded, which states go unspoken, when the agent's own sentence
 //! is enough for a tool's result, and when a call was just agreed to. Not here: the phrases themselves
@@ -201,9 +201,9 @@ impl Announcer {
     /// state that is not spoken is still shown in every face, the lines included. Only a state that the event after it
     /// says in other words is left to that event (4.2.1 allows that), terse or not.
     ///
-    /// Right after other words of its session a state adds little, and the pause that would make it worth saying
-    /// has not yet come; the beat already signals that the agent is still working. A state under the producer's own
-    /// name is news: nothing else reports it.
+    /// Right after other words of its session a state adds little: only after a pause would it be worth saying,
+    /// and then the beat already signals that the agent is still working. A state under the producer's own name
+    /// is news: nothing else reports it.
     pub(super) fn aloud_of_state(
         &self,
         change: &Change,
@@ -361,16 +361,16 @@ fn was_accepted(question: &Question) -> bool {
     )
 }
 
-/// Returns a segment in which short words replace what is heard and read, while programs get the whole text. All
+/// Returns a segment in which people hear and read the short words, while programs get the whole text. All
 /// words are the program's own.
 fn shortened(whole: &[Segment], short: &[Segment]) -> Vec<Segment> {
     let spoken = join_spoken(short);
     vec![Segment::new(Mark::Own, join(whole), &spoken).shown_as(&join(short))]
 }
 
-/// Returns whether a text visibly begins with the agent's name.
+/// Returns whether a text, as displayed, begins with the agent's name.
 pub(super) fn names(text: &str, agent: &str) -> bool {
-    // Most texts that do contain the name letter by letter.
+    // Most of those that do begin with the same letters.
     if let Some(behind) = text.strip_prefix(agent)
         && behind.starts_with(' ')
         && agent.ends_with(|last: char| last.is_ascii_alphanumeric())

@@ -1,4 +1,4 @@
-//! How a decision is worded that one of the person's rules made.
+//! How a decision made by one of the person's rules is worded.
 
 use crate::config::{PolicyDecision, PolicyRule, Verbosity};
 use crate::protocol::Now;

@@ -1,7 +1,7 @@
-//! How the agents of one source are announced if it differs from the general settings.
+//! How the agents of a source with its own settings are announced.
 //!
-//! Responsibilities: which verbosity, load and languages apply to a source; changing the general ones
-//! during a run. Not here: where the settings come from (`config`), who hears of a change (`app`).
+//! Responsibilities: which verbosity, load and languages apply to a source; changing the general ones during a
+//! run. Not here: where the settings come from (`config`), who is told of a change (`app`).
 //!
 //! # Mental model
 //! Each source may have settings of its own, which apply whatever happens to the general ones: a key
@@ -20,7 +20,7 @@ use crate::announce::text::coalesce::Policy;
 use crate::announce::words::phrase::Phrases;
 
 impl Announcer {
-    /// Sets a source's own way of being announced.
+    /// Sets a source's own announcement settings.
     pub fn set_source(&mut self, link: LinkId, own: SourceAnnounce) {
         // This is queried a dozen times per event, and nearly always there are no settings of its own.
         if own == SourceAnnounce::default() {
@@ -85,7 +85,7 @@ impl Announcer {
         self.made = RefCell::default();
     }
 
-    /// Returns whether an agent is muted, so that only urgent announcements of it are spoken.
+    /// Returns whether an agent is muted, so that only its urgent announcements are spoken.
     pub fn is_muted(&self, key: &SessionKey, agent: &str) -> bool {
         self.muting.by_hand(key).unwrap_or_else(|| {
             let named = |name: &String| name == key.agent.as_str() || name == agent;
@@ -99,8 +99,8 @@ impl Announcer {
         self.muting.set(key, is_muted);
     }
 
-    /// Announces only these agents of a source in full; of all others, what is not urgent only enters the history.
-    /// `None`: announces all in full.
+    /// Announces only these agents of a source in full, or all if `None`; what is not urgent from others only
+    /// enters the history.
     pub fn select(&mut self, link: LinkId, agents: Option<Vec<AgentId>>) {
         self.muting.select(link, agents);
     }

@@ -1,4 +1,4 @@
-//! What an agent sent, in the language of the person who hears it.
+//! What an agent sent, in the listener's language.
 //!
 //! Responsibilities: translating a question by the variants that its producer sent, and saying so if that was not
 //! possible. Not here: which of several languages fits best (`words::language`).
@@ -54,7 +54,7 @@ impl Announcer {
         }
     }
 
-    /// Names the language of such a text; empty if it is that of the rest.
+    /// Names the language of such a text; empty if the rest is in the same language.
     pub(super) fn language_name(&self, other: Option<&String>) -> Arg {
         let Some(tag) = other else {
             return Arg::own("");

@@ -4,9 +4,9 @@
 //! proves it (`protocol`), when a connection has proven it (`app`), how a claim is named (`agent_names`).
 //!
 //! # Mental model
-//! By adding a key, the person declares that an agent's name deserves proof. From then on the name belongs to the
-//! connection whose manifest proved it; over every other connection it is a claim, whatever else is true of that
-//! connection. If the person wants proof from everyone, every name except the proven one is a claim.
+//! By adding a key, the person declares that an agent's name needs proof. From then on the name belongs to the
+//! connection whose manifest proved it; over every other connection it is a claim, whatever else is true of
+//! that connection. If the person wants proof from everyone, every name except the proven one is a claim.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,8 +52,8 @@ impl Trust {
         }
     }
 
-    /// Returns whether an agent's identity rests on its word alone although the person can ask for more: its id or its
-    /// name is one that a key stands for, or proof is required on its source, and nothing proved it here.
+    /// Returns whether an agent's identity rests on its word alone although the person can expect proof: a key
+    /// exists for its id or name, or its source requires proof, and nothing proved it here.
     pub fn doubts(&self, link: LinkId, id: &AgentId, name: &str) -> bool {
         if self.proven.get(&link).is_some_and(|it| it == id.as_str()) {
             return false;

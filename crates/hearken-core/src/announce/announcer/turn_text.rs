@@ -1,13 +1,14 @@
 //! Everything that an agent wrote in a turn: as a whole, and in parts for stepping through.
 //!
-//! Responsibilities: which history entries make up the turn; its headings, paragraphs and code blocks with their lines;
-//! what of it is copied. Not here: which part is read next (`app`), where a code block begins (`markdown`).
+//! Responsibilities: which history entries make up the turn; its headings, paragraphs and code blocks with
+//! their lines; what can be copied. Not here: which part is read next (`app`), where a code block begins
+//! (`markdown`).
 //!
 //! # Mental model
-//! As part of the whole, a code block is only named and counted; in parts, it becomes one part that names it and then
-//! one for each line, because code is read line by line. A line announces its indentation if that differs from the
-//! line that was read before it, whichever that was. Landmarks are what a person jumps to: headings, code blocks, and
-//! the text that follows one.
+//! As part of the whole, a code block is only named and counted; in parts, it becomes one part that names it
+//! and then one for each line, because code is read line by line. A line announces its indentation if that
+//! differs from the line read before, whichever that was. Landmarks are what a person jumps to: headings, code
+//! blocks, and the text that follows one.
 
 use std::sync::Arc;
 
@@ -209,7 +210,7 @@ impl Announcer {
         }
     }
 
-    /// Adds the parts of a code block, first what it is and then each line; returns what is copied of it.
+    /// Adds the parts of a code block, first what it is and then each line; returns what can be copied.
     fn code(&self, info: &str, lines: &[&str], parts: &mut Vec<TurnPart>) -> Copied {
         let level = self.verbosity();
         let language = self.phrases.lexicon().code_language(info);

@@ -1,7 +1,7 @@
 //! Agents that change files without ever asking.
 //!
-//! Responsibilities: which agents have asked for consent, and which change is the first of one that has not. Not here:
-//! calls that need consent by what their agent says of them (`session::consent`).
+//! Responsibilities: which agents have asked for consent, and which change is the first by one that has not.
+//! Not here: calls that need consent according to their agent (`session::consent`).
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::announce::findings::changes_files;
 use crate::protocol::{AgentId, Attachments, ToolStatus};
 use crate::session::{Change, LinkId, QuestionBody, Sessions, What};
 
-/// How many agents are remembered; of further ones nothing is said.
+/// How many agents are remembered; nothing is said about further ones.
 const MOST_AGENTS: usize = 4096;
 
-/// The agents that have asked for consent, or of which was said that they change files unasked.
+/// The agents that have asked for consent, or were already reported as changing files unasked.
 #[derive(Debug, Default)]
 pub(super) struct AgentsThatAsked {
     all: BTreeSet<(LinkId, AgentId)>,

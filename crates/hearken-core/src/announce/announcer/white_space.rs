@@ -1,7 +1,7 @@
 //! What the words of a streamed text alone don't convey: its lines, and the white space before them.
 //!
-//! Responsibilities: when a piece is kept as it was written, and with which text before it. Not here: what is read and
-//! copied of it (`turn_text`).
+//! Responsibilities: when a piece is kept as it was written, and with which text before it. Not here: what is
+//! read out and copied (`turn_text`).
 
 /// How much white space between two pieces is kept, in bytes: it separates paragraphs and lines of code.
 const MOST_BLANK: usize = 256;

@@ -3,8 +3,8 @@
 //! Responsibilities: layering the settings of an agent over those of a language, and these over the general
 //! ones. Not here: how they are changed (`app`), how they reach an engine (`voice`).
 //!
-//! An agent's settings never touch the program's own words. If an agent has a pitch of its own, the voice keeps it
-//! apart from the pitch of those words, which it knows.
+//! An agent's settings never touch the program's own words. If an agent has its own pitch, the voice keeps it
+//! apart from the pitch of those words, which the voice knows.
 
 use std::collections::BTreeMap;
 
@@ -39,17 +39,17 @@ impl Deliveries {
         &self.cues
     }
 
-    /// Returns how everything sounds that has no settings of its own.
+    /// Returns how everything without its own settings sounds.
     pub fn usual(&self) -> &Delivery {
         &self.usual
     }
 
-    /// Sets how everything sounds that has no settings of its own.
+    /// Sets how everything without its own settings sounds.
     pub fn set_usual(&mut self, usual: Delivery) {
         self.usual = usual;
     }
 
-    /// Returns how words sound, given whose they are, the agent's id and name, and the language.
+    /// Returns how words sound, given their speaker, the agent's id and name, and the language.
     pub fn sound(&self, mark: Mark, agent: [Option<&str>; 2], language: Option<&str>) -> Sound {
         let of_language = language.and_then(|tag| self.of_language(tag));
         let mut delivery = self.usual.clone();

@@ -1,13 +1,13 @@
-//! When a silently working agent is heard to be working.
+//! When a beat tells the listener that a silent agent is working.
 //!
 //! Responsibilities: the times of the beat. Not here: whether an agent works (`app`), how a beat
 //! sounds (`voice`).
 //!
 //! # Mental model
-//! Silence is ambiguous: nothing to report, or no longer there? While an agent works and nothing
-//! is spoken, a beat comes after [`FIRST`], then every [`NEXT`]. That applies to the soft tick. If none can be
-//! played, or its cue is off, a beat is a word, and a word every five seconds wears a person out: each further
-//! one comes after twice the wait, up to eight times [`NEXT`]. Anything spoken restarts the count.
+//! Silence is ambiguous: nothing to report, or no longer there? While an agent works and nothing is spoken, a
+//! beat comes after [`FIRST`], then every [`NEXT`]. That is for the soft tick. If none can be played, or its
+//! cue is off, a beat is a word, and a word every five seconds wears a person out: each further word waits
+//! twice as long, up to eight times [`NEXT`]. Anything spoken restarts the count.
 //!
 //! # Tuning by symptom
 //! Beats between the sentences of one answer: raise [`FIRST`]. Beats that wear a person out: raise
@@ -44,8 +44,8 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Advances the beat, given whether some agent works while nothing is spoken and how a beat is heard; returns
-    /// whether a beat is due at `now`.
+    /// Advances the beat, given whether some agent works while nothing is spoken and the form of the beat;
+    /// returns whether a beat is due at `now`.
     pub fn step(&mut self, silent_work: bool, beat: Beat, now: Duration) -> bool {
         if !silent_work {
             self.rest();
@@ -64,7 +64,7 @@ impl Heartbeat {
         true
     }
 
-    /// Restarts the silence, because something other than a beat was spoken or shown.
+    /// Restarts the wait, because something other than a beat was spoken or shown.
     pub fn rest(&mut self) {
         self.due = None;
         self.beats = 0;

@@ -1,4 +1,4 @@
-//! What is spoken: utterances, their order, how each sounds.
+//! Utterances, their order, and how each sounds.
 //!
 //! Responsibilities: the speech queue, the settings of each utterance, the beat of a silent agent. Not
 //! here: what is worth announcing (`announcer`), engines (`voice`).

@@ -1,4 +1,4 @@
-//! Keeping the ledger: for how many announcements an entry counts, and the fate of those that leave a lane.
+//! Keeps the ledger: how many announcements an entry counts as, and the fate of those that leave a lane.
 
 use super::lanes::Lane;
 use super::ledger::{Ledger, UtteranceFate};
@@ -6,14 +6,14 @@ use super::{QueueItem, SpeechQueue, WaitingUtterance, Waits};
 use crate::announce::announcement::AnnouncementId;
 
 impl QueueItem {
-    /// Returns for how many announcements it counts: one, or none if it stands for others or is spoken once more.
+    /// Returns how many announcements it counts as: one, or none if it stands for others or is a repetition.
     pub(super) fn counts(&self) -> u64 {
         u64::from(self.counted && self.announcement.id != AnnouncementId(0))
     }
 }
 
 impl WaitingUtterance {
-    /// Returns it if it is an announcement.
+    /// Returns the item if this is an announcement.
     pub(super) fn item(&self) -> Option<&QueueItem> {
         match self {
             Self::Item(item) => Some(item),
@@ -31,12 +31,12 @@ impl WaitingUtterance {
 }
 
 impl SpeechQueue {
-    /// Returns the counts of what became of every announcement that was taken.
+    /// Returns the fates of all announcements that were taken.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// Returns how many announcements that were taken in a lane are being spoken or wait.
+    /// Returns how many announcements taken in a lane are being spoken or wait.
     pub fn waiting(&self, lane: Lane) -> u64 {
         let playing = self.playing.as_ref().map(|it| &it.item);
         let waiting = self.lanes.iter().flat_map(Waits::iter);
@@ -58,7 +58,7 @@ impl SpeechQueue {
         leaves: impl Fn(&WaitingUtterance) -> bool,
     ) {
         let waiting = &mut self.lanes[lane as usize];
-        // Hundreds may wait behind a slow voice, and hardly ever does any of them match.
+        // Hundreds may wait behind a slow voice, and hardly any ever match.
         if !waiting.iter().any(&leaves) {
             return;
         }

@@ -16,7 +16,7 @@ use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Mark;
 
 impl SpeechQueue {
-    /// Cuts the utterance that is playing.
+    /// Cuts the playing utterance.
     pub(super) fn cut(&mut self, after: After, wishes: &mut Vec<Wish>) {
         let Some(playing) = self.take_playing(wishes) else {
             return;
@@ -49,12 +49,12 @@ impl SpeechQueue {
     }
 
     /// Records that a question was heard once the remaining words only say how to answer: a person who knows
-    /// that need not hear them out.
+    /// how need not listen to them.
     pub(super) fn note_heard(&mut self, item: &QueueItem) {
         let announcement = &item.announcement;
         let (said, left) =
             (announcement.segments).split_at(item.next.segment.min(announcement.segments.len()));
-        // The heard question was recorded at the first of these words.
+        // The question was recorded as heard at the first of these words.
         let first = said.last().is_some_and(|segment| !segment.ways);
         if let Some(about) = announcement.about
             && first
@@ -107,7 +107,7 @@ impl SpeechQueue {
             let count = std::mem::take(&mut self.expired_outcomes);
             let count = self.counted("outcome.expired", Class::Outcome, count, None, now);
             let outcomes = &mut self.lanes[Lane::Outcome as usize];
-            // It does not come before the last words of an answer.
+            // The count does not precede the last words of an answer.
             let is_reply = |waiting: &WaitingUtterance| matches!(waiting, WaitingUtterance::Item(item) if item.announcement.kind == Kind::Reply);
             let at = outcomes.iter().take_while(|it| is_reply(it)).count();
             outcomes.insert(at, WaitingUtterance::Item(count));
@@ -125,7 +125,7 @@ impl SpeechQueue {
                     WaitingUtterance::Fold(fold) => {
                         let (class, topic) = (Class::Stream, fold.topic);
                         let count = self.counted("output.folded", class, fold.count, topic, now);
-                        // It belongs to its output: a stop silences that.
+                        // The count belongs to its output, so a stop silences both.
                         let count = QueueItem {
                             mark: fold.mark,
                             asked: true,

@@ -7,14 +7,14 @@ use super::lanes::Lane;
 use super::place::Place;
 use super::{Fold, SpeechQueue, UtteranceFate, WaitingUtterance};
 
-/// How many characters are spoken per second, for estimating a backlog: about 180 words a minute.
+/// Characters spoken per second, for estimating a backlog: about 180 words a minute.
 const CHARACTERS_PER_SECOND: usize = 15;
-/// Fewer sentences than this are spoken, as their count would take as long.
+/// Fewer sentences than this are spoken, because their count would take as long.
 const FEWEST_FOLDED: usize = 3;
 
 impl SpeechQueue {
-    /// Folds the middle of the newest output's waiting text if its backlog is too long: what fits
-    /// into the time limit stays, the rest becomes a count, and the newest sentence stays as the end.
+    /// Folds the middle of the newest output's waiting text if its backlog is too long: what fits into the time
+    /// limit and the newest sentence stay, and a count replaces the rest.
     pub(super) fn fold(&mut self) {
         let Some(limit) = self.fold_after else { return };
         let lane = &mut self.lanes[Lane::Text as usize];

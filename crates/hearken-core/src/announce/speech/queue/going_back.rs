@@ -1,6 +1,6 @@
 //! Going back in what is being spoken, by sentence and by paragraph.
 //!
-//! Responsibilities: speaking the last sentences again, followed by what comes after them. Not here: which these are
+//! Responsibilities: repeating the last sentences and then going on. Not here: which sentences these are
 //! (`trail`).
 //!
 //! # Worked example
@@ -16,10 +16,10 @@ use super::{QueueItem, SpeechQueue, WaitingUtterance, Wish};
 impl SpeechQueue {
     /// Goes back in what is being spoken, was silenced, or was spoken last; returns `None` if nothing comes before.
     ///
-    /// What is urgent comes first, and so does the end of an outcome that is being spoken.
+    /// Urgent speech comes first, and so does the end of an outcome that is being spoken.
     pub fn go_back(&mut self, by: BackBy, now: Duration) -> Option<Vec<Wish>> {
         let last = self.trail.last()?.clone();
-        // The sentence at which the person is, if it was not spoken to its end.
+        // The current sentence, if it was not spoken to its end.
         let plays = |item: &QueueItem, at: Place| last.is(&item.announcement, at);
         let is_open = self
             .playing
@@ -44,7 +44,7 @@ impl SpeechQueue {
             self.take_up(silenced, now);
         } else {
             self.yield_to_the_person(&mut wishes);
-            // A long answer to a key goes on among the texts.
+            // A long answer to a key continues in the text lane.
             if let Some(silenced) = self.pop_silenced(of_it) {
                 self.take_up(silenced, now);
             }
@@ -76,7 +76,7 @@ impl SpeechQueue {
             }
         }
         let lane = &mut self.lanes[Lane::Text as usize];
-        // The last of them may be part of what goes on.
+        // The last of them may belong to the item that continues.
         if let Some(WaitingUtterance::Item(item)) = lane.get_mut(0)
             && let Some(last) = groups.pop_if(|last| last.is_in(&item.announcement))
         {

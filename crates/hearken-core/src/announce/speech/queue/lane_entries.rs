@@ -10,7 +10,7 @@ use hashbrown::HashTable;
 
 /// Something that belongs to a session and a topic.
 pub(super) trait Marked {
-    /// Returns the hash of both.
+    /// Returns the hash of the session and the topic.
     fn mark(&self) -> u64;
 }
 

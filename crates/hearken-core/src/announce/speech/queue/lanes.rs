@@ -1,4 +1,4 @@
-//! The lanes of the queue, how long their entries live, and what an arrival does.
+//! The lanes of the queue, how long their entries live, and what an arrival does to the playing utterance.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use crate::announce::announcement::{Announcement, Class, Kind};
 
 /// After this long, the response to a key is no longer of use.
 const RESPONSE_LIFE: Duration = Duration::from_secs(10);
-/// After this long, a result is old news; it is counted.
+/// After this long, a result is old news and is only counted.
 const OUTCOME_LIFE: Duration = Duration::from_secs(30);
-/// How long a sentence under a state of the producer's own may wait among the outcomes: long enough for a brisk
-/// exchange, and short enough that a flood does not hold up everything else.
+/// How long a sentence that reports a producer-defined state may wait among the outcomes: long enough for a
+/// brisk exchange, and short enough that a flood does not hold up everything else.
 pub(super) const NEWS_LIFE: Duration = Duration::from_secs(120);
 /// After this long, a tool's start or a state is old news.
 const ACTIVITY_LIFE: Duration = Duration::from_secs(5);
@@ -71,7 +71,7 @@ impl Lane {
     }
 }
 
-/// What happens to the utterance that plays if something arrives.
+/// What happens to the playing utterance when something arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// The arrival waits.
@@ -86,7 +86,7 @@ pub enum Arrival {
     Resumes,
 }
 
-/// Returns what happens to the utterance that plays if something arrives: the table of `docs/speech.md`.
+/// Returns what happens to the playing utterance when something arrives: the table of `docs/speech.md`.
 pub fn arrival(playing: Lane, arriving: Lane) -> Arrival {
     use Lane::{Activity, Alert, Outcome, Progress, Response, Text};
     match (playing, arriving) {

@@ -1,7 +1,7 @@
 //! The fates of all announcements that were taken for speaking: pure counts, lane by lane, that add up.
 //!
-//! Each was spoken, or waits, or has exactly one of the other fates. An entry that stands for others ("7 more
-//! sentences") was never taken, and is not itself counted.
+//! Each one waits or has exactly one fate. An entry that stands for others ("7 more sentences") was never
+//! taken, and is not itself counted.
 
 use super::lanes::{LANES, Lane};
 

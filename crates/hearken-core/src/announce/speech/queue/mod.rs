@@ -5,11 +5,11 @@
 //! announcing (`announcer`), how an engine works (`voice`).
 //!
 //! # Mental model
-//! Announcements wait in lanes, one per class (P4 has two: text and progress). At most one utterance is in the engine.
-//! An arrival either interrupts what plays, or waits; waiting announcements of different lanes leave in class order.
-//! What was interrupted is dropped, repeated from its beginning, or resumed at the start of its sentence, according to
-//! the table below; what the person silenced waits for the person. What expires is counted, and for outcomes the count
-//! is spoken.
+//! Announcements wait in lanes, one per class (P4 has two: text and progress). At most one utterance is in the
+//! engine. An arrival either interrupts what is playing, or waits; waiting announcements of different lanes
+//! leave in class order. Interrupted speech is dropped, repeated from its beginning, or resumed at the start of
+//! its sentence, as the table below says; speech that the person silenced waits until they continue. Expired
+//! announcements are counted, and for outcomes the count is spoken.
 //!
 //! | playing \ arriving | P0 | P1 | P2 | P3 | text | progress |
 //! |---|---|---|---|---|---|---|
@@ -21,8 +21,9 @@
 //! | progress | interrupts, dropped | interrupts, dropped | interrupts, dropped | interrupts, dropped | interrupts, dropped | waits, the last is kept |
 //!
 //! # Tuning by symptom
-//! Another announcement interrupts a response: raise nothing here, see [`PATIENCE`]. Speech lags behind a fast agent:
-//! lower the fold time in the settings. Results of a busy minute are missed: raise `table::OUTCOME_LIFE`.
+//! An alert waits too long for a response, or cuts it off too soon: change [`PATIENCE`]. Speech lags behind a
+//! fast agent: lower the fold time in the settings. Results of a busy minute are missed: raise
+//! `table::OUTCOME_LIFE`.
 
 mod bookkeeping;
 mod drive;
@@ -64,7 +65,7 @@ pub use trail::BackBy;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Two presses of the stop key within this time clear P2 to P4; after a single press, speech resumes then.
 const SECOND_STOP: Duration = Duration::from_millis(500);
-/// How long after an engine lost an alert to try again.
+/// The wait before speaking an alert again that an engine lost.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 
 /// What the voice is to do.
@@ -79,7 +80,7 @@ pub enum Wish {
 /// What happens to an announcement that is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
-    /// It is repeated from this place on.
+    /// It is repeated from this place.
     Again(Place),
     /// It is not repeated, and this is its fate.
     Never(UtteranceFate),
@@ -91,7 +92,7 @@ struct QueueItem {
     since: Duration,
     /// The lane in which it was taken for speaking.
     home: Lane,
-    /// Where the utterance begins that is being spoken.
+    /// Where the utterance being spoken begins.
     at: Place,
     /// Where the next words begin.
     next: Place,
@@ -101,7 +102,7 @@ struct QueueItem {
     held: bool,
     /// Whether the person asked for it: it is not folded.
     asked: bool,
-    /// Whether it counts as an announcement; what the person hears once more was counted before.
+    /// Whether it counts as an announcement; a repetition was counted before.
     counted: bool,
     /// Whether it announces the end of a session, which waits for that session's text.
     ends: bool,
@@ -171,7 +172,7 @@ struct Playing {
 #[derive(Debug, Clone)]
 struct Silenced {
     item: QueueItem,
-    /// The mark of its output, if more of it waits or is to come.
+    /// The mark of its output, if more of that waits or is to come.
     holds: Option<u64>,
 }
 
@@ -179,10 +180,10 @@ struct Silenced {
 #[derive(Debug, Clone)]
 pub struct SpeechQueue {
     lanes: [Waits<WaitingUtterance>; LANES],
-    /// When each lane must next be checked for entries that are too old.
+    /// When each lane must next be checked for expired entries.
     looked_at: [Duration; LANES],
     playing: Option<Playing>,
-    /// The utterance that the engine has not yet stopped although it was asked to.
+    /// The utterance that the engine was asked to stop and has not yet stopped.
     stopping: Option<UtteranceId>,
     quiet_until: Option<Duration>,
     impatient_at: Option<Duration>,
@@ -192,7 +193,7 @@ pub struct SpeechQueue {
     said: VecDeque<About>,
     enabled: bool,
     expired_outcomes: u64,
-    /// Whether an answer was read back of which it was not yet said that it was sent: no count comes between.
+    /// Whether an answer was read back but not yet announced as sent: no count comes between the two.
     is_answering: bool,
     /// Whether the announcement being spoken may finish.
     polite: bool,
@@ -200,7 +201,7 @@ pub struct SpeechQueue {
     phrases: Arc<Phrases>,
     /// What was silenced and can go on, the last one last.
     silenced: Vec<Silenced>,
-    /// How many announcements the person skipped and was not told of.
+    /// How many announcements the person skipped without being told the count.
     skipped: u64,
     trail: Trail,
 }
@@ -305,13 +306,13 @@ impl SpeechQueue {
             .map(|playing| playing.item.announcement.id)
     }
 
-    /// Returns whether nothing plays and nothing waits, but for the person to go on.
+    /// Returns whether nothing is playing or waiting, except what waits for the person to continue.
     pub fn is_idle(&self) -> bool {
         let mut waiting = self.lanes.iter().flat_map(Waits::iter);
         self.playing.is_none() && self.stopping.is_none() && waiting.all(WaitingUtterance::is_held)
     }
 
-    /// Returns whether something about a question has still to be spoken to its end.
+    /// Returns whether something about a question has yet to be spoken to its end.
     pub fn holds(&self, about: About) -> bool {
         let is_it = |item: &QueueItem| item.announcement.about == Some(about);
         let waits = |waiting: &WaitingUtterance| match waiting {
@@ -322,7 +323,7 @@ impl SpeechQueue {
             || self.lanes.iter().flat_map(Waits::iter).any(waits)
     }
 
-    /// Removes and returns what was heard to its end about questions since the last call.
+    /// Removes and returns the announcements about questions that were heard to their end since the last call.
     pub fn take_said(&mut self) -> Vec<About> {
         self.said.drain(..).collect()
     }
