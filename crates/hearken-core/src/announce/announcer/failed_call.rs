@@ -29,7 +29,7 @@ use crate::announce::words::segment::Segment;
 /// The longest report that is spoken unchanged, in words and in bytes.
 const MOST_WORDS: usize = 30;
 const LONGEST: usize = 300;
-/// The longest name by which a call is called, in characters; and the most words of one that its translator gives.
+/// The longest name for a call, in characters, and the most words of one that its translator gives.
 const LONGEST_CALL: usize = 40;
 const MOST_TITLE_WORDS: usize = 20;
 
@@ -44,11 +44,11 @@ struct FailureWords {
     count: String,
     /// How its program exited.
     exit: Option<CallExit>,
-    /// How many lines are not said.
+    /// How many lines are left unsaid.
     unread: u64,
 }
 
-/// A last line that is said.
+/// Which last line is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LastLine {
     Whole,
@@ -56,7 +56,7 @@ enum LastLine {
 }
 
 impl Announcer {
-    /// Words a call that brought no success.
+    /// Words a call that did not succeed.
     pub(super) fn failed_call(&self, change: &Change, event: &ToolCompleted) -> Draft {
         let key = match &event.status {
             ToolStatus::Timeout => "tool.timeout",
@@ -115,7 +115,7 @@ impl Announcer {
             })
     }
 
-    /// Words the number of lines that are not said, and what reads them.
+    /// Words the number of lines left unsaid, and the key that reads them.
     fn unread_words(&self, lines: u64, level: Verbosity) -> Vec<Segment> {
         if lines == 0 || level == Verbosity::Terse {
             return Vec::new();
@@ -127,7 +127,7 @@ impl Announcer {
         self.fill(key, level, &[("n", Arg::own(lines))])
     }
 
-    /// Words how a program exited; nothing about what its call's status says.
+    /// Words how a program exited; empty if the call's status already says it.
     fn exit_words(&self, exit: Option<CallExit>) -> String {
         match exit {
             Some(CallExit::Code(code)) if code != 0 => {
@@ -144,7 +144,7 @@ impl Announcer {
         }
     }
 
-    /// Returns what is said of the lines that a failed call brought.
+    /// Returns what is said about a failed call's output.
     fn said_of(
         &self,
         output: Option<&CallOutput>,
@@ -199,7 +199,7 @@ impl Announcer {
         };
         let counted = failure.failed.is_some();
         let terse = level == Verbosity::Terse;
-        // What is told last tells most, unless they are counted.
+        // The last line says most, unless failures were counted.
         let left_out = match counted {
             true => 0,
             false => failure.names.len().saturating_sub(most),
@@ -235,8 +235,8 @@ impl Announcer {
         }
     }
 
-    /// Adds what a call's end reports beside its words: the message of an error that has a summary, too, and the lines
-    /// of a long report, to be read on demand.
+    /// Adds what a call's end reports beside its words: the message of an error that also has a summary, and
+    /// the lines of a long report, to be read on demand.
     pub(super) fn completed_facts(
         &self,
         facts: &mut Facts,
@@ -276,9 +276,9 @@ impl Announcer {
     }
 }
 
-/// Returns what a failed call brought: its output, or else a report in its words that is as long as one.
+/// Returns a failed call's output, or else its error text if that is as long as an output.
 fn output_of(change: &Change, event: &ToolCompleted) -> Option<CallOutput> {
-    // That a call failed is not known if its end is not stated.
+    // Without a stated end, nobody knows that the call failed.
     let stated = !matches!(event.status, ToolStatus::Other(_));
     if let Some(output) = change.attached.output.as_ref().filter(|_| stated) {
         return Some(output.clone());
@@ -293,7 +293,7 @@ fn output_of(change: &Change, event: &ToolCompleted) -> Option<CallOutput> {
     CallOutput::of(text).map(|output| CallOutput { of, ..output })
 }
 
-/// Returns whether a report is short enough to be said as it is.
+/// Returns whether a report is short enough to be spoken unchanged.
 fn is_brief(text: &str) -> bool {
     let text = text.trim();
     !text.is_empty()
@@ -307,7 +307,7 @@ fn is_report(output: &CallOutput) -> bool {
     !matches!(output.lines.as_slice(), [line] if is_brief(line))
 }
 
-/// Returns how many lines of an output are not said: none if all that have words are among them.
+/// Returns how many lines of an output are left unsaid: none if every line with words was said.
 fn unread(output: &CallOutput, said: &str) -> u64 {
     let said = one_line(said);
     let mut some = output.lines.iter().filter(|line| !is_exit_code(line));
@@ -330,8 +330,8 @@ fn runs_command(change: &Change) -> bool {
     deed.is_some_and(|deed| !deed.commands.is_empty())
 }
 
-/// Names a call by what its translator calls it; else by its command or its title if that fits into a sentence; else by
-/// its tool.
+/// Names a call as its translator does; else by its command or title if that fits into a sentence; else by its
+/// tool.
 fn call_name(change: &Change, event: &ToolCompleted, output: Option<&CallOutput>) -> Arg {
     let title = facts_of(change).map_or("", |facts| shortened(facts.title.trim()));
     if !title.is_empty() {
@@ -346,7 +346,7 @@ fn call_name(change: &Change, event: &ToolCompleted, output: Option<&CallOutput>
     }
 }
 
-/// Returns a command without the folder that it enters first, and without what only shortens its output.
+/// Returns a command without an initial change of folder, and without parts that only shorten its output.
 fn shortened(command: &str) -> &str {
     let entered = (command.strip_prefix("cd ")).and_then(|rest| rest.split_once(" && "));
     let command = entered.map_or(command, |(_, command)| command);

@@ -1,7 +1,7 @@
 //! The words for a handoff: to whom, why, and what the receiver learns.
 //!
-//! Responsibilities: saying each thing once, with names that make sense when heard. Not here: how much of it each
-//! verbosity includes (the phrase file).
+//! Responsibilities: saying everything once, with names that make sense when heard. Not here: how much of it
+//! each verbosity includes (the phrase file).
 
 use crate::config::Verbosity;
 use crate::protocol::HandoffRequested;
@@ -26,7 +26,7 @@ impl Announcer {
         let is_told = self.level(change.key.link, Kind::Handoff) != Verbosity::Terse
             && matches!(&summary, Arg::Agent(summary, _) if tells(summary, &event.reason));
         let reason = Some(event.reason.as_str()).filter(|_| !is_told);
-        // A summary that gives the beginning of the reason and the handoff itself adds nothing to the two.
+        // A summary made of the handoff itself and the beginning of the reason adds nothing.
         let summary = match &summary {
             Arg::Agent(text, _)
                 if reason.is_some_and(|reason| begins(text, reason))
@@ -60,7 +60,7 @@ fn tells(summary: &str, reason: &str) -> bool {
     !reason.is_empty() && summary.contains(reason)
 }
 
-/// Returns whether a summary's first sentence is the beginning of a reason, which then says the same and more.
+/// Returns whether a summary's first sentence begins the reason, which then says the same and more.
 fn begins(summary: &str, reason: &str) -> bool {
     let first = summary.split(['.', '!', '。']).next().unwrap_or_default();
     !first.trim().is_empty() && reason.trim().starts_with(first.trim())

@@ -1,6 +1,6 @@
-//! What many announcements share, stored once.
+//! Values that many announcements share, stored once.
 //!
-//! Responsibilities: finding it among recent values. Not here: what is shared (`publish`).
+//! Responsibilities: finding a value among recent ones. Not here: which values are shared (`publish`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;

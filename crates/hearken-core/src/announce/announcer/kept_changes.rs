@@ -1,4 +1,4 @@
-//! What a call changed, for looking at afterwards: each line with its number and its sign.
+//! The lines that a call changed, each with its number and its sign, for looking at afterwards.
 //!
 //! Not here: the parts in which a question's change is read (`reading`), rows and colours (`pane`).
 
@@ -15,7 +15,7 @@ impl Announcer {
 
     fn kept_change(&self, change: &FileChange) -> KeptChange {
         let mut lines = Vec::new();
-        // How many lines the old text is longer so far; not known behind lines that were left out.
+        // How many lines longer the old text is so far; unknown after lines that were left out.
         let mut behind = Some(0_i64);
         for hunk in &change.hunks {
             let mut at = hunk.line;

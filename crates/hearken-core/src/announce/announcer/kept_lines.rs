@@ -1,4 +1,4 @@
-//! The lines that a call changed, kept for looking at afterwards; `kept_changes` has them from an event.
+//! The lines that a call changed, kept for looking at afterwards; `kept_changes` takes them from an event.
 
 /// The changes to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct KeptChange {
     pub path: String,
     /// Its lines, with unchanged ones around them.
     pub lines: Vec<KeptLine>,
-    /// How many lines were added or removed, also those that were left out.
+    /// How many lines were added or removed, including those that were left out.
     pub changed: u64,
 }
 

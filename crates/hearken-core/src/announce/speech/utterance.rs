@@ -32,20 +32,20 @@ pub struct Utterance {
     pub sound: Sound,
 }
 
-/// How an utterance is to sound, as far as the person has set it.
+/// How an utterance is to sound, as far as the person's settings say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sound {
     /// Rate, pitch, volume, voice, punctuation; absent values are the engine's own.
     pub delivery: Delivery,
     /// The base pitch of the program's own words: what the person set for everything, or, if absent, the
-    /// engine's own. An agent with a pitch of its own is kept apart from it.
+    /// engine's own. The pitch of an agent with its own pitch is kept apart from it.
     pub usual_pitch: Option<i32>,
     /// The short sound that comes before the words.
     pub cue: Option<Cue>,
 }
 
 impl Sound {
-    /// Sets or removes the cue before it.
+    /// Sets or removes the cue before the words.
     #[must_use]
     pub fn with(self, cue: Option<Cue>) -> Self {
         Self { cue, ..self }

@@ -1,8 +1,8 @@
-//! The direction in which words run, and keeping it from affecting other text.
+//! The direction in which text runs, and keeping it from affecting other text.
 //!
-//! Responsibilities: recognising right-to-left text (AAEP 11.1.1, UAX #9), the characters that isolate it.
-//! Not here: where these are written (the faces), an agent's own direction characters, of which only
-//! marks and balanced isolates get this far (`normalise`).
+//! Responsibilities: recognising right-to-left text (AAEP 11.1.1, UAX #9), the characters that isolate it. Not
+//! here: where these are written (the faces), which of an agent's own direction characters are kept
+//! (`normalise`).
 
 use crate::protocol::{TextDirection, is_direction_sign};
 
@@ -13,10 +13,10 @@ pub const ISOLATE_LEFT: char = '\u{2066}';
 /// Ends an isolate.
 pub const POP: char = '\u{2069}';
 
-/// Returns whether a text is written from right to left: as its agent declares, or else by its first letter, as
-/// Unicode does if nothing else is known (UAX #9, P2).
+/// Returns whether a text is written from right to left: as its agent declares, or else by its first letter,
+/// Unicode's own fallback (UAX #9, P2).
 ///
-/// A text without any letter of such a script is left alone, whatever the agent declares: its full stop would
+/// A text without a letter of such a script does not count, whatever the agent declares: its full stop would
 /// jump to the front.
 pub fn is_right_to_left(text: &str, direction: Option<TextDirection>) -> bool {
     let mut letters = text.chars().filter(|c| c.is_alphabetic());
@@ -47,8 +47,8 @@ pub fn isolate(text: &str, direction: Option<TextDirection>) -> Option<char> {
     }
 }
 
-/// Closes the isolates of each row at its end and reopens them on the next: a terminal orders each row separately,
-/// and an isolate left open at a row's end would extend to what is next to it.
+/// Closes the isolates of each row at its end and reopens them on the next: a terminal orders each row
+/// separately, and an isolate left open at a row's end would affect what is next to it.
 pub fn balanced(rows: Vec<String>) -> Vec<String> {
     let is_isolate = |c: char| matches!(c, ISOLATE_LEFT..=POP);
     if !rows.iter().any(|row| row.contains(is_isolate)) {

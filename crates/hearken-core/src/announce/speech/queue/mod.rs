@@ -23,7 +23,7 @@
 //! # Tuning by symptom
 //! An alert waits too long for a response, or cuts it off too soon: change [`PATIENCE`]. Speech lags behind a
 //! fast agent: lower the fold time in the settings. Results of a busy minute are missed: raise
-//! `table::OUTCOME_LIFE`.
+//! `lanes::OUTCOME_LIFE`.
 
 mod bookkeeping;
 mod drive;
@@ -486,7 +486,7 @@ impl SpeechQueue {
         let mut wishes = Vec::new();
         let second = self.quiet_until.is_some_and(|until| now < until);
         if let Some(playing) = &self.playing {
-            // The person knows about the question and chose not to hear it out.
+            // The person knows about the question and chose not to hear the rest.
             self.said.extend(playing.item.asks());
             self.silence(&mut wishes);
         }
@@ -526,14 +526,14 @@ impl SpeechQueue {
         wishes
     }
 
-    /// Does what is due by time, as [`SpeechQueue::deadline`] announces.
+    /// Does what is due at `now`; [`SpeechQueue::deadline`] says when that is.
     pub fn tick(&mut self, now: Duration) -> Vec<Wish> {
         let mut wishes = Vec::new();
         if self.impatient_at.is_some_and(|at| now >= at) {
             self.impatient_at = None;
             let alert_waits = !self.lanes[Lane::Alert as usize].is_empty();
             if let Some(playing) = self.playing.as_ref().filter(|_| alert_waits) {
-                // Only politeness held the alert back; from now on the table applies.
+                // Only politeness held the alert back; now the table applies.
                 match arrival(playing.lane, Lane::Alert) {
                     Arrival::Waits => {}
                     Arrival::WaitsABit | Arrival::Drops => self.give_way(None, &mut wishes),
@@ -549,7 +549,7 @@ impl SpeechQueue {
         wishes
     }
 
-    /// Notes whether an answer was read back of which it was not yet said that it was sent.
+    /// Notes whether an answer was read back but not yet announced as sent.
     pub fn note_answering(&mut self, is_answering: bool) {
         self.is_answering = is_answering;
     }

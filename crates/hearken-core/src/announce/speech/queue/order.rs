@@ -6,8 +6,8 @@ use super::lanes::{Lane, NEWS_LIFE};
 use super::{QueueItem, SpeechQueue, UtteranceFate, WaitingUtterance};
 use crate::announce::announcement::{About, Kind, Weight};
 
-/// How many announcements may wait in one lane before the oldest is counted and dropped. Alerts have
-/// no bound of their own: sessions bound questions, and each agent's dangers need events.
+/// How many announcements may wait in one lane before the oldest is counted and dropped. Alerts need no bound
+/// here: sessions limit their questions, and every danger needs an event of its agent.
 const MOST_WAITING: usize = 512;
 
 /// Returns the rank of a waiting entry within its lane, lowest first; equals leave in the order of arrival.
@@ -16,7 +16,7 @@ fn rank(lane: Lane, waiting: &WaitingUtterance) -> u8 {
         return 0;
     };
     match lane {
-        // What had begun and was cut continues before anything else of its lane.
+        // An entry that was cut continues before anything else of its lane.
         Lane::Alert if item.again => 0,
         Lane::Alert => alert_rank(item.announcement.kind),
         Lane::Outcome => match item.announcement.weight {
@@ -53,9 +53,9 @@ pub(super) fn alert_rank(kind: Kind) -> u8 {
 }
 
 impl SpeechQueue {
-    /// Removes and returns the next entry of a lane: alerts by rank, failures before successes, all else in order of
-    /// arrival. A session's end waits for the rest of its agent's text: "finished" before the last words would sound as
-    /// if these were already over.
+    /// Removes and returns the next entry of a lane: alerts by rank, failures before successes, all else in
+    /// order of arrival. A session's end waits for the rest of its agent's text: "finished" before the last
+    /// words would sound as if these had been spoken.
     pub(super) fn take_next(&mut self, lane: Lane) -> Option<WaitingUtterance> {
         let waiting = &self.lanes[lane as usize];
         let may_leave = |waiting: &&WaitingUtterance| match lane {
@@ -70,9 +70,10 @@ impl SpeechQueue {
         self.lanes[lane as usize].remove(at)
     }
 
-    /// Returns whether an alert waits for the response to a key. One that the response interrupted is repeated after
-    /// it, not before. One that arrives while a response has not yet begun waits as if it had, at most two seconds:
-    /// otherwise the next question would cut in before the answer to the previous one is confirmed.
+    /// Returns whether an alert waits for the response to a key. An alert that the response interrupted is
+    /// repeated after it. An alert that arrives before a response has begun waits as if it had begun, for at
+    /// most two seconds: otherwise the next question would cut in before the answer to the previous one is
+    /// confirmed.
     pub(super) fn waits_for_response(&self, waiting: &WaitingUtterance) -> bool {
         let response = self.lanes[Lane::Response as usize].front();
         match (waiting, response) {
@@ -130,10 +131,10 @@ impl SpeechQueue {
             }
             // A tool's result makes its unspoken start superfluous.
             Lane::Outcome => self.replace(arrived, same_topic),
-            // From here on, the question's subject and its agent wait for the person: that the agent starts or
-            // thinks would no longer be true by the time it was spoken.
+            // From here on, the agent and its call wait for the person: "starting" or "thinking" would be
+            // outdated by the time it was spoken.
             Lane::Alert if matches!(arriving.about, Some(About::Asks(_))) => {
-                // A question that is asked again says everything that is left to say about it.
+                // A repeated question says all that is left to say about it.
                 self.take_out(
                     Lane::Alert,
                     UtteranceFate::Replaced,
@@ -157,7 +158,7 @@ impl SpeechQueue {
         }
     }
 
-    /// Removes waiting activity that matches an arrival and has its mark.
+    /// Removes waiting entries that match an arrival and have its mark.
     fn replace(&mut self, arrived: &QueueItem, is_it: impl Fn(&WaitingUtterance) -> bool) {
         if self.lanes[Lane::Activity as usize].of_mark(arrived.mark) > 0 {
             self.take_out(Lane::Activity, UtteranceFate::Replaced, is_it);
@@ -172,15 +173,15 @@ impl SpeechQueue {
             };
             let gone = oldest.counts();
             self.ledger.note(oldest.home, UtteranceFate::Expired, gone);
-            // What waits for the person, or was asked for, is never left out without a word.
+            // Entries that wait for the person, or that they asked for, are never dropped silently.
             if oldest.held || oldest.asked {
                 self.skipped += gone;
             }
         }
     }
 
-    /// Records when an item added to a lane gets too old: hundreds may wait there, and they are only checked when one
-    /// may be.
+    /// Records when an item added to a lane expires: hundreds may wait there, and they are checked only when
+    /// one may have expired.
     pub(super) fn note_age(&mut self, lane: Lane, item: &QueueItem) {
         let looked_at = &mut self.looked_at[lane as usize];
         *looked_at = item.looked_at(lane).min(*looked_at);
@@ -204,7 +205,7 @@ impl SpeechQueue {
                 let WaitingUtterance::Item(item) = waiting else {
                     return true;
                 };
-                // What waits for text is as fresh as that text.
+                // An entry that waits for text is as fresh as that text.
                 if held {
                     item.since = now;
                 }
@@ -229,7 +230,7 @@ impl QueueItem {
     /// Returns when it is too old for its lane. A count of expired announcements is spoken, however late.
     fn too_old_at(&self, lane: Lane) -> Option<Duration> {
         let life = lane.life().filter(|_| self.counts() > 0)?;
-        // Nothing else reports what a sentence about a state says.
+        // Nothing else reports the content of a sentence about a state.
         let is_news = lane == Lane::Outcome && self.announcement.kind == Kind::State;
         let life = if is_news { NEWS_LIFE } else { life };
         Some(self.since + life)

@@ -1,12 +1,13 @@
-//! Places among the words of an announcement, and what is spoken from one to the next.
+//! Places among the words of an announcement, and the words between one and the next.
 //!
-//! Responsibilities: one utterance is one segment, and one sentence of a long segment, so that speech that was silenced
-//! can go on at its sentence. Not here: when (`silenced_speech`, `trail`).
+//! Responsibilities: making an utterance of one segment, or of one sentence of a long segment, so that silenced
+//! speech can continue at its sentence. Not here: when it continues (`silenced_speech`, `trail`).
 
 use crate::announce::announcement::Announcement;
 use crate::announce::text::sentence::Segmenter;
 
-/// The longest text that is spoken in one utterance, in bytes: some ten seconds. What is silenced begins again with it.
+/// The longest text spoken in one utterance, in bytes: some ten seconds. Silenced speech continues at the start
+/// of its utterance.
 const LONGEST_WHOLE: usize = 160;
 /// How far to look for the end of a sentence, in bytes.
 const REACH: usize = 4 * 1024;
@@ -85,7 +86,7 @@ pub(super) fn is_long(announcement: &Announcement) -> bool {
     spoken.sum::<usize>() > LONGEST_WHOLE
 }
 
-/// Returns the words of a segment from a place on; nothing if they are blank.
+/// Returns the words of a segment from a place on; empty if they are blank.
 fn rest_of(announcement: &Announcement, place: Place) -> &str {
     let segment = announcement.segments.get(place.segment);
     let rest = segment.and_then(|it| it.spoken().get(place.offset..));

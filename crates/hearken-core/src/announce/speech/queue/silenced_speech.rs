@@ -1,12 +1,12 @@
-//! Speech that was silenced, and can go on at the sentence at which it was.
+//! Speech that was silenced, and can continue at its sentence.
 //!
-//! Responsibilities: what the stop key cuts, the rest of that output, which waits with it, a long answer that gave way
-//! to something else, going on. Not here: going back (`going_back`).
+//! Responsibilities: what the stop key cuts, the rest of that output, which waits with it, a long answer that
+//! gave way to something else, and continuing. Not here: going back (`going_back`).
 //!
 //! # Mental model
-//! A stop silences one text, not the agent: the rest of its output waits, and everything else is spoken as ever, also
-//! the next output of the same agent. What is silenced is a pile: going on takes up what was silenced last. It then
-//! goes on among the texts, so that anything urgent comes before it and interrupts it.
+//! A stop silences one text, not the agent: the rest of its output waits, and everything else is spoken as
+//! ever, even the next output of the same agent. Silenced speech forms a stack: the person continues what was
+//! silenced last. It then belongs to the texts, so that anything urgent precedes or interrupts it.
 
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ use super::{
 };
 use crate::announce::announcement::{About, Announcement, Opening};
 
-/// How much is remembered; a person would hardly know what the one before was.
+/// How many silenced texts are remembered; hardly anyone would recall an earlier one.
 const MOST_SILENCED: usize = 8;
 
 impl SpeechQueue {
-    /// Silences what plays, so that it can go on. What is outdated by then is not kept.
+    /// Silences the playing utterance so that it can continue; nothing is kept that would be outdated by then.
     pub(super) fn silence(&mut self, wishes: &mut Vec<Wish>) {
         let Some(Playing { lane, .. }) = &self.playing else {
             return;
@@ -45,7 +45,8 @@ impl SpeechQueue {
         self.pile(Silenced { item, holds });
     }
 
-    /// Ends the answer to a key for something else. A long one is kept, unless the other is long, too.
+    /// Ends the answer to a key in favour of something else. A long answer is kept, unless the other speech is
+    /// also long.
     pub(super) fn give_way(&mut self, to: Option<&Announcement>, wishes: &mut Vec<Wish>) {
         let long = |playing: &Playing| {
             playing.item.home == Lane::Response && is_long(&playing.item.announcement)
@@ -58,7 +59,7 @@ impl SpeechQueue {
     }
 
     fn pile(&mut self, silenced: Silenced) {
-        // Of the answers to keys, only the last is still of use.
+        // Only the last answer to a key is still of use.
         if silenced.item.home == Lane::Response {
             self.forget_silenced(UtteranceFate::Replaced, |it| it.home == Lane::Response);
         }
@@ -69,7 +70,7 @@ impl SpeechQueue {
         }
     }
 
-    /// Removes what was silenced and matches, with what waits behind it, and records its fate.
+    /// Removes matching silenced speech, with the text that waits behind it, and records its fate.
     pub(super) fn forget_silenced(
         &mut self,
         fate: UtteranceFate,
@@ -96,7 +97,8 @@ impl SpeechQueue {
         }
     }
 
-    /// Drops matching texts that wait, and counts them with everything that a count among them stands for.
+    /// Drops matching texts that wait, and counts them together with the announcements that folded entries
+    /// stand for.
     pub(super) fn skip_text(
         &mut self,
         fate: UtteranceFate,
@@ -131,8 +133,8 @@ impl SpeechQueue {
         }
     }
 
-    /// Returns whether an arriving text belongs to an output that was silenced. A new output under the same name does
-    /// not, and ends that.
+    /// Returns whether an arriving text belongs to an output that was silenced. A new output under the same
+    /// name does not, and ends the hold.
     pub(super) fn is_held(&mut self, item: &QueueItem) -> bool {
         if item.home != Lane::Text {
             return false;
@@ -148,7 +150,7 @@ impl SpeechQueue {
         true
     }
 
-    /// Returns how many pieces of agents' texts wait for the person to go on.
+    /// Returns how many pieces of agents' texts wait for the person to continue.
     pub fn silenced(&self) -> u64 {
         let texts = self.lanes[Lane::Text as usize].iter();
         let held = texts.filter(|it| it.is_held()).count();
@@ -157,7 +159,7 @@ impl SpeechQueue {
         (held + cut) as u64
     }
 
-    /// Returns whether anything was silenced that can go on.
+    /// Returns whether any silenced speech can continue.
     pub fn can_go_on(&self) -> bool {
         !self.silenced.is_empty()
     }
@@ -180,9 +182,10 @@ impl SpeechQueue {
         std::mem::take(&mut self.skipped)
     }
 
-    /// Goes on with what was silenced last, at its sentence; returns the announcement, or `None` if nothing was.
+    /// Continues what was silenced last, at its sentence; returns the announcement, or `None` if nothing was
+    /// silenced.
     ///
-    /// What is urgent comes first, and so does the end of an outcome that is being spoken.
+    /// Urgent speech comes first, and so does the end of an outcome that is being spoken.
     pub fn go_on(&mut self, now: Duration) -> (Option<std::sync::Arc<Announcement>>, Vec<Wish>) {
         let mut wishes = Vec::new();
         let Some(silenced) = self.silenced.pop() else {
@@ -195,12 +198,12 @@ impl SpeechQueue {
         (Some(announcement), wishes)
     }
 
-    /// Queues a silenced item again: before all other texts or, if it is urgent, behind everything urgent.
+    /// Queues a silenced item again: before all other texts or, if it is urgent, after everything urgent.
     pub(super) fn take_up(&mut self, silenced: Silenced, now: Duration) {
         self.quiet_until = None;
         let Silenced { item, holds } = silenced;
         if let Some(mark) = holds.or((item.home == Lane::Text).then_some(item.mark)) {
-            // What the person asks for is not folded.
+            // Speech that the person asks for is not folded.
             self.each_text(mark, |waiting| match waiting {
                 WaitingUtterance::Item(item) => {
                     item.asked |= item.held;
@@ -216,7 +219,7 @@ impl SpeechQueue {
             again: !urgent,
             ..item
         });
-        // Nothing is said before a question that waits.
+        // Nothing is spoken before a waiting question.
         match urgent {
             true => self.lanes[Lane::Alert as usize].push_back(item),
             false => self.lanes[Lane::Text as usize].push_front(item),
@@ -232,7 +235,8 @@ impl SpeechQueue {
         }
     }
 
-    /// Cuts what the person would not wait for: another text, which goes on later, and what is soon outdated.
+    /// Cuts what the person would not wait for: another text, which continues later, and anything that is soon
+    /// outdated.
     pub(super) fn yield_to_the_person(&mut self, wishes: &mut Vec<Wish>) {
         let Some(playing) = &self.playing else { return };
         match playing.lane {
@@ -259,7 +263,7 @@ impl SpeechQueue {
         self.forget_silenced(UtteranceFate::Withdrawn, |item| is_it(&item.announcement));
     }
 
-    /// Skips everything that was silenced and is not urgent, and everything that waits and is neither urgent nor the
+    /// Skips all silenced speech that is not urgent, and all waiting speech that is neither urgent nor the
     /// answer to a key.
     pub(super) fn skip_everything(&mut self) {
         self.forget_silenced(UtteranceFate::Skipped, |item| item.home != Lane::Alert);
@@ -273,7 +277,7 @@ impl SpeechQueue {
 }
 
 impl QueueItem {
-    /// Returns whether it asks a question.
+    /// Returns the question that it asks, if any.
     pub(super) fn asks(&self) -> Option<About> {
         let about = self.announcement.about;
         about.filter(|about| matches!(about, About::Asks(_)))
@@ -281,7 +285,7 @@ impl QueueItem {
 }
 
 impl WaitingUtterance {
-    /// Returns whether it waits for the person to go on.
+    /// Returns whether it waits for the person to continue.
     pub(super) fn is_held(&self) -> bool {
         match self {
             Self::Item(item) => item.held,

@@ -315,7 +315,7 @@ fn no_count_comes_between_the_two_words_of_an_answer() {
         kind: Kind::Reply,
         ..told(Lane::Outcome, "sent")
     };
-    // Another one keeps the engine busy while it comes.
+    // Another response keeps the engine busy when it arrives.
     rig.say(Lane::Alert, "next question");
     rig.push(sent);
     rig.queue.note_answering(false);
@@ -396,7 +396,7 @@ fn the_answer_to_a_key_goes_before_the_next_question_which_is_said_once() {
         ..told(Lane::Alert, text)
     };
     rig.push(asks("question 2"));
-    // One key causes both.
+    // The same key causes both.
     let response = Arc::new(told(Lane::Response, "accepting question 1"));
     let mut wishes = rig.queue.push(response, rig.now);
     wishes.extend(rig.queue.push(Arc::new(asks("question 2 anew")), rig.now));
@@ -409,7 +409,7 @@ fn the_answer_to_a_key_goes_before_the_next_question_which_is_said_once() {
         "question 2 anew",
     ];
     assert_eq!(rig.log, said);
-    // A response that goes on for long yields to it.
+    // A response that takes long yields to it.
     let mut rig = Rig::new();
     rig.say(Lane::Alert, "busy");
     rig.say(Lane::Response, "a long answer");

@@ -1,7 +1,7 @@
-//! Which sentences of texts were spoken last.
+//! The sentences of texts that were spoken last.
 //!
-//! Responsibilities: remembering them, and how far back a sentence or a paragraph reaches. Not here: speaking them
-//! again (`going_back`), the history, which has everything (`history`).
+//! Responsibilities: remembering them, and how far back a sentence or a paragraph reaches. Not here: speaking
+//! them again (`going_back`), everything that was announced (`history`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const MOST_REMEMBERED: usize = 128;
 pub enum BackBy {
     /// To the sentence before.
     Sentence,
-    /// To the beginning of the paragraph, heading or item, or from there to the one before.
+    /// To the beginning of the paragraph, heading or item, or, from there, of the previous one.
     Paragraph,
 }
 
@@ -40,7 +40,7 @@ impl SpokenSentence {
         Arc::ptr_eq(&self.announcement, announcement)
     }
 
-    /// Returns whether it is what begins at a place of an announcement.
+    /// Returns whether it is the sentence at a place of an announcement.
     pub(super) fn is(&self, announcement: &Arc<Announcement>, at: Place) -> bool {
         self.is_in(announcement) && self.at == at
     }
@@ -80,22 +80,22 @@ impl Trail {
         }
     }
 
-    /// Returns the last one.
+    /// Returns the last sentence.
     pub(super) fn last(&self) -> Option<&SpokenSentence> {
         self.spoken.back()
     }
 
-    /// Returns whether there is one before the last.
+    /// Returns whether there is a sentence before the last.
     pub(super) fn has_more(&self) -> bool {
         self.spoken.len() > 1
     }
 
-    /// Forgets the last one.
+    /// Forgets the last sentence.
     pub(super) fn pop(&mut self) {
         self.spoken.pop_back();
     }
 
-    /// Removes and returns the sentences to go back over, oldest first; `None` if there is none.
+    /// Removes and returns the sentences to repeat, oldest first; `None` if there are none.
     pub(super) fn take_back(&mut self, by: BackBy) -> Option<Vec<SpokenSentence>> {
         let mut taken = VecDeque::new();
         while let Some(sentence) = self.spoken.pop_back() {
@@ -108,7 +108,7 @@ impl Trail {
         (!taken.is_empty()).then(|| taken.into())
     }
 
-    /// Forgets all.
+    /// Forgets all sentences.
     pub(super) fn clear(&mut self) {
         self.spoken.clear();
     }

@@ -1,7 +1,7 @@
-//! Where unfinished text may be cut if something has to be spoken.
+//! Where unfinished text may be cut when something has to be spoken.
 //!
-//! Responsibilities: the best place for a pause flush, for a clause, for a bound; never inside a
-//! word, a code span, a link's text or a grapheme cluster. Not here: when to cut (`coalesce`).
+//! Responsibilities: the best place to cut at a pause, at a clause or at a bound; never inside a word, a code
+//! span, a link's text or a grapheme cluster. Not here: when to cut (`coalesce`).
 
 use crate::announce::text::markdown::unclosed;
 use crate::announce::text::sentence::splits_cluster;
@@ -9,7 +9,7 @@ use crate::announce::text::sentence::splits_cluster;
 /// How far back from the end to look for a place, in bytes.
 const LOOK: usize = 2048;
 
-/// The fewest words that are spoken on their own if no clause ends among them.
+/// The fewest words that are spoken on their own without the end of a clause.
 const WORDS: usize = 3;
 
 /// Returns whether a character may end a clause.
@@ -107,7 +107,7 @@ pub(super) fn bound(text: &str, limit: usize, lines: bool) -> usize {
         clause(head).filter(|&at| at > least).or_else(space)
     };
     let mut place = place.filter(|&at| at > least).unwrap_or(end);
-    // A hostile producer may make a cluster arbitrarily long; then it is cut after all.
+    // A hostile producer may make a cluster arbitrarily long; such a cluster is cut after all.
     let wanted = place;
     while place > least && splits_cluster(text, place) {
         place -= 1;
@@ -118,8 +118,7 @@ pub(super) fn bound(text: &str, limit: usize, lines: bool) -> usize {
     if place > least { place } else { wanted.max(1) }
 }
 
-/// Returns the end of the text in which a cut is harmless: the start of a code span or link
-/// that is still open.
+/// Returns how far cuts are harmless: up to the start of a code span or link that is still open.
 fn open_from(text: &str) -> usize {
     let mut floor = text.len().saturating_sub(LOOK);
     while !text.is_char_boundary(floor) {

@@ -32,7 +32,7 @@ impl Coalescer {
         let Some(language) = language else {
             return text;
         };
-        // Nearly always it is the same shared string.
+        // It is nearly always the same shared string.
         let same = |own: &Arc<str>| Arc::ptr_eq(own, language) || own == language;
         if self.language.as_ref().is_some_and(same) || text.is_empty() {
             return text;
@@ -92,7 +92,7 @@ impl Coalescer {
         };
     }
 
-    /// Remembers how the text ends at a hint that a sentence ends, unless a sentence does end there.
+    /// Remembers the end of the text at a hint that a sentence ends, unless one does end there.
     fn remember_hint(&mut self, tail: Tail) {
         if let Belief::Given { slips, .. } = self.belief {
             let own_line = self.segmenter.pending().ends_with('\n');
@@ -135,7 +135,7 @@ impl Coalescer {
         let last = end_from(text, END_OF_CHUNK);
         let left_out = text[first..last].chars().count();
         self.take_in(&text[..first]);
-        // What is open here, such as a code block, may be closed in the part that is left out.
+        // The part that is left out may close what is open here, such as a code block.
         let found = self.segmenter.finish();
         let boundary = Boundary::LeftOut(left_out);
         if found.is_empty()
@@ -201,7 +201,7 @@ impl Coalescer {
             begins: sentence.begins,
         };
         if self.line.capacity() == 0 {
-            // Mostly one waits at a time, and room for four would be large across thousands of queues.
+            // Usually one waits at a time, and room for four would add up across thousands of queues.
             self.line.reserve_exact(1);
         }
         self.line.push_back((end, piece));
@@ -227,7 +227,7 @@ impl Coalescer {
         }
     }
 
-    /// Ends the pending text here; white space alone stays with what follows.
+    /// Ends the pending text here; mere white space stays with what follows.
     pub(super) fn end_here(&mut self, boundary: Boundary) {
         self.doubted = None;
         if self.segmenter.tail() == Tail::Nothing {
@@ -351,7 +351,7 @@ impl Coalescer {
         if self.waiting > HELD {
             self.overfull = true;
         }
-        // A boundary found after the held text is the one that the text waits for.
+        // A boundary found after the held text is what the text waits for.
         if let (Some((_, to)), Some(&(end, _))) = (self.held, self.line.back())
             && end > to
         {

@@ -1,4 +1,4 @@
-//! Turns streamed chunks into whole spoken pieces.
+//! Turns streamed chunks into complete spoken pieces.
 //!
 //! Responsibilities: for one output, which streamed text may be spoken and when: sentences,
 //! the producer's hints, pauses, repeated and missing text, changes of language, bounds. Not here:
@@ -6,11 +6,10 @@
 //! spoken (`queue`).
 //!
 //! # Mental model
-//! All text goes through a [`Segmenter`], whose sentences wait in line. A piece leaves the line when
-//! nothing holds it: no explicit `none` hint (AAEP 4.3.3), no policy that wants the whole output. A
-//! hint that a sentence ends here also ends the pending text, unless the text itself says otherwise
-//! (in the middle of a word, a number, a code block), or has proved such hints wrong three times. The pieces, joined,
-//! are the streamed text.
+//! All text goes through a [`Segmenter`], whose sentences wait in line. A piece leaves the line when nothing
+//! holds it: no explicit `none` hint (AAEP 4.3.3), no policy that wants the whole output. A hint that a
+//! sentence ends also ends the pending text, unless the text itself says otherwise (in the middle of a word, a
+//! number, a code block) or has proved such hints wrong three times. The pieces, joined, are the streamed text.
 //!
 //! # Worked example
 //! The chunks "Hel" (`sentence`), "lo the", "re. It" yield nothing, nothing, "Hello there. ": the first
@@ -45,23 +44,23 @@ pub const UNENDED: usize = 16 * 1024;
 /// bounds the memory of an output that never completes.
 pub const HELD: usize = 256 * 1024;
 
-/// The longest chunk that is processed whole, in bytes: half an hour of speech, twice the longest text that AAEP 3.7
-/// recommends, and some ten milliseconds of sentence search, for which a key may have to wait. The middle of a longer
-/// chunk is left out before this search, and that is announced at its place.
+/// The longest chunk that is processed whole, in bytes: half an hour of speech, twice the longest text that
+/// AAEP 3.7 recommends, and some ten milliseconds of sentence search, which a key may have to wait for. The
+/// middle of a longer chunk is left out before this search, which is announced at its place.
 pub const LONGEST_CHUNK: usize = 32 * 1024;
 
 /// How much of [`LONGEST_CHUNK`] is taken from the end of a longer chunk: the end of a text is worth more than its
 /// middle.
 const END_OF_CHUNK: usize = 8 * 1024;
 
-/// After how many pauses a hint in what may be the middle of a word is believed.
+/// How many pauses make a hint believed that may be in the middle of a word.
 const BELIEVE: u32 = 3;
 
 /// How many `sentence` hints within a sentence count as slips: a producer that marks every token does not
 /// know where sentences end.
 const SLIPS: u32 = 3;
 
-/// What opens and closes an output of code; code hardly contains it.
+/// The fence around an output of code; code itself hardly contains it.
 const CODE_FENCE: &str = "~~~~~~~~";
 
 /// What the producer says about a chunk's end (AAEP 4.3.3, `coalesce_hint`).
@@ -70,7 +69,7 @@ pub enum Hint {
     /// No hint; the coalescer decides where to cut.
     #[default]
     Absent,
-    /// Explicitly in the middle; not to be announced on its own.
+    /// Explicitly in mid-sentence; not to be announced on its own.
     None,
     /// At the end of a word.
     Word,
@@ -83,7 +82,7 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// Reads a hint as a producer writes it; an unknown one is none.
+    /// Reads a hint as a producer writes it; an unknown one counts as absent.
     pub fn of(text: Option<&str>) -> Self {
         match text {
             Some("none") => Self::None,
@@ -127,7 +126,7 @@ pub struct CoalesceSettings {
     pub pause: Duration,
     /// Whether an explicit `none` is treated as no hint.
     pub relax_none: bool,
-    /// Whether a hint that a sentence ends is believed; the agent's other outputs may have forfeited that.
+    /// Whether hints that a sentence ends are believed; the agent's earlier outputs may have forfeited that.
     pub believe: bool,
 }
 
@@ -191,7 +190,7 @@ pub struct SpokenPiece {
     pub ends: Boundary,
     /// What was open when it began.
     pub context: Context,
-    /// Where it begins.
+    /// Whether it begins a line, and in code or prose.
     pub begins: Begins,
 }
 
@@ -231,20 +230,20 @@ pub struct Coalescer {
     waiting: usize,
     /// The range of text that an explicit `none` holds.
     held: Option<(u64, u64)>,
-    /// A hint at the end of the pending text that may be false.
+    /// A possibly false hint at the end of the pending text.
     doubted: Option<Boundary>,
     /// Whether the producer's hints that a sentence ends are believed.
     belief: Belief,
     complete: bool,
-    /// Whether all of it is code, by its declaration, in a block that this opened.
+    /// Whether the whole output is declared as code, so that a code block was opened for it.
     is_code: bool,
     /// Whether waiting pieces are released although they should wait.
     overfull: bool,
     last: Option<Duration>,
-    /// How far clauses have been searched for.
+    /// How far the text has been searched for clauses.
     looked: u64,
     positions: Positions,
-    /// The notes, and whether each was returned.
+    /// The notes so far, and whether each was returned.
     notes: Vec<(Note, bool)>,
 }
 
@@ -296,7 +295,7 @@ impl Coalescer {
         self.settle_doubt(text);
         let hint = match chunk.hint {
             Hint::None if self.settings.relax_none => Hint::Absent,
-            // A word ends there; whether a sentence does is up to the text.
+            // A word ends there; the text decides whether a sentence does.
             Hint::Sentence if self.belief == Belief::Lost => Hint::Word,
             hint => hint,
         };
@@ -329,7 +328,7 @@ impl Coalescer {
         }
     }
 
-    /// Returns what is to be spoken because the stream has paused until `now`.
+    /// Returns the pieces to speak because the stream has paused until `now`.
     pub fn flush_due(&mut self, now: Duration) -> Vec<SpokenPiece> {
         if self.patient_until().is_none_or(|until| now < until) {
             return Vec::new();
@@ -347,8 +346,8 @@ impl Coalescer {
         self.release()
     }
 
-    /// Returns when [`Coalescer::flush_due`] may have work, if nothing arrives before; what would be spoken is
-    /// not determined until then.
+    /// Returns when [`Coalescer::flush_due`] may have work if nothing arrives before; only then is it decided
+    /// what is spoken.
     pub fn looked_at(&self) -> Option<Duration> {
         self.patient_until().filter(|_| self.may_flush())
     }

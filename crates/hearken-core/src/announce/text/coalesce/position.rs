@@ -9,7 +9,7 @@
 /// An oddity of a stream, noted quietly and once per output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note {
-    /// A position is within text that has already arrived and that differs; everything was kept.
+    /// A position points into text that already arrived but differs; everything was kept.
     Overlap,
     /// Positions skip text that never arrived; the number is in the producer's unit.
     Gap {
@@ -18,7 +18,8 @@ pub enum Note {
     },
     /// Text arrived after the output was complete; it was kept.
     Late,
-    /// Chunks were marked as sentences but do not end any; from now on only the text decides where sentences end.
+    /// Chunks were marked as sentences but do not end one; from now on only the text decides where sentences
+    /// end.
     Unbelieved,
     /// Text without an end was cut at [`UNENDED`](super::UNENDED) bytes.
     Unended,
@@ -52,7 +53,7 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// Returns the part of a chunk that is new, and what is odd about its position.
+    /// Returns the new part of a chunk, and what is odd about its position.
     pub(super) fn accept<'a>(
         &mut self,
         text: &'a str,
@@ -103,7 +104,7 @@ impl Positions {
             self.restart(position);
             return (0, None);
         }
-        // Units that have fitted so far are tried first, then those that fit exactly now, then those that would fit.
+        // Units that have fitted so far are tried first, then those that fit this chunk exactly, then the rest.
         if let Some(skip) = self.overlap(text, position, true) {
             return (skip, None);
         }
@@ -261,11 +262,11 @@ mod tests {
 
     #[test]
     fn positions_that_mean_something_else_drop_nothing() {
-        // Counting chunks.
+        // Positions that count chunks.
         let (text, notes) = feed(&[("aa", 0), ("aa", 1), ("aa", 2), ("aa", 3)]);
         assert_eq!(text, "aaaaaaaa");
         assert_eq!(notes, [Note::Overlap]);
-        // Always zero.
+        // Positions that are always zero.
         let (text, _) = feed(&[("The ", 0), ("cat ", 0), ("cat ", 0), ("sat", 0)]);
         assert_eq!(text, "The cat cat sat");
     }

@@ -66,7 +66,7 @@ fn a_hint_in_the_middle_of_a_word_lies() {
         texts(&c.push(say("ld. Next", Hint::Absent), T0)),
         ["Hello world. "]
     );
-    // A word that was complete after all.
+    // The word was complete after all.
     assert!(c.push(say(" step", Hint::Sentence), T0).is_empty());
     assert_eq!(texts(&c.push(say(" go", Hint::Absent), T0)), ["Next step"]);
     // A number, an abbreviation.
@@ -105,7 +105,7 @@ fn who_marks_every_token_as_a_sentence_is_not_believed_after_the_third_time() {
     assert_eq!(c.take_notes(), [Note::Unbelieved]);
     assert_eq!(c.take_notes(), []);
 
-    // Correct hints are always believed, even if only the hint ends the sentence.
+    // Correct hints are always believed, even if nothing else ends the sentence.
     let mut c = fresh();
     for text in [
         "All tests passed ",
@@ -341,7 +341,7 @@ fn a_long_code_block_goes_on_in_the_next_piece() {
     assert!(pieces[1].text.ends_with("```\n"));
 }
 
-/// Text with everything that has ever caused trouble.
+/// Text with everything that is hard to cut.
 fn prose() -> impl Strategy<Value = String> {
     let atoms = prop::sample::select(vec![
         "Hello",
@@ -435,7 +435,7 @@ proptest! {
         tagged in any::<bool>(),
     ) {
         let settings = CoalesceSettings { policy, relax_none, ..CoalesceSettings::default() };
-        // A position can't tell a repeat from another unit before the unit is known; these two characters make it
+        // Until the unit of positions is known, a repeat looks like another unit; these two characters make it
         // known.
         let (one, two) = (format!("é👍{one}"), format!("é👍{two}"));
         let mut outputs = [
@@ -507,7 +507,7 @@ proptest! {
             now += ms(wait);
             said.extend(c.flush_due(now));
             let upto = text[at..].char_indices().nth(size).map_or(text.len(), |(i, _)| at + i);
-            // A false hint is believed only after a silence longer than these.
+            // A false hint is believed only after a longer silence than these.
             let hint = if lie { Hint::Sentence } else { Hint::Absent };
             said.extend(c.push(say(&text[at..upto], hint), now));
             at = upto;

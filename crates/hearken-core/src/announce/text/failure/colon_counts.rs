@@ -1,4 +1,5 @@
-//! Runners that count by names and colons, or by words of their own: Maven, Gradle, PHPUnit, dotnet, CTest.
+//! Runners that write counts after a name and a colon, or in a form of their own: Maven, Gradle, PHPUnit,
+//! dotnet, CTest.
 
 use super::output_line::untimed;
 use super::{Counted, FailedNames, Failure, numbers};
@@ -16,7 +17,7 @@ pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
                 .split_once(" Time elapsed")
                 .filter(|_| rest.contains("<<<"))
         {
-            // The line of a whole class counts.
+            // The line of a whole class contains counts.
             if numbers::after(name, "Tests run").is_none() {
                 names.add(name.trim_end_matches(['-', ' ']));
             }

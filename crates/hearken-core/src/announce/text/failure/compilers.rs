@@ -2,7 +2,7 @@
 
 use super::{Counted, FailedNames, Failure, numbers};
 
-/// How many lines after an error its place is looked for.
+/// How many lines after an error are searched for its place.
 const NEAR: usize = 8;
 
 /// Finds the errors.
@@ -40,7 +40,7 @@ fn one(line: &str, near: &[&str]) -> Option<String> {
     parenthesised(text).or_else(|| with_colons(text))
 }
 
-/// Reads an error whose place is pointed to below it, as rustc and Elixir write it.
+/// Reads an error with its place on a line below it, as rustc and Elixir write it.
 fn pointed(rest: &str, near: &[&str]) -> Option<String> {
     let message = match rest.strip_prefix('[') {
         Some(code) => code.split_once("]: ")?.1,
@@ -61,7 +61,7 @@ fn parenthesised(text: &str) -> Option<String> {
     let (path, at) = place.split_once('(')?;
     let row = numbers::leading(at)?;
     let (_, message) = message.split_once(": ")?;
-    // dotnet names the project behind the message.
+    // dotnet names the project after the message.
     let message = message.split_once(" [/").map_or(message, |(it, _)| it);
     Some(placed(message, &format!("{path}:{row}")))
 }

@@ -2,7 +2,7 @@
 
 use super::numbers;
 
-/// What precedes the code, in small letters.
+/// The words before the code, in lower case.
 const BEFORE: [&str; 6] = [
     "exit code",
     "exit status",

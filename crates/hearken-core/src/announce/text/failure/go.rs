@@ -11,7 +11,7 @@ pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
         let text = line.trim_start();
         if let Some(name) = text.strip_prefix("--- FAIL: ") {
             let name = untimed(name);
-            // A test is reported before its parts.
+            // A test is reported before its subtests.
             if let Some((whole, _)) = name.rsplit_once('/') {
                 names.drop_last(whole);
             }
@@ -24,7 +24,7 @@ pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
     if names.count == 0 {
         return None;
     }
-    // Only with -v are those that passed listed, and without their parts.
+    // Passed tests are listed only with -v, and without their subtests.
     let whole = failed >= names.count && passed > 0;
     Failure::found(
         Counted::Tests,

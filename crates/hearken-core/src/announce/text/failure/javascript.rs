@@ -37,7 +37,8 @@ fn jest(lines: &[&str]) -> Option<Failure> {
     Failure::found(Counted::Tests, failed, total, names)
 }
 
-/// Returns a test's name with the signs between its parts as commas: "greater than" is no part of a name.
+/// Returns a test's name with commas for the signs between its parts: nobody wants to hear "greater than" in a
+/// name.
 fn apart(name: &str, sign: &str) -> String {
     name.split(sign)
         .map(str::trim)
@@ -106,7 +107,7 @@ fn mocha(lines: &[&str]) -> Option<Failure> {
         let Some(title) = numbers::unnumbered(line.trim(), ") ") else {
             continue;
         };
-        // The titles of a test and of all around it stand on lines of their own, up to a colon.
+        // The titles of a test and of the suites around it are on separate lines, up to a colon.
         let mut name = title.to_owned();
         for _ in 0..4 {
             if name.ends_with(':') {

@@ -5,8 +5,8 @@ use super::{exit_code, output_line};
 /// How many lines are looked at, from the end.
 const MOST_LINES: usize = 40;
 
-/// Returns the last line of an output that has words, without what agents put around an output for a screen or a
-/// model: a fence, a tag, the code with which a program ended, that there is no output.
+/// Returns the last line of an output that has words, skipping what agents add for a screen or a model: a
+/// fence, a tag, the exit code, a note that there is no output.
 pub fn last_line<'a>(lines: impl DoubleEndedIterator<Item = &'a str>) -> Option<String> {
     let mut lines = lines.rev().take(MOST_LINES).map(output_line::clean);
     let found = lines.find(|line| {

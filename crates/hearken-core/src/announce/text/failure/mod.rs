@@ -1,14 +1,15 @@
 //! What failed, found in the output of a failed call.
 //!
-//! Responsibilities: the usual formats of test runners and compilers, one file per family, and the last lines of any
-//! other output. Not here: the words for a failure (`announcer`), reading the output whole (`reading`).
+//! Responsibilities: the usual formats of test runners and compilers, one file per family, and the last lines
+//! of any other output. Not here: the words for a failure (`announcer`), reading out the whole output
+//! (`reading`).
 //!
 //! # Mental model
-//! A run reports hundreds of lines, and its listener needs one sentence: how many failed, and which. Each family looks
-//! for the lines by which it reports that; the first that finds something is believed. An output of no known format is
-//! represented by the last line that looks like an error, and by its last line.
+//! A run reports hundreds of lines, and its listener needs one sentence: how many failed, and which. The parser
+//! of each family looks for the lines that report it; the first to find something is believed. An output of
+//! unknown format is represented by its last line that looks like an error, and by its last line.
 //!
-//! Everything here is hostile: each line is bounded before it is looked at, and is scanned a fixed number of times.
+//! All input is hostile: each line is shortened before it is examined, and is scanned a fixed number of times.
 
 mod colon_counts;
 mod compilers;
@@ -47,7 +48,7 @@ pub struct Failure {
     pub failed: Option<u64>,
     /// How many there are, if the output reports it.
     pub total: Option<u64>,
-    /// The first ones that failed, each on one line; for an output of no known format, its last telling lines.
+    /// The first failures, each on one line; for an output of unknown format, its last telling lines.
     pub names: Vec<String>,
     /// The code with which the program ended, if the output reports it.
     pub exit_code: Option<i64>,
@@ -55,7 +56,7 @@ pub struct Failure {
     pub known: bool,
 }
 
-/// What a failure counts.
+/// What the counts of a failure refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Counted {
     /// Tests.
@@ -120,7 +121,7 @@ impl Failure {
         })
     }
 
-    /// Returns a failure of which only the message is known; `None` if that is empty.
+    /// Returns a failure with only a message; `None` if that is empty.
     fn told(message: &str) -> Option<Self> {
         let mut names = FailedNames::default();
         names.add(message);

@@ -2,7 +2,7 @@
 
 use super::{Counted, FailedNames, Failure, numbers};
 
-/// The words by which such a summary counts what was run.
+/// The words for what such a summary counts.
 const RUN: [&str; 8] = [
     "test", "tests", "example", "examples", "run", "runs", "spec", "specs",
 ];
@@ -26,7 +26,7 @@ pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
     Failure::found(Counted::Tests, failed, Some(total), names)
 }
 
-/// Reads "80 tests, 2 failures" and its kin.
+/// Reads "80 tests, 2 failures" and the like.
 fn summary(line: &str) -> Option<(u64, u64)> {
     let line = line.trim();
     if !line.starts_with(|c: char| c.is_ascii_digit()) || !line.contains(", ") {

@@ -1,6 +1,6 @@
-//! The numbers of a summary line, by the words beside them.
+//! The numbers in a summary line, by the words beside them.
 
-/// The largest number that counts as one, in digits.
+/// The longest number that is accepted, in digits.
 const MOST_DIGITS: usize = 9;
 
 /// Returns the number before one of these words, as in "2 failed, 78 passed".
@@ -38,7 +38,7 @@ pub(super) fn leading(text: &str) -> Option<u64> {
     number(&text[..end.unwrap_or(text.len())])
 }
 
-/// Returns a text that is nothing but a number as one.
+/// Parses a text that is nothing but a number.
 pub(super) fn number(text: &str) -> Option<u64> {
     let digits =
         (1..=MOST_DIGITS).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());

@@ -1,10 +1,10 @@
-//! One line of an output, made fit to be looked at.
+//! One line of an output, cleaned for parsing.
 
 /// The longest part of a line that is looked at, in bytes.
 const LONGEST: usize = 1000;
 
-/// Returns what a terminal would show of a line in the end: without colours, and only what was written after the last
-/// carriage return.
+/// Returns a line as a terminal would finally show it: without colours, and only what was written after the
+/// last carriage return.
 pub(super) fn clean(line: &str) -> String {
     let line = line.trim_end_matches(['\r', '\n']);
     let shown = line.rsplit('\r').find(|part| !part.trim().is_empty());

@@ -8,7 +8,7 @@ pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
     let mut names = FailedNames::default();
     let (mut failed, mut passed) = (0, 0);
     let (mut told_failed, mut told_total) = (None, None);
-    // The indent of the last failure that may be part of the one that follows it.
+    // The indent of the last failure, which may be a subtest of the next one.
     let mut inner = None;
     for line in lines {
         let text = line.trim_start();
@@ -52,7 +52,7 @@ fn told(name: &str, comment: &str) -> Option<u64> {
     numbers::number(comment.strip_prefix(name)?.trim())
 }
 
-/// Returns the name after a test's verdict, and whether a failure was expected; `None` if it is no verdict.
+/// Returns the name after a test's verdict, and whether a failure was expected; `None` if there is no verdict.
 fn name(rest: &str) -> Option<(&str, bool)> {
     if rest.is_empty() {
         return Some(("", false));

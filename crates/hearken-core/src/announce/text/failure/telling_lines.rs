@@ -1,10 +1,10 @@
-//! The telling lines of an output whose format is not known.
+//! The telling lines of an output of unknown format.
 
 use super::{FailedNames, MOST_NAMES, exit_code};
 
 /// How many lines are looked at, from the end.
 const MOST_LINES: usize = 40;
-/// What a line about an error contains, in small letters.
+/// The words that mark a line about an error, in lower case.
 const SIGNS: [&str; 20] = [
     "error",
     "fail",
@@ -27,7 +27,7 @@ const SIGNS: [&str; 20] = [
     "refused",
     "invalid",
 ];
-/// How npm marks its own lines, which repeat that a command failed.
+/// The beginnings of npm's own lines, which repeat that a command failed.
 const NPM: [&str; 2] = ["npm ERR!", "npm error"];
 /// The beginnings of lines that say nothing about the cause.
 const EMPTY: [&str; 14] = [
@@ -47,7 +47,7 @@ const EMPTY: [&str; 14] = [
     "note: run with `RUST_BACKTRACE",
 ];
 
-/// Returns the last line that looks like an error, and the last line; the two may be one.
+/// Returns the last line that looks like an error, and the last line; the two may be the same.
 pub(super) fn telling(lines: &[&str]) -> Vec<String> {
     let some = |line: &&&str| line.chars().any(char::is_alphanumeric) && !exit_code::is_one(line);
     let mut last: Vec<&str> = Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn telling(lines: &[&str]) -> Vec<String> {
         }
     }
     if last.is_empty() {
-        // Nothing tells the cause: then the last line that has words.
+        // If nothing tells the cause, the last line that has words is used.
         last.extend(lines.iter().rev().find(some).map(|line| line.trim()));
     }
     let looks_so = |line: &&&str| {

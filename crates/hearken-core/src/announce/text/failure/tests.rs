@@ -1,10 +1,10 @@
-//! What is found in the outputs of usual programs, and in hostile ones.
+//! Failures found in the outputs of common programs, and in hostile ones.
 
 use proptest::strategy::Strategy as _;
 
 use super::*;
 
-/// An output, and what is found in it: how many of how many, the names, and the code.
+/// An output, and what is found in it: how many failed of how many, their names, and the exit code.
 type Row<'a> = (
     &'a str,
     Counted,

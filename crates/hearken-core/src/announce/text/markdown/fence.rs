@@ -1,10 +1,10 @@
-//! What opens and closes a code block.
+//! Where code blocks open and close.
 //!
 //! Responsibilities: the fence marks, and the item or quotation that contains them. Not here: every other kind of
 //! line (`line`).
 
-/// How many bytes a line that opens or closes a block may have; a longer one is text, so that nothing
-/// waits for its end.
+/// The longest line that can open or close a block, in bytes; a longer one is text, so that nothing waits for
+/// its end.
 pub(in crate::announce::text) const LOOK: usize = 200;
 
 /// The fewest marks that form a fence (CommonMark 4.5).
@@ -16,7 +16,7 @@ const NESTED: usize = 4;
 /// The maximum number of digits and marks in an item's number (CommonMark 5.2).
 const NUMBER: usize = 10;
 
-/// What may precede the marks of a fence, and follow those that close a block.
+/// The white space that may precede a fence, and follow a closing one.
 const BLANK: [char; 3] = [' ', '\t', '\r'];
 
 /// Where in its output a piece of text begins.
@@ -51,12 +51,12 @@ impl Begins {
     }
 }
 
-/// What contains a code block; the block's first line begins with the mark of that.
+/// What contains a code block, and puts its own mark before the block's first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BlockContainer {
     /// Nothing, or an item, whose other lines are only indented.
     Item,
-    /// A quotation: each of its lines has the quotation's mark, and the block ends with it.
+    /// A quotation: each line has the quotation's mark, and the block ends with the quotation.
     Quote,
 }
 
@@ -79,7 +79,7 @@ pub(in crate::announce::text) enum Closes {
     Before,
 }
 
-/// The components of a line that may open a code block.
+/// The parts of a line that may open a code block.
 struct Marks<'a> {
     fence: Fence,
     /// The number of an item before the marks.
@@ -91,7 +91,7 @@ impl Fence {
     /// Parses a line, without its line ending, as one that opens a block; returns the fence, the words after the marks
     /// and the number before them.
     ///
-    /// A line that begins with the marks and contains them again is inline code.
+    /// A line that begins with the marks and contains them again is not a fence but inline code.
     pub(in crate::announce::text) fn opened_by(line: &str) -> Option<(Self, &str, &str)> {
         let marks = Self::marks(line)?;
         (line.len() <= LOOK && !marks.info.contains(marks.fence.mark))
@@ -151,8 +151,8 @@ impl Fence {
         }
     }
 
-    /// Returns where the block ends if the text begins with a line that closes it: after that line's newline, or
-    /// before the line; the outer `None` means that too little has arrived.
+    /// Returns where the block ends if the text's first line closes it: after that line's newline, or before
+    /// the line; the outer `None` means that too little has arrived.
     pub(in crate::announce::text) fn closing(
         self,
         rest: &str,

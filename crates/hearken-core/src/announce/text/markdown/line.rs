@@ -135,7 +135,7 @@ pub(in crate::announce::text) fn block(line: &str) -> Block<'_> {
             Block::Text(line)
         };
     }
-    // Three signs are a rule; a longer run is counted aloud.
+    // Three signs are a rule; the signs of a longer run are counted aloud.
     if matches!(line, "---" | "***" | "___" | "- - -" | "* * *") {
         return Block::Rule;
     }
@@ -155,7 +155,7 @@ pub(in crate::announce::text) fn block(line: &str) -> Block<'_> {
     }
 }
 
-/// Parses a line that is an item; one that is marked by a letter, or by a sign unknown to Markdown, keeps its mark.
+/// Parses an item; a letter, or a sign unknown to Markdown, stays in the text as its mark.
 fn item(line: &str) -> Block<'_> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = line.split_at(digits);

@@ -1,9 +1,10 @@
-//! What Markdown's marks mean: their only reader.
+//! The only parser of Markdown's marks.
 //!
-//! Responsibilities: what kind of line begins at a place, what opens and closes a code block, where inline
-//! code begins and ends, which cells a table row has. Its answers are the same for the code that cuts arriving text
-//! into sentences (`sentence`, `coalesce`) and for the code that turns it into words (`normalise`). If they differed,
-//! all text that follows would be held back, or read as code. Not here: what is spoken or shown of any of this.
+//! Responsibilities: what kind of line begins at a place, what opens and closes a code block, where inline code
+//! begins and ends, which cells a table row has. Its answers are the same for the code that cuts arriving text
+//! into sentences (`sentence`, `coalesce`) and for the code that turns it into words (`normalise`). If these
+//! differed, all following text would be held back, or read as code. Not here: how any of this is spoken or
+//! shown.
 //!
 //! # Mental model
 //! Every question can also be asked about text that is still arriving: it is answered only when no further text can

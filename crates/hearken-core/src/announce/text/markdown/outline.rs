@@ -1,7 +1,7 @@
-//! What a whole text consists of: headings, paragraphs, code blocks.
+//! The outline of a whole text: headings, paragraphs, code blocks.
 //!
-//! Responsibilities: cutting a complete text into the sections that a person steps through. Not here: what is spoken of
-//! any of it (`announce::announcer`).
+//! Responsibilities: cutting a complete text into the sections that a person steps through. Not here: how they
+//! are spoken (`announce::announcer`).
 
 use super::fence::{Closes, Fence};
 use super::line::{Block, MarkdownLine, block};
@@ -10,7 +10,7 @@ use super::span::spans;
 /// One section of a text that a person can go to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::announce) struct Section<'a> {
-    /// All of it, as it was written.
+    /// The whole section, as written.
     pub(in crate::announce) written: &'a str,
     /// What it is.
     pub(in crate::announce) is: Is<'a>,

@@ -1,7 +1,7 @@
 //! Where inline code begins and ends on a line.
 //!
-//! Responsibilities: pairs of backticks, the same for speech, for display and for cutting sentences. Not
-//! here: what is spoken of the code (`normalise`), code blocks (`fence`).
+//! Responsibilities: pairs of backticks, the same for speech, display and the cutting of sentences. Not here:
+//! how the code is spoken (`normalise`), code blocks (`fence`).
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use std::ops::Range;
 pub(in crate::announce::text) struct Span {
     /// Where its opening backticks begin.
     pub(in crate::announce::text) start: usize,
-    /// What is between the backticks.
+    /// The code between the backticks.
     pub(in crate::announce::text) inner: Range<usize>,
     /// Where its closing backticks end.
     pub(in crate::announce::text) end: usize,
 }
 
-/// Returns the inline code of a line: as many backticks close it as open it (CommonMark 6.1). Backticks
-/// without a partner are ignored. The time is nearly linear, whatever the line contains.
+/// Returns the inline code of a line: as many backticks close it as open it (CommonMark 6.1). Backticks without
+/// a partner are ignored. Takes nearly linear time, whatever the line contains.
 pub(in crate::announce::text) fn spans(line: &str) -> Vec<Span> {
     pairs(&runs(line))
 }
@@ -64,7 +64,7 @@ pub(in crate::announce::text) fn unclosed(line: &str) -> Option<usize> {
     runs.iter().find(stray).map(|run| run.start)
 }
 
-/// How many consecutive backticks are counted in arriving text; more open nothing that a person would read.
+/// How many consecutive backticks are counted in arriving text; a person would not read code between more.
 pub(in crate::announce::text) const TICKS: usize = 64;
 
 /// Returns the number of backticks at the start of arriving text, up to [`TICKS`].
@@ -72,8 +72,7 @@ pub(in crate::announce::text) fn ticks(bytes: &[u8]) -> usize {
     bytes.iter().take(TICKS).take_while(|&&b| b == b'`').count()
 }
 
-/// Returns whether a backtick after this character opens inline code; Armenian uses it as a mark of its own after
-/// a word.
+/// Returns whether a backtick after this character opens inline code; Armenian has it as a mark after a word.
 pub(in crate::announce::text) fn may_open(before: Option<char>) -> bool {
     !before.is_some_and(|c| matches!(c, '\u{530}'..='\u{58F}') && c.is_alphabetic())
 }

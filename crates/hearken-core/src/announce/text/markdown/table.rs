@@ -1,6 +1,6 @@
 //! The rows and cells of a table.
 //!
-//! Responsibilities: rows, cells, the row between the headers and the others. Not here: what is spoken of them
+//! Responsibilities: rows, cells, the row that separates headers from the others. Not here: how they are spoken
 //! (`normalise`).
 
 use std::borrow::Cow;
@@ -39,7 +39,7 @@ impl Table {
         Self { headers, shape }
     }
 
-    /// Returns whether a line is a row of the table. A line after the table that merely contains a bar is not.
+    /// Returns whether a line is a row of the table, not a line after it that merely contains a bar.
     pub(in crate::announce::text) fn goes_on(&self, line: &str) -> bool {
         match self.shape {
             Bars::Outer => line.starts_with('|'),

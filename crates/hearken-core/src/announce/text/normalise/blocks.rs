@@ -1,4 +1,4 @@
-//! A text with Markdown in it as blocks, for a screen that lays them out.
+//! A Markdown text as blocks, for a screen that lays them out.
 //!
 //! Responsibilities: headings, paragraphs, lists, quotations, tables and code, each with its depth. Not here: which
 //! line is which (`markdown`), rows and looks (the full face), the same text in words (`prose`) and in lines
@@ -15,7 +15,7 @@ use crate::announce::text::markdown::{
     Block as Line, COLUMNS, Is, Table, block, cells, is_delimiter, outline,
 };
 
-/// How many levels of lists and quotations are told apart.
+/// How many levels of lists and quotations are distinguished.
 const DEEPEST: usize = 8;
 
 /// A block of a text.
@@ -23,7 +23,7 @@ const DEEPEST: usize = 8;
 pub struct TextBlock {
     /// What it is.
     pub is: BlockIs,
-    /// The number of list items that contain it, or whose level it has.
+    /// The number of list items that contain it; for an item, its own level.
     pub level: usize,
     /// Whether an empty line precedes it.
     pub apart: bool,
@@ -92,7 +92,7 @@ struct Reader {
     indents: Vec<usize>,
     /// Whether an empty line precedes the next block.
     apart: bool,
-    /// Whether the next line of prose goes on with the last block.
+    /// Whether the next line of prose continues the last block.
     joins: bool,
     table: Option<Table>,
 }
@@ -107,7 +107,7 @@ impl Reader {
         self.blocks.push(TextBlock { is, level, apart });
     }
 
-    /// Returns the number of open items that contain a line with so much indentation.
+    /// Returns the number of open items that contain a line with this indentation.
     fn level_at(&mut self, indent: usize) -> usize {
         while self.indents.last().is_some_and(|last| *last + 1 >= indent) {
             self.indents.pop();
@@ -115,7 +115,7 @@ impl Reader {
         self.indents.len()
     }
 
-    /// Returns the level of an item with so much indentation.
+    /// Returns the level of an item with this indentation.
     fn enter(&mut self, indent: usize) -> usize {
         while self.indents.len() > 1 && self.indents.last().is_some_and(|last| *last > indent) {
             self.indents.pop();
@@ -212,7 +212,7 @@ impl Reader {
         self.push(BlockIs::Paragraph(text), level);
     }
 
-    /// Makes a heading of the single line above, if a line underlines it.
+    /// Makes the single line above a heading, if this line underlines it.
     fn underlines(&mut self, line: &str) -> bool {
         let hashes = match line.chars().next() {
             Some('=') => 1,

@@ -1,11 +1,11 @@
-//! Removing from a text what no person can see or hear.
+//! Removes what no person can see or hear.
 //!
 //! Responsibilities: control characters, whole terminal sequences, hidden characters. Not here:
 //! which characters are hidden (`hidden`), words.
 //!
-//! Mental model: `walk` passes on the text in runs of ordinary characters with the breaks between
-//! them, and returns whether it left anything out. A sequence whose end is missing loses only its
-//! introducer: showing its inside is safer than letting it swallow the rest.
+//! Mental model: `walk` passes the text on as runs of ordinary characters and the breaks between them, and
+//! returns whether it left anything out. A sequence without an end loses only its introducer: showing its
+//! content is safer than letting it swallow the rest.
 
 use std::borrow::Cow;
 
@@ -33,8 +33,8 @@ const LOOK_AHEAD: usize = 4;
 
 /// Returns a text made safe for a screen, a log or a notification, on one line.
 ///
-/// A line ending or a tab becomes a space; nothing else changes that a person could see. The text is not copied
-/// if nothing needs to change.
+/// A line ending or a tab becomes a space; nothing else visible changes. The text is copied only if something
+/// needs to change.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if is_simple(text) {
         return Cow::Borrowed(text);
@@ -42,7 +42,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(copy(text, ' '))
 }
 
-/// Returns a text made safe as by [`clean`], but with its lines, each ended by `\n`.
+/// Returns a text made safe as by [`clean`], except that it keeps its lines, each ended by `\n`.
 pub fn clean_lines(text: &str) -> Cow<'_, str> {
     // A fold, as in `is_simple`.
     if text.bytes().fold(true, |simple, b| {
@@ -63,8 +63,7 @@ pub fn hides(text: &str) -> bool {
     walk(text, |_| ()) || (text.contains(is_isolate) && !strays(&kept(text)).is_empty())
 }
 
-/// Returns a text without the isolates that nothing closes and the ends that close nothing, line by line: they would
-/// extend beyond it.
+/// Returns a text without unclosed isolates and unmatched ends, line by line: they would affect text beyond it.
 pub fn balance(text: &str) -> Cow<'_, str> {
     let strays = strays(text);
     if strays.is_empty() {
@@ -74,7 +73,7 @@ pub fn balance(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.char_indices().filter_map(stays).collect())
 }
 
-/// Returns the places of the isolates that are not balanced within their line, in order. One that is nested
+/// Returns the places of the isolates that are not balanced within their line, in order. An isolate nested
 /// deeper than [`DEEPEST`] counts as unbalanced, with its end.
 fn strays(text: &str) -> Vec<usize> {
     if !text.contains(is_isolate) {
@@ -159,7 +158,7 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(CleanPiece<'a>)) -> bool {
                 (false, sequence(text, at), None)
             }
             '\u{200c}' | '\u{200d}' => {
-                // A selector in between may be removed; the joiner joins to what follows it.
+                // A selector in between may be removed, so the joiner is judged by the character after it.
                 let after = text[next..]
                     .chars()
                     .take(LOOK_AHEAD)
@@ -170,7 +169,7 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(CleanPiece<'a>)) -> bool {
                 let after = text[next..].chars().next();
                 (selects(c, before(), after), next, None)
             }
-            // Right-to-left prose needs them; whether isolates are balanced is checked at the end.
+            // Right-to-left prose needs these; whether isolates are balanced is checked at the end.
             c if is_direction_sign(c) => (true, next, None),
             c => (!is_hidden(c), next, None),
         };

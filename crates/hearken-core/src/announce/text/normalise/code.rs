@@ -1,7 +1,7 @@
 //! Inline code: what it is, and how it is read.
 //!
-//! Responsibilities: telling shell commands from other code. Not here: where inline code is (`span`), the names of
-//! signs (`words`), how its signs are gone through (`signs`).
+//! Responsibilities: telling shell commands from other code. Not here: where inline code is (`span`), the names
+//! of signs (`words`), reading sign by sign (`signs`).
 //!
 //! Mental model: the same sign redirects in a shell and compares everywhere else. Code is shell only if something shows
 //! it: a known program at its start, an option, a redirection to a file, words joined as only a shell joins them.
@@ -9,7 +9,7 @@
 /// How many bytes of code are examined; a command is known by its beginning.
 const LOOK: usize = 400;
 
-/// The words that begin code of other languages, some of which are also programs.
+/// Words that begin code of other languages; some are also programs.
 const BEGINS: [&str; 42] = [
     "ALTER", "CREATE", "DELETE", "DROP", "FROM", "INSERT", "JOIN", "SELECT", "UPDATE", "WHERE",
     "WITH", "and", "assert", "async", "await", "case", "class", "const", "def", "elif", "else",
@@ -43,7 +43,7 @@ pub(super) fn is_shell(code: &str) -> bool {
     if BEGINS.contains(&first) || code.starts_with('<') && !code.starts_with("<(") {
         return false;
     }
-    // What is between quotes is for the program, not for the shell.
+    // Text between quotes is for the program, not for the shell.
     if code.contains(['<', '>']) && !unquoted(code).contains(['<', '>', '|', '&', ';']) {
         return false;
     }
@@ -69,7 +69,7 @@ pub(super) fn is_shell(code: &str) -> bool {
     has_option || joins_commands(code)
 }
 
-/// Returns code without what is between quotes.
+/// Returns code without the text between quotes.
 fn unquoted(code: &str) -> String {
     let mut quote = None;
     let outside = |c: &char| match quote {
@@ -117,7 +117,7 @@ fn compares_numbers(code: &str) -> bool {
     })
 }
 
-/// Returns whether code has a redirection that nothing else looks like.
+/// Returns whether code has an unmistakable redirection.
 fn redirects(code: &str) -> bool {
     let is_file = |word: &str| {
         let known = [

@@ -4,11 +4,11 @@
 //! shown (`literal`), a sentence that contains a command (`signs`).
 //!
 //! # Mental model
-//! A command is a series of units, each a literal word or a sign, with or without a space between them. Most spaces
-//! are where everyone expects them: between two words, before a dash, around a pipe. Only an unexpected space is
-//! spoken, and the lack of one only where it is expected ("joined"). So the words convey where each argument ends,
-//! and seldom need extra words for it. A literal word that could be mistaken for the name of a sign has "word" before
-//! it.
+//! A command is a series of units, each a literal word or a sign, with or without a space between them. Most
+//! spaces are where everyone expects them: between two words, before a dash, around a pipe. Only an unexpected
+//! space is spoken, and the lack of an expected one ("joined"). So the words convey where each argument ends,
+//! and extra words are seldom needed. A literal word that could be mistaken for the name of a sign has "word"
+//! before it.
 //!
 //! # Worked example
 //! `rm -rf src /` is "rm dash rf src root", `rm -rf src/` is "rm dash rf src slash".
@@ -22,7 +22,7 @@ use super::words::{Words, fill};
 /// The maximum number of words in a sign's name; the search does not look further ahead.
 const LONGEST_NAME: usize = 8;
 
-/// Returns the spoken words of a command, which convey every letter, digit, sign and space of it.
+/// Returns the spoken words of a command, which convey its every letter, digit, sign and space.
 ///
 /// Source: `Text into speech`.
 pub fn command(text: &str, words: &Words) -> String {
@@ -225,14 +225,15 @@ impl<'a> CommandUnits<'a> {
         }
         let (name, length) = (sign.one.to_string(), sign.sign.len());
         let edge = match self.edge(c, length) {
-            // Inside quotes it is an ordinary sign, and `<<` stands directly before the delimiter of its here-document.
+            // Inside quotes it is an ordinary sign, and `<<` directly precedes the delimiter of its
+            // here-document.
             Edge::Operator if self.is_quoted() => Edge::Inner,
             Edge::Operator if rest.starts_with("<<") => Edge::Leading,
             edge => edge,
         };
         let begins = !self.space.is_empty() || self.before == Edge::Begin;
         if c == '/' && begins {
-            // The name implies that a word begins with it.
+            // The name implies that a word begins with this sign.
             let root = self.words.root.clone().into_owned();
             self.space_before(Edge::Slash, true);
             self.push(root, false);
@@ -284,7 +285,7 @@ impl<'a> CommandUnits<'a> {
         self.before = edge;
     }
 
-    /// Adds words for the space before a unit, or for the lack of one, if it is not as expected.
+    /// Adds words for an unexpected space before a unit, or for the lack of an expected one.
     fn part(&mut self, edge: Edge) {
         self.space_before(edge, false);
     }
@@ -348,7 +349,7 @@ impl<'a> CommandUnits<'a> {
             let taken = names.longest(&ahead);
             let mark = unit.is_literal && (taken > 0 || marked.get(at) == Some(&true));
             if !unit.is_literal && taken > own {
-                // Its name would continue in the words after it, which are literal.
+                // The sign's name would seem to continue in the literal words after it.
                 let next = self
                     .units
                     .iter()

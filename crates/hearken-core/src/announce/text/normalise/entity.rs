@@ -1,15 +1,15 @@
 //! Characters that HTML writes by name or number.
 //!
-//! Responsibilities: decoding one reference such as `&lt;` or `&#8212;`. Not here: where in a text they count
-//! (`markup`).
+//! Responsibilities: decoding one reference such as `&lt;` or `&#8212;`. Not here: where in a text references
+//! count (`markup`).
 
 use super::hidden::is_hidden;
 
 /// The longest reference, in bytes.
 const LONGEST: usize = 12;
 
-/// Returns the character that a reference at the start of a text stands for, and the length of the reference; the
-/// character is `None` if it can't be seen or heard.
+/// Returns the character for a reference at the start of a text, `None` if it can't be seen or heard, and the
+/// reference's length.
 pub(super) fn entity(text: &str) -> Option<(Option<char>, usize)> {
     let bytes = text.as_bytes();
     let end = bytes.iter().take(LONGEST).position(|b| *b == b';')?;

@@ -1,10 +1,10 @@
-//! Sentences of agents, and what a careful reader says.
+//! Sentences of agents, and how a careful reader reads them aloud.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use super::prose;
 use super::tests::{WORDS, streamed, unescape};
 
-/// Sentences by kind, each with what a careful reader says.
+/// Sentences by kind, each as a careful reader reads it aloud.
 const GOLDEN: [(&str, &str); 3] = [
     (
         "code_talk",

@@ -1,7 +1,7 @@
 //! Which characters a person can neither see nor hear.
 //!
-//! Responsibilities: distinguishing letters from invisible characters, and judging by their neighbours the two kinds
-//! of invisible characters that a text needs (joiners, variation selectors). Not here: removing anything from a text
+//! Responsibilities: telling visible characters from invisible ones, and judging the two kinds that a text may
+//! need, joiners and variation selectors, by their neighbours. Not here: removing anything from a text
 //! (`clean`).
 
 /// Returns whether a character is invisible in any context.
@@ -35,8 +35,8 @@ pub fn is_hidden(c: char) -> bool {
 /// Returns whether the standard library's Unicode tables list a character as printable,
 /// which excludes unassigned and private code points, format characters and controls.
 ///
-/// The standard library reveals this only through its escapes. It also escapes a combining mark in first
-/// place, so the character is tested after a letter.
+/// The standard library reveals this only through its escapes. It also escapes a leading combining mark, so the
+/// character is tested after a letter.
 fn is_graphic(c: char) -> bool {
     let mut bytes = [b'a'; 5];
     let length = 1 + c.encode_utf8(&mut bytes[1..]).len();

@@ -1,4 +1,4 @@
-//! Texts that were made to slow a reader down.
+//! Texts made to slow a reader down.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ const HOSTILE: usize = if cfg!(debug_assertions) {
 /// How long a hostile text may take on a busy machine; quadratic time would take much longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Shapes that make careless readers slow or large. Commands are read like questions.
+/// Shapes that cost careless readers much time or memory. Commands are read as in questions.
 #[test]
 fn hostile_texts_take_linear_time() {
     let words = &*WORDS;

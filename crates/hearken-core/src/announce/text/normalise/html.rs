@@ -1,7 +1,7 @@
-//! Lists, tables and headings that are written in HTML.
+//! Lists, tables and headings written in HTML.
 //!
-//! Responsibilities: what stands alone in HTML, tag by tag, however its lines are cut. Not here: tags inside a sentence
-//! (`markup`), what a tag is (`tag`).
+//! Responsibilities: HTML's block elements, tag by tag, however their lines are cut. Not here: tags inside a
+//! sentence (`markup`), what a tag is (`tag`).
 
 use super::inline::{say_cell, say_line};
 use super::nest::Levels;
@@ -16,10 +16,10 @@ const DEEPEST: usize = 16;
 /// What is open at a place.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Html {
-    /// The open lists: for a numbered one, how many items it had.
+    /// The open lists: for a numbered one, how many items it has had.
     lists: Vec<Option<usize>>,
     table: Option<Table>,
-    /// Whether an empty line came last, after which only another tag continues.
+    /// Whether the last line was empty, after which only another tag continues.
     ended: bool,
 }
 
@@ -28,7 +28,7 @@ struct Table {
     headers: Vec<String>,
     /// Whether a row was complete before this one.
     has_row: bool,
-    /// Which cell of its row is open, and whether anything of it was spoken.
+    /// The open cell's number in its row, and whether any of its text was spoken.
     cell: usize,
     begun: bool,
     in_cell: bool,
@@ -42,7 +42,7 @@ impl Html {
         !self.lists.is_empty() || self.table.is_some()
     }
 
-    /// Returns whether the next line is read here.
+    /// Returns whether the next line belongs to the HTML.
     pub(super) fn takes(&self, line: &str) -> bool {
         let is_tagged =
             memchr::memchr(b'<', line.as_bytes()).is_some() && structure(line, 0).is_some();
@@ -54,7 +54,7 @@ impl Html {
         self.ended = true;
     }
 
-    /// Leaves everything that is open.
+    /// Closes everything that is open.
     pub(super) fn leave(&mut self) {
         *self = Self::default();
     }
@@ -201,7 +201,7 @@ impl Html {
     }
 }
 
-/// Returns the next tag at or after a place that begins or ends something that stands alone, and where it is.
+/// Returns the next tag of a block element at or after a place, and where it is.
 fn structure(line: &str, from: usize) -> Option<(usize, Tag<'_>)> {
     let spans = if line.contains('`') {
         spans(line)

@@ -19,7 +19,7 @@ const CHANGES: usize = 3;
 /// How many characters of an id are spoken.
 const SAID: usize = 4;
 
-/// Names at whose capitals no word begins, and how they are said: the letters of SQL stay together.
+/// Names whose capitals do not begin words, and how they are said: the letters of SQL stay together.
 const NAMES: [(&str, &str); 2] = [("SQLite", "SQL Lite"), ("PostgreSQL", "Postgres QL")];
 
 /// Speaks a run of ASCII letters and digits.

@@ -47,7 +47,7 @@ const fn classes() -> [u8; 256] {
 
 /// Appends the words of a line to the spoken text.
 pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
-    // Nothing in usual words and numbers needs a closer look, and most lines have nothing else.
+    // Usual words and numbers need no closer look, and most lines contain nothing else.
     let (usual, line) = line.split_at(length_of_usual(line, words));
     put(usual, &(0..usual.len()), spoken);
     if line.is_empty() {
@@ -98,7 +98,7 @@ pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
     spoken.gap();
 }
 
-/// Speaks a cell of a table; one that is only a sign means what the sign is, and is never left out.
+/// Speaks a table cell; a cell that is just a sign is meant literally, and is never left out.
 pub(super) fn say_cell(cell: &str, words: &Words, spoken: &mut Spoken) {
     let name = match cell {
         "-" | "–" | "—" | "−" | "--" | "---" => words.sign('-').map(|sign| sign.one.as_ref()),
@@ -227,7 +227,8 @@ fn is_foreign_word(token: &str) -> bool {
     while let Some(&first) = bytes.get(at) {
         at += match first {
             0..0x80 => 1,
-            // U+0100 to U+0FFF, U+4000 to U+D7FF, recognised by their first bytes: almost all that occurs.
+            // U+0100 to U+0FFF, U+4000 to U+D7FF, recognised by their first bytes: almost everything that
+            // occurs.
             0xc4..=0xdf => 2,
             0xe0 | 0xe4..=0xed => 3,
             _ => match token[at..].chars().next().filter(|c| is_ordinary(*c)) {
@@ -268,7 +269,7 @@ impl Ahead {
         }
     }
 
-    /// Returns the first occurrence at or after a place; places must not go back.
+    /// Returns the first occurrence at or after a place; places must not decrease.
     fn from(&mut self, line: &str, at: usize) -> Option<usize> {
         let is_stale = self.found.is_some_and(|found| found < at);
         if !self.searched || is_stale {
@@ -282,7 +283,7 @@ impl Ahead {
 
 struct Inline<'a> {
     line: &'a str,
-    /// What is spoken at the marked places of the line.
+    /// The words for the marked places of the line.
     marked: Option<&'a Marked>,
     words: &'a Words,
     /// Whether the last word was "link".
@@ -293,7 +294,7 @@ struct Inline<'a> {
     space: Ahead,
     /// The line's inline code that was not reached yet; computed at the first backtick.
     spans: Option<Peekable<IntoIter<Span>>>,
-    /// Whether something is compared on the line, once that was asked.
+    /// Whether something is compared on the line; computed on demand.
     compares: Option<bool>,
 }
 
@@ -330,7 +331,8 @@ impl<'a> Inline<'a> {
                         self.linked = true;
                     }
                     self.image = false;
-                    // Stops are handled here; other text that follows without a space belongs to the next round.
+                    // Stops are handled here; other text that follows without a space is left to the next
+                    // round.
                     return self.stops(close + 1, spoken);
                 }
                 at += 2;
@@ -361,7 +363,7 @@ impl<'a> Inline<'a> {
                 at += 1;
             }
         }
-        // Code may extend beyond the token; what follows it belongs to the next round.
+        // Code may extend beyond the token; what follows it is left to the next round.
         if from < end {
             self.part(from, end, spoken);
         }
@@ -374,7 +376,7 @@ impl<'a> Inline<'a> {
         Some((self.marked?.at(c)?, c.len_utf8()))
     }
 
-    /// Returns the inline code that begins with the backticks at a place; places must not go back.
+    /// Returns the inline code that begins with the backticks at a place; places must not decrease.
     fn span(&mut self, at: usize) -> Option<Span> {
         let line = self.line;
         let spans = self
@@ -384,7 +386,8 @@ impl<'a> Inline<'a> {
         spans.next_if(|span| span.start == at)
     }
 
-    /// Speaks inline code sign by sign, a shell command as in a question, but a name or an address as everywhere else.
+    /// Speaks inline code: a shell command as in a question, a name or an address as everywhere else, anything
+    /// else sign by sign.
     fn code(&self, code: &str, spoken: &mut Spoken) {
         let code = code.trim();
         let name = code.strip_suffix("()").unwrap_or(code);
@@ -408,7 +411,7 @@ impl<'a> Inline<'a> {
         {
             return None;
         }
-        // An address may contain pairs of its own.
+        // An address may itself contain pairs of parentheses.
         let opened = self.line[at..close].bytes().filter(|b| *b == b'(').count();
         for _ in 0..opened {
             if self.line.as_bytes().get(close + 1) != Some(&b')') {
@@ -440,7 +443,8 @@ impl<'a> Inline<'a> {
         if self.repeated(part, spoken) {
             return;
         }
-        // A pair of them encloses a type argument, a mark or an address; a single one compares or redirects.
+        // A pair of angle brackets encloses a type argument, a mark or an address; a single one compares or
+        // redirects.
         let angled = match part.bytes().position(|b| b == b'<') {
             Some(open) => part.as_bytes()[open..].contains(&b'>'),
             None => false,
@@ -483,7 +487,7 @@ impl<'a> Inline<'a> {
         self.closing(closing, closes, spoken);
     }
 
-    /// Returns the sign that a token is if it joins amounts or conditions rather than commands.
+    /// Returns the sign that a token consists of, if it joins amounts or conditions rather than commands.
     fn sign_of_code(&mut self, part: &str, end: usize) -> Option<&'a SignWords> {
         let joins = match part {
             "<<" | ">>" => {

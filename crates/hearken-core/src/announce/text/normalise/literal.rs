@@ -1,7 +1,7 @@
 //! A text exactly as written, for the eye: two different texts never look the same.
 //!
-//! Responsibilities: naming in brackets what can't be seen: line endings, tabs, several spaces, look-alikes, hidden
-//! characters. Not here: how it is spoken (`command`, `signs`), how wide a row is (`wrap`).
+//! Responsibilities: naming in brackets what can't be seen: line endings, tabs, runs of spaces, look-alikes,
+//! hidden characters. Not here: how it is spoken (`command`, `signs`), how wide a row is (`wrap`).
 
 use std::borrow::Cow;
 
@@ -23,14 +23,14 @@ pub fn inline(text: &str, words: &Words) -> String {
     shown(text, words, false, odd_at)
 }
 
-/// Returns the text of a question exactly as written: like [`literal`], except that signs and blanks that may occur
-/// in running text are left as they are.
+/// Returns the text of a question exactly as written: like [`literal`], except that signs and blanks usual in
+/// running text are left unchanged.
 pub fn asked(text: &str, words: &Words) -> String {
     let clean: Vec<Cow<'_, str>> = text.split('\t').map(clean_lines).collect();
     shown(&clean.join("\t"), words, true, masked_letter)
 }
 
-/// A function that returns what is odd about a character within its word.
+/// A function that returns what is odd about a character, given the word around it.
 type Find = fn(char, &str) -> Option<Odd>;
 
 fn shown(text: &str, words: &Words, rows: bool, find: Find) -> String {

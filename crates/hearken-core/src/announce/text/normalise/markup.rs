@@ -1,11 +1,12 @@
-//! What stands in a line for something else: HTML, formulas, powers, indices, units.
+//! Notation that is not read as written: HTML, formulas, powers, indices, units.
 //!
-//! Responsibilities: replacing each of these by its words before the line is read. Not here: what a formula (`math`), a
-//! unit (`unit`), a reference (`entity`) or a tag (`tag`) is called, how the rest of a line is read (`inline`).
+//! Responsibilities: replacing each of these by its words before the line is read. Not here: the words for a
+//! formula (`math`) or a unit (`unit`), recognising a reference (`entity`) or a tag (`tag`), reading the rest
+//! of a line (`inline`).
 //!
-//! Mental model: the words are kept in a list, and a character that no text can contain marks their place in the line;
-//! so the reader of the line takes them as they are, and cuts, drops or spells nothing in them. Inline code and
-//! addresses are copied unchanged. Every search ahead has a bound.
+//! Mental model: the words are kept in a list, and a character that no text can contain marks their place in
+//! the line; so the reader of the line inserts them unchanged, and never cuts, drops or spells them. Inline
+//! code and addresses are copied unchanged. Every search ahead is bounded.
 
 mod markup_context;
 
@@ -24,14 +25,14 @@ use markup_context::{decoded, ends_in_word, last_word, length_of_address, window
 const FIRST: u32 = 0xf0000;
 const MOST: u32 = 0xfff0;
 
-/// How far a raised or lowered text extends at most, in bytes; and one that is struck out, or code between tags.
+/// The maximum length of a raised, lowered or struck-out text, or of code between tags, in bytes.
 const SCRIPT: usize = 64;
 const INLINE: usize = 300;
 
 /// What is spoken at a marked place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SpokenMark {
-    /// Words of their own.
+    /// Separate words.
     Words(String),
     /// A pause.
     Pause,
@@ -54,7 +55,7 @@ impl Marked {
     }
 }
 
-/// Returns a line with words for what stands in it for something else; `None` if nothing does.
+/// Returns a line with words in place of such notation; `None` if it contains none.
 pub(super) fn marked(line: &str, words: &Words) -> Option<Marked> {
     if !may_be_marked(line, words) {
         return None;
@@ -79,7 +80,7 @@ pub(super) fn marked(line: &str, words: &Words) -> Option<Marked> {
     })
 }
 
-/// Returns whether a quick look finds a sign that could stand for something else.
+/// Returns whether a quick look finds a sign that could belong to such notation.
 fn may_be_marked(line: &str, words: &Words) -> bool {
     let bytes = line.as_bytes();
     let is_shifted = |c: char| script(c).is_some() || matches!(c, '√' | '∛' | '∜');
@@ -117,13 +118,14 @@ impl<'a> Marking<'a> {
         &self.line[self.at..]
     }
 
-    /// Copies so many bytes unchanged.
+    /// Copies `length` bytes unchanged.
     fn copy(&mut self, length: usize) {
         self.out.push_str(&self.rest()[..length]);
         self.at += length;
     }
 
-    /// Marks the place for what is spoken, in place of so many bytes; copies them if too many places are marked.
+    /// Marks a place for words that replace `length` bytes; copies the bytes instead if too many places are
+    /// marked.
     fn say(&mut self, said: SpokenMark, length: usize) {
         let place = u32::try_from(self.said.len())
             .ok()
@@ -171,7 +173,7 @@ impl<'a> Marking<'a> {
             ':' if rest.starts_with("://") => self.copy(length_of_address(rest)),
             '0'..='9' => self.number(),
             c if c.is_ascii() => {
-                // Nothing before the next sign means anything.
+                // Nothing before the next of these signs matters.
                 let means = |b: u8| matches!(b, b'&' | b'<' | b'>' | b'$' | b'\\' | b'^' | b'~' | b']' | b':' | b'`' | b'0'..=b'9' | 0x80..);
                 let plain = rest.bytes().skip(1).take_while(|b| !means(*b)).count();
                 self.copy(1 + plain);
@@ -240,7 +242,7 @@ impl<'a> Marking<'a> {
         }
     }
 
-    /// Returns whether a reference of so many bytes opens what would be a tag if it were decoded.
+    /// Returns whether a reference of `length` bytes would open a tag if it were decoded.
     fn is_written_tag(&self, length: usize) -> bool {
         let inside = window(&self.rest()[length..], SCRIPT);
         Tag::at(&format!("<{}", inside.replacen("&gt;", ">", 1))).is_some()
@@ -337,7 +339,7 @@ impl<'a> Marking<'a> {
         }
     }
 
-    /// Speaks a raised or lowered text that takes so many bytes.
+    /// Speaks a raised or lowered text, in place of `length` bytes.
     fn shifted(&mut self, written: &str, raised: bool, length: usize) {
         let written = written.trim();
         if raised {
@@ -349,7 +351,7 @@ impl<'a> Marking<'a> {
         }
     }
 
-    /// Speaks the unit behind a power of a number.
+    /// Speaks the unit after a power of a number.
     fn unit(&mut self, is_number: bool) {
         let found = unit_behind("", self.rest(), self.words).filter(|_| is_number);
         if let Some((said, length)) = found {
@@ -448,7 +450,7 @@ impl<'a> Marking<'a> {
         }
     }
 
-    /// Announces before a text between pairs of tildes that it is struck out.
+    /// Announces that a text between pairs of tildes is struck out.
     fn tildes(&mut self) {
         let rest = self.rest();
         let run = rest.bytes().take_while(|b| *b == b'~').count();
@@ -480,7 +482,7 @@ impl<'a> Marking<'a> {
         if let Some((inside, length)) = formula_at(rest) {
             return self.formula(inside, length);
         }
-        // A sign that is not to be taken for a mark.
+        // An escaped sign is not a mark.
         let escaped = rest[1..]
             .chars()
             .next()

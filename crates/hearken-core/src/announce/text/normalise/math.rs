@@ -4,9 +4,9 @@
 //! operators with their ranges, matrices. Not here: where a formula begins and ends (`markup`), which sign a command
 //! stands for (`commands`).
 //!
-//! Mental model: a formula is read once from left to right. The content of a group is read first, so that it is known
-//! whether it is short; what has several parts is spoken with its end, and so no two groupings have the same words.
-//! Groups are nested up to a bound; below it, their content is read as if the braces were not there.
+//! Mental model: a formula is read once from left to right. The content of a group is read first, to know
+//! whether it is short; the end of a longer group is spoken, so that no two groupings have the same words.
+//! Groups may be nested up to a bound; beyond it, their content is read as if the braces were absent.
 
 mod command_arguments;
 mod command_signs;
@@ -41,16 +41,16 @@ enum Until {
 #[derive(Debug, Default)]
 struct SpokenFormula {
     text: String,
-    /// How many letters and numbers stand next to each other.
+    /// How many letters and numbers are next to each other.
     parts: usize,
     /// Whether it has operators, or groups of its own.
     joined: bool,
-    /// Whether the sign that ends it was there.
+    /// Whether its closing sign was found.
     closed: bool,
 }
 
 impl SpokenFormula {
-    /// Returns whether it needs no words for its end; `parts` of them may stand next to each other.
+    /// Returns whether it needs no words for its end: it has no operators, and at most `parts` parts.
     fn is_short(&self, parts: usize) -> bool {
         !self.joined && self.parts <= parts
     }
@@ -61,7 +61,8 @@ pub(super) fn formula(text: &str, words: &Words) -> String {
     Formula::new(text, words, 0).read(Until::End).0.text
 }
 
-/// Returns a line of a formula in words, and whether the next one is inside a matrix; `cells` if this one is.
+/// Returns a line of a formula in words, and whether the next line is inside a matrix; `cells` says whether
+/// this one is.
 pub(super) fn line(text: &str, cells: bool, words: &Words) -> (String, bool) {
     let mut formula = Formula::new(text, words, 0);
     formula.cells = cells;
@@ -121,13 +122,13 @@ struct Formula<'a> {
     words: &'a Words,
     depth: usize,
     out: Spoken,
-    /// The parts next to each other at this place, and the most so far.
+    /// The number of adjacent parts here, and the most so far.
     here: usize,
     most: usize,
     joined: bool,
-    /// Whether the last part can be a function of what follows in parentheses.
+    /// Whether the last part can be a function applied to the parentheses that follow.
     applies: bool,
-    /// Whether cells are separated here, as in a matrix.
+    /// Whether this is divided into cells, as in a matrix.
     cells: bool,
     /// Whether an arrow is that of a limit.
     limit: bool,
@@ -149,7 +150,7 @@ impl<'a> Formula<'a> {
         }
     }
 
-    /// Reads up to an end; returns the words and the rest of the text.
+    /// Reads up to the given end; returns the words and the rest of the text.
     fn read(mut self, until: Until) -> (SpokenFormula, &'a str) {
         let mut closed = false;
         while let Some(c) = self.rest.chars().next() {
@@ -281,7 +282,7 @@ impl<'a> Formula<'a> {
         passed
     }
 
-    /// Speaks a letter, a number or a group, with what is raised and lowered behind it.
+    /// Speaks a letter, a number or a group, with its exponents and indices.
     fn part(&mut self, text: &str, applies: bool, alone: bool) {
         if !text.is_empty() {
             self.out.word(text);
@@ -380,7 +381,7 @@ impl<'a> Formula<'a> {
         }
     }
 
-    /// Speaks a sign that a formula consists of.
+    /// Speaks a sign of a formula.
     fn sign(&mut self, sign: &str, alone: bool) {
         let Some(c) = sign.chars().next() else { return };
         if is_function(sign) || sign == "mod" {
@@ -401,7 +402,7 @@ impl<'a> Formula<'a> {
             return self.part(&name, true, alone);
         }
         match sign {
-            // Neither of them joins two parts.
+            // None of these joins two parts.
             "∞" | "∅" | "…" | "°" | "ℏ" | "%" | "∂" | "∇" | "⊤" => {
                 return self.part(named(sign, self.words), false, alone);
             }
@@ -422,7 +423,7 @@ impl<'a> Formula<'a> {
     /// Speaks a function, with its exponent or its base, and "of" if something follows.
     fn function(&mut self, name: &str) {
         let words = self.words;
-        // It is one part with what it is applied to.
+        // Together with its argument, it is one part.
         self.here += 1;
         self.most = self.most.max(self.here + 1);
         let said = named(name, words).to_owned();
@@ -516,7 +517,7 @@ impl<'a> Formula<'a> {
         self.scripts(alone);
     }
 
-    /// Speaks what is in parentheses; `applies` if a function is in front of them.
+    /// Speaks the content of parentheses; `applies` if a function precedes them.
     fn grouped(&mut self, applies: bool) {
         let words = self.words;
         let of_word = self
@@ -545,7 +546,7 @@ impl<'a> Formula<'a> {
         self.applies = false;
     }
 
-    /// Speaks what is between bars as an absolute value; a bar without a partner states a condition.
+    /// Speaks text between bars as an absolute value; a bar without a partner states a condition.
     fn bars(&mut self) {
         let words = self.words;
         let said = self.inner(Until::Bar);

@@ -4,10 +4,10 @@
 //! in words, long things shortened), questions (nothing left out) and commands (every sign spoken). Not
 //! here: where sentences end (`sentence`), when they are spoken (`queue`).
 //!
-//! Mental model: every reading cleans first, then goes through the text once from left to right and puts
-//! words into `spoken::Spoken`, which takes care of the spaces. No reading looks back, and a look
-//! ahead is remembered, so that the time is linear, whatever an agent sends. Every word that is not
-//! in the text comes from [`Words`].
+//! Mental model: every reading cleans first, then goes through the text once from left to right and puts words
+//! into `spoken::Spoken`, which takes care of the spaces. No reading looks back, and every look ahead is
+//! remembered, so the time is linear, whatever an agent sends. Every word that is not in the text comes from
+//! [`Words`].
 
 mod blocks;
 mod clean;

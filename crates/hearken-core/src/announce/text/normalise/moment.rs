@@ -13,8 +13,8 @@ const NEAR_DAYS: i64 = 14;
 /// Up to this many hours, a distance is given in hours: "26 hours ago" is clearer than "1 day ago".
 const NEAR_HOURS: i64 = 48;
 
-/// Returns an ISO 8601 day or moment in words; `None` if the text is neither. A moment is expressed by its distance
-/// from `now`, which is called only if the text goes beyond a day.
+/// Returns an ISO 8601 day or moment in words; `None` if the text is neither. A moment is expressed by its
+/// distance from `now`, which is called only if the text has a time of day.
 pub(super) fn time(
     text: &str,
     words: &Words,

@@ -3,7 +3,7 @@
 //! Responsibilities: the level of a line, from its indentation or from the lines drawn before it. Not here: how a level
 //! is spoken (`prose`).
 
-/// How many levels are told apart; deeper items are heard on the last one.
+/// How many levels are distinguished; deeper items count as on the last one.
 const DEEPEST: usize = 16;
 
 /// The levels that are open at a place.
@@ -22,7 +22,8 @@ impl Levels {
         self.heard = 0;
     }
 
-    /// Enters the level of an item with so much indentation; returns it if it differs from that of the item before.
+    /// Enters the level of an item with this indentation; returns the level if it differs from the previous
+    /// item's.
     pub(super) fn enter(&mut self, indent: usize) -> Option<usize> {
         while self.indents.len() > 1 && self.indents.last().is_some_and(|last| *last > indent) {
             self.indents.pop();
@@ -67,8 +68,8 @@ pub(super) fn branch(line: &str) -> Option<(usize, &str)> {
 /// How many branches make a tree.
 const FEWEST: usize = 2;
 
-/// Returns whether lines draw a tree, with no more other lines than branches: roots, and what a program counts below
-/// it.
+/// Returns whether lines draw a tree: at least as many branches as other lines, such as roots and a program's
+/// totals.
 pub(super) fn is_drawn<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
     let (mut branches, mut others) = (0, 0);
     for line in lines {

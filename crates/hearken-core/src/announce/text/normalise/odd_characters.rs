@@ -26,7 +26,7 @@ pub(super) enum Odd {
 }
 
 impl Odd {
-    /// Returns its name, which includes the code point: two characters never have the same name.
+    /// Returns the character's name, which includes the code point: two characters never have the same name.
     pub(super) fn name(&self, c: char, words: &Words) -> String {
         let code = format!("U+{:04X}", u32::from(c));
         let template = match self {
@@ -129,7 +129,7 @@ pub fn unmasked(text: &str) -> Option<String> {
 
 /// Returns the letters, digits and marks around a place.
 pub(super) fn run_around(text: &str, at: usize) -> &str {
-    // Far more than any word has: a text of only letters must not be searched once for each of them.
+    // Far more than any word has: a text of only letters must not be searched once for each letter.
     const MOST: usize = 64;
     let belongs =
         |c: &char| c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(*c);

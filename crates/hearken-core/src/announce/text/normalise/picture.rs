@@ -30,7 +30,7 @@ pub(super) fn picture_at(text: &str, words: &Words) -> Option<(Picture, usize)> 
         let length = text.len() - rest.len();
         return Some((Picture::Drawing(text[..length].chars().count()), length));
     }
-    // Joined pictures are handled together below; this joiner follows a sign that is spoken alone. One
+    // Joined pictures are handled together below; this joiner follows a sign that is spoken alone. A joiner
     // that `clean` has left inside a word belongs to the word.
     if c == '\u{200d}' && text.chars().nth(1).is_some_and(is_pictograph) {
         return Some((Picture::Mark, c.len_utf8()));
@@ -50,7 +50,7 @@ pub(super) fn picture_at(text: &str, words: &Words) -> Option<(Picture, usize)> 
         return None;
     }
     let length = cluster(text);
-    // What is joined keeps the names of its parts.
+    // A joined picture keeps the names of its parts.
     let names: Vec<&str> = text[..length]
         .chars()
         .filter_map(|c| words.picture(c))
@@ -62,7 +62,7 @@ pub(super) fn picture_at(text: &str, words: &Words) -> Option<(Picture, usize)> 
     Some((picture, length))
 }
 
-/// Returns the length of a picture with its marks and everything that is joined to it.
+/// Returns the length of a picture with its marks and everything joined to it.
 fn cluster(text: &str) -> usize {
     let mut joined = true;
     text.char_indices()
@@ -87,7 +87,7 @@ fn regional(c: char) -> Option<char> {
         .and_then(char::from_u32)
 }
 
-/// Returns whether a character is a line, box, block or shade, or a braille pattern, of which spinners are made.
+/// Returns whether a character is a line, box, block or shade, or a braille pattern, which spinners use.
 fn is_drawing(c: char) -> bool {
     matches!(c, '\u{2500}'..='\u{25a9}' | '\u{2800}'..='\u{28ff}' | '\u{1fb00}'..='\u{1fbef}' | '\u{23ba}'..='\u{23bd}')
 }

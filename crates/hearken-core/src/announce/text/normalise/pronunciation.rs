@@ -11,7 +11,7 @@ use super::clean::clean;
 
 /// The replacements of a user's dictionary.
 ///
-/// A word written without capitals is found in any case; one with capitals only as written.
+/// A word written without capitals matches in any case; one with capitals only as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pronunciation {
     /// The entries by their first character in lower case, the longest first.
@@ -28,7 +28,7 @@ struct Entry {
 impl Pronunciation {
     /// Creates a dictionary from pairs: a word as it would be spoken, and its replacement.
     ///
-    /// An empty word is left out; of two equal ones, the later counts.
+    /// An empty word is left out; of two equal words, the later counts.
     pub fn new<I, F, T>(pairs: I) -> Self
     where
         I: IntoIterator<Item = (F, T)>,

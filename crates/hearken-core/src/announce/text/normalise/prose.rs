@@ -17,7 +17,7 @@ use crate::announce::text::markdown::{
     Begins, Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter,
 };
 
-/// The template for text that is spoken as it is.
+/// The template for text that is spoken unchanged.
 const TEXT: &str = "{text}";
 
 /// Returns a text as spoken prose: structure in words, long things shortened, signs without sound dropped.
@@ -101,7 +101,7 @@ pub(super) enum Within {
 pub(super) struct Code {
     pub(super) fence: Fence,
     pub(super) lines: usize,
-    /// Whether its lines draw a tree, which is read as one outside a block is.
+    /// Whether its lines draw a tree, which is read like a tree outside a block.
     pub(super) drawn: bool,
 }
 
@@ -305,7 +305,7 @@ impl ProseReader {
             return self.formula(line, cells, words, spoken);
         }
         if self.html.takes(line) {
-            // Inside, the tags make the pauses.
+            // Inside HTML, the tags make the pauses.
             if !self.html.is_open() {
                 pause(last, LineShape::Block, spoken);
             }
@@ -381,7 +381,7 @@ impl ProseReader {
         LineShape::Block
     }
 
-    /// Speaks an item of a list or of a tree, with its level where that changes.
+    /// Speaks an item of a list or of a tree, with its level if that changes.
     fn item(
         &mut self,
         indent: usize,
@@ -403,7 +403,7 @@ impl ProseReader {
         }
     }
 
-    /// Speaks a line of a formula of several lines, and what follows its end.
+    /// Speaks a line of a multi-line formula, and any text after its end.
     fn formula(
         &mut self,
         line: &str,
@@ -504,7 +504,7 @@ fn say_as(template: &str, number: &str, text: &str, words: &Words, spoken: &mut 
     }
 }
 
-/// Returns what follows the beginning of a formula that does not end on its line.
+/// Returns the text after the opening of a formula that does not end on its line.
 fn opens_formula(line: &str) -> Option<&str> {
     const BEGINS: [&str; 9] = [
         "\\begin{equation",
@@ -572,7 +572,7 @@ mod tests {
         /// A passage of one plain line is spoken as it would be line by line.
         #[test]
         fn one_line_is_said_as_lines_are(
-            // Any signs, or mostly marks around nothing.
+            // Any signs, or mostly empty pairs of marks.
             text in "[ \n]{0,2}[a-z]([ -~]{0,40}|[a`*_~ ]{0,12})[ \n]{0,2}"
         ) {
             let words = Words::default();

@@ -4,10 +4,10 @@
 //! sign of the text. Not here: spoken words (`prose`).
 //!
 //! # Mental model
-//! Lines are read by eye, by finger and by another program's voice: "star star" before a word is noise
-//! to all three. A heading says that it is one, a table cell comes with its column's header, a link
-//! is its words followed by the address, a fence says where code begins and ends. Code itself is
-//! left exactly as it is. What is not really a mark (`2 * 3`, `snake_case`, a lone star) stays.
+//! Lines are read by eye, by finger and by another program's voice: "star star" before a word is noise to all
+//! three. A heading says that it is one, a table cell comes with its column's header, a link is its words
+//! followed by the address, a fence says where code begins and ends. Code itself is unchanged. What only looks
+//! like a mark (`2 * 3`, `snake_case`, a lone star) stays.
 //!
 //! # Worked example
 //! `**Careful:** see [the guide](https://a.example/x).` is shown as
@@ -161,7 +161,7 @@ impl Readable {
     }
 }
 
-/// Ends each cell of a row like a sentence: to a listener, commas would not tell one cell from the next.
+/// Ends each cell of a row like a sentence: by ear, commas would not separate the cells.
 fn sentences(cells: impl IntoIterator<Item = String>) -> String {
     let mut row = String::new();
     for cell in cells {
@@ -316,7 +316,7 @@ mod tests {
         /// A passage of one plain line is shown as it would be line by line.
         #[test]
         fn one_line_is_shown_as_lines_are(
-            // Any signs, or mostly marks around nothing.
+            // Any signs, or mostly empty pairs of marks.
             text in "[ \n]{0,2}[a-z]([ -~]{0,40}|[a`*_~ ]{0,12})[ \n]{0,2}"
         ) {
             let words = Words::default();
@@ -332,7 +332,7 @@ mod tests {
             let shown = show(&text);
             // The program's own words are added only for headings, tables, quotes and code.
             if !text.contains(['#', '|', '>']) && !text.contains("```") && !text.contains("~~~") {
-                // A link's title is not part of what is read.
+                // A link's title is not read.
                 if !text.contains("](") {
                     prop_assert_eq!(letters(&shown), letters(&text));
                 }

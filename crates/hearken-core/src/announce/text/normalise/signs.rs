@@ -3,9 +3,8 @@
 //! Responsibilities: which sign is a word and which is a pause. Not here: the signs' names
 //! (`words`), pictures (`picture`).
 //!
-//! Mental model: letters and digits pass unchanged. A sign passes as punctuation only if it
-//! can be nothing else; in doubt, its name is spoken. Too many words are a nuisance; a sign that
-//! goes unheard is a danger.
+//! Mental model: letters and digits pass unchanged. A sign passes as punctuation only if it can be nothing
+//! else; in doubt, its name is spoken. Too many words are a nuisance; an unheard sign is a danger.
 
 use super::clean::clean_lines;
 use super::markup::encloses_arguments;
@@ -42,7 +41,7 @@ pub(super) fn code(text: &str, words: &Words) -> String {
     SignPass::whole(text, Language::Other, words)
 }
 
-/// Which language's names the signs have.
+/// The language whose names the signs get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Language {
     Shell,
@@ -56,7 +55,7 @@ struct SignPass<'a> {
     language: Language,
     /// How many angle brackets enclose the arguments of a type.
     arguments: usize,
-    /// Whether the text has signs that only commands have, so that brackets are spoken too.
+    /// Whether the text has signs that occur only in commands, so that brackets are spoken too.
     commandish: bool,
     /// Where the current run of characters without white space began.
     token: usize,
@@ -91,7 +90,7 @@ impl<'a> SignPass<'a> {
         reading.spoken.finish()
     }
 
-    /// Speaks what is at a place; returns the place after it.
+    /// Speaks the sign or text at a place; returns the place after it.
     fn step(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
         let Some(c) = rest.chars().next() else {
@@ -161,7 +160,7 @@ impl<'a> SignPass<'a> {
         at + 1
     }
 
-    /// Speaks the brackets around the arguments of a type; returns whether there was one.
+    /// Speaks a bracket around the arguments of a type; returns whether there was one.
     fn argument(&mut self, rest: &str, c: char) -> bool {
         match c {
             '<' if is_word(self.before) && encloses_arguments(rest) => {

@@ -1,4 +1,4 @@
-//! A text spelled sign by sign.
+//! Spelling a text, sign by sign.
 //!
 //! Responsibilities: the name of each letter, digit and sign, in order. Not here: which text is
 //! spelled (`app`).
@@ -13,8 +13,8 @@ use crate::announce::text::sentence::is_spaceless;
 /// How many signs are spelled in one go, about a minute of speech; the rest is counted.
 const MOST: usize = 120;
 
-/// Returns the words of a text from which a person may choose one to have it spelled: the text between
-/// white space, and in scripts that write without spaces, each word that Unicode's rules find.
+/// Returns the words of a text that a person can have spelled: the text between white space or, in scripts
+/// written without spaces, each word that Unicode's rules find.
 pub fn spellable(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().flat_map(|token| {
         let parted = token.chars().any(is_spaceless);

@@ -1,6 +1,6 @@
 //! A text that is assembled word by word.
 //!
-//! Responsibilities: exactly one space between words, none before a stop. Not here: which words.
+//! Responsibilities: exactly one space between words, none before a stop. Not here: choosing the words.
 
 use jiff::Timestamp;
 

@@ -1,14 +1,14 @@
-//! What is within a line of prose: its words without marks, and what the marks say of them.
+//! A line of prose without its marks, and what the marks say about its words.
 //!
-//! Responsibilities: emphasis, inline code and links, for a screen that shows them as such and for one that only leaves
-//! the marks out. Not here: kinds of lines (`blocks`, `readable`), HTML (`unmarked`).
+//! Responsibilities: emphasis, inline code and links, for a screen that shows them and for one that only drops
+//! the marks. Not here: kinds of lines (`blocks`, `readable`), HTML (`unmarked`).
 
 use std::ops::Range;
 
 use super::markup::formula_at;
 use crate::announce::text::markdown::spans;
 
-/// What marks say of a part of a line.
+/// What marks say about a part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextLook {
     /// Two stars or underscores.
@@ -54,12 +54,12 @@ pub(super) fn styled(line: &str) -> StyledText {
     without_marks(line, false)
 }
 
-/// Returns a line without its marks for a face that can't show what they say: what is struck out keeps its tildes.
+/// Returns a line without its marks for a face that can't show emphasis; struck-out text keeps its tildes.
 pub(super) fn unstyled(line: &str) -> String {
     without_marks(line, true).text
 }
 
-/// Removes the marks in one pass over the line; `keeps_struck` leaves the tildes around what is struck out.
+/// Removes the marks in one pass over the line; `keeps_struck` leaves the tildes around struck-out text.
 fn without_marks(line: &str, keeps_struck: bool) -> StyledText {
     let is_mark = |b: u8| matches!(b, b'*' | b'_' | b'`' | b'[' | b'~');
     // A fold rather than a search: most lines have none, and are scanned to the end anyway.
@@ -77,7 +77,8 @@ fn without_marks(line: &str, keeps_struck: bool) -> StyledText {
     let mut at = 0;
     let mut drops = dropped.iter().peekable();
     let mut opening = looks.into_iter().peekable();
-    // The parts that are open, with where they begin in the shown text and end in the line; and those that ended.
+    // The open parts, with their beginning in the shown text and their end in the line; and the parts that
+    // ended.
     let mut open: Vec<(usize, usize, TextLook)> = Vec::new();
     let mut found: Vec<(Range<usize>, TextLook)> = Vec::new();
     // The next closing parenthesis, once searched for: repeated searches would take quadratic time in a flood of links.
@@ -116,7 +117,8 @@ fn without_marks(line: &str, keeps_struck: bool) -> StyledText {
                     found.retain(|(range, _)| range.end <= begin);
                 } else {
                     out.push_str(&words);
-                    // What began or ended in the dropped brackets does so where the words of the link begin.
+                    // A part that begins or ends inside the dropped brackets moves to where the words of the
+                    // link begin.
                     let moved = |at: usize| match at > begin {
                         true => at.saturating_sub(removed).max(begin),
                         false => at,
@@ -180,9 +182,9 @@ fn bracket(out: &str) -> Option<usize> {
 
 /// The marks of a line that have a partner.
 struct Marks {
-    /// Where they are.
+    /// The places of the marks.
     dropped: Vec<Range<usize>>,
-    /// What is between two of them, by where it begins.
+    /// The text between two marks, by its beginning.
     looks: Vec<(Range<usize>, TextLook)>,
 }
 
@@ -224,7 +226,8 @@ fn marks(line: &str) -> Marks {
         if c != '~' || run == 2 {
             let opens = after.is_some_and(|c| !c.is_whitespace());
             let closes = before.is_some_and(|c: char| !c.is_whitespace());
-            // An underscore behind a word opens nothing, and one before a word closes nothing: it is part of a name.
+            // An underscore after a word opens nothing, and one before a word closes nothing: it is part of a
+            // name.
             let (opens, closes) = match c {
                 '_' => (
                     opens && !before.is_some_and(char::is_alphanumeric),

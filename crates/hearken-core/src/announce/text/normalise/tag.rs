@@ -1,6 +1,7 @@
 //! HTML tags in a text.
 //!
-//! Responsibilities: recognising a tag, its kind and its attributes. Not here: what is spoken of it (`markup`, `html`).
+//! Responsibilities: recognising a tag, its kind and its attributes. Not here: how it is spoken (`markup`,
+//! `html`).
 
 /// The longest tag that is recognised, in bytes.
 const LONGEST: usize = 600;
@@ -16,7 +17,7 @@ pub(super) enum TagKind {
     Link,
     Image,
     Break,
-    /// It begins or ends something that stands alone.
+    /// It begins or ends a block.
     Block,
     Heading,
     List,
@@ -31,7 +32,7 @@ pub(super) enum TagKind {
 pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
     pub(super) kind: TagKind,
-    /// Whether it is the end of what another one began.
+    /// Whether it is a closing tag.
     pub(super) closes: bool,
     attributes: &'a str,
     pub(super) length: usize,

@@ -1,4 +1,4 @@
-//! The corpus, and what holds for every text.
+//! The corpus, and properties of every text.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -95,7 +95,7 @@ fn every_sign_of_a_command_is_heard() {
                 "{text:?}: {heard:?}"
             );
         }
-        // In a question, a stop after a word is a pause, and brackets too; everything else is spoken.
+        // In a question, brackets and a stop after a word are pauses; everything else is spoken.
         let heard = exact(&format!("x {c}y"), words);
         if !matches!(c, '(' | ')') {
             assert!(
@@ -302,7 +302,7 @@ fn commands_in_a_streamed_answer_keep_every_sign_however_the_chunks_fall() {
     }
 }
 
-/// Texts of the signs that mean something here, and of arbitrary characters.
+/// Texts of meaningful signs and arbitrary characters.
 fn texts() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "a",
@@ -413,7 +413,7 @@ fn texts() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Returns whether a letter in a circle or square is named as a picture when it is joined to others.
+/// Returns whether a circled or squared letter is named as a picture when joined to others.
 fn is_pictured(c: char) -> bool {
     matches!(
         c,

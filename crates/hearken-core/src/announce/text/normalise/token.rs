@@ -40,7 +40,7 @@ pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken)
     }
 }
 
-/// Returns whether a token is an address of a network or of a device: IPv6 or MAC.
+/// Returns whether a token is a network or device address: IPv6 or MAC.
 fn is_network(token: &str) -> bool {
     let address = token.split(['/', '%']).next().unwrap_or(token);
     if address.len() > 45 || address.bytes().filter(|b| *b == b':').count() < 2 {
@@ -82,7 +82,7 @@ fn network(token: &str, words: &Words, spoken: &mut Spoken) {
     spoken.word(&group);
 }
 
-/// Returns whether code is a name and nothing else, which can be spoken as a word because nothing in it acts.
+/// Returns whether code is just a name, which can be spoken as a word because nothing in it acts.
 pub(super) fn is_name(code: &str) -> bool {
     let digits = |c: Option<&u8>| c.is_some_and(u8::is_ascii_digit);
     let bytes = code.as_bytes();
@@ -247,7 +247,7 @@ fn foreign(
             }
             length
         }
-        // A list's bullet is a mark, not a word.
+        // A bullet is a mark, not a word.
         None if matches!(c, '•' | '·' | '‣') => {
             spoken.gap();
             c.len_utf8()

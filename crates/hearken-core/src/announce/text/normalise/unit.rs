@@ -1,16 +1,17 @@
-//! Units behind numbers.
+//! Units after numbers.
 //!
-//! Responsibilities: finding a unit with its prefix, its power and what it is measured by, and naming it. Not here:
-//! which words that are (`words`), where a number begins (`markup`).
+//! Responsibilities: finding a unit with its prefix, its power and its divisor ("per"), and naming it. Not
+//! here: the words (`words`), where a number begins (`markup`).
 
 use super::words::{Named, Words, fill};
 
-/// The units that stand for something else, too, when a number is written together with them, as in "7B".
+/// The units that can mean something else directly after a number, as in "7B".
 const NOT_JOINED: [&str; 15] = [
     "m", "A", "N", "J", "K", "T", "F", "H", "L", "l", "b", "B", "bit", "mol", "cal",
 ];
 
-/// The units that count only at the end of a clause: more letters would be a word, as in "5 A records".
+/// The units that count only at the end of a clause: before another word they may be letters, as in "5 A
+/// records".
 const AT_AN_END: [&str; 11] = ["A", "N", "J", "K", "T", "F", "H", "d", "b", "B", "W"];
 
 /// Returns the words of the unit that follows a number, and its length with the space before it.
@@ -51,7 +52,7 @@ fn unit_at(text: &str, words: &Words) -> Option<(Named, usize)> {
         .take_while(|c| is_letter(*c) || is_dot(*c))
         .map(char::len_utf8)
         .sum();
-    // A product has a name of its own, or only its first unit is said.
+    // A product may have its own name; otherwise only its first unit is said.
     let product = &text[..length];
     let first = product.split(is_dot).next().unwrap_or_default();
     let units = words.units_by_sign();

@@ -1,7 +1,7 @@
 //! HTML in a line that is shown.
 //!
-//! Responsibilities: the text without its tags, with the characters that references stand for. Not here: how HTML is
-//! spoken (`markup`, `html`), Markdown's marks (`readable`).
+//! Responsibilities: removing tags and decoding references. Not here: how HTML is spoken (`markup`, `html`),
+//! Markdown's marks (`readable`).
 
 use std::borrow::Cow;
 
@@ -10,8 +10,8 @@ use super::markup::{counts_atoms, is_ordinal};
 use super::tag::{Tag, TagKind};
 use crate::announce::text::markdown::spans;
 
-/// Returns a line without HTML: a power is shown as `10^6`, a link is its words followed by the address, cells and
-/// items are parted by commas. Inline code stays as it is.
+/// Returns a line without HTML: a power is shown as `10^6`, a link as its words followed by the address, cells
+/// and items with commas between them. Inline code is unchanged.
 pub(super) fn without_html(line: &str) -> Cow<'_, str> {
     if memchr::memchr2(b'<', b'&', line.as_bytes()).is_none() {
         return Cow::Borrowed(line);
@@ -70,7 +70,7 @@ pub(super) fn without_html(line: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Parts what follows from what is there.
+/// Separates the text so far from what follows.
 fn part(out: &mut String) {
     let bare = out.trim_end();
     if bare.is_empty() {

@@ -26,8 +26,8 @@ pub struct SignWords {
 
 /// Every word that the normaliser adds to a text.
 ///
-/// A template has its placeholders in braces; each is filled in a single pass, so that braces
-/// in the inserted text mean nothing. A file may give some of the fields: the others stay English.
+/// Placeholders of a template are in braces; all are filled in one pass, so that braces in inserted text mean
+/// nothing. A file may give some of the fields: the others stay English.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Words {
@@ -133,7 +133,7 @@ pub struct Words {
     pub composites: Vec<SignWords>,
     /// The part of a long text that was not spelled: `{n}` signs.
     pub unspelled: SignWords,
-    /// The code words that tell letters apart.
+    /// The code words of a spelling alphabet.
     pub phonetic: Vec<SignWords>,
     /// Words after which a moment is expressed by its date, because "at 11 hours ago" makes no sense.
     pub before_times: Vec<WordOrTemplate>,
@@ -153,11 +153,11 @@ pub struct Words {
     pub level: WordOrTemplate,
     /// A raised number after a word: `{n}`.
     pub note: WordOrTemplate,
-    /// What stands between a type and its arguments, as in `List<T>`.
+    /// The word between a type and its arguments, as in `List<T>`.
     pub type_argument: WordOrTemplate,
     /// A unit per another: `{one}`, `{other}`.
     pub per: WordOrTemplate,
-    /// What comes before a text that is struck out.
+    /// What comes before struck-out text.
     pub struck: WordOrTemplate,
     /// A second power, after its base.
     pub squared: WordOrTemplate,
@@ -373,7 +373,7 @@ impl Words {
 /// The names of signs, word by word, for noticing a literal that could be mistaken for one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct SignNames {
-    /// The words of each name, by the first word in lower case.
+    /// The words of each singular name, by the first word in lower case.
     one: BTreeMap<String, Vec<Vec<String>>>,
     /// The words of each name that follows a number.
     many: BTreeMap<String, Vec<Vec<String>>>,
@@ -481,23 +481,23 @@ impl Units {
         Self(units)
     }
 
-    /// Returns the names of the unit that is written like this.
+    /// Returns the names of a unit, given its sign.
     pub(super) fn get(&self, written: &str) -> Option<&Named> {
         self.0.get(written)
     }
 
-    /// Returns whether a quick look finds what could be a unit at the start of the text behind a number.
+    /// Returns whether, at a quick look, the text after a number may begin with a unit.
     pub(super) fn may_follow(&self, behind: &str) -> bool {
         let bare = behind.strip_prefix(' ').unwrap_or(behind);
         let is_letter = |b: &u8| b.is_ascii_alphabetic();
         let letters = bare.bytes().take_while(is_letter).count();
-        // A sign beyond ASCII may be a unit, a power, or a space of another kind.
+        // A character beyond ASCII may be a unit, a power, or another kind of space.
         let is_foreign = bare.as_bytes().get(letters).is_some_and(|b| !b.is_ascii());
         is_foreign || self.0.contains_key(&bare[..letters])
     }
 }
 
-/// Returns whether a prefix stands before a unit.
+/// Returns whether a unit can have a prefix.
 fn takes(prefix: &SignWords, unit: &SignWords) -> bool {
     let prefix = prefix.sign.as_ref();
     let is_binary = prefix.ends_with('i');

@@ -1,4 +1,4 @@
-//! What a character means to the boundary finder.
+//! The roles of characters in finding sentence boundaries.
 //!
 //! Responsibilities: the sentence-ending characters of the world's scripts, pairs of brackets and
 //! quotation marks, the bytes that may be skipped without examination. Not here: what follows from
@@ -110,8 +110,8 @@ pub(super) fn is_unseen(c: char) -> bool {
     )
 }
 
-/// Returns whether a character belongs to a script that writes words without spaces between them
-/// and shows no word ends: Han, Hiragana, Katakana, Bopomofo.
+/// Returns whether a character belongs to a script that does not mark the ends of words: Han, Hiragana,
+/// Katakana, Bopomofo.
 pub(super) fn is_east_asian(c: char) -> bool {
     matches!(
         c,

@@ -5,11 +5,11 @@
 
 use super::chars::{Pair, closes, goes_before_opening, opens};
 
-/// How deeply pairs may be nested; deeper ones are not tracked, since no sentence
-/// that a person can follow by ear needs them.
+/// How deeply pairs may be nested; deeper ones are not tracked, since no sentence that a person can follow by
+/// ear has them.
 const DEPTH: usize = 8;
 
-/// How many bytes after the outermost opening mark its closing mark is still expected.
+/// How many bytes after the outermost opening mark its closing mark is expected.
 ///
 /// Text inside brackets and quotes is kept whole up to this length (some 15 seconds of speech);
 /// beyond it, the opening mark counts as stray, so that an unclosed bracket silences nothing.

@@ -5,7 +5,7 @@ use proptest::test_runner::Config;
 
 use super::*;
 
-/// An event: what happens, to which lane, and how much time passes.
+/// What happens, to which lane, and how much time passes.
 type LaneStep = (usize, usize, u64);
 
 fn steps() -> impl Strategy<Value = Vec<LaneStep>> {
@@ -99,8 +99,8 @@ proptest::proptest! {
     // Each case is 150 steps, and the ledger is checked after each.
     #![proptest_config(Config { cases: 64, failure_persistence: None, ..Config::default() })]
 
-    /// Whatever arrives, and whatever the voice and the person do: each announcement has one fate or waits, and nothing
-    /// urgent is folded or grows too old.
+    /// Whatever arrives, and whatever the voice and the person do: each announcement has one fate or waits, and
+    /// nothing urgent is folded or expires.
     #[test]
     fn every_announcement_is_accounted_for(steps in steps()) {
         let mut rig = Rig::folding(Some(6));
@@ -115,7 +115,7 @@ proptest::proptest! {
         }
     }
 
-    /// Entries are only checked when one may be too old, yet leave as if they were checked every time.
+    /// Entries are checked only when one may have expired, yet leave as if they were checked every time.
     #[test]
     fn what_is_too_old_leaves_in_time(steps in steps()) {
         let mut rigs = [Rig::folding(Some(6)), Rig::folding(Some(6))];

@@ -1,4 +1,4 @@
-//! Stopping, going on at the same sentence, going back.
+//! Stopping, continuing at the same sentence, going back.
 
 use super::*;
 

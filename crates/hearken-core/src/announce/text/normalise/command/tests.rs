@@ -171,7 +171,7 @@ fn unescaped(text: &str) -> String {
         .replace('\u{1}', "\\")
 }
 
-/// Ordinary commands take at most a tenth more words than under the earlier wording, which could confuse commands.
+/// Ordinary commands take at most a tenth more words than in an ambiguous wording.
 #[test]
 fn ordinary_commands_take_few_more_words() {
     let (mut before, mut now, mut count) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! What stands around a place in a line, and what that shows.
+//! What the text around a place in a line reveals.
 //!
 //! Responsibilities: judging by a few characters whether something is a formula, a chemical compound, the arguments of
 //! a type. Not here: what follows from it (`markup`).
@@ -6,7 +6,7 @@
 use crate::announce::text::normalise::entity::entity;
 use crate::announce::text::normalise::math::names_function;
 
-/// How far a word and the arguments of a type are looked at, in bytes.
+/// How much of a word or of a type's arguments is examined, in bytes.
 const LONGEST: usize = 64;
 
 /// Returns the beginning of a text, up to a bound.
@@ -63,7 +63,7 @@ pub(in crate::announce) fn encloses_arguments(rest: &str) -> bool {
     let mut before = ' ';
     for (at, c) in rest.char_indices().take(2 * LONGEST) {
         match c {
-            // A comparison or a shift has a space or a number behind it.
+            // A comparison or a shift is followed by a space or a number.
             '<' if depth == 0 => depth = 1,
             '<' if before.is_alphanumeric() => depth += 1,
             '<' => return false,
@@ -72,7 +72,7 @@ pub(in crate::announce) fn encloses_arguments(rest: &str) -> bool {
             '>' => {
                 depth -= 1;
                 if depth == 0 {
-                    // A value right behind it makes two comparisons of it: `x<y, y>z`.
+                    // A value directly after the bracket makes these two comparisons: `x<y, y>z`.
                     return !rest[at + 1..].starts_with(char::is_alphanumeric);
                 }
             }
@@ -102,14 +102,14 @@ fn ends_in_modifier(text: &str) -> bool {
     .contains(&word)
 }
 
-/// How far a formula extends at most, in bytes; between single dollar signs, where more are two prices; and the name of
-/// an environment.
+/// The maximum length in bytes of a formula; of one between single dollar signs, since longer text is between
+/// two prices; and of an environment's name.
 const FORMULA: usize = 2000;
 const DOLLARS: usize = 300;
 const ENVIRONMENT: usize = 64;
 
-/// Returns the formula that begins a text, and the length of all of it: between dollar signs, in `\(…\)` or `\[…\]`, or
-/// from `\begin` to its `\end`, which belong to the formula.
+/// Returns the formula that begins a text, and its length with delimiters: dollar signs, `\(…\)`, `\[…\]`, or
+/// `\begin` and its `\end`, which belong to the formula.
 pub(in crate::announce) fn formula_at(rest: &str) -> Option<(&str, usize)> {
     if let Some(inside) = rest.strip_prefix("$$") {
         let end = window(inside, FORMULA).find("$$").filter(|end| *end > 0)?;
@@ -135,7 +135,7 @@ pub(in crate::announce) fn formula_at(rest: &str) -> Option<(&str, usize)> {
     Some((&rest[..end], end))
 }
 
-/// Returns whether what is between two dollar signs is a formula rather than text between two prices or variables.
+/// Returns whether the text between two dollar signs is a formula, not words between two prices or variables.
 fn is_formula(inside: &str, after: &str) -> bool {
     let ends = inside.chars().next_back();
     let is_tight =

@@ -1,6 +1,6 @@
 //! How long the next part of a formula is.
 //!
-//! Responsibilities: numbers, and letters with their marks. Not here: what is spoken of them (`math`).
+//! Responsibilities: numbers, and letters with their marks. Not here: how they are spoken (`math`).
 
 use unicode_normalization::char::is_combining_mark;
 

@@ -1,6 +1,6 @@
-//! Letters and digits that are characters of their own when raised or lowered.
+//! Letters and digits with separate characters for their raised or lowered forms.
 //!
-//! Responsibilities: what each of them shows. Not here: how it is read (`math`).
+//! Responsibilities: the letter or digit of each form. Not here: how it is read (`math`).
 
 /// Returns the letter or digit that a raised or lowered character shows, and whether it is raised.
 pub(in crate::announce) fn script(c: char) -> Option<(char, bool)> {
