@@ -4,17 +4,18 @@
 //! when to call again with [`Input::Deadline`]. The same inputs give the same effects. Not here: sockets, screens,
 //! engines, the clock (`runtime`).
 //!
-//! [`App`] is made of parts, each in a folder: `questions` (which one is shown, when it may be answered, how the answer
-//! goes out), `links` (the sources and their news), `prompts` (conversations, prompts, stops), `review` (looking back),
-//! `tuning` (how everything sounds, and how much is said), `hands` (keys, switches), `run` (how long the program runs).
-//! A part owns its methods: each takes an input and `AppCx`, which lends what all may use, and returns facts (`fact`).
-//! No part calls another or knows [`App`]: `update` passes facts on until there are none, `commands` gives each command
-//! to its part. A part that must know something of another gets it as a value, or is lent the links to read.
+//! [`App`] is made of parts, each in a folder: `questions` (which one is shown, when it may be answered, how
+//! the answer goes out), `links` (the sources and their news), `prompts` (conversations, prompts, stops),
+//! `review` (looking back), `tuning` (how everything sounds, and how much is said), `hands` (keys, switches),
+//! `run` (how long the program runs). A part owns its methods: each takes an input and `AppCx`, which lends
+//! what all parts may use, and returns facts (`fact`). No part calls another or knows [`App`]: `update` passes
+//! facts on until there are none, `commands` gives each command to its part. What a part must know about
+//! another is passed to it as a value, or it is lent the links to read.
 //!
-//! `cx` lends what is in `activity` (what the person is in the middle of), `answers`, `face`, `holding` (what waits for
-//! a line) and `signals` (voice, bell and beat). Also here: `input`, `effect` and `setup` (what comes in, what goes
-//! out, what the start needs), `timers` (what the passing of time triggers), `typing` (the line that is being typed),
-//! `status` and `helping` (what is read on request), `view` (what the faces read).
+//! `cx` lends `activity` (what the person is doing), `key_replies`, `face`, `holding` (what waits for a line)
+//! and `signals` (voice, bell and beat). Also here: `input`, `effect` and `app_setup` (what comes in, what goes
+//! out, what the start needs), `timers` (what the passing of time triggers), `typing` (the line being typed),
+//! `status` and `helping` (read on request), `view` (what the faces read).
 
 mod activity;
 mod answer_origin;
@@ -114,7 +115,7 @@ impl App {
         let mut sessions = Sessions::default();
         let is_scanned = setup.phrases.is_scanned();
         let worded = match is_scanned {
-            // Whoever scans types no lines.
+            // A person who scans types no lines.
             true => Manner::Keys,
             false => setup.manner,
         };

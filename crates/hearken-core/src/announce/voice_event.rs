@@ -1,4 +1,4 @@
-//! What a speech engine did, as facts for the app. Not here: engines (`voice`).
+//! Events of a speech engine, as facts for the app. Not here: engines (`voice`).
 
 use crate::config::{Delivery, Knob};
 
@@ -12,16 +12,16 @@ pub enum VoiceEvent {
         /// The engine's name as a person knows it: "speech-dispatcher", "command espeak-ng".
         engine: Reason,
     },
-    /// What can be changed about the voice while it is in use, and how it is without any change.
+    /// What can be changed about the voice while it is in use, and its own settings.
     Adjustable {
         /// What can be changed.
         knobs: Vec<Knob>,
         /// The engine's own settings, as far as they are known.
         usual: Delivery,
     },
-    /// Whether the short sounds can be heard; sent after the first attempt and whenever it changes.
+    /// Whether the short sounds can be heard; sent after the first attempt and at every change.
     Cues {
-        /// Whether they can; if not, words replace them.
+        /// Whether they can be heard; if not, words replace them.
         heard: bool,
     },
     /// The first sound of an utterance.
@@ -51,7 +51,7 @@ pub enum VoiceEvent {
     None {
         /// The reason for that.
         reason: Reason,
-        /// How much the person has to be told of it.
+        /// How much to tell the person.
         telling: MissingVoice,
     },
 }
@@ -72,14 +72,14 @@ impl VoiceEvent {
     }
 }
 
-/// How much a person has to be told of a missing voice.
+/// How much to tell the person about a missing voice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MissingVoice {
-    /// The reason: a certain voice was asked for.
+    /// The reason, because a certain voice was asked for.
     #[default]
     Why,
-    /// That there is none, because any would have done.
+    /// Only that there is none, because any voice would have done.
     That,
-    /// Nothing: an earlier run on this machine said so.
+    /// Nothing, because an earlier run on this machine said so.
     Known,
 }

@@ -14,6 +14,6 @@ pub(super) enum By {
         /// When it was read.
         read: Duration,
     },
-    /// The end of an answer whose beginning passed the check: only the question must still be open.
+    /// The completion of an answer whose beginning passed the check: only the question must still be open.
     Begun,
 }

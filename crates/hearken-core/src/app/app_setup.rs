@@ -17,7 +17,7 @@ use crate::protocol::{Answer, KeyRing};
 pub enum LineSource {
     /// A pipe: a line counts for what was written before it was read.
     Pipe,
-    /// Our own editor on a terminal: a line counts by when it was begun.
+    /// Our own editor on a terminal: a line counts from when it was begun.
     Editor,
     /// A terminal: typed-ahead input is flushed when a question appears and once more when it is armed.
     Terminal,
@@ -85,7 +85,7 @@ pub struct Setup {
 pub struct SourceSetup {
     /// Its name for a person.
     pub name: String,
-    /// Its name in case its frames are at exactly the address that the person gave, and not where AAEP has them; `None`
+    /// Its name if its frames are at exactly the address that the person gave, not at AAEP's usual path; `None`
     /// if the two are the same.
     pub as_given: Option<String>,
     /// Whether answers can be sent to it.
@@ -94,7 +94,7 @@ pub struct SourceSetup {
     pub carrier: Carrier,
     /// The path of the address that the person gave; empty if the source is not a server on the network.
     pub path: String,
-    /// The scheme, the host and the port of that address, as one text; empty in the same case.
+    /// The origin of that address, as scheme, host and port; empty in the same case.
     pub origin: String,
     /// Which dialect it speaks.
     pub dialect: Dialect,
@@ -102,11 +102,11 @@ pub struct SourceSetup {
     pub token: Option<Token>,
     /// The identity that signs the person's answers to it, if they are signed.
     pub identity: Option<Identity>,
-    /// Whether a separate handler, with an address of its own, carries out the person's decisions.
+    /// Whether a separate handler, with its own address, carries out the person's decisions.
     pub handler: bool,
     /// The single conversation of the source that the person wants, if they named one.
     pub conversation: Option<String>,
-    /// What of a broker is followed, if it is one.
+    /// The place followed on a broker, if it is one.
     pub broker: Option<BrokerPlace>,
     /// Whether the person wants no handshake with it.
     pub plain: bool,
@@ -120,11 +120,11 @@ pub struct SourceSetup {
     pub earlier: ConversationToContinue,
     /// What a recording contains besides its events; `None` for a source that is not a recording.
     pub recording: Option<Recording>,
-    /// Whether it is a program that is started for this.
+    /// Whether it is a program that this run starts.
     pub program: bool,
     /// How its agents are announced, as far as that differs from the general settings.
     pub announce: SourceAnnounce,
-    /// What is asked of it, if that differs from the general settings.
+    /// Its own handshake settings, if they differ from the general ones.
     pub handshake: Option<HandshakeConfig>,
 }
 
@@ -136,7 +136,7 @@ impl SourceSetup {
         !host.is_empty() && !is_here.iter().any(|here| host.starts_with(here))
     }
 
-    /// Sets a name that the person chose, which applies wherever its frames are.
+    /// Sets a name chosen by the person, which applies wherever its frames are.
     #[must_use]
     pub fn called(self, name: String) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! How much of what a question changes a person could see.
+//! How much of a question's changes the person has seen.
 
 use crate::announce::{ChangeInSight, ChangeItem, ChangePlace};
 
@@ -7,7 +7,7 @@ use crate::announce::{ChangeInSight, ChangeItem, ChangePlace};
 pub struct DrawnChange {
     /// Where it begins.
     pub from: ChangePlace,
-    /// The first place behind it; where it begins, if there is no room for any of it.
+    /// The first place after it; equal to `from` if there is no room for any of it.
     pub to: ChangePlace,
 }
 
@@ -19,7 +19,7 @@ impl DrawnChange {
     };
 }
 
-/// How a person follows what the shown question changes.
+/// How the person follows the changes of the shown question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeSight {
     /// By ear, or in lines: part by part.
@@ -28,7 +28,7 @@ pub enum ChangeSight {
     BySight(Option<DrawnChange>),
 }
 
-/// All stretches of a question's changes that were in sight, in order and apart from each other.
+/// All stretches of a question's changes that were in sight, in order and without overlap.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct SeenChanges(Vec<DrawnChange>);
 
@@ -47,7 +47,7 @@ impl SeenChanges {
         self.0.insert(at, drawn);
     }
 
-    /// Counts the lines that were not in sight to their end.
+    /// Counts the lines whose ends were never in sight.
     pub(super) fn unseen(&self, places: &[ChangeInSight<'_>]) -> usize {
         let items = places.iter().flat_map(|place| &place.items);
         let is_unseen = |(at, item): &(usize, &ChangeItem)| {

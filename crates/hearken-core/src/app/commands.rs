@@ -35,8 +35,8 @@ impl App {
         self.run(Some(command), By::Key(press));
     }
 
-    /// Handles a mouse. It is a sign of active hands like all input, and only looks: never while the person types or
-    /// decides, and not at what was in the place of a question that has just come.
+    /// Handles the mouse. Like all input, it shows that hands are active, but it only looks at things: never
+    /// while the person types or decides, and not where a question has just appeared.
     pub(super) fn point(&mut self, at: Option<Pointed>, read: Duration) {
         let read = read.min(self.cx.now.monotonic);
         let may = self.may_point(read);
@@ -191,7 +191,7 @@ impl App {
                 facts = (self.run).ask_to_quit(Exit::Interrupted, all_sent, &self.links, cx);
             }
             Command::Back => {
-                // The person can take up the typed text again.
+                // The person can continue the typed text later.
                 if let Some(typed) = cx.back() {
                     self.prompts.keep(&typed);
                 }
@@ -283,7 +283,7 @@ impl App {
             .tuning
             .set_language(to, self.hands.keymap(), &mut self.cx)
         {
-            // The title contains words.
+            // The title contains words, too.
             self.questions.retitle();
             self.change_terms();
             self.tuning.tell_language(&self.links, &mut self.cx);
@@ -299,7 +299,7 @@ impl App {
             }
             self.tuning.tell_knob(knob, None, &mut self.cx);
             if reads {
-                // What is read out goes on with the new setting.
+                // Reading continues with the new setting.
                 let (_, wishes) = self.cx.queue.go_on(self.cx.now.monotonic);
                 self.cx.wish(wishes);
             }

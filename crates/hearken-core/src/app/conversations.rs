@@ -1,11 +1,12 @@
-//! The conversations that the person can have, each under a number that stays, and the one that they are in.
+//! The conversations that the person can have, each with a permanent number, and the chosen one.
 //!
 //! Responsibilities: the numbers and the choice. Not here: describing a conversation, and what is sent to it
 //! (`prompts`).
 //!
-//! Mental model: an agent that takes prompts from here is one conversation, whatever it does in it. On a source that is
-//! only listened to, or that has several agents that take prompts, each agent is one. A number is assigned when an
-//! agent is first heard or the number is first asked for, and never reused for another conversation.
+//! Mental model: a source with one agent that takes prompts is one conversation, whatever the agent does in it.
+//! On a source that is only listened to, or that has several such agents, each agent is one. A number is
+//! assigned when an agent is first heard or the number is first needed, and is never reused for another
+//! conversation.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,8 @@ use crate::link::LinkId;
 use crate::protocol::AgentId;
 use crate::session::SessionKey;
 
-/// How many conversations have a number at most: more than the sessions that there is room for. Beyond it the oldest
-/// loses its own, so that a day of many short-lived agents leaves a number for each new one.
+/// The maximum number of numbered conversations, more than there is room for sessions. Beyond it, the oldest
+/// loses its number, so that each new one gets one even on a day of many short-lived agents.
 const MOST: usize = 16_384;
 
 /// One conversation.
@@ -37,9 +38,9 @@ impl Conversation {
 /// All numbered conversations, and the chosen one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conversations {
-    /// Each, by its number.
+    /// The conversations by their numbers.
     known: BTreeMap<usize, Conversation>,
-    /// The number of each.
+    /// The numbers by their conversations.
     numbers: BTreeMap<Conversation, usize>,
     /// The highest number so far.
     last: usize,

@@ -47,12 +47,12 @@ impl Exit {
     }
 }
 
-/// What a recording keeps of a link, besides its news.
+/// What a recording keeps about a link, besides its news.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordedFact {
     /// The text of one event, or of several, as the app reads it.
     Event(String),
-    /// A frame as it came, if its events are worded differently or it contains none.
+    /// A frame as received, if its events are worded differently or it contains none.
     Frame(String),
     /// A reply in AAEP's terms, sent under this number.
     Reply {
@@ -99,7 +99,7 @@ pub enum LinkOrder {
     },
     /// Wait no longer for the answers to the request to a service with this number.
     LeaveCall(u64),
-    /// Answer a request that came in; if a number is given, the outcome comes back as
+    /// Answer an incoming request; if a number is given, the outcome comes back as
     /// [`crate::link::LinkEvent::Replied`] with it.
     Respond {
         /// The number of the request.
@@ -150,7 +150,7 @@ pub enum Effect {
     Notify(Notice),
     /// Take a notification back.
     Withdraw(Noticed),
-    /// Leave this to be read after the screen of the full face is gone.
+    /// Leave this to be read after the full face has closed.
     Farewell(String),
     /// Copy this to the terminal's clipboard.
     Copy(String),
@@ -158,7 +158,8 @@ pub enum Effect {
     Title(Option<String>),
     /// Save the settings of the voice; the outcome comes back as [`super::Input::Remembered`].
     Remember(Delivery),
-    /// Let the person go on writing in their own editor; the outcome comes back as [`super::Input::Edited`].
+    /// Let the person continue the text in their own editor; the outcome comes back as
+    /// [`super::Input::Edited`].
     Edit {
         /// The text so far.
         text: String,

@@ -1,4 +1,4 @@
-//! The face that the person uses, as chosen at the start.
+//! The face chosen at the start.
 
 use crate::announce::Manner;
 
@@ -8,10 +8,10 @@ use super::app_setup::LineSource;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Face {
     manner: Manner,
-    /// Whether sentences name keys or what is scanned, not lines.
+    /// Whether sentences name keys or scanned items, not lines.
     names_keys: bool,
     lines: Option<LineSource>,
-    /// The name of the face; like `why`, the reason for the choice, a phrase key.
+    /// The name of the face, as a phrase key; `why` is the reason for the choice, also a phrase key.
     name: &'static str,
     why: &'static str,
     /// Whether the terminal accepts text for its clipboard.
@@ -36,7 +36,7 @@ impl Face {
         }
     }
 
-    /// Notes whether the person scans, and so types no lines.
+    /// Notes whether the person scans, and therefore types no lines.
     pub(super) fn scanned(self, is_scanned: bool) -> Self {
         Self {
             names_keys: self.names_keys || is_scanned,
@@ -62,7 +62,7 @@ impl Face {
         }
     }
 
-    /// Returns whether a person reads its lines as they come, and types some.
+    /// Returns whether a person reads its lines as they appear, and types some.
     pub(super) fn is_read_live(&self) -> bool {
         self.manner == Manner::Lines && self.can_flush()
     }

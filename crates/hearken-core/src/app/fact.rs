@@ -1,4 +1,4 @@
-//! What a part has found out, and another one has to act on.
+//! What one part has found out and another has to act on.
 //!
 //! Responsibilities: the kinds of facts that [`super::App`] passes from part to part. Not here: facts from the outside
 //! world (`input`).
@@ -11,10 +11,10 @@ use crate::session::{AnswerReach, Change, QuestionId};
 
 use super::{By, Conversation, Exit};
 
-/// What a part has found out, in the order in which it is to be handled.
+/// Facts in the order in which they are to be handled.
 pub(super) type AppFacts = Vec<AppFact>;
 
-/// What a part returns for other parts, which handle it before anything else.
+/// A fact that a part returns for other parts, which handle it before anything else.
 #[derive(Debug)]
 pub(super) enum AppFact {
     /// The person gave a command by a key; `None` for an unbound key.
@@ -23,14 +23,15 @@ pub(super) enum AppFact {
     Typed,
     /// The person wants speech to stop.
     StopSpeech,
-    /// The person wants details: of this question, whose next part was read, or, as none is open, of what was
-    /// announced.
+    /// The person wants details: of this question, whose next part was read, or, if none is open, of the last
+    /// announcement.
     Detailed(Option<QuestionId>),
     /// The person went to a conversation.
     Joined(Conversation),
     /// Selected agents of a source are followed in full, or all (`None`).
     Selected(LinkId, Option<Vec<AgentId>>),
-    /// The person wants something of a source; whatever its dialect announces answers the person's key or line.
+    /// The person wants something from a source; whatever its dialect announces answers the person's key or
+    /// line.
     Wanted(LinkId, Wish),
     /// A stop was sent to a conversation, by the number that the person used, if any.
     StopSent(Conversation, Option<usize>),
@@ -40,17 +41,17 @@ pub(super) enum AppFact {
     Submitted(QuestionId),
     /// Sessions have changed.
     Changed(Vec<Change>),
-    /// Sessions have changed by an event, the one with this number on its link.
+    /// An event, with this number on its link, has changed sessions.
     Applied(LinkId, Vec<Change>, u64),
-    /// A link releases what it still held back, because nothing more comes that it could wait for.
+    /// A link is to release what it still holds back, because nothing more will come.
     Release(LinkId),
     /// The wishes of a link's dialect are to be carried out.
     CarryOut(LinkId, Vec<Out>),
     /// This many frames mean nothing in the dialect of a link.
     Unread(LinkId, NoEvent, u64),
-    /// A frame with many texts is to be read on, by one step.
+    /// The next step of a frame with many texts is to be read.
     ReadOn,
-    /// Such a frame is to be read to its end, because something comes that must not overtake it.
+    /// Such a frame is to be read to its end, because the next input must not overtake it.
     ReadOut,
     /// What comes next on a link, once everything before it is handled.
     Link(LinkId, LinkStep),
@@ -64,7 +65,7 @@ pub(super) enum AppFact {
     Settled(u64, Result<Receipt, Undelivered>),
     /// The loss of the connection of these questions was announced.
     LossTold(Vec<QuestionId>),
-    /// A bare answer may now be meant for another question than a moment ago.
+    /// An answer without a number may now be meant for another question than a moment ago.
     QuestionsChanged,
     /// A source ended before the work of its agents.
     WentWrong,
@@ -75,15 +76,15 @@ pub(super) enum AppFact {
 /// What comes next on a link.
 #[derive(Debug)]
 pub(super) enum LinkStep {
-    /// What the news itself means, after what its dialect made of it.
+    /// Handling the news itself, after its dialect has.
     After(LinkEvent),
-    /// A wish that came of one of several texts of a frame.
+    /// A wish that resulted from one of a frame's several texts.
     Within(Out),
     /// An event.
     Event(Box<Decoded>, Answerability),
-    /// A text that is no event.
+    /// A text that is not an event.
     Judge(NoEvent),
-    /// Leaving a source that sends nothing but what is not AAEP.
+    /// Leaving a source that sends nothing in AAEP.
     ForeignLeft,
     /// Following its source in another way.
     ChangeWay(Way),
@@ -93,9 +94,9 @@ pub(super) enum LinkStep {
     End,
     /// Closing it for good.
     Close,
-    /// A server that resumed where it had broken off counts as the one that asked.
+    /// A server that resumed where it had broken off now counts as the one that asked.
     Resumed(AnswerReach),
-    /// Leaving it by the person's wish.
+    /// Leaving it at the person's wish.
     Left,
 }
 

@@ -1,6 +1,6 @@
-//! Phrases of other rooms and faults of links, in the person's words.
+//! Phrases of other modules and faults of links, in the person's language.
 //!
-//! Responsibilities: putting into words what a room without words wants announced, with all its arguments. Not here:
+//! Responsibilities: wording what a module without words wants announced, with all its arguments. Not here:
 //! announcing it (`links`, `doctor`).
 
 use crate::announce::{Arg, Phrases, Reason};
@@ -54,7 +54,7 @@ fn caused(phrases: &Phrases, key: &str, details: Vec<(&'static str, CauseValue)>
     phrases.text(key, &args)
 }
 
-/// Returns a number in words, with a phrase of its own for well-known numbers.
+/// Returns a number in words, with a separate phrase for each well-known number.
 fn numbered(phrases: &Phrases, key: &str, number: i64) -> String {
     let exact = format!("{key}.{number}");
     let key = if phrases.has(&exact) { &exact } else { key };

@@ -6,7 +6,7 @@ use crate::session::QuestionId;
 
 use super::{AppCx, Doing};
 
-/// The most words of the help that says only what can be pressed or typed now.
+/// The maximum number of words in the short help, which says only what can be pressed or typed now.
 const MOST_WORDS: usize = 80;
 /// The commands whose keys are of use at any time, the most needed first.
 const USUAL_KEYS: [&str; 8] = [
@@ -28,7 +28,7 @@ const USUAL: [&str; 7] = ["> TEXT", "stop, stop 2", "t", "h", "output", "w", "q"
 /// The first line that several open questions do not need: a choice and words are explained with each question.
 const SEVERAL: &str = "r TEXT, r 2 TEXT";
 
-/// What the help has to know of the questions and the agents.
+/// What the help needs to know about the questions and the agents.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HelpScene {
     /// The question that keys are meant for.
@@ -52,8 +52,8 @@ impl HelpScene {
     }
 }
 
-/// Shows the help, and reads out what applies now: people who can't see the screen need it most. Asked for again, it
-/// reads all keys to who hears it, and is closed otherwise.
+/// Shows the help, and reads out what applies now: people who can't see the screen need it most. Asked for
+/// again, it reads out all keys if there is a voice, and closes otherwise.
 pub(super) fn help(keymap: &Keymap, scene: HelpScene, cx: &mut AppCx) {
     match (cx.face.manner(), &mut cx.doing) {
         (Manner::Keys, Doing::Helping { all, .. }) => {
@@ -121,7 +121,7 @@ fn keys_that_apply(keymap: &Keymap, scene: HelpScene, cx: &AppCx) -> Vec<Segment
     rows
 }
 
-/// Returns what a key does; several are separated by commas.
+/// Returns what some keys do; several keys are separated by commas.
 fn key_row(keys: &str, does: &str, cx: &AppCx) -> Vec<Segment> {
     let phrases = cx.phrases();
     let spoken: Vec<String> = keys
@@ -157,13 +157,13 @@ fn what_applies(cx: &mut AppCx) {
     say_rows(rows, cx);
 }
 
-/// Returns how the open questions can be answered. Nothing of that is left out, however long it is.
+/// Returns how the open questions can be answered, complete however long it is.
 fn ways(cx: &AppCx) -> Vec<String> {
     let mut open = cx.sessions.open_questions();
     match (open.next(), open.next()) {
         (None, _) => Vec::new(),
         (Some(question), None) => vec![cx.announcer.keys(question)],
-        // The numbers are the person's to fill in.
+        // The person fills in the numbers.
         (Some(_), Some(_)) => {
             let of_questions = keys::LINES.iter().take_while(|line| line.line != SEVERAL);
             of_questions.map(|line| row_of(line, cx)).collect()
@@ -175,8 +175,7 @@ fn row_of(line: &LineCommand, cx: &AppCx) -> String {
     format!("{}: {}.", line.line, cx.phrases().help(line.does))
 }
 
-/// Writes one line per entry, so that a screen reader can go from one to the next, with a heading before each
-/// group.
+/// Writes one line per entry, so that a screen reader can step through them, with a heading before each group.
 pub(super) fn all_help(cx: &mut AppCx) {
     let phrases = cx.phrases();
     let mut rows = Vec::new();

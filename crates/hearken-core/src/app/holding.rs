@@ -5,16 +5,16 @@
 //! and `p` holds back everything but the answers to the person's own lines. What waits is written in order, as soon as
 //! possible. A question that is not written yet can't be answered by a line: the person could not have read it.
 //!
-//! Urgent news is not spoken into a line either, in any face: the person would miss the news or lose the word that
-//! they are typing. If the line stays open for two more seconds, one notice says that something waits. The fate of a
-//! question that was asked before is announced immediately: the line may be its answer.
+//! Urgent news is not spoken into a line either, in any face: the person would miss the news or lose the word
+//! that they are typing. If the line stays open for two more seconds, one notice says that something waits. The
+//! fate of a question that was already asked is announced immediately: the line may be its answer.
 //!
-//! Likewise, the question that is being decided is finished before another one is asked: while the second step of one
-//! is open, another one rings, is announced in a word, and is asked afterwards.
+//! Likewise, the question that is being decided is finished before another one is asked: while its second step
+//! is open, another question rings, is announced in a word, and is asked afterwards.
 //!
 //! # Worked example
-//! The person types `n`; a question comes and rings; they type `2` and Enter. The question is written, then the answer
-//! to `n 2`, which was begun earlier and so is not for the new question.
+//! The person types `n`; a question comes and rings; they type `2` and Enter. The question is written, then the
+//! response to `n 2`, which was begun earlier and so is not for the new question.
 //!
 //! # Tuning by symptom
 //! Lines seem to be missing: they were held for very long; beyond [`MOST`] the oldest are in the history only, which is
@@ -30,7 +30,7 @@ use crate::session::QuestionId;
 /// How many announcements can wait: more than a person reads in one go; the history has all of them.
 const MOST: usize = 1000;
 
-/// How long urgent news waits for the end of a line before a notice announces it.
+/// How long urgent news waits for the end of a line before a notice says that it waits.
 const UNTOLD: Duration = Duration::from_secs(2);
 
 /// How long another question waits for the second step of the one that is being decided: enough time to hear it and
@@ -45,9 +45,9 @@ pub(super) struct Holding {
     /// Whether the person holds back new lines.
     held: bool,
     waiting: VecDeque<Arc<Announcement>>,
-    /// Urgent announcements that are not spoken before the line is done.
+    /// Urgent announcements whose speech waits for the end of the line.
     unsaid: VecDeque<Arc<Announcement>>,
-    /// The notice that something urgent waits; once per line.
+    /// The notice that something urgent waits, given once per line.
     notice: UrgentNotice,
     /// How many announcements are in the history only.
     left_out: u64,
@@ -55,7 +55,7 @@ pub(super) struct Holding {
     unwritten: BTreeSet<QuestionId>,
     /// The question whose second step is open, and until when others wait for it.
     deciding: Option<(QuestionId, Duration)>,
-    /// The questions that waited for it and were then asked, and the time of that.
+    /// The questions that waited for it and were then asked, and when.
     asked: Vec<QuestionId>,
     asked_at: Duration,
 }
@@ -75,13 +75,13 @@ enum UrgentNotice {
 impl Holding {
     /// Returns whether an announcement must not be written yet.
     pub(super) fn waits(&self, told: &Announcement) -> bool {
-        // What is not written as a line need not wait for one.
+        // An announcement that is not written as a line need not wait for one.
         !matches!(told.aloud, Aloud::Seen | Aloud::Echo)
             && (self.typing || (self.held && told.class != Class::Response))
     }
 
-    /// Notes the question whose second step is open, and since when; returns whether announcements that waited for an
-    /// earlier one can go on.
+    /// Notes the question whose second step is open, and since when; returns whether announcements that waited
+    /// for an earlier question can proceed.
     pub(super) fn decide(&mut self, step: Option<(QuestionId, Duration)>, now: Duration) -> bool {
         let deciding = step
             .map(|(id, since)| (id, since + FINISHED_WITHIN))
@@ -218,7 +218,7 @@ impl Holding {
         self.unwritten.retain(|id| is_open(*id));
     }
 
-    /// Returns the urgent announcements that were not spoken, because the line is done.
+    /// Takes the urgent announcements that waited for the end of the line.
     pub(super) fn take_unsaid(&mut self) -> VecDeque<Arc<Announcement>> {
         self.notice = UrgentNotice::None;
         std::mem::take(&mut self.unsaid)

@@ -11,7 +11,7 @@ use crate::link::{LinkEvent, LinkId};
 use super::nearby::Nearby;
 use super::questions::shown_question::Showing;
 
-/// What a person points at with a mouse: to look at it, and for nothing else.
+/// What a person points at with a mouse, only in order to look at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pointed {
     /// The conversation with this number.
@@ -58,7 +58,7 @@ pub enum Input {
     LineLeft,
     /// News of the voice.
     Voice(VoiceEvent),
-    /// A frame of the full face was written, or none is on screen any more.
+    /// A frame of the full face was written, or its screen was closed.
     Drawn {
         /// How much of the shown question is in sight.
         showing: Showing,
@@ -80,7 +80,7 @@ pub enum Input {
     Interrupt,
     /// Something went wrong with the recording.
     RecordingFailed(Reason),
-    /// What else runs on this machine, which was searched because nothing is heard.
+    /// What else runs on this machine, found by a search because nothing is heard.
     Found(Nearby),
     /// The outcome of [`super::Effect::Remember`]: the path of the file, or why there is none.
     Remembered(Result<String, Reason>),

@@ -1,13 +1,14 @@
-//! The answers to the last key: the pane shows them in an area of their own, which goes away again.
+//! The answers to the last key: the pane shows them in a separate, temporary area.
 //!
 //! Responsibilities: what the area contains, and until when. Not here: the answers themselves, drawing the area
 //! (`pane`).
 //!
 //! # Mental model
-//! The transcript holds what agents did. Hearken's answer to a key is shown beside it until the next key, or until
-//! something urgent comes. News replaces it only once there was time to read it, and never while a question is shown:
-//! then it waits behind the question anyway. Time alone removes nothing, because people read at different speeds. A
-//! danger is shown here as well, because a small screen has no other place for it beside a question.
+//! The transcript holds what agents did. Hearken's answer to a key is shown beside it until the next key, or
+//! until something urgent comes. News replaces it only after there was time to read it, and never while a
+//! question is shown: then the news waits behind the question anyway. Time alone never removes an answer,
+//! because people read at different speeds. A danger is shown here as well, because a small screen has no other
+//! place for it beside a question.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +41,7 @@ impl KeyResponses {
 
     /// Handles an announcement: an answer is added, news may clear the area.
     pub(super) fn take(&mut self, told: &Arc<Announcement>) {
-        // The note that it was sent belongs to the decision that the key made.
+        // The note that an answer was sent belongs to the key's decision.
         let goes_on = told.class == Class::Outcome
             && told.kind == Kind::Reply
             && told.aloud == Aloud::Yes

@@ -1,7 +1,7 @@
-//! How a text looks: its skeleton by UTS 39 (section 4, Confusable Detection).
+//! The visual form of a text: its skeleton by UTS 39 (section 4, Confusable Detection).
 //!
-//! Responsibilities: combining the skeletons of letters. Not here: which part of a name is examined (`naming`), what
-//! each letter looks like, which the build takes from `unicode-security` (`build.rs`).
+//! Responsibilities: combining the skeletons of letters. Not here: which part of a name is examined (`naming`),
+//! the prototype of each letter, which the build takes from `unicode-security` (`build.rs`).
 
 use unicode_normalization::UnicodeNormalization as _;
 

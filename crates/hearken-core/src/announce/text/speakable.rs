@@ -1,4 +1,4 @@
-//! The one gateway through which an agent's text passes before it is shown or spoken.
+//! The only gateway from an agent's text to what is shown or spoken.
 //!
 //! Responsibilities: the profiles by name, the words and the dictionary with which they are read.
 //! Not here: how a text is cleaned and read (`normalise`).
@@ -23,7 +23,7 @@ pub enum Profile {
     Prose,
     /// As part of a question: nothing is left out, every sign is spoken.
     Exact,
-    /// As a command: two different ones never have the same words.
+    /// As a command: two different commands never have the same words.
     Command,
 }
 
@@ -68,7 +68,7 @@ impl Lexicon {
         self.pronounced(spoken)
     }
 
-    /// Returns a command as shown: exactly as written, each of its lines on a row of its own.
+    /// Returns a command as shown: exactly as written, each line on a separate row.
     pub fn literal(&self, text: &str) -> String {
         normalise::literal(text, &self.words)
     }
@@ -93,8 +93,8 @@ impl Lexicon {
         }
     }
 
-    /// Returns the shown words of an output's next piece, with lines of code on lines of their
-    /// own; empty if the piece is structure only.
+    /// Returns the shown words of an output's next piece, with lines of code kept separate; empty if the piece
+    /// is structure only.
     pub fn show_on(&self, readable: &mut Readable, piece: &SpokenPiece) -> String {
         readable.show(passage(piece), &self.words)
     }
@@ -132,7 +132,7 @@ impl Lexicon {
         normalise::key(key, &self.words)
     }
 
-    /// Returns the words of a text from which a person may choose one to have it spelled.
+    /// Returns the words of a text that a person can have spelled.
     pub fn spellable(text: &str) -> impl Iterator<Item = &str> {
         normalise::spellable(text)
     }
@@ -185,7 +185,7 @@ fn passage(piece: &SpokenPiece) -> Passage<'_> {
 /// single spaces.
 pub fn one_line(text: &str) -> String {
     let clean = normalise::clean(text);
-    // A sentence usually comes with the white space after it.
+    // A sentence usually includes the white space after it.
     let within = clean.trim();
     if is_one_line(within) {
         return within.to_owned();

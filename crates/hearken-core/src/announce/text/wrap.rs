@@ -3,9 +3,9 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Cuts a text into lines of at most `width` columns, at spaces, but not between a key and its number (`y 1`); a word
-/// that is wider than a line is cut between grapheme clusters. Width 0 leaves the text as it is. Returns at least one
-/// line.
+/// Cuts a text into lines of at most `width` columns, at spaces, but not between a key and its number (`y 1`);
+/// a word that is wider than a line is cut between grapheme clusters. Width 0 leaves the text unchanged.
+/// Returns at least one line.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     cut(text, width, "")
 }
@@ -92,7 +92,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// The longest number of a question or a choice, in digits.
 const LONGEST_NUMBER: usize = 3;
 
-/// Returns the width of a word as far as it matters: a word that is wider than a line is cut anyway.
+/// Returns the width of a word, measured only until it exceeds `width`: a wider word is cut anyway.
 fn word_width(word: &str, width: usize) -> usize {
     let mut used = 0;
     for grapheme in word.graphemes(true) {
@@ -122,7 +122,7 @@ pub fn beginning(text: &str, most: usize) -> &str {
         .map(|(at, cluster)| at + cluster.len())
         .take_while(|end| *end <= hard)
         .last();
-    // A cluster that is longer than a part is no longer a letter.
+    // A cluster longer than a part is not a real letter.
     &text[..whole.unwrap_or(hard)]
 }
 
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(pieces(&"e\u{301}".repeat(3), 3), ["e\u{301}"; 3]);
         assert_eq!(pieces("one two three", 8), ["one two", "three"]);
         assert_eq!(pieces(&"x".repeat(25), 10).len(), 3);
-        // A cluster that never ends is cut off with its part.
+        // An endless cluster is cut off with its part.
         let zalgo = format!("a{}", "\u{301}".repeat(5000));
         assert_eq!(beginning(&zalgo, 1000).chars().count(), 1000);
     }

@@ -1,4 +1,4 @@
-//! What is inserted into a phrase, by whose words it is.
+//! What is inserted into a phrase, by the origin of the words.
 //!
 //! Responsibilities: the kinds of arguments. Not here: how each is made fit to be spoken (`filled_phrase`).
 
@@ -24,7 +24,7 @@ pub enum Arg {
     Agent(String, Option<Arc<str>>),
     /// An agent's text in a question: nothing is abbreviated, every sign is spoken.
     Exact(String, Option<Arc<str>>),
-    /// A command, which is shown on rows of its own and whose words distinguish it from every other.
+    /// A command, which is shown on separate rows and whose words distinguish it from every other.
     Command(String),
     /// A path, an address or another name from a command, within the program's own words and exactly as written.
     Inline(String),

@@ -14,7 +14,7 @@ impl Phrases {
         self.problem(&finding.field, &finding.problem)
     }
 
-    /// Words what is wrong with a field; without a name, it is the message as a whole.
+    /// Words what is wrong with a field, or with the message as a whole if the name is empty.
     pub fn problem(&self, field: &str, problem: &Problem) -> String {
         let field = if field.is_empty() {
             self.text("finding.event", &[])
@@ -69,7 +69,7 @@ impl Phrases {
         self.listed(words, "finding.or")
     }
 
-    /// Returns words as a list of things that all count.
+    /// Returns words as a list joined by "and".
     pub fn all_of(&self, words: &[&str]) -> String {
         self.listed(words, "call.value.and")
     }
@@ -109,7 +109,7 @@ pub fn key_of(danger: &Danger) -> &'static str {
     }
 }
 
-/// Returns the key of the words for why the person should have been asked; `None` if that is not the danger.
+/// Returns the key of the words for why the person should have been asked; `None` for other dangers.
 fn gravity_of(danger: &Danger) -> Option<&'static str> {
     match danger {
         Danger::Unasked { gravity, .. }

@@ -21,7 +21,7 @@ pub struct Digest {
     pub language: String,
     /// The phrases, one per line.
     pub phrases: String,
-    /// What follows them, as it was written: the help and the words for signs.
+    /// The text after the phrases, as written: the help and the words for signs.
     pub rest: String,
 }
 

@@ -1,12 +1,12 @@
 //! A phrase with its arguments filled in.
 //!
 //! Responsibilities: combining the words of a phrase and its arguments, and keeping the program's words and an
-//! agent's words apart as [`Segment`]s. Not here: which phrase it is (`phrase`), parsing it (`template`).
+//! agent's words apart as [`Segment`]s. Not here: finding the phrase (`phrase`), parsing it (`template`).
 //!
-//! Mental model: a phrase is a sequence of literals, arguments and optional parts. Literals and the program's own
-//! arguments become segments with [`Mark::Own`], an agent's text becomes a segment of its own with [`Mark::Agent`],
-//! so that a voice can mark whose words they are. Arguments are inserted once: braces inside an agent's text mean
-//! nothing.
+//! Mental model: a phrase is a sequence of literals, arguments and optional parts. Literals and the program's
+//! own arguments become segments with [`Mark::Own`], an agent's text becomes a separate segment with
+//! [`Mark::Agent`], so that a voice can make the speaker audible. Arguments are inserted once: braces inside an
+//! agent's text mean nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,10 +24,11 @@ const USUAL_SEGMENTS: usize = 2;
 /// The longest run of the program's own words in most phrases, in bytes.
 const USUAL_WORDS: usize = 64;
 
-/// The most words of a sentence that is short.
+/// The most words of a short sentence.
 const MOST_SHORT: usize = 8;
 
-/// The arguments that end a sentence with its stop. Others may be commands, in which a stop means something.
+/// The arguments after which a sentence may add its stop. Others may be commands, in which a stop means
+/// something.
 const ENDED: [&str; 2] = ["label", "response"];
 
 /// The filled-in part of a phrase.
@@ -39,7 +40,7 @@ pub(super) struct Filled<'a> {
     own: String,
     /// The spoken form of `own`; `None` while both are the same.
     own_spoken: Option<String>,
-    /// Whether a stop of the phrase was left out at its end so far.
+    /// Whether the phrase's own stop was left out at the current end.
     stops: bool,
     /// Whether the last argument may be ended with a stop.
     ends: bool,
@@ -162,7 +163,7 @@ impl<'a> Filled<'a> {
         self.own.push_str(text);
     }
 
-    /// Adds a key, which has a spoken name of its own.
+    /// Adds a key, which has its own spoken name.
     fn key(&mut self, key: &str) {
         self.put_sounding(key, &self.lexicon.key(key));
     }
@@ -198,7 +199,7 @@ impl<'a> Filled<'a> {
     }
 
     fn foreign(&mut self, text: &str, language: Option<Arc<str>>, profile: Profile) {
-        // A question is told exactly.
+        // A question's text is exact.
         let text = match profile {
             Profile::Prose => self.undoubled(text),
             Profile::Exact | Profile::Command => text,
@@ -238,7 +239,7 @@ impl<'a> Filled<'a> {
             words.map(str::to_lowercase).collect()
         };
         let (said_words, words) = (low(said), low(begin));
-        // In a short sentence, they may stand before a time, too.
+        // In a short sentence, these words may also come before a time.
         let doubled = said_words.ends_with(&words)
             || (said_words.len() <= MOST_SHORT
                 && said_words.windows(words.len()).any(|it| it == words));
@@ -247,7 +248,7 @@ impl<'a> Filled<'a> {
             return text;
         }
         if rest.is_empty() {
-            // Nothing is left that a colon could announce.
+            // Nothing is left for the colon to introduce.
             let said = said.len();
             self.own.truncate(said);
             if let Some(spoken) = &mut self.own_spoken {
@@ -268,7 +269,7 @@ impl<'a> Filled<'a> {
         match self.segments.is_empty() {
             true => self.own_words().to_owned(),
             false => {
-                // After another's words at the end, the phrase's own stop was left to joining.
+                // After an agent's words at the end, the phrase's own stop was left to joining.
                 let stops = self.stops && self.own_words().is_empty();
                 let mut line = join(&self.into_segments());
                 if stops {

@@ -4,9 +4,9 @@
 //! two tags are (`protocol`), which voice speaks a language (`voice`).
 //!
 //! # Mental model
-//! The person's languages are tried one after the other, best first; for each, the closest offer wins
-//! by [`Fit`](crate::protocol::Fit). Then the producer's own fallback chain is tried the same way, and finally the text
-//! is used as it is.
+//! The person's languages are tried in turn, best first; for each, the closest offer wins by
+//! [`Fit`](crate::protocol::Fit). Then the producer's own fallback chain is tried the same way, and finally the
+//! text itself is used.
 //!
 //! # Worked example
 //! The person knows `zh-Hant-TW` and `en`. An event in `fr` with variants in `zh` and `en-GB` is heard

@@ -13,12 +13,12 @@ use crate::announce::text::speakable;
 /// The program's name for itself.
 const OWN_NAME: &str = "hearken";
 
-/// The longest name of an agent or tool that is inserted into the program's own words, in characters:
-/// a name is a name, not a speech in the program's voice.
+/// The longest name of an agent or tool that is inserted into the program's own words, in characters: a name
+/// must not become a speech in the program's voice.
 pub const LONGEST_NAME: usize = 48;
 
-/// How many marks may combine with one letter: Yoruba and Vietnamese take two, a careful Hebrew text four. More of
-/// them are a picture that covers its neighbours, and are left out.
+/// How many marks may combine with one letter: Yoruba and Vietnamese take two, a careful Hebrew text four. More
+/// of them would cover the neighbouring letters, and are left out.
 const MARKS: usize = 4;
 
 /// How many first words identify a request, and how many characters they may have: half of a name, so that
@@ -26,8 +26,8 @@ const MARKS: usize = 4;
 const FIRST_WORDS: usize = 3;
 const LONGEST_FIRST_WORDS: usize = LONGEST_NAME / 2;
 
-/// The longest answer in an agent's own words that is inserted, in characters: what it covers is part of it, and is
-/// heard before it is given.
+/// The longest inserted answer in an agent's own words, in characters: it says what it covers, and is heard
+/// before it is given.
 const LONGEST_ANSWER: usize = 400;
 
 /// Returns a name from the wire in a form that is safe within the program's own words, or `unnamed` if
@@ -39,7 +39,8 @@ pub fn name_of<'a>(text: &'a str, unnamed: &str) -> Cow<'a, str> {
     }
 }
 
-/// Returns whether a name from the wire keeps its words within the program's own: at most signs inside words are lost.
+/// Returns whether a name from the wire keeps all its words within the program's own: at most signs inside
+/// words are lost.
 pub fn is_name(text: &str) -> bool {
     let within = |word: &str| {
         let rest = word.trim_matches(|c: char| c.is_alphanumeric() || "_-./".contains(c));
@@ -51,7 +52,8 @@ pub fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.contains(['\n', '\r']) && text.split_whitespace().all(within)
 }
 
-/// Returns an agent's own name for an answer in the same form, which may say what the answer covers: a command, a path.
+/// Returns an agent's own name for an answer in the same safe form. It may include what the answer covers: a
+/// command, a path.
 pub fn answer_of(text: &str, unnamed: &str) -> String {
     plain(
         text,
@@ -61,8 +63,8 @@ pub fn answer_of(text: &str, unnamed: &str) -> String {
     )
 }
 
-/// Returns whether a quick check shows that a name is safe within the program's own words as it is, as most are; a
-/// name that fails it may still prove safe on a closer look.
+/// Returns whether a quick check shows that a name is already safe within the program's own words, as most are;
+/// a name that fails may still prove safe on a closer look.
 pub fn stands_as_it_is(name: &str) -> bool {
     let mut before = b' ';
     let goes_on = |b: u8| {
@@ -95,7 +97,7 @@ fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
         return clean;
     }
     let mut next = clean.chars();
-    // How many more marks the character before may take.
+    // How many more marks the previous character may take.
     let mut marks = 0;
     let plain: String = clean
         .chars()
@@ -131,7 +133,7 @@ fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
     }
 }
 
-/// Returns where a text is cut if it is longer than so many characters, each with the marks that combine with it.
+/// Returns where to cut a text that is longer than `longest` characters, each counted with its combining marks.
 fn end_of(text: &str, longest: usize) -> Option<usize> {
     let mut letters = text.char_indices().filter(|(_, c)| !is_combining_mark(*c));
     letters.nth(longest).map(|(end, _)| end)
@@ -158,8 +160,8 @@ pub fn first_words(request: &str) -> Option<String> {
 /// Returns the visual form of a name, for comparing it with others: its skeleton by UTS 39, without case,
 /// spaces, signs and accents, up to the length at which a name is shown.
 ///
-/// An accent does not tell two names apart: a voice for another language leaves it out. A mark that is a letter of its
-/// script, such as a vowel in Devanagari, does.
+/// An accent does not distinguish two names, because a voice for another language leaves it out. A mark that is
+/// a letter of its script, such as a vowel in Devanagari, does.
 pub fn look(name: &str) -> String {
     let clean = speakable::one_line(name).to_lowercase();
     let letters = clean.chars().filter(|c| c.is_alphanumeric());
@@ -222,8 +224,8 @@ fn seen_of<'a>(signs: impl Iterator<Item = &'a u8>) -> impl Iterator<Item = u8> 
         .flat_map(|letter| seen(letter).unwrap_or_default().bytes())
 }
 
-/// How many bytes the remembered names may take, and the requests as well: enough for those of ten thousand
-/// agents. Beyond that, all are forgotten and determined again.
+/// How many bytes the remembered names may take, and again the requests: enough for ten thousand agents. Beyond
+/// that, all are forgotten and determined again.
 const MOST_BYTES: usize = 4 << 20;
 /// How many bytes a name takes in addition to its text, approximately.
 const BESIDES: usize = 128;
@@ -236,7 +238,7 @@ pub struct Looks {
     requests: RefCell<Remembered<Option<Arc<str>>>>,
 }
 
-/// Results by the text that they belong to.
+/// Results by the text from which they were computed.
 #[derive(Debug)]
 struct Remembered<T> {
     known: HashMap<String, T>,
@@ -412,7 +414,7 @@ mod tests {
             assert_eq!(words_of(name, "unnamed"), name);
             assert_eq!(first_words(name).as_deref(), Some(name));
         }
-        // A mark without a letter, and a pile of marks.
+        // A mark without a letter, and a stack of marks.
         assert_eq!(name_of("\u{301}-\u{301}x", "unnamed"), "-x");
         let pile = format!("x{}", "\u{301}".repeat(99));
         assert_eq!(name_of(&pile, "unnamed"), "x\u{301}\u{301}\u{301}\u{301}");
@@ -440,7 +442,7 @@ mod tests {
                 "{name:?}"
             );
         }
-        // The sign before it forces the long way.
+        // The sign before the name rules out the quick check.
         for name in ["Flood Agent 10", "mail-assistant_2", "a -b_ c"] {
             assert_eq!(name_of(&format!("!{name}"), "unnamed"), name);
             assert_eq!(name_of(name, "unnamed"), name);
@@ -459,7 +461,7 @@ mod tests {
                 assert_eq!(words.as_deref(), first_words(request).as_deref());
             }
         }
-        // Ten thousand agents are all remembered; of too many, only the last ones.
+        // Ten thousand agents are all remembered; beyond the bound, only the last ones.
         let agents = 3 * MOST_BYTES / (BESIDES + 8);
         for n in 0..agents {
             looks.of(&format!("agent {n}"));

@@ -1,10 +1,10 @@
 //! Every sentence that the program says in its own name, from a phrase file.
 //!
-//! Responsibilities: reading what the build made of the file, and picking a phrase and its level. Not here: inserting
-//! arguments into it (`filled_phrase`), which phrase is used when (`announcer`).
+//! Responsibilities: reading the file as the build digested it, and picking a phrase and its level. Not here:
+//! inserting arguments into it (`filled_phrase`), which phrase is used when (`announcer`).
 //!
-//! Mental model: a phrase stays the text that was built in, and is parsed only when it is used: of a thousand, few
-//! are used in a run.
+//! Mental model: a phrase stays as built-in text, and is parsed only when it is used: of a thousand phrases, a
+//! run uses few.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ impl BuiltIn {
     }
 }
 
-/// What follows the key of each phrase, by the key.
+/// The texts of each phrase, by its key.
 type PhraseIndex = HashMap<&'static str, &'static str, RandomState>;
 
 /// Why a phrase file can't be used.
@@ -65,7 +65,7 @@ pub struct Phrases {
     index: Arc<PhraseIndex>,
     /// The names of the person's keys, by their commands; a missing command has its usual key.
     keys: BTreeMap<String, String>,
-    /// Whether sentences name what is scanned, not keys.
+    /// Whether sentences name scanned items instead of keys.
     is_scanned: bool,
     help: BTreeMap<String, String>,
     lexicon: Lexicon,
@@ -80,7 +80,7 @@ struct Leveled {
 }
 
 impl Leveled {
-    /// Parses what follows the key of a phrase.
+    /// Parses the text after a phrase's key.
     fn of(texts: &'static str) -> Self {
         let end = memchr(b'\t', texts.as_bytes()).unwrap_or(texts.len());
         let (normal, others) = texts.split_at(end);
@@ -104,7 +104,7 @@ impl Leveled {
     }
 }
 
-/// What follows the phrases in a phrase file.
+/// The part of a phrase file after the phrases.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rest {
@@ -137,8 +137,8 @@ impl Phrases {
         };
         let file = BUILT_IN.get(at).unwrap_or(&BUILT_IN[0]);
         let phrases = Self::built_in(file)?;
-        // English is left to the engine's own default voice, which the person may have chosen with
-        // care; any other language must be requested, or it is read with English sounds.
+        // English is left to the engine's own default voice, which the person may have chosen with care; any
+        // other language must be requested, or the voice reads it as English.
         Ok(if file.tag == "en" {
             phrases
         } else {
@@ -169,8 +169,8 @@ impl Phrases {
         }
     }
 
-    /// Names what is scanned instead of keys, for people with switches; a phrase that ends in `.scan` replaces the one
-    /// without it.
+    /// Names scanned items instead of keys, for people with switches; a phrase that ends in `.scan` replaces
+    /// the one without it.
     pub fn scanned(mut self) -> Self {
         for (command, phrase) in SCANNED {
             let item = Arg::Own(self.text(phrase, &[]));
@@ -181,7 +181,7 @@ impl Phrases {
         self
     }
 
-    /// Returns whether sentences name what is scanned, not keys.
+    /// Returns whether sentences name scanned items instead of keys.
     pub fn is_scanned(&self) -> bool {
         self.is_scanned
     }

@@ -1,13 +1,13 @@
-//! Why something is so, for modules without words of their own: a typed value that is worded here and nowhere else.
+//! Typed reasons for modules without words of their own: they are worded here and nowhere else.
 //!
-//! Responsibilities: the key of a reason's words with their arguments, causes of causes, the system's errors about
-//! a file or a socket, and wording all of these. Not here: which other reasons exist (the modules that have them).
+//! Responsibilities: reasons with arguments and nested causes, reasons for system errors about files and
+//! sockets, and wording them all. Not here: all other reasons (the modules that give them).
 
 use std::io::{self, ErrorKind};
 
 use super::phrase::{Arg, Phrases};
 
-/// Why something is so.
+/// A reason, as the key of its words and their arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     key: &'static str,
@@ -19,7 +19,7 @@ pub struct Reason {
 pub enum Detail {
     /// A name or a number, ready to be spoken.
     Own(String),
-    /// The cause of the reason.
+    /// The reason's own cause.
     Reason(Reason),
 }
 
@@ -32,7 +32,7 @@ impl Reason {
         }
     }
 
-    /// Creates a reason from words as they are: a name, or another program's message in its own language.
+    /// Creates a reason from finished words: a name, or another program's message in its own language.
     pub fn said(text: impl ToString) -> Self {
         Self::new("cause.said").with("words", text)
     }

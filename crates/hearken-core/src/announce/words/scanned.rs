@@ -1,4 +1,4 @@
-//! What one or two switches step through, in two words each.
+//! The items that one or two switches step through, in two words each.
 //!
 //! Responsibilities: which phrase names which command. Not here: what can be scanned when (`app`).
 

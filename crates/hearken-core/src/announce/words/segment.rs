@@ -18,8 +18,8 @@ pub enum Mark {
 
 /// A piece of an announcement that has one speaker and one language.
 ///
-/// Thousands are kept for hours, and most are spoken and shown as they were written: any differing form is stored
-/// after the text, in the same allocation.
+/// Thousands are kept for hours, and most are spoken and shown as they were written: forms that differ are
+/// stored after the text, in the same allocation.
 #[derive(Debug, Clone)]
 pub struct Segment {
     /// Whose words they are.
@@ -28,7 +28,7 @@ pub struct Segment {
     pub ways: bool,
     /// The language, if it is known and not the program's own.
     pub language: Option<Arc<str>>,
-    /// Whether it is shown on rows of its own, with no stop added after it.
+    /// Whether it is shown on separate rows, with no stop added after it.
     on_rows: bool,
     /// Whether it names what follows, such as a numbered choice.
     names_next: bool,
@@ -46,7 +46,7 @@ struct SegmentRange {
 }
 
 impl SegmentRange {
-    /// Creates the part between two places. An event is limited to a few megabytes, so both fit.
+    /// Creates the range between two places. An event is limited to a few megabytes, so both fit.
     fn between(from: usize, to: usize) -> Self {
         let place = |place| u32::try_from(place).unwrap_or(u32::MAX);
         Self {
@@ -55,7 +55,8 @@ impl SegmentRange {
         }
     }
 
-    /// Returns where words are: at the beginning of `text` if it starts with them, or else appended at the end.
+    /// Returns the range of the wanted words: the beginning of `text` if it starts with them, or else newly
+    /// appended bytes.
     fn of(wanted: &str, text: Self, words: &mut String) -> Self {
         let begin = text.of_words(words).get(..wanted.len());
         match begin.is_some_and(|begin| are_same(begin, wanted)) {
@@ -76,7 +77,7 @@ impl SegmentRange {
 
 impl PartialEq for Segment {
     fn eq(&self, other: &Self) -> bool {
-        // Where the words are stored does not matter.
+        // Segments with the same words are equal, wherever the words are stored.
         (self.mark, self.ways) == (other.mark, other.ways)
             && self.language == other.language
             && self.text() == other.text()
@@ -124,8 +125,8 @@ impl Segment {
         }
     }
 
-    /// Ends the words with a full stop where they sound like a sentence without one. What is on rows of its own stays
-    /// as it is: there the stop could be taken for a part of it.
+    /// Ends the words with a full stop if they sound like a sentence without one. Words on separate rows stay
+    /// unchanged: there a stop could be taken for part of them.
     pub(super) fn end(&mut self) {
         let mut text = self.text().to_owned();
         stop(&mut text);
@@ -165,7 +166,7 @@ impl Segment {
         }
     }
 
-    /// Marks it to be shown on rows of its own, exactly as written.
+    /// Marks it to be shown on separate rows, exactly as written.
     #[must_use]
     pub fn on_rows(self) -> Self {
         Self {
@@ -174,7 +175,7 @@ impl Segment {
         }
     }
 
-    /// Marks it to name what follows: lines make it the label of that.
+    /// Marks it to name what follows: in lines, it becomes the label.
     #[must_use]
     pub fn naming_next(self) -> Self {
         Self {
@@ -188,7 +189,7 @@ impl Segment {
         self.names_next
     }
 
-    /// Returns whether it is shown on rows of its own.
+    /// Returns whether it is shown on separate rows.
     pub fn is_on_rows(&self) -> bool {
         self.on_rows
     }
@@ -220,7 +221,7 @@ impl Segment {
     }
 }
 
-/// Makes the words before an agent's name these: "Choice 1:", "Step 2, done:".
+/// Marks words that name the agent's words after them: "Choice 1:", "Step 2, done:".
 pub(in crate::announce) fn naming(words: Vec<Segment>) -> Vec<Segment> {
     let next: Vec<Option<Mark>> = words.iter().skip(1).map(|next| Some(next.mark)).collect();
     let pairs = words.into_iter().zip(next.into_iter().chain([None]));
@@ -231,8 +232,8 @@ pub(in crate::announce) fn naming(words: Vec<Segment>) -> Vec<Segment> {
     pairs.map(named).collect()
 }
 
-/// Joins segments into one line of text; a segment that does not end in a stop gets one, and one that is shown on
-/// rows of its own keeps them.
+/// Joins segments into one line of text; a segment that does not end in a stop gets one, and one shown on
+/// separate rows keeps them.
 pub fn join(segments: &[Segment]) -> String {
     join_by(segments, Segment::text, true)
 }
@@ -270,7 +271,7 @@ fn join_by(segments: &[Segment], words: fn(&Segment) -> &str, rows: bool) -> Str
     line
 }
 
-/// Ends a line of text with a full stop where its end sounds like that of a sentence without one.
+/// Ends a line of text with a full stop if it sounds like a sentence without one.
 pub(super) fn stop(line: &mut String) {
     let closes = |c| {
         matches!(

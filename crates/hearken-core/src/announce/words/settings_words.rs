@@ -1,7 +1,7 @@
-//! What is wrong with the settings, in words.
+//! Faults in the settings, in words.
 //!
-//! Responsibilities: one sentence per fault, which names the setting and the values it takes. Not here: finding the
-//! fault (`config`), the file that contains it (`runtime`).
+//! Responsibilities: one sentence per fault, which names the setting and its accepted values. Not here: finding
+//! the fault (`config`), the file that contains it (`runtime`).
 
 use crate::config::{
     AcceptedValues, AnswerFault, AnswersFault, ConfigError, Misfit, PolicyFault, SourceFault,
@@ -36,7 +36,7 @@ impl Phrases {
         }
     }
 
-    /// Words which values a setting takes.
+    /// Words the values that a setting accepts.
     fn takes(&self, takes: &AcceptedValues) -> String {
         match takes {
             AcceptedValues::Between { least, most } => {

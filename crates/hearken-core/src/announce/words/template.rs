@@ -5,7 +5,7 @@
 /// One part of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TemplatePart<'a> {
-    /// Words as they are.
+    /// Literal words.
     Literal(&'a str),
     /// The key of a command, by the command's name, with its usual name.
     Key { command: &'a str, key: &'a str },
@@ -23,7 +23,7 @@ pub(super) enum TemplatePart<'a> {
     Optional(&'a str),
 }
 
-/// Returns a phrase's parts. Malformed text, which no built-in phrase has, stays as it is.
+/// Returns a phrase's parts. Malformed text, which no built-in phrase has, stays unchanged.
 pub(super) fn parts(text: &str) -> impl Iterator<Item = TemplatePart<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {

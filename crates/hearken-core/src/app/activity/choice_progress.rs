@@ -1,4 +1,4 @@
-//! Where the person is among the choices of a question.
+//! The person's place among the choices of a question.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::session::QuestionId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) struct Choices {
     question: QuestionId,
-    /// The number of a choice, as far as it is typed; 0 for none.
+    /// The number of a choice as typed so far; 0 for none.
     typed: usize,
     focus: Option<usize>,
     picked: BTreeSet<usize>,
@@ -41,7 +41,7 @@ impl Choices {
         self.question
     }
 
-    /// Returns the number of a choice as far as it is typed; 0 for none.
+    /// Returns the number of a choice as typed so far; 0 for none.
     pub(in crate::app) fn typed(&self) -> usize {
         self.typed
     }
@@ -67,7 +67,7 @@ impl Choices {
         None
     }
 
-    /// Moves the focus to a choice and drops a number that was begun: it is not about the new focus.
+    /// Moves the focus to a choice and drops a half-typed number, which does not refer to the new focus.
     pub(in crate::app) fn go_to(&mut self, at: usize) {
         self.typed = 0;
         self.focus = Some(at);
@@ -80,8 +80,9 @@ impl Choices {
         }
     }
 
-    /// Returns the typed number, or else the picked choices, or else the one in focus. All of it stays until the person
-    /// leaves the choices: an answer that is refused now is accepted by the next key, and must be the same then.
+    /// Returns the typed number, or else the picked choices, or else the one in focus. All of it stays until
+    /// the person leaves the choices: if the answer is refused now, the next key may send it, and must send the
+    /// same.
     pub(in crate::app) fn taken(&self) -> Taken {
         match (self.typed, self.focus) {
             (0, _) if !self.picked.is_empty() => Taken::Picked(self.picked.clone()),

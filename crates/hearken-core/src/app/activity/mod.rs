@@ -1,7 +1,7 @@
-//! What the person is in the middle of, each activity with its own state.
+//! What the person is doing, each activity with its own state.
 //!
-//! Responsibilities: the only place that holds this; [`Doing::mode`] is the view that keys have of it. Not here: what a
-//! key then does (the parts). `second_step` and `choice_progress` hold the state of two of the activities.
+//! Responsibilities: the only place with this state; [`Doing::mode`] is its projection for keys. Not here: what
+//! a key then does (the parts). `second_step` and `choice_progress` hold the state of two of the activities.
 
 pub(super) mod choice_progress;
 pub(super) mod second_step;
@@ -156,10 +156,10 @@ impl Doing {
         }
     }
 
-    /// Notes that another question is shown, or none: what was begun for the previous one is over.
+    /// Notes that another question is shown, or none: an answer begun for the previous one is over.
     pub(super) fn leave_question(&mut self) {
         match self {
-            // What is being typed keeps the focus; sending it checks that the question is still open.
+            // A line being typed keeps the focus; sending it checks that the question is still open.
             Self::Answering { .. } | Self::Searching(_) | Self::Prompting { .. } => {}
             // A question that the help hides cannot be answered.
             Self::Confirming(_) | Self::Choosing(_) | Self::Helping { .. } => {

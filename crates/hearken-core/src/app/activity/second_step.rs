@@ -1,8 +1,8 @@
 //! The second step of an answer that cannot be undone: which one it is, and how long it stays open.
 //!
-//! If a step stayed open for ever, a stray key could accept something long after the person read it; so it lapses after
-//! a time that the person can set, with an announcement. Both clocks count, because neither covers all time that
-//! passes: the monotonic one stops while the machine sleeps, the wall clock can be set back.
+//! If a step stayed open for ever, a stray key could accept something long after the person read it; so it
+//! lapses after a time that the person can set, with an announcement. Both clocks count, because neither is
+//! enough: the monotonic one stops while the machine sleeps, the wall clock can be set back.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ impl SecondStep {
         }
     }
 
-    /// Returns the question that it belongs to.
+    /// Returns the question that is answered.
     pub(in crate::app) fn question(&self) -> QuestionId {
         self.question
     }

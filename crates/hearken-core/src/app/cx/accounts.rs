@@ -6,8 +6,8 @@ use super::AppCx;
 use crate::session::DroppedCounts;
 
 impl AppCx {
-    /// Returns what happened to everything that was queued to be spoken, in words: in total, and for urgent speech.
-    /// Empty as long as no voice has spoken.
+    /// Returns what happened to everything that was queued to be spoken, in words: in total, and for urgent
+    /// speech. Empty until a voice has spoken.
     pub(in crate::app) fn account_words(&self) -> Vec<String> {
         let ledger = self.queue.ledger();
         let said = Lane::ALL
@@ -55,7 +55,7 @@ impl AppCx {
         Some(phrases.text("status.spoken", &args))
     }
 
-    /// Returns the counts of what the limits of the session room dropped; `None` if nothing was forgotten.
+    /// Returns the counts of what `session` dropped at its limits; `None` if nothing was dropped.
     pub(in crate::app) fn forgotten_words(&self) -> Option<String> {
         let dropped = self.sessions.dropped();
         let count = |count: u64| {

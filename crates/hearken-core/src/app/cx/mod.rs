@@ -1,9 +1,9 @@
 //! What every part of the app may use: the settings, the sessions, the words, the queue, and the way out to the person.
 //!
-//! Responsibilities: lending these to a part for one fact; the only way by which anything is announced. Not here: the
-//! words (`announce`), what a part knows by itself.
+//! Responsibilities: lending these to a part for one fact; the only way to announce anything. Not here: the
+//! words (`announce`), the state of each part.
 //!
-//! The folder: `writing` (announcements that wait for a line), `steps` (leaving what the person is in the middle of),
+//! The folder: `writing` (announcements that wait for a line), `steps` (leaving the current activity),
 //! `session_words` and `accounts` (sessions and counts in words).
 
 mod accounts;
@@ -41,7 +41,7 @@ pub(super) struct AppCx {
     pub(super) sessions: Sessions,
     pub(super) announcer: Announcer,
     pub(super) queue: SpeechQueue,
-    /// What the person is in the middle of.
+    /// What the person is doing.
     pub(super) doing: Doing,
     /// The answers to the last key.
     pub(super) answers: KeyResponses,
@@ -50,10 +50,10 @@ pub(super) struct AppCx {
     pub(super) signals: Signals,
     /// Whether a recording is made.
     pub(super) keeps: bool,
-    /// The links on which messages that were missed are arriving, and from which announcement on they are counted: only
-    /// what is urgent is announced.
+    /// The links on which missed messages are arriving, each with the announcement from which they are counted.
+    /// Of these messages, only what is urgent is announced.
     pub(super) catching_up: BTreeMap<LinkId, AnnouncementId>,
-    /// What is asked of the outside world, in order.
+    /// The effects for the outside world, in order.
     pub(super) effects: Vec<Effect>,
 }
 
@@ -63,7 +63,7 @@ impl AppCx {
         self.announcer.phrases()
     }
 
-    /// Orders something on a link.
+    /// Gives a link an order.
     pub(super) fn order(&mut self, link: LinkId, order: LinkOrder) {
         self.effects.push(Effect::Link { link, order });
     }
@@ -74,8 +74,8 @@ impl AppCx {
         self.emit(announcement);
     }
 
-    /// Announces in the program's own name a detail that only people with detailed verbosity hear; others find it in
-    /// the history.
+    /// Announces a detail in the program's own name. Only people with detailed verbosity hear it; others find
+    /// it in the history.
     pub(super) fn say_in_detail(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>) {
         let announcement = self
             .announcer
@@ -118,7 +118,7 @@ impl AppCx {
         self.wish(wishes);
     }
 
-    /// Returns the sessions that something was announced of, the last one first.
+    /// Returns the sessions of the announcements so far, the newest first.
     pub(super) fn speakers(&self) -> impl Iterator<Item = &SessionKey> {
         let told = self.announcer.history().iter().rev();
         told.filter_map(|told| told.key.as_ref())
@@ -174,7 +174,7 @@ impl AppCx {
         line.map_or(("", 0), |line| (line.value(), line.cursor()))
     }
 
-    /// Returns a question that was raised, as it is now.
+    /// Returns the current state of a question that was raised.
     pub(super) fn raised(&self, id: QuestionId) -> Option<Arc<Question>> {
         self.sessions.raised(id)?;
         self.sessions.shared(id)
@@ -185,7 +185,7 @@ impl AppCx {
         fault_told(self.phrases(), fault)
     }
 
-    /// Stores words to be read after the full face is gone; in line faces the lines stay anyway.
+    /// Stores words to be read after the full face has closed; in line faces the lines stay anyway.
     pub(super) fn leave_word(&mut self, words: String) {
         match self.face.manner() {
             Manner::Keys => self.effects.push(Effect::Farewell(words)),
@@ -229,7 +229,7 @@ impl AppCx {
         }
     }
 
-    /// Returns whether an announcement is of something that was missed: it stays in the history.
+    /// Returns whether an announcement reports something that was missed and goes only to the history.
     fn is_missed(&self, announcement: &Announcement) -> bool {
         let key = announcement.key.as_ref();
         key.is_some_and(|key| self.catching_up.contains_key(&key.link))

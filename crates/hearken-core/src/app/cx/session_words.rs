@@ -8,7 +8,7 @@ use crate::session::{Ending, Phase, QuestionId, Session, ToolCall};
 
 use super::AppCx;
 
-/// The longest name of a running call in a status, in characters; the whole of it was said when it began.
+/// The longest name of a running call in a status, in characters; it was said in full when the call began.
 const LONGEST_CALL: usize = 60;
 
 impl AppCx {
@@ -27,7 +27,7 @@ impl AppCx {
         Arg::Own(self.phrases().text(key, &[]))
     }
 
-    /// Returns whether a question was answered from here, so that the person is no longer waited for.
+    /// Returns whether a question was answered from here, so that it no longer waits for the person.
     fn is_answered(&self, id: QuestionId) -> bool {
         self.sessions
             .question(id)
@@ -49,7 +49,7 @@ impl AppCx {
         let running: Vec<String> = running
             .into_iter()
             .map(|call| {
-                // It may have ended since.
+                // The session may have ended since.
                 if session.is_unheard() {
                     return phrases.text("status.tool.lost", &[("tool", self.named(call))]);
                 }
@@ -77,7 +77,7 @@ impl AppCx {
         (tools, percent.unwrap_or_default())
     }
 
-    /// Returns one session in hearken's words, then its calls by what their agent names them.
+    /// Returns one session in hearken's words, then its calls as their agent names them.
     pub(in crate::app) fn session_told(
         &self,
         session: &Session,
@@ -113,7 +113,7 @@ impl AppCx {
         (words, segments, quotes)
     }
 
-    /// Names a running call by what its translator calls it, or at least by the start of that, else by its tool.
+    /// Names a running call by its translator's title, shortened if necessary, or else by its tool.
     fn named(&self, call: &ToolCall) -> Arg {
         let Some(title) = &call.title else {
             return Arg::Tool(call.tool.clone());
@@ -128,7 +128,7 @@ impl AppCx {
 
     fn words_of_session(&self, session: &Session, tools: String, percent: String) -> String {
         let phrases = self.phrases();
-        // A waiting agent does not work; on a narrow row the wait would be cut off.
+        // A waiting agent does not work, and on a narrow row the wait would be cut off.
         let waits = session.state.as_deref() == Some("awaiting_input");
         let phase = match session.phase {
             Phase::Running if waits => "status.state.awaiting_input",

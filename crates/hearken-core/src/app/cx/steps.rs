@@ -1,4 +1,4 @@
-//! Leaving what the person is in the middle of.
+//! Leaving the current activity.
 //!
 //! Responsibilities: when a second step lapses, what another command ends, going back, and announcing each. Not here:
 //! taking a second step (`questions`), sending what was typed.
@@ -20,7 +20,7 @@ impl AppCx {
         Some(step.ends(self.patience()))
     }
 
-    /// Gives up on a second step that had not come by `at`, and announces that.
+    /// Ends a second step that had lapsed by `at`, and announces that.
     pub(in crate::app) fn end_second_step(&mut self, at: Duration) {
         let patience = self.patience();
         let over = |step: &&SecondStep| step.was_over(at, self.now, patience);
@@ -30,7 +30,7 @@ impl AppCx {
         let n = Arg::own(step.question().0);
         self.doing = Doing::Watching;
         let time = Arg::Own(self.announcer.time(patience));
-        // What it asked for no longer holds.
+        // Key replies about this step no longer apply.
         self.answers.clear();
         self.respond("reply.step_over", &[("n", n), ("time", time)]);
     }
@@ -53,14 +53,14 @@ impl AppCx {
             | Doing::Leaving(_) => return,
         };
         self.doing = Doing::Watching;
-        // What it asked for no longer holds.
+        // Key replies about this step no longer apply.
         self.answers.clear();
         self.respond("reply.still_open", &[("n", Arg::own(id.0))]);
     }
 
-    /// Leaves a mode that waits for one particular key when any other command comes, announces that, and returns
-    /// whether the command still runs. A key is used up by leaving the mode, unless it stops speech; a line is a
-    /// command of its own and still runs.
+    /// Leaves a mode that waits for one particular key when any other command comes, announces that, and
+    /// returns whether the command still runs. A key is used up by leaving the mode, unless it stops speech; a
+    /// line is a complete command and still runs.
     pub(in crate::app) fn goes_on(&mut self, command: Option<&Command>, by: By) -> bool {
         let is_line = matches!(by, By::Line { .. });
         match self.doing.mode() {
@@ -105,7 +105,7 @@ impl AppCx {
         }
     }
 
-    /// Goes back out of what the person is in the middle of; returns a prompt that was being typed.
+    /// Leaves the current activity; returns a prompt that was being typed.
     pub(in crate::app) fn back(&mut self) -> Option<String> {
         match self.doing.mode() {
             Mode::Editing(id) => {

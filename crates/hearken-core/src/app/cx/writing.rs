@@ -1,4 +1,4 @@
-//! Writing announcements, now or as soon as possible, and speaking what waited for a line.
+//! Writing announcements now or as soon as possible, and speaking what waited for a line.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::session::{Question, QuestionId};
 use super::AppCx;
 use crate::app::Effect;
 
-/// A question with less time left than this is asked whatever else is being decided.
+/// A question with less time left than this is asked even while another one is being decided.
 const SHORT: Duration = Duration::from_secs(60);
 
 impl AppCx {
@@ -49,7 +49,7 @@ impl AppCx {
             }
     }
 
-    /// Returns whether an announcement asks a question, or is about one that is not asked yet, while another one is
+    /// Returns whether an announcement asks a question, or is about one not yet asked, while another one is
     /// being decided. A question with little time left waits for nothing.
     pub(super) fn waits_for_decision(&self, told: &Announcement) -> bool {
         let Some(deciding) = self.holding.deciding() else {
@@ -112,13 +112,14 @@ impl AppCx {
         };
         let class = Class::Response;
         let told = self.announcer.say(class, Kind::Hint, key, &[], self.now);
-        // It takes the line's own row, and the line starts again below it.
+        // It takes the row of the typed line, which starts again below it.
         self.effects.push(Effect::Show(Arc::clone(&told)));
         let wishes = self.queue.push(told, self.now.monotonic);
         self.wish(wishes);
     }
 
-    /// Returns what waited in its current form: a question with the time that is left, or `None` if it is over.
+    /// Returns an announcement that waited in its current form: a question with the remaining time, or `None`
+    /// if it is over.
     fn fresh(&self, told: Arc<Announcement>) -> Option<Arc<Announcement>> {
         let Some(About::Asks(id)) = told.about else {
             return Some(told);

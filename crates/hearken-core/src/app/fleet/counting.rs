@@ -18,7 +18,7 @@ const MOST_NAMED: usize = 4;
 /// Counts by the names of machines.
 type Counts = BTreeMap<String, u64>;
 
-/// How many agents of each machine do what.
+/// How many agents are in each state, by machine.
 #[derive(Debug, Default)]
 struct Accounts {
     waiting: Counts,
@@ -47,7 +47,7 @@ impl Accounts {
         }
         for session in cx.sessions.iter().filter(|session| !session.is_ended()) {
             let name = machine_of(session, links);
-            // Its bridge sees everything of it, and counts every ten seconds.
+            // Its bridge sees all its agents, and counts them every ten seconds.
             let is_counted = counted.contains(&(session.key.link, name.clone()));
             let silent_for = cx.now.monotonic.saturating_sub(session.last_event);
             match session.phase {
@@ -86,8 +86,8 @@ fn machine_of(session: &Session, links: &Links) -> String {
 }
 
 impl Fleet {
-    /// Reads how many agents wait, work, are silent or away, by machine, questions first; and `stuck`, the agent that
-    /// was asked to stop and goes on.
+    /// Reads how many agents wait, work, are silent or away, by machine, questions first; then `stuck`, the
+    /// agent that was asked to stop and has not.
     pub(in crate::app) fn read(&self, stuck: Option<String>, links: &Links, cx: &mut AppCx) {
         let accounts = Accounts::of(links, cx);
         let mut words = Vec::new();
@@ -116,7 +116,7 @@ impl Fleet {
     }
 }
 
-/// Returns a count in words, with the machines that have most of it.
+/// Returns a count in words, with the machines that contribute most.
 fn sentence(key: &str, counts: &Counts, cx: &AppCx) -> Option<Segment> {
     let total: u64 = counts.values().sum();
     if total == 0 {
@@ -135,7 +135,7 @@ fn sentence(key: &str, counts: &Counts, cx: &AppCx) -> Option<Segment> {
     Some(Segment::own(cx.phrases().text(key, &args)))
 }
 
-/// Returns names in a row, with the number of those that are not named.
+/// Returns a list of names, with the number of those left out.
 fn list(mut named: Vec<String>, rest: usize, cx: &AppCx) -> Arg {
     if rest > 0 {
         let args = [("n", Arg::own(rest))];

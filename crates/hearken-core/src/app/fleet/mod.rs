@@ -1,14 +1,15 @@
-//! Many agents at once: whom the person follows in full, and how many do what.
+//! Many agents at once: which ones the person follows in full, and counts by state.
 //!
-//! Responsibilities: when only what matters is received of most agents, and of which everything is. Not here: how a
-//! source leaves out the rest (its dialect), what is announced of it (`announce`), going to a conversation (`prompts`).
+//! Responsibilities: when most agents are received only in part, and which ones in full. Not here: how a source
+//! leaves out the rest (its dialect), what is announced (`announce`), going to a conversation (`prompts`).
 //!
 //! # Mental model
-//! A person follows a handful of agents, but is asked by all of them. While many work, sources that can are asked to
-//! send everything of the agents that the person went to or prompted, and of all others only questions, dangers, starts
-//! and ends. Of these others the history keeps what is not urgent, and `fleet` counts them.
+//! A person follows a handful of agents, but is asked by all of them. While many work, sources that can do so
+//! are asked to send everything from the agents that the person went to or prompted, and only questions,
+//! dangers, starts and ends from all others. What is not urgent from the others goes only to the history, and
+//! the line `fleet` counts them.
 //!
-//! The folder: `counting` (how many do what, in words).
+//! The folder: `counting` (counts by state, in words).
 
 mod counting;
 
@@ -23,18 +24,18 @@ use super::{AppCx, AppFact, AppFacts, Conversation, LinkView, Links};
 
 /// Above this number of running sessions, most agents are received in part.
 const MANY: usize = 20;
-/// At this number of running sessions, all are received in full again: well below, so that it does not change to and
-/// fro.
+/// At this number of running sessions, all are received in full again: well below [`MANY`], so that it does not
+/// switch back and forth.
 const FEW: usize = 15;
-/// How many agents are followed in full while many work: the last ones that the person went to.
+/// How many agents are followed in full while many work: the ones that the person went to last.
 const MOST_FOLLOWED: usize = 8;
 
-/// Whom the person follows.
+/// The agents that the person follows.
 #[derive(Debug, Default)]
 pub(super) struct Fleet {
     /// Whether most agents are received in part.
     is_many: bool,
-    /// The agents that the person went to or prompted, the last one at the end.
+    /// The agents that the person went to or prompted, the latest at the end.
     followed: VecDeque<(LinkId, AgentId)>,
 }
 
@@ -52,7 +53,7 @@ impl Fleet {
         }
     }
 
-    /// Notes what the person wants of an agent: whoever is prompted is followed.
+    /// Notes a wish to an agent: a prompted agent is followed.
     pub(super) fn wanted(
         &mut self,
         link: LinkId,

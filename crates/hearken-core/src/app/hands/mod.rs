@@ -47,7 +47,7 @@ impl Hands {
         &self.keymap
     }
 
-    /// Returns the announcement of what is in focus of a switch.
+    /// Returns the announcement of the scanned item in focus.
     pub(super) fn scanned(&self, mode: Mode, shown: Option<QuestionId>) -> Option<AnnouncementId> {
         self.scanning.focus(mode, shown)?.told()
     }
@@ -71,7 +71,7 @@ impl Hands {
         self.scanning = scanning;
     }
 
-    /// Filters a key; `None` if it does not count. All earlier input counts as activity before it.
+    /// Filters a key; `None` if it does not count. All earlier input counts as activity before the key.
     fn take(&mut self, key: KeyEvent, typing: bool, read: Duration) -> Option<Press> {
         let Pass::Counts(press) = self.filter.take(key, typing, read) else {
             return None;
@@ -82,8 +82,9 @@ impl Hands {
         })
     }
 
-    /// Returns whether a key may continue a word that was begun without a prompt: it follows letters of which one was
-    /// not for a question. Whoever stops speech, or hears details, often answers at once.
+    /// Returns whether a key may continue a word that was typed without an open line: it follows letters, at
+    /// least one of which was not for a question. A person who stops speech or hears details often answers at
+    /// once.
     fn continues_word(&mut self, press: Press, key: KeyEvent, command: Option<&Command>) -> bool {
         let is_for_question = matches!(
             command,

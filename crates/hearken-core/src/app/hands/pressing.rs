@@ -1,10 +1,10 @@
 //! Keyboard input: filtered, separated from scanning, and turned into commands.
 //!
 //! # Mental model
-//! All input is a sign of active hands. It restarts the wait before an answer, and input that is not a valid key at
-//! this moment ends a second step that was begun: the person is busy with something else. A key that is only held,
-//! released, touched or meant for scanning ends none; otherwise people who need those settings could never confirm.
-//! Everything is judged by the time at which it was read.
+//! All input shows that hands are active. It restarts the wait before an answer, and input that is not a valid
+//! key at this moment ends an open second step: the person is busy with something else. A key that is only
+//! held, released, touched or meant for scanning ends no step; otherwise people who need those settings could
+//! never confirm. All input is judged by the time at which it was read.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ impl Hands {
         cx: &mut AppCx,
     ) -> AppFacts {
         let read = stroke.read.min(cx.now.monotonic);
-        // A second step that had lapsed when this was read is not open for it.
+        // For a key, a second step is over if it had lapsed when the key was read.
         cx.end_second_step(read);
         match stroke.what {
             Struck::Key(key) => return self.key(key, read, scene, cx),
@@ -45,7 +45,7 @@ impl Hands {
                     self.hand(read, cx);
                 }
             }
-            // A position report that was not requested counts as unknown input.
+            // An unrequested position report counts as unknown input.
             Struck::Place(..) | Struck::Click(..) | Struck::Wheel(_) | Struck::Noise => {
                 self.hand(read, cx);
             }

@@ -40,7 +40,7 @@ pub(super) enum ScanItem {
     Back,
 }
 
-/// What is in focus, with the mode and the question that it belongs to.
+/// The item in focus, with its mode and question.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Focus {
     mode: Mode,
@@ -49,7 +49,7 @@ pub(super) struct Focus {
     since: Duration,
     /// The number of automatic steps so far.
     by_itself: usize,
-    /// Its announcement.
+    /// The announcement of the item.
     told: Option<AnnouncementId>,
 }
 
@@ -72,7 +72,7 @@ impl Focus {
         }
     }
 
-    /// Returns its announcement.
+    /// Returns the announcement of the item.
     pub(super) fn told(&self) -> Option<AnnouncementId> {
         self.told
     }
@@ -111,7 +111,7 @@ impl Scanning {
         self.keys.as_ref()?.key(key)
     }
 
-    /// Returns whether there are keys of scanning.
+    /// Returns whether any scanning keys are set.
     pub(super) fn is_on(&self) -> bool {
         self.keys.is_some()
     }
@@ -121,7 +121,7 @@ impl Scanning {
         self.keys.as_ref()?.auto
     }
 
-    /// Returns what is in focus, as long as it belongs to the current mode and question.
+    /// Returns the focus, as long as it belongs to the current mode and question.
     pub(super) fn focus(&self, mode: Mode, shown: Option<QuestionId>) -> Option<Focus> {
         self.focus
             .filter(|focus| focus.mode == mode && focus.shown == shown)
@@ -132,7 +132,7 @@ impl Scanning {
         self.focus = Some(focus);
     }
 
-    /// Notes the announcement of what is in focus.
+    /// Notes the announcement of the item in focus.
     pub(super) fn note_told(&mut self, told: Option<AnnouncementId>) {
         if let Some(focus) = &mut self.focus {
             focus.told = told;

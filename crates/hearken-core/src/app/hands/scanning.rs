@@ -37,7 +37,7 @@ const OWN_PROMPTS: [&str; 3] = [
     "scan.prompt.explain",
 ];
 
-/// What can be told to agents now.
+/// What can be sent to agents now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Prompting {
     /// Nothing: none takes prompts.
@@ -46,11 +46,11 @@ pub(in crate::app) enum Prompting {
     Idle,
     /// A prompt, while something else is going on.
     Busy,
-    /// A prompt, or to stop its work.
+    /// A prompt, or a stop.
     Stoppable,
 }
 
-/// What scanning has to know of the questions and the agents.
+/// What scanning needs to know about the questions and the agents.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct ScanScene {
     /// The question that keys are meant for.
@@ -100,7 +100,7 @@ impl Hands {
             }
             (ScanKey::Select, Some(focus)) => {
                 self.scanning_mut().leave();
-                // What can't be done any more gives its place to nothing else.
+                // No other item takes the place of one that can no longer be selected.
                 if self.scan_items(scene, cx).contains(&focus.item()) {
                     return self.scan_do(focus.item(), press, scene, cx);
                 }
@@ -124,7 +124,7 @@ impl Hands {
         }
     }
 
-    /// Returns what is in focus, as long as it belongs to the current mode and question.
+    /// Returns the focus, as long as it belongs to the current mode and question.
     fn scan_focus(&self, scene: ScanScene, cx: &AppCx) -> Option<Focus> {
         let (mode, shown) = (cx.doing.mode(), scene.shown);
         self.scanning().focus(mode, shown)
@@ -144,7 +144,7 @@ impl Hands {
         self.scan_say(item, scene, cx);
     }
 
-    /// Announces what is in focus, and notes where it is announced.
+    /// Announces the item in focus, and notes the announcement.
     fn scan_say(&mut self, item: ScanItem, scene: ScanScene, cx: &mut AppCx) {
         scan_tell(item, scene, cx);
         let told = cx.answers.told().last().map(|told| told.id);
@@ -195,7 +195,7 @@ impl Hands {
         facts
     }
 
-    /// Announces what is typed so far.
+    /// Announces the text typed so far.
     pub(in crate::app) fn tell_typed(&self, cx: &mut AppCx) {
         let typed = cx.editor().0;
         let text = Arg::Own(crate::announce::speakable::one_line(typed));
@@ -353,7 +353,7 @@ fn prepared(cx: &AppCx) -> Vec<String> {
     }
 }
 
-/// Returns what is in a line in which a prepared prompt may stand.
+/// Returns the content of a line that may take a prepared prompt.
 fn prepared_line(cx: &AppCx) -> PreparedLine {
     let Mode::Prompting(_) = cx.doing.mode() else {
         return PreparedLine::Other;
@@ -366,13 +366,13 @@ fn prepared_line(cx: &AppCx) -> PreparedLine {
     }
 }
 
-/// What stands in a line in which a prepared prompt may stand.
+/// The content of a line that may take a prepared prompt.
 enum PreparedLine {
-    /// Nothing; this many prompts can be put into it.
+    /// Nothing; this many prompts can be inserted.
     Empty(usize),
-    /// One of them, so that it is most likely to be sent next.
+    /// A prepared prompt, which will most likely be sent next.
     Whole,
-    /// Anything else, or it takes none.
+    /// Anything else, or the line takes no prompt.
     Other,
 }
 
@@ -424,7 +424,7 @@ fn question_items(question: &Question) -> Vec<ScanItem> {
     items
 }
 
-/// Returns a name for a character that a voice pronounces.
+/// Returns a name for a character that a voice can pronounce.
 fn scan_letter(c: char, cx: &AppCx) -> String {
     cx.phrases().lexicon().spell(&c.to_string(), false)
 }

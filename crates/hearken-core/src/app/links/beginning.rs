@@ -1,7 +1,7 @@
-//! Recordings that begin with an object over many lines: what an agent saved of a conversation, or something else.
+//! Recordings that begin with an object over many lines: a conversation saved by an agent, or something else.
 //!
-//! Responsibilities: the first lines, until they show what it is. Not here: what it looks like (`dialect`), holding and
-//! announcing it (`foreign_sources`).
+//! Responsibilities: the first lines, until they show what it is. Not here: recognising it (`dialect`), holding
+//! and announcing it (`foreign_sources`).
 
 use crate::dialect::{ForeignFormat, NoEvent};
 
@@ -15,10 +15,10 @@ pub(super) enum Beginning {
     Held {
         /// The lines.
         text: String,
-        /// What each of them is by itself.
+        /// The finding about each line by itself.
         alone: Vec<NoEvent>,
     },
-    /// They are what an agent saved, and so is the rest.
+    /// They were saved by an agent, and so was the rest.
     Known(ForeignFormat),
     /// Each line is judged by itself.
     Over,

@@ -13,11 +13,11 @@ use super::heard_protocol::Speaks;
 use super::source_view::LinkView;
 use crate::app::{AppCx, AppFact, AppFacts, LinkOrder, LinkStep};
 
-/// The number of messages after which a source is left if none of them was AAEP: a program may greet with some lines,
-/// and a server send some signs of life, before it begins.
+/// The number of messages after which a source is left if none of them was AAEP: a program may print a
+/// greeting, and a server send some signs of life, before it begins.
 const MOST_FOREIGN: u32 = 64;
 
-/// How many lines are held: what agents save shows itself in the first few.
+/// How many lines are held: files that agents save are recognisable by the first few.
 const MOST_LINES: usize = 24;
 
 /// How many bytes of them are held.
@@ -38,7 +38,7 @@ impl Links {
         };
         view.note_speaks(speaks);
         let key = match (speaks, what.kept()) {
-            // Some of their lines look like nothing in particular.
+            // Some lines of saved files look like nothing in particular.
             (Speaks::Foreign(_), Some(kept)) => view.first_kept().then_some(kept.source),
             (_, _) => key,
         };
@@ -59,7 +59,7 @@ impl Links {
         Vec::new()
     }
 
-    /// Leaves a source that sends nothing but what is not AAEP.
+    /// Leaves a source that sends nothing in AAEP.
     pub(super) fn leave_foreign(&mut self, id: LinkId, cx: &mut AppCx) -> AppFacts {
         if let Some(view) = self.get_mut(id) {
             view.failed();
@@ -72,8 +72,8 @@ impl Links {
         facts
     }
 
-    /// Handles a line of a recording that is no event by itself, if it may be a part of an object over many lines;
-    /// otherwise returns what it is by itself.
+    /// Handles a line of a recording that is not an event, if it may belong to an object over many lines;
+    /// otherwise returns the finding about the line.
     pub(super) fn begins(
         &mut self,
         id: LinkId,
@@ -117,7 +117,7 @@ impl Links {
         }
     }
 
-    /// Judges the held lines each by itself: they are no object that is known, or nothing more comes.
+    /// Judges each held line by itself, because they form no known object or nothing more comes.
     pub(super) fn end_beginning(&mut self, id: LinkId) -> AppFacts {
         match self.get_mut(id).and_then(LinkView::beginning) {
             Some(beginning @ Beginning::Held { .. }) => {
@@ -131,7 +131,7 @@ impl Links {
     }
 }
 
-/// Returns that texts are to be judged, each by itself.
+/// Returns the facts that judge each of these texts by itself.
 fn judged_alone(id: LinkId, all: impl IntoIterator<Item = NoEvent>) -> AppFacts {
     let judge = |why| AppFact::Link(id, LinkStep::Judge(why));
     all.into_iter().map(judge).collect()

@@ -6,7 +6,7 @@ pub(super) enum Speaks {
     /// Nothing yet.
     #[default]
     Unheard,
-    /// This number of messages, none of them AAEP; announced.
+    /// This many messages, none of them AAEP; announced.
     Foreign(u32),
     /// AAEP.
     Aaep,

@@ -20,7 +20,7 @@ impl Links {
         args
     }
 
-    /// Returns the key of a dialect's phrase for the person's way of giving commands.
+    /// Returns the key of a dialect's phrase for the way in which the person gives commands.
     pub(super) fn told_key(&self, key: &'static str, cx: &AppCx) -> &'static str {
         match (key, cx.announcer.manner()) {
             ("oversight.starts.change", Manner::Lines | Manner::Program) => {

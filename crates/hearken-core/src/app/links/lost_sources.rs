@@ -15,7 +15,7 @@ impl Links {
             return Vec::new();
         };
         let rests = view.connection().rests;
-        // The dialect reports what a lost run was for; nothing is retried automatically.
+        // The dialect reports what the lost run was for; nothing is retried automatically.
         if let Some(key) = view.lost().filter(|_| !rests) {
             let args = [
                 ("source", Arg::Own(view.name.clone())),
@@ -47,7 +47,7 @@ impl Links {
         }
         let name = view.name.clone();
         let program = view.program;
-        // The fate of an agent behind a network is unknown; a program's agent is gone with it.
+        // The fate of an agent across a network is unknown; a program's agent ends with the program.
         let cut = program.then(|| self.cut_short(id, cx)).flatten();
         let went_wrong = cut.is_some();
         let remedy = remedy(fault).map(|key| cx.phrases().text(key, &[]));
@@ -109,7 +109,7 @@ impl Links {
         let over = self.get(id).is_some_and(LinkView::is_over);
         let rests = |view: &LinkView| view.connection().rests;
         if !over && self.get(id).is_some_and(rests) {
-            // Questions there depend on no connection.
+            // Questions there do not depend on a connection.
             return Vec::new();
         }
         let unsure = if over {
@@ -130,7 +130,7 @@ impl Links {
         vec![AppFact::LossTold(told)]
     }
 
-    /// Leaves a source by the person's wish.
+    /// Leaves a source at the person's wish.
     pub(super) fn left(&mut self, id: LinkId, cx: &mut AppCx) -> AppFacts {
         let Some(view) = self.get_mut(id) else {
             return Vec::new();
@@ -152,7 +152,7 @@ impl Links {
 /// Returns the phrase key of the remedy for an unusable source, if one is known.
 fn remedy(fault: &Fault) -> Option<&'static str> {
     match fault {
-        // Whatever answers there is no agent that hearken can listen to.
+        // Whatever answers there, hearken can't listen to it.
         Fault::Status { status: 404, .. }
         | Fault::NotEventStream { .. }
         | Fault::NotWebSocket(_) => Some("remedy.address"),

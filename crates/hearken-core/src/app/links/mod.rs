@@ -4,12 +4,13 @@
 //! dialect. Not here: how to speak with the other side (`dialect`), how bytes travel (`transport`), which answer is
 //! sent when (`sending`).
 //!
-//! The folder: `source_view` (one source and its turns) with `stream` (its life cycle as a table), `start` (the wait
-//! for its start), `heard_protocol` (what it was heard to speak), `beginning` (the first lines of a recording) and
-//! `unread_texts` (a frame that is read in steps) and `remarks` (what a program wrote) hold the state; `news` (what
-//! happens, announced), `lost_sources` (loss, failure, end, leaving), `wishes` (what a dialect wishes, done), `waiting`
-//! (a start that takes long), `text_reading` (messages with many events), `foreign_sources` (what is not AAEP),
-//! `programs` (remarks, and agents cut short), `link_words` (phrases in words) act on it.
+//! The folder: `source_view` (one source), with `stream` (its life cycle as a table), `start` (the wait for its
+//! start), `heard_protocol` (what it was heard to speak), `beginning` (the first lines of a recording),
+//! `unread_texts` (a frame that is read in steps) and `remarks` (what a program wrote), holds the state; `news`
+//! (announcing what happens), `lost_sources` (loss, failure, end, leaving), `wishes` (carrying out a dialect's
+//! wishes), `waiting` (a start that takes long), `text_reading` (messages with many events), `foreign_sources`
+//! (what is not AAEP), `programs` (remarks, and agents cut short) and `link_words` (phrases in words) act on
+//! it.
 
 mod beginning;
 mod foreign_sources;
@@ -152,7 +153,7 @@ impl Links {
         self.reading.is_some()
     }
 
-    /// Returns what the person's answer becomes on its link.
+    /// Returns the wishes by which a dialect sends the person's answer.
     pub(super) fn reply(&mut self, id: LinkId, request: u64, reply: &Reply, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
@@ -162,7 +163,8 @@ impl Links {
         out
     }
 
-    /// Selects the agents of a source that are reported in full, or all (`None`), and returns what follows from it.
+    /// Selects the agents of a source that are reported in full, or all (`None`), and returns the dialect's
+    /// wishes.
     pub(super) fn select(&mut self, id: LinkId, agents: Option<&[AgentId]>, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
@@ -172,7 +174,7 @@ impl Links {
         out
     }
 
-    /// Passes the person's wish on to a source's dialect, and returns what follows from it.
+    /// Passes the person's wish on to a source's dialect, and returns the dialect's wishes.
     pub(super) fn want(&mut self, id: LinkId, wish: &Wish, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
@@ -182,7 +184,7 @@ impl Links {
     }
 }
 
-/// Returns what the dialect of each source is created from. `terms` returns how the person wants to hear each.
+/// Returns what each source's dialect is created from. `terms` returns how the person wants to hear each.
 pub(crate) fn starts(
     sources: &[SourceSetup],
     config: &Config,
@@ -218,7 +220,7 @@ pub(crate) fn starts(
             conversation: source.conversation.clone(),
             broker: source.broker.clone(),
         };
-        // Far from each other: a dialect draws as many numbers as it needs.
+        // The seeds are far apart: a dialect draws as many numbers as it needs.
         seed = seed.wrapping_add(0xa076_1d64_78bd_642f);
         start
     };
@@ -235,7 +237,7 @@ pub(super) fn terms(announcer: &Announcer, queue: &SpeechQueue, id: LinkId) -> T
     }
 }
 
-/// Returns what is asked of a source: its own settings, or else the general ones.
+/// Returns the handshake settings of a source: its own, or else the general ones.
 pub(super) fn asks(source: &SourceSetup, config: &Config) -> crate::config::HandshakeConfig {
     let own = source.handshake.as_ref();
     own.unwrap_or(&config.handshake).clone()

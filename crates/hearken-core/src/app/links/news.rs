@@ -1,7 +1,7 @@
 //! News of sources: up, down, what arrived, what was left out.
 //!
-//! Responsibilities: the order of a link's news, its dialect's wishes and the announcements of both; announcing each
-//! turn once. Not here: what the turns are (`source_view`), the wishes (`wishes`).
+//! Responsibilities: the order of a link's news, its dialect's wishes and the announcements of both; announcing
+//! each change of state once. Not here: which changes there are (`source_view`), the wishes (`wishes`).
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::{LinkView, Links};
 use crate::app::{Answerability, AppCx, AppFact, AppFacts, LinkOrder, LinkStep};
 
 impl Links {
-    /// Handles what happened on a link, before its dialect does.
+    /// Handles an event on a link, before its dialect does.
     pub(in crate::app) fn before_news(
         &mut self,
         id: LinkId,
@@ -30,7 +30,7 @@ impl Links {
             LinkEvent::Connecting { attempt } => view.connecting(*attempt, cx.now),
             LinkEvent::Connected => {
                 view.met();
-                // A connection that belongs to a single run brings nothing from before.
+                // A connection for a single run brings nothing from earlier.
                 if !view.connection().rests {
                     cx.sessions.link_connected(id, cx.now);
                 }
@@ -60,12 +60,12 @@ impl Links {
         Vec::new()
     }
 
-    /// Announces what was missed, counts first, and has the questions asked that are still open.
+    /// Announces what was missed, counts first, then asks the questions that are still open.
     pub(super) fn caught_up(&self, id: LinkId, cx: &mut AppCx) -> AppFacts {
         let Some(from) = cx.catching_up.get(&id).copied() else {
             return Vec::new();
         };
-        // Text that still waits for the end of its sentence belongs to it.
+        // Text that still waits for the end of its sentence was missed, too.
         for announcement in cx.announcer.flush_link(id, cx.now, &cx.sessions) {
             cx.emit(announcement);
         }
@@ -82,7 +82,7 @@ impl Links {
         vec![AppFact::Changed(changes)]
     }
 
-    /// Handles what happened on a link that the person left; only the outcome of an answer still matters.
+    /// Handles an event on a link that the person left; only the outcome of an answer still matters.
     pub(in crate::app) fn late_news(
         &mut self,
         id: LinkId,
@@ -102,7 +102,7 @@ impl Links {
         facts
     }
 
-    /// Hands what happened on a link to its dialect, and returns what follows from it.
+    /// Hands an event on a link to its dialect, and returns the facts that follow.
     pub(in crate::app) fn news(
         &mut self,
         id: LinkId,
@@ -151,7 +151,7 @@ impl Links {
         facts
     }
 
-    /// Handles what happened on a link, after what its dialect made of it.
+    /// Handles an event on a link, after its dialect has.
     fn after_news(&mut self, id: LinkId, event: LinkEvent, cx: &mut AppCx) -> AppFacts {
         match event {
             LinkEvent::Connected => self.connected(id, cx),
@@ -180,13 +180,13 @@ impl Links {
             }
             LinkEvent::Connecting { .. }
             | LinkEvent::Resumed
-            // Only the dialect knows whether what is going on is complete as well.
+            // Only the dialect knows whether everything under way has arrived, too.
             | LinkEvent::Missed { .. }
             | LinkEvent::CaughtUp
             | LinkEvent::Frame(_)
             | LinkEvent::Replied { .. }
             | LinkEvent::Answered { .. }
-            // A listening source's requests, and what is followed next, are its dialect's business.
+            // The dialect handles a listening source's requests, and what to follow next.
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
@@ -247,7 +247,7 @@ impl Links {
         match made {
             None => {
                 let args = [source, ("how", Arg::Own(how))];
-                // A single source needs no name; how it connected is a detail.
+                // A single source needs no name, and how it connected is a detail.
                 let short = match self.named() {
                     0 | 1 => "link.connected.only",
                     _ => "link.connected.short",
@@ -347,7 +347,7 @@ impl Links {
         vec![AppFact::Changed(changes)]
     }
 
-    /// Announces an unexplained silence, ever more rarely.
+    /// Announces an unexplained silence, at growing intervals.
     fn silent(&mut self, id: LinkId, seconds: u64, cx: &mut AppCx) {
         let Some(view) = self.get_mut(id) else {
             return;
@@ -356,7 +356,7 @@ impl Links {
             return;
         }
         let source = ("source", Arg::Own(view.name.clone()));
-        // Above a minute the seconds do not matter.
+        // Above a minute, seconds do not matter.
         let whole = seconds.checked_rem(60).filter(|_| seconds >= 60);
         let time = Duration::from_secs(seconds.saturating_sub(whole.unwrap_or(0)));
         let args = [source, ("time", Arg::Own(cx.announcer.time(time)))];
@@ -369,8 +369,8 @@ impl Links {
         AppFact::CarryOut(id, self.want(id, &Wish::Terms(terms), cx.now))
     }
 
-    /// Keeps missing events of a source that was asked to leave some out (5.3.1.7) from being announced as a fault: the
-    /// gaps in its numbers look like lost events, and go to the history alone.
+    /// Keeps gaps from being announced as faults on a source that was asked to leave events out (5.3.1.7): gaps
+    /// in its numbers look like lost events, and go only to the history.
     pub(in crate::app) fn excuse(&self, change: &mut Change) {
         let excused = |id: LinkId| {
             let view = self.get(id);
@@ -427,7 +427,7 @@ impl Links {
     }
 }
 
-/// Returns that the transport has reported on an answer, if that alone settles nothing.
+/// Returns the fact that the transport has reported on an answer, if that report alone settles nothing.
 fn has_left(event: &LinkEvent, out: &[Out]) -> AppFacts {
     let LinkEvent::Replied { request, .. } = event else {
         return Vec::new();
@@ -440,9 +440,9 @@ fn has_left(event: &LinkEvent, out: &[Out]) -> AppFacts {
 }
 
 fn resumed(id: LinkId, standing: AnswerReach, cx: &mut AppCx) -> AppFacts {
-    // A server that waits for the answer sends nothing more by itself: without this, the person could not give it. A
-    // server that knows its own subscription is the one that asked. One that resumes after the id of an event would
-    // have had to report its state if it could not (B.1.5), but may simply not know better.
+    // A server that waits for an answer sends nothing more by itself, so without this the person could not
+    // answer. A server that knows its own subscription is the one that asked. A server that resumes after an
+    // event's id would have had to report its state if it could not (B.1.5), but may simply not know better.
     let changes = cx.sessions.link_resumed(id, standing, cx.now);
     if changes.is_empty() {
         return Vec::new();

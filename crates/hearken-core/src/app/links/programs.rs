@@ -1,5 +1,5 @@
-//! Sources that are programs started by hearken: their remarks for people, leaving them, and the agents that end with a
-//! source.
+//! Sources that are programs started by hearken: their remarks for people, leaving them, and the agents that
+//! end with them.
 //!
 //! Responsibilities: the last lines of a program's standard error, read on request. Not here: starting and ending
 //! programs (`transport`).
@@ -13,10 +13,10 @@ use super::Links;
 use super::remarks::Remarks;
 use crate::app::AppCx;
 
-/// How many unfinished agents are named; of a longer list, a listener forgets the first.
+/// How many unfinished agents are named; in a longer list, a listener forgets the first.
 const MOST_NAMED: usize = 3;
 
-/// How many of these lines are read in one go.
+/// How many of a program's lines are read in one go.
 const READ: usize = 10;
 
 impl Links {
@@ -45,14 +45,14 @@ impl Links {
             }
             let count = ("count", Arg::own(remarks.count()));
             let last: Vec<&str> = remarks.last(READ).collect();
-            // The program's own words, inside a sentence of ours: none of its lines begins an output line.
+            // The program's words are inside a sentence of ours, so none of its lines begins an output line.
             let lines = ("lines", Arg::Agent(last.join("\n"), None));
             let args = [source, count, lines];
             cx.respond("remarks.some", &args);
         }
     }
 
-    /// Returns the sentence that leaving a source ends its program, or an empty text.
+    /// Returns the sentence saying that leaving a source ends its program, or an empty text.
     pub(in crate::app) fn ends_program(&self, link: LinkId, cx: &AppCx) -> String {
         match self.get(link) {
             Some(view) if view.program => {
@@ -63,8 +63,8 @@ impl Links {
         }
     }
 
-    /// Returns what is lost with the programs that end with hearken, or an empty text: work under way, and
-    /// conversations that can't be taken up again.
+    /// Returns what is lost with the programs that end with hearken: work under way, and conversations that
+    /// can't be continued; empty if nothing is.
     pub(in crate::app) fn lost_at_end(&self, cx: &AppCx) -> String {
         let started = self.iter().filter(|view| view.program && !view.is_over());
         let lost = started.filter_map(|view| {
@@ -80,7 +80,7 @@ impl Links {
         lost.collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the sentence that a failed program has left remarks, or an empty text.
+    /// Returns the sentence saying that a failed program has left remarks, or an empty text.
     pub(super) fn has_remarked(&self, link: LinkId, cx: &AppCx) -> String {
         match self.get(link) {
             Some(view) if view.remarks().count() > 0 => {
@@ -100,7 +100,7 @@ impl Links {
         for session in cx.sessions.iter() {
             if session.key.link == link && !session.is_ended() {
                 cut += 1;
-                // Beyond the number that is named, the names are not needed.
+                // Names beyond this number are not needed.
                 if agents.len() <= MOST_NAMED {
                     let name =
                         (cx.announcer).agent_name(&session.key, &session.agent, &cx.sessions);

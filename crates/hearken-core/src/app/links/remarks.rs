@@ -33,7 +33,7 @@ impl Remarks {
         self.lines.is_empty()
     }
 
-    /// Returns the number of lines that were written, whether they are kept or not.
+    /// Returns the number of lines that were written, kept or not.
     pub(super) fn count(&self) -> u64 {
         self.count
     }

@@ -1,7 +1,7 @@
 //! One source as the person sees it: whether it is up, what it was heard to send, what was announced about it.
 //!
-//! Responsibilities: each turn of its life, and which announcement it calls for. Not here: the words (`news`), how to
-//! speak with it (its dialect).
+//! Responsibilities: each change of its state, and the announcement for it. Not here: the words (`news`), how
+//! to speak with it (its dialect).
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub struct LinkView {
     pub answerable: bool,
     /// What a recording contains besides its events; `None` for a source that is not a recording.
     pub recording: Option<Recording>,
-    /// What its first lines are, if it is one.
+    /// What the recording's first lines are.
     beginning: Beginning,
     /// How many messages came.
     pub frames: u64,
@@ -46,10 +46,10 @@ pub struct LinkView {
     pub garbage: u64,
     /// How many messages were dropped because of a limit.
     pub dropped: u64,
-    /// Whether it is a program that was started for this, and that ends with the link.
+    /// Whether it is a program that this run started, and that ends with the link.
     pub program: bool,
     remarks: Remarks,
-    /// What recent events were made of.
+    /// Values shared by recent events.
     recent: RecentValues,
     /// The dialect between its frames and the app.
     dialect: Box<dyn Dialect>,
@@ -57,14 +57,14 @@ pub struct LinkView {
     /// The wait for its start.
     waiting: StartWait,
     back: Back,
-    /// The number of seconds of silence after which the next announcement of it is due.
+    /// The number of seconds of silence at which the next announcement is due.
     silence_due: u64,
     /// What it was heard to speak.
     speaks: Speaks,
-    /// Whether it was announced that it holds what an agent keeps of its conversations.
+    /// Whether it was announced that the source is an agent's saved conversation.
     kept_told: bool,
-    /// Whether it is followed only because another source's address means it as well. That one's connection is
-    /// announced, and goes to the same server.
+    /// Whether it is followed only because another source's address also means it. That source's connection, to
+    /// the same server, is announced instead.
     is_beside: bool,
     /// Whether it was announced that an agent here uses a name that was not proved.
     claim_told: bool,
@@ -81,7 +81,7 @@ enum OtherName {
     Tried(String),
 }
 
-/// The last announcement about a link, so that each turn is announced once.
+/// The last announcement about a link, so that each change is announced once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LastAnnounced {
     Nothing,
@@ -90,12 +90,13 @@ enum LastAnnounced {
     Lost,
 }
 
-/// What a connection that came back has yet to show; each connection has its own.
+/// What a restored connection has yet to prove; each connection starts afresh.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Back {
     /// When it counts as steady.
     steady_at: Option<Duration>,
-    /// When a server that resumed where it had broken off counts as the one that asked, and how certain that is.
+    /// When a server that resumed where it had broken off counts as the one that asked, and with what
+    /// certainty.
     resumed_at: Option<(Duration, AnswerReach)>,
 }
 
@@ -116,7 +117,7 @@ impl LinkView {
             recent: RecentValues::default(),
             phase: LinkPhase::Disconnected,
             answerable,
-            // A recording is either there or not.
+            // A recording exists or not, without a wait.
             waiting: match recording {
                 Some(_) => StartWait::Over,
                 None => StartWait::Unbegun,
@@ -139,7 +140,7 @@ impl LinkView {
         }
     }
 
-    /// Makes it one that another source's address means as well.
+    /// Marks it as a source that another source's address also means.
     pub(super) fn beside_another(self) -> Self {
         Self {
             is_beside: true,
@@ -148,7 +149,7 @@ impl LinkView {
         }
     }
 
-    /// Returns whether another source's address means it as well, so that its connection is not announced.
+    /// Returns whether another source's address also means it, so that its connection is not announced.
     pub(super) fn is_beside(&self) -> bool {
         self.is_beside
     }
@@ -192,7 +193,7 @@ impl LinkView {
         [self.back.steady_at, resumed].into_iter().flatten().min()
     }
 
-    /// Returns which machines are there, if it has several.
+    /// Returns the machines that are present, if it has several.
     pub(in crate::app) fn machines(&self) -> Option<Vec<MachineThere>> {
         self.dialect.machines()
     }
@@ -202,7 +203,7 @@ impl LinkView {
         self.dialect.offers()
     }
 
-    /// Returns the agents that accept prompts, as far as they are known before they are heard.
+    /// Returns the agents known to accept prompts, even before they are heard.
     pub(in crate::app) fn promptable(&self) -> &[PromptableAgent] {
         self.dialect.promptable()
     }
@@ -237,7 +238,7 @@ impl LinkView {
         self.speaks = speaks;
     }
 
-    /// Notes that it holds what an agent keeps of its conversations; returns whether that is new.
+    /// Notes that it is an agent's saved conversation; returns whether that is new.
     pub(super) fn first_kept(&mut self) -> bool {
         !std::mem::replace(&mut self.kept_told, true)
     }
@@ -294,8 +295,8 @@ impl LinkView {
 
     /// Handles the report that the server resumed where it had broken off.
     pub(super) fn resumed(&mut self, standing: AnswerReach, now: Now) {
-        // Some know only after they have asked what is open there, and the first answer has already announced the
-        // return.
+        // Some dialects know this only after asking what is open, and the first answer has already announced
+        // the return.
         if matches!(self.told, LastAnnounced::Lost | LastAnnounced::Up) {
             self.back.resumed_at = Some((now.monotonic + STEADY, standing));
         }
@@ -315,7 +316,7 @@ impl LinkView {
         self.back.steady_at.is_some_and(|at| now.monotonic >= at)
     }
 
-    /// Returns, once, how certain it is that the one that asked is there again.
+    /// Returns, once, how certain it is that the server that asked is back.
     pub(super) fn take_resumed(&mut self, now: Now) -> Option<AnswerReach> {
         let due = self.back.resumed_at.take_if(|(at, _)| now.monotonic >= *at);
         due.map(|(_, standing)| standing)
@@ -354,7 +355,7 @@ impl LinkView {
         }
     }
 
-    /// Handles the connection: at the address that the person gave, the source is named after it.
+    /// Handles the connection: a source met at the address that the person gave is named after it.
     pub(super) fn met(&mut self) {
         if let OtherName::Tried(name) = &mut self.other_name {
             self.name = std::mem::take(name);
@@ -378,18 +379,18 @@ impl LinkView {
         self.phase.step(how, 0);
     }
 
-    /// Handles the person's wish to leave it.
+    /// Handles the person's leaving it.
     pub(in crate::app) fn left(&mut self) {
         self.phase.step(StreamEvent::Leave, 0);
     }
 
-    /// Returns whether a silence of this length is to be announced: ever more rarely.
+    /// Returns whether a silence of this length is to be announced, at growing intervals.
     pub(super) fn is_long_silent(&mut self, seconds: u64) -> bool {
         if seconds < self.silence_due {
             return false;
         }
         self.silence_due = seconds.saturating_mul(2);
-        // This says more than that nothing has come yet.
+        // The announcement of a silence says more than that nothing has come yet.
         self.waiting = StartWait::Over;
         true
     }

@@ -6,8 +6,8 @@ use crate::protocol::Now;
 
 use super::stream::LinkPhase;
 
-/// The time after which a source that is still connecting is announced: a handshake with a distant server takes a
-/// second or two, and a person who hears nothing for longer begins to look for a fault.
+/// The time after which a source that is still connecting is announced: a handshake with a distant server takes
+/// a second or two; a person who hears nothing for longer starts looking for a fault.
 const SLOW_TO_CONNECT: Duration = Duration::from_secs(4);
 
 /// The time after which a connection that sends nothing is announced: longer than a server takes to show what runs, and
@@ -19,11 +19,11 @@ const SLOW_TO_SEND: Duration = Duration::from_secs(10);
 pub(super) enum StartWait {
     /// No attempt was made yet.
     Unbegun,
-    /// It should connect; announced if it has not by then.
+    /// It should connect; if it has not by `until`, that is announced.
     ToConnect { until: Duration },
     /// It should connect, and the person knows that it has not yet.
     Known,
-    /// It is connected; announced if nothing has come by then.
+    /// It is connected; if nothing has come by `until`, that is announced.
     ToSend { until: Duration },
     /// It has started, or everything was announced.
     Over,

@@ -15,7 +15,7 @@ state_machine! {
         StartStreaming = "start streaming",
         /// More data arrive.
         DataReceived = "data received",
-        /// The source comes to its regular end.
+        /// The source reaches its regular end.
         Complete = "complete",
         /// The source is given up.
         Error = "error",
@@ -112,8 +112,8 @@ impl LinkPhase {
         }
     }
 
-    /// Enters the next state of the table; `attempt` matters only while connecting. An event out of turn changes
-    /// nothing here; its content is handled all the same.
+    /// Enters the next state of the table; `attempt` matters only while connecting. An event out of turn does
+    /// not change the state; its content is handled all the same.
     pub(super) fn step(&mut self, event: StreamEvent, attempt: u32) {
         if let Ok(to) = self.stream().transition(event) {
             *self = match to {

@@ -1,12 +1,12 @@
-//! Texts that come over a link: each is read; unreadable ones are counted and announced.
+//! Reading the texts that come over a link; unreadable ones are counted and announced.
 //!
 //! Responsibilities: the way from an event's text to the sessions, in steps if a frame holds many texts; announcing
 //! unreadable texts at every power of ten. Not here: what a text means (`dialect`, `protocol`), news of the link itself
 //! (`news`).
 //!
-//! Nearly every frame is one event and is read in one go. A frame that holds more, in an array or one after the other,
-//! is read in steps, so that a key waits for no more than one step: while [`crate::app::App::is_reading`], the deadline
-//! is now, and no other news of a link may come in.
+//! Nearly every frame is one event and is read in one go. A frame with more, in an array or in sequence, is
+//! read in steps, so that a key waits for no more than one step: while [`crate::app::App::is_reading`], the
+//! deadline is now, and no other news of a link may come in.
 
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::{self, Cx, NoEvent, Out, Texts};
@@ -100,10 +100,10 @@ impl Links {
         Some((wishes.into_iter().map(within).collect(), step))
     }
 
-    /// Carries out a wish that came of one of several texts.
+    /// Carries out a wish that resulted from one of several texts.
     pub(super) fn carry_out_within(&mut self, id: LinkId, wish: Out, cx: &mut AppCx) -> AppFacts {
         match wish {
-            // It is already one of several: whatever it contains now is a single event.
+            // It is already one of several texts: whatever it contains now is a single event.
             Out::Event(text) => match dialect::read(&text) {
                 Ok(decoded) => self.event(id, decoded, Answerability::ToBeAnswered, cx),
                 Err(why) => self.judge_alone(id, &why, cx),
@@ -112,7 +112,7 @@ impl Links {
         }
     }
 
-    /// Handles a text that is no event, unless its source was left meanwhile.
+    /// Handles a text that is not an event, unless its source was left meanwhile.
     pub(super) fn judge_alone(&mut self, id: LinkId, why: &NoEvent, cx: &mut AppCx) -> AppFacts {
         match self.get(id) {
             Some(view) if !view.is_over() => self.no_event(id, why, cx),
@@ -173,8 +173,8 @@ impl Links {
         }
     }
 
-    /// Counts an unreadable text, and announces the first, the tenth, the hundredth …: a stream of nothing else is
-    /// announced a handful of times, but never ignored.
+    /// Counts an unreadable text, and announces the first, the tenth, the hundredth …: a stream of nothing but
+    /// such texts is announced a handful of times, but never ignored.
     fn unreadable(&mut self, id: LinkId, error: &DecodeError, cx: &mut AppCx) {
         let Some(view) = self.get_mut(id) else {
             return;

@@ -1,8 +1,8 @@
 //! Sources that keep the person waiting at their start: nothing connects, or nothing arrives.
 //!
-//! Responsibilities: announcing each of the two once, so that the person does not sit through a silence that could be a
-//! typing mistake, a broken server or an agent without work. Not here: connections that fail or are lost (`news`), a
-//! stream that falls silent later (`news`).
+//! Responsibilities: announcing each of the two once, so that the person does not sit through a silence that
+//! could mean a typing mistake, a broken server or an idle agent. Not here: connections that fail or are lost
+//! (`news`), a stream that falls silent later (`news`).
 
 use crate::announce::{Arg, Class, Kind};
 use crate::link::LinkId;
@@ -29,7 +29,7 @@ impl Links {
             };
             let connection = view.connection();
             let (key, next) = match view.waiting() {
-                // Nothing connects before the person wants something from it.
+                // It connects only when the person wants something from it.
                 StartWait::ToConnect { .. } if connection.rests => {
                     view.wait(StartWait::Over);
                     continue;

@@ -179,7 +179,7 @@ impl Links {
         cx.effects.push(Effect::Keep { link: id, kept });
     }
 
-    /// Records a frame, if it is worded differently from the events that were made of it.
+    /// Records a frame, if it is worded differently from the events translated from it.
     pub(super) fn keep_raw(&self, id: LinkId, frame: &str, made: &[Out], cx: &mut AppCx) {
         if !cx.keeps {
             return;
@@ -192,7 +192,7 @@ impl Links {
         }
     }
 
-    /// Handles what is reported about the open questions of a link.
+    /// Handles a report on the open questions of a link.
     fn stand(&mut self, id: LinkId, standing: QuestionsStanding, cx: &mut AppCx) -> AppFacts {
         let back = match standing {
             QuestionsStanding::Back => session::AnswerReach::Live,

@@ -15,11 +15,11 @@ use crate::app::{AppCx, AppFact, AppFacts, Conversation, LinkView, Links};
 
 /// How many conversations are read at most.
 const MOST_READ: usize = 20;
-/// How far the history is searched for who spoke last.
+/// How many history entries are searched for who spoke last.
 const MOST_SPEAKERS: usize = 2000;
 
 impl Prompts {
-    /// Reads the conversations that can go on, with their numbers and states.
+    /// Reads the conversations that can continue, with their numbers and states.
     pub(in crate::app) fn read_conversations(&mut self, links: &Links, cx: &mut AppCx) {
         let all = self.conversations_there(links, cx);
         let near = self.near(&all, cx);
@@ -67,7 +67,7 @@ impl Prompts {
                 near.insert(number);
             }
         }
-        // Of agents that were never heard, some are as near as any.
+        // Among agents that were never heard, any are as near as any others.
         if near.is_empty() {
             near.extend(all.iter().take(MOST_READ));
         }
@@ -123,7 +123,7 @@ impl Prompts {
         cx.respond("conversation.no_such", &args);
     }
 
-    /// Returns the numbers of the conversations that can go on.
+    /// Returns the numbers of the conversations that can continue.
     fn conversations_there(&mut self, links: &Links, cx: &AppCx) -> Vec<usize> {
         let prompted = links.iter().filter(|view| !view.is_over());
         let prompted = prompted.filter(|view| view.connection().takes_prompts);
@@ -232,7 +232,7 @@ impl Prompts {
         self.conversations.chosen().map(|chosen| chosen.link)
     }
 
-    /// Returns the conversation with a number, if it can go on.
+    /// Returns the conversation with a number, if it can continue.
     pub(super) fn conversation_with(
         &mut self,
         number: usize,
@@ -298,8 +298,8 @@ impl Prompts {
 }
 
 impl Links {
-    /// Returns the name of the agent of a conversation in which nothing was heard yet; that of its source if it has
-    /// none.
+    /// Returns the name of a conversation's agent before anything was heard in it, or else the name of its
+    /// source.
     fn name_of(&self, conversation: &Conversation) -> String {
         let view = self.get(conversation.link);
         let mut promptable = view.map_or(&[][..], LinkView::promptable).iter();

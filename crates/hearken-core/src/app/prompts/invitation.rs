@@ -10,6 +10,6 @@ pub(super) enum Invitation {
     Early,
     /// An agent has been idle since then.
     Idle(Duration),
-    /// It was said, or is not needed any more.
+    /// The invitation was given, or is no longer needed.
     Over,
 }

@@ -1,6 +1,6 @@
-//! How to begin, said once in a run: nobody who only hears would find it.
+//! How to begin, said once in a run: a person who only hears would never find it.
 //!
-//! Responsibilities: when it is said. Not here: what the screen says of it (`pane`).
+//! Responsibilities: when it is said. Not here: how the screen says it (`pane`).
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::announce::{Class, Kind, Manner};
 use crate::app::{AppCx, Doing, Links};
 use crate::session::Session;
 
-/// How long an agent is idle before: what it does may be reported right after it is ready.
+/// How long an agent must be idle first: its work may be reported right after it is ready.
 const IDLE: Duration = Duration::from_secs(1);
 
 impl Prompts {

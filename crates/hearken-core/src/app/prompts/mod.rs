@@ -28,7 +28,7 @@ use invitation::Invitation;
 use stopping::StopSteps;
 use stuck::Stuck;
 
-/// The conversations, and what the person asked of them.
+/// The conversations, and what the person asked agents to do.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Prompts {
     conversations: Conversations,
@@ -56,7 +56,7 @@ impl Prompts {
         }
     }
 
-    /// Stores a prompt, so that it can be taken up again.
+    /// Stores a prompt, so that it can be reused.
     pub(super) fn keep(&mut self, text: &str) {
         self.earlier.keep(text);
     }

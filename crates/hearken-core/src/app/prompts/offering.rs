@@ -1,8 +1,8 @@
 //! What an agent offers: commands instead of a prompt, and its settings.
 //!
-//! Responsibilities: reading out its commands, completing a typed one, pointing out one that it does not know, choosing
-//! the agent that a setting is for. Not here: which exist, and how a setting is changed (its dialect), the editor
-//! (`hands`).
+//! Responsibilities: reading out its commands, completing a typed one, pointing out one that it does not know,
+//! choosing the agent that a setting is for. Not here: which commands exist, and how a setting is changed (its
+//! dialect), the editor (`hands`).
 
 use crate::announce::Arg;
 use crate::dialect::{OfferedCommand, Wish};
@@ -122,7 +122,7 @@ impl Prompts {
     }
 }
 
-/// Returns an agent's text without its final stop, as a part of a sentence of ours, which adds one.
+/// Returns an agent's text without its final stop, for a sentence of ours, which adds one.
 fn unclosed(text: &str) -> Arg {
     let text = crate::announce::speakable::one_line(text);
     Arg::Own(text.trim_end_matches('.').to_owned())
@@ -137,7 +137,7 @@ fn named(names: &[String]) -> Arg {
     Arg::Own(names.join(", "))
 }
 
-/// Returns their common beginning.
+/// Returns the common beginning of several commands.
 fn common(several: &[&OfferedCommand]) -> String {
     let Some((first, others)) = several.split_first() else {
         return String::new();

@@ -3,9 +3,9 @@
 //! Responsibilities: which agent is meant, typing the prompt, the two steps of a stop. Not here: what is sent, and when
 //! (its dialect).
 //!
-//! Mental model: a stop throws away work, so it takes two steps, wherever the person is: the same key or line twice,
-//! not too close together, not too far apart, and nothing else in between. A third one leaves work that does not stop
-//! (`stuck_actions`). Text that is being typed stays.
+//! Mental model: a stop throws away work, so it takes two steps, wherever the person is: the same key or line
+//! twice, not too close together, not too far apart, and nothing else in between. A third stop leaves behind
+//! work that does not stop (`stuck_actions`). Text being typed stays.
 
 use crate::announce::Arg;
 use crate::dialect::Wish;
@@ -44,8 +44,8 @@ impl Prompts {
         can.map(|view| view.id).collect()
     }
 
-    /// Returns the source whose agent is meant, among those that take prompts: the chosen one, or else the last one
-    /// that said something.
+    /// Returns the source whose agent is meant, among those that take prompts: the chosen one, or else the one
+    /// heard last.
     pub(super) fn prompted_link(&self, in_turn: bool, links: &Links, cx: &AppCx) -> Option<LinkId> {
         let can = self.prompted_links(in_turn, links);
         // The last speaker matters only among several; the history may be long.

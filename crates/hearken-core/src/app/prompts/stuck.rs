@@ -1,14 +1,15 @@
 //! Work that is stuck: nothing more is heard of it, or it was asked to stop and does not.
 //!
-//! Responsibilities: how long nothing new has come, which stop was sent, and when either is due. Not here: announcing
-//! it and going on without the work (`stuck_actions`), the sign of life while an agent works (`tuning`).
+//! Responsibilities: how long nothing new has come, which stop was sent, and when to announce either. Not here:
+//! announcing it and leaving the work behind (`stuck_actions`), the sign of life while an agent works
+//! (`tuning`).
 //!
 //! # Mental model
-//! A prompt may never be answered, and nothing then shows whether the agent still works. So the time since the last
-//! news is announced, ever more rarely, as long as work is under way and no question waits for the person. The word of
-//! the heartbeat rests then, because nobody knows whether it is true. A stop is a request: after a while without effect
-//! the person hears so, and one more stop leaves the work behind. Before that, another stop only repeats what is known:
-//! an agent gets time to stop.
+//! A prompt may never be answered, and nothing then shows whether the agent still works. So the time since the
+//! last news is announced, at growing intervals, as long as work is under way and no question waits for the
+//! person. The heartbeat's word rests then, because nobody knows whether it is true. A stop is a request: if it
+//! has no effect for a while, the person hears that, and one more stop leaves the work behind. Before that,
+//! another stop only repeats what is known: an agent gets time to stop.
 //!
 //! # Tuning by symptom
 //! Slow work is announced as silence: lengthen [`SILENCE`]. Agents that take long to stop are reported: lengthen
@@ -22,9 +23,9 @@ use crate::protocol::{AgentId, Now};
 
 use crate::app::Conversation;
 
-/// The silence after which it is announced for the first time; each further one after three times as long.
+/// The silence before the first announcement; before each further one, it is three times as long.
 const SILENCE: Duration = Duration::from_secs(60);
-/// How often the silence is tripled: up to about four hours.
+/// How many times the silence is tripled: up to about four hours.
 const TRIPLINGS: u32 = 5;
 /// How many agents of a source are watched: a person prompts a few.
 const MOST_AGENTS: usize = 64;
@@ -52,7 +53,7 @@ impl Quiet {
         self.since
     }
 
-    /// Notes one more announcement of it.
+    /// Notes one more announcement of the silence.
     pub(super) fn told_again(self) -> Self {
         let told = self.told + 1;
         Self { told, ..self }
@@ -193,7 +194,7 @@ impl Stuck {
         quiet.chain(stop.map(|stop| stop.since + EFFECT)).min()
     }
 
-    /// Returns whose silence is due, with what is known of it.
+    /// Returns the silences that are due for announcement.
     pub(super) fn due_silences(&self, now: Now) -> Vec<(LinkId, Option<AgentId>, Quiet)> {
         let mut due = Vec::new();
         for (at, source) in self.quiet.iter().enumerate() {
@@ -211,7 +212,7 @@ impl Stuck {
         due
     }
 
-    /// Replaces what is known of a silence; without anything, it is waited for no more.
+    /// Replaces the record of a silence; `None` ends it.
     pub(super) fn set(&mut self, link: LinkId, agent: Option<&AgentId>, quiet: Option<Quiet>) {
         let Some(source) = self.source(link) else {
             return;

@@ -1,7 +1,8 @@
-//! What follows from work that is stuck: announcing it, and going on without it.
+//! Dealing with stuck work: announcing it, and leaving it behind.
 //!
-//! Responsibilities: whether an agent is at work as far as is known, the announcements, another stop of work that does
-//! not stop. Not here: what is due when (`stuck`), what going on means to an agent (its dialect).
+//! Responsibilities: whether an agent is at work as far as is known, the announcements, a further stop of work
+//! that does not stop. Not here: what is due when (`stuck`), what leaving the work means to an agent (its
+//! dialect).
 
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ impl Prompts {
             };
             let agent = self.name_of_prompted(&whom, links, cx);
             let time = cx.now.monotonic.saturating_sub(quiet.since());
-            // Above a minute the seconds do not matter.
+            // Above a minute, seconds do not matter.
             let time = Duration::from_secs(time.as_secs() / 60 * 60);
             let args = [
                 ("time", Arg::Own(cx.announcer.time(time))),
@@ -46,7 +47,7 @@ impl Prompts {
         }
     }
 
-    /// Notes that a stop was sent, if there is something that has to stop.
+    /// Notes that a stop was sent, if there is work to stop.
     pub(in crate::app) fn stop_sent(
         &mut self,
         whom: Conversation,
@@ -59,7 +60,7 @@ impl Prompts {
         self.stuck.set_stop(stop);
     }
 
-    /// Returns the name of the agent that was asked to stop and goes on.
+    /// Returns the name of an agent that was asked to stop and has not.
     pub(in crate::app) fn not_stopping(&self, links: &Links, cx: &AppCx) -> Option<String> {
         let stop = self.stuck.stop().filter(|stop| stop.is_told())?;
         let whom = stop.whom();
@@ -113,8 +114,8 @@ impl Prompts {
     }
 }
 
-/// Returns whether a prompted agent works, as far as is known, and does not wait for the person; without an agent,
-/// whether there is work of which no session is known yet.
+/// Returns whether a prompted agent works, as far as is known, and does not wait for the person; without an
+/// agent, whether there is work without a known session.
 fn is_at_work(link: LinkId, agent: Option<&AgentId>, links: &Links, cx: &AppCx) -> bool {
     let view = links.get(link);
     let Some(view) = view.filter(|view| !view.is_down() && !view.is_over()) else {

@@ -5,9 +5,9 @@
 //! Not here: the sequences of a terminal (`runtime`).
 //!
 //! # Mental model
-//! The bell rings whether or not the person looks at the terminal: without a voice it may be all that they notice. A
-//! notification is for a person who looks elsewhere. It never carries an agent's words, not even its name: it appears
-//! outside of everything that tells our words from an agent's, and perhaps on a locked screen.
+//! The bell rings whether or not the person looks at the terminal: without a voice it may be all that they
+//! notice. A notification is for a person who looks elsewhere. It never carries an agent's words, not even its
+//! name: it appears where nothing tells our words from an agent's, perhaps on a locked screen.
 
 use crate::announce::Arg;
 use crate::protocol::RiskLevel;
@@ -26,7 +26,7 @@ impl Questions {
         if question.is_answerable() {
             self.call(&question, cx);
         } else if question.standing == AnswerReach::LinkLost && cx.config.screen.bell {
-            // It came over a connection that is gone again: it can't be answered now, and its time runs.
+            // Its connection is gone again: it can't be answered now, and its time is running.
             cx.effects.push(Effect::Bell);
         }
     }

@@ -110,7 +110,7 @@ impl Enclosures {
         }
     }
 
-    /// Treats a mark directly after a sentence's end as a closing one.
+    /// Treats a mark directly after a sentence's end as closing.
     pub(super) fn shut(&mut self, c: char) {
         if let Some(pair) = closes(c) {
             self.close(pair);

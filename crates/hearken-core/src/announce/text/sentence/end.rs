@@ -5,7 +5,7 @@
 pub enum SentenceEnd {
     /// At a mark that ends sentences.
     Sentence,
-    /// At the end of a line: a heading, a list item, a line of its own.
+    /// At the end of a line: a heading, a list item, a separate line.
     Line,
     /// At an empty line.
     Paragraph,

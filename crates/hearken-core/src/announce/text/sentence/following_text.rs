@@ -1,10 +1,10 @@
-//! What follows a possible end of a sentence.
+//! The text after a possible end of a sentence.
 //!
 //! Responsibilities: closing marks, white space and the first character or word after them, read
 //! from text that may still be incomplete. Not here: the decision (`mark_rules`).
 //!
-//! Every function returns `None` as long as what has arrived does not settle its answer; once it
-//! does, no further text changes it. That is what makes the finder's ends final.
+//! Every function returns `None` until the text that has arrived settles its answer; after that, no further
+//! text changes it. This makes the finder's ends final.
 
 use super::chars::{is_east_asian, is_unseen};
 use super::enclosure::Enclosures;
@@ -37,7 +37,7 @@ pub(super) enum NextText {
     End,
     /// An empty line, or more white space than occurs inside a sentence.
     Gap,
-    /// A line of its own: a heading, an item, a row, a fence.
+    /// A separate line: a heading, an item, a row, a fence.
     Block,
     /// A capital letter.
     Upper,
@@ -57,7 +57,7 @@ pub(super) enum NextText {
     Dot,
 }
 
-/// What follows a possible end.
+/// The analysed text after a possible end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct After {
     /// Where the closing marks end.
@@ -81,7 +81,7 @@ pub(super) struct After {
 }
 
 impl<'a> Ahead<'a> {
-    /// Creates a view of a sentence's text, of which more may arrive unless it is finished.
+    /// Creates a view of a sentence's text; more of it may arrive unless it is finished.
     pub(super) fn new(text: &'a str, finished: bool) -> Self {
         Self { text, finished }
     }
@@ -245,7 +245,7 @@ impl<'a> Ahead<'a> {
                     Some(_) | None => NextText::Stop,
                 },
                 '.' | '…' => NextText::Dot,
-                // Han letters come before the checks that look up tables.
+                // Han letters are checked first, because the checks below look up tables.
                 '\u{4e00}'..='\u{9fff}' => NextText::Letter,
                 c if c.is_numeric() => NextText::Digit,
                 c if c.is_uppercase() => NextText::Upper,

@@ -14,7 +14,7 @@ use foldhash::{HashMap, HashMapExt};
 pub(super) enum Abbreviation {
     /// Never ends a sentence: a title before a name, "e.g.", "vs.".
     Never,
-    /// Is one only before a number ("No. 5", "p. 55"); otherwise it is a word or a letter.
+    /// An abbreviation only before a number ("No. 5", "p. 55"); otherwise it is a word or a letter.
     Numbered,
     /// Ends a sentence only before a word that starts one ("Co. It closed").
     Inner,
@@ -32,7 +32,7 @@ struct Source {
     outer: &'static str,
     /// Words that start a sentence after an abbreviation; also the evidence against "12. Juni".
     starters: &'static str,
-    /// Words that neither end a line of their own nor precede the next item's number.
+    /// Words that neither end a separate line nor precede the next item's number.
     connectors: &'static str,
     /// Words that open a sentence that has no verb yet ("At 5 a.m. Mr. Smith went").
     openers: &'static str,

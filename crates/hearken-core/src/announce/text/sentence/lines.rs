@@ -13,9 +13,8 @@ use crate::announce::text::markdown::{LOOK, MarkdownLine};
 /// of a sentence.
 const WRAPPED: std::ops::RangeInclusive<usize> = 50..=200;
 
-/// How long a line would at least have been with the word after it, if that word moved to the next line
-/// for lack of room: nobody breaks prose at fewer characters, and the lines of addresses and of
-/// unmarked lists are shorter.
+/// The shortest line, counted with the word after it, from which that word can have been moved for lack of
+/// room: nobody breaks prose at fewer characters, and the lines of addresses and unmarked lists are shorter.
 const FULL: usize = 60;
 
 /// How many leading spaces make a line preformatted text (CommonMark 4.4).
@@ -110,7 +109,7 @@ impl View<'_> {
                     || open.top().is_some(),
             );
         }
-        // A capital begins a sentence, a name or a German noun; only the room left on the line tells which.
+        // A capital may begin a sentence, a name or a German noun; only the room left on the line shows which.
         let may_go_on = next.is_ascii() || next.is_alphanumeric() || "„“”«»‚‘’".contains(next);
         if !may_go_on || last == Some(':') {
             return Some(false);

@@ -1,15 +1,15 @@
-//! Where the items end in a list that runs on in one line.
+//! Where items end in a list that is written on one line.
 //!
-//! Responsibilities: "1. Open it 2. Read it", bullets in running text. Not here: items on lines of
-//! their own (`lines`).
+//! Responsibilities: "1. Open it 2. Read it", bullets in running text. Not here: items on separate lines
+//! (`lines`).
 
 use super::end::SentenceEnd;
 use super::mark_rules::{ScanStep, View};
 use crate::announce::text::markdown::is_bullet;
 
 impl View<'_> {
-    /// Decides whether a number or letter with a stop or bracket begins the next item of a list that
-    /// runs on in one line ("1. Open it 2. Read it"); the cut is before the marker.
+    /// Decides whether a number or letter with a stop or bracket begins the next item of a list written on one
+    /// line ("1. Open it 2. Read it"); the cut is before the marker.
     pub(super) fn marker(&self, at: usize) -> Option<Option<ScanStep>> {
         if !self.fresh {
             return Some(None);

@@ -4,7 +4,7 @@
 //! here: the word before a full stop (`word_ends`), lists (`lists`), line ends (`lines`), scanning the text and
 //! tracking what is open (`text_scan`), reading ahead (`following_text`).
 //!
-//! As in `following_text`, `None` means that the text so far does not settle the question.
+//! As in `following_text`, `None` means that the text so far does not settle the answer.
 
 use super::chars::{
     Pair, is_arabic, is_armenian, is_call, is_east_asian, is_greek, is_number, is_stop, is_strong,
@@ -190,7 +190,7 @@ impl<'a> View<'a> {
         if run.chars().any(is_call) {
             return self.call(at, open);
         }
-        // "[...]" represents words that were left out.
+        // "[...]" stands for words that were left out.
         if matches!(open.top(), Some(Pair::Square | Pair::Round))
             && self.text[..at].ends_with(['[', '('])
             && matches!(self.ahead().peek(end)?, Some(']' | ')'))
@@ -292,8 +292,8 @@ impl<'a> View<'a> {
             return on;
         }
         if attached && more >= 3 && !after.closers {
-            // "compounds. . . . The practice": the first stop ends the sentence, the others represent
-            // what was left out of the next.
+            // "compounds. . . . The practice": the first stop ends the sentence, the others stand for words
+            // left out of the next.
             let space = ahead.peek(at + 1)?.map_or(0, char::len_utf8);
             return Some(Some(self.cut(at + 1 + space, SentenceEnd::Sentence, end)));
         }

@@ -5,15 +5,15 @@
 //! whole. Not here: hints, positions, pauses (`coalesce`), words (`normalise`).
 //!
 //! # Mental model
-//! A scanner goes through the text once. Most bytes mean nothing to it. At a mark that might end a
-//! sentence, it looks back at one word and ahead at the closing marks, the white space and the next
-//! word, all within fixed bounds. If the text ends before the answer is settled, it waits there and
-//! looks again when more has arrived. So an end, once returned, is final, the result is the same for every
-//! chunking, and the work is linear in the length.
+//! A scanner goes through the text once and ignores most bytes. At a mark that might end a sentence, it looks
+//! back at one word and ahead at the closing marks, the white space and the next word, all within fixed bounds.
+//! If the text ends before the answer is settled, it waits there and looks again when more has arrived. So an
+//! end, once returned, is final, the result is the same for every chunking, and the work is linear in the
+//! length.
 //!
 //! # Worked example
-//! `"He left the U.S. How"` yields nothing: "How" may become "Howard". One more space settles that the
-//! next word is one that starts sentences, and `"He left the U.S. "` is returned.
+//! `"He left the U.S. How"` yields nothing: "How" may become "Howard". A further space settles that "How" is a
+//! word that starts sentences, and `"He left the U.S. "` is returned.
 //!
 //! # Tuning by symptom
 //! - cut after an abbreviation: add it to its language in `languages`

@@ -27,7 +27,7 @@ pub enum Context {
 /// One finished sentence with the white space around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sentence {
-    /// The text; the sentences of a stream, joined, are the stream.
+    /// The text; the joined sentences of a stream are the stream.
     pub text: String,
     /// The offset of its first byte in the stream.
     pub start: u64,
@@ -48,8 +48,8 @@ impl Sentence {
 
 /// Finds the ends of sentences in text that arrives piece by piece.
 ///
-/// It keeps only the text of the unfinished sentence, which grows without a bound of its
-/// own until an end is found or [`Segmenter::cut`] is called.
+/// It keeps only the text of the unfinished sentence, which grows without a bound until an end is found or
+/// [`Segmenter::cut`] is called.
 #[derive(Debug, Clone)]
 pub struct Segmenter {
     pub(super) language: &'static Language,
@@ -151,11 +151,10 @@ impl Segmenter {
         found
     }
 
-    /// Cuts the pending text after `length` bytes, wherever that is; `None` if that is empty, too long, or
-    /// inside a character.
+    /// Cuts the pending text after `length` bytes; `None` if that is zero, too long, or inside a character.
     ///
-    /// What was open (a code block, a table, a quotation) stays open, and the rest does not count as
-    /// the start of a sentence.
+    /// An open code block, table or quotation stays open, and the rest does not count as the start of a
+    /// sentence.
     pub fn cut(&mut self, length: usize) -> Option<Sentence> {
         let pending = self.pending();
         if length == 0 || length > pending.len() || !pending.is_char_boundary(length) {

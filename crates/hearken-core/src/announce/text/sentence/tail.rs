@@ -1,7 +1,7 @@
-//! How the text ends at the moment.
+//! How the text ends so far.
 //!
-//! Responsibilities: determining, for text that may continue, whether its last word or sentence is complete. Not
-//! here: final answers (`mark_rules`); what follows from it at a pause or a hint (`coalesce`).
+//! Responsibilities: determining, for text that may continue, whether its last word or sentence is complete.
+//! Not here: final answers (`mark_rules`), what follows at a pause or a hint (`coalesce`).
 
 use super::chars::{is_call, is_stop, is_strong};
 use super::languages::Abbreviation;
@@ -11,7 +11,7 @@ use super::word_ends;
 /// How the pending text ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
-    /// With nothing but white space.
+    /// There is nothing but white space.
     Nothing,
     /// With a mark that ends sentences.
     Sentence,

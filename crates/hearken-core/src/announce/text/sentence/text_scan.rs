@@ -1,7 +1,7 @@
 //! The scan of the text.
 //!
-//! Responsibilities: skipping what means nothing, tracking lines, code and enclosures,
-//! asking the rules at every mark. Not here: the rules.
+//! Responsibilities: skipping insignificant bytes, tracking lines, code and enclosures, asking the rules at
+//! every mark. Not here: the rules.
 
 use super::chars::{self, PLAIN, is_call, is_ordinary, is_stop, is_strong};
 use super::end::SentenceEnd;
@@ -13,7 +13,7 @@ use crate::announce::text::markdown::{MarkdownLine, TICKS, may_open, ticks};
 /// The maximum length of a code span in bytes; a longer one is a stray backtick.
 const SPAN: u64 = 200;
 
-/// How many bytes of a line are counted; a longer one is simply long.
+/// How many bytes of a line are counted; beyond that, it is just long.
 const WIDE: usize = 1024;
 
 impl Segmenter {

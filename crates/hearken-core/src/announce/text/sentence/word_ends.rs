@@ -21,7 +21,7 @@ impl View<'_> {
             return Some(false);
         }
         if word.is_empty() {
-            // A stop on its own, as in text that was split word by word.
+            // A separate stop, as in text that was split word by word.
             return Some(begins > self.lead && next == NextText::Upper);
         }
         if is_number(word) || is_version(word) && first {

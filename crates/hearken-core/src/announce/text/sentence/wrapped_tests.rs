@@ -1,4 +1,4 @@
-//! Lines broken by hand: prose that continues, and lists and addresses whose lines are complete in themselves.
+//! Lines broken by hand: prose that continues, and lists and addresses with complete lines.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

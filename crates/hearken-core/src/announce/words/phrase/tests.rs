@@ -1,4 +1,4 @@
-//! What becomes of a phrase, in every language.
+//! Every phrase, in every language.
 
 use super::super::digest::digest;
 use super::super::segment::{Mark, join, join_spoken};
@@ -50,7 +50,7 @@ fn no_letter_of_a_phrase_is_lost() {
             let levels = [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed];
             for text in levels.map(|level| leveled.at(level)) {
                 assert_eq!(again(text), text, "{} {key}", file.tag);
-                // Malformed text would stay as it is.
+                // Malformed text would stay unchanged.
                 let has_sign = |part| matches!(part, TemplatePart::Literal(text) if text.contains(['[', ']', '{', '}']));
                 assert!(!parts(text).any(has_sign), "{} {key}", file.tag);
             }
@@ -105,7 +105,7 @@ fn an_agents_words_at_the_end_of_a_sentence_end_with_its_stop() {
                 );
             }
         }
-        // What is on rows of its own may be a command, in which a stop means something.
+        // A segment on separate rows may be a command, in which a stop means something.
         let args = [n.clone(), ("label", Arg::Command("rm -r build".to_owned()))];
         let segments = phrases.say("question.choice", Verbosity::Normal, &args);
         assert_eq!(segments.last().unwrap().text(), "rm -r build");

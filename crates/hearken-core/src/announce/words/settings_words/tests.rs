@@ -1,4 +1,4 @@
-//! What is wrong with settings, in words.
+//! Faults in settings, in words.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -31,7 +31,7 @@ mod proven_agents;
 #[path = "link_handshake/resuming.rs"]
 mod resuming;
 
-/// Drives an app with one source and keeps what it asks of the link.
+/// Drives an app with one source and keeps its orders to the link.
 struct Rig {
     app: App,
     now: Now,
@@ -123,7 +123,7 @@ impl Rig {
         }
     }
 
-    /// Feeds a fact, and returns what is to be written.
+    /// Feeds a fact, and returns the announcements to write.
     fn feed(&mut self, input: Input) -> Vec<Arc<Announcement>> {
         let mut shown = Vec::new();
         for effect in self.app.update(input, self.now) {
@@ -216,7 +216,7 @@ impl Rig {
         self.link(LinkEvent::Connected);
     }
 
-    /// Returns what the attempt follows, or why it failed.
+    /// Returns the stream that the attempt follows, or why it failed.
     fn course(&mut self) -> Result<Stream, Fault> {
         let found = self.take().into_iter().find_map(|wish| match wish {
             Effect::Link {
@@ -350,7 +350,7 @@ fn each_refusal_has_its_words_and_its_wait() {
         let words = rig.app.cx.fault_words(&fault);
         assert!(words.len() > 20 && !words.contains("rejected."), "{words}");
         assert!(rig.heard("one says: not today"));
-        // A waiting time from the producer is kept, whatever the code.
+        // A waiting time from the producer is respected, whatever the code.
         let mut rig = Rig::new(Carrier::EventStream);
         let (request, _) = rig.subscribing();
         body["retry_after_seconds"] = json!(7);
@@ -497,7 +497,7 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
         assert_eq!(asked["capabilities"]["supported_extensions"], left);
         assert!(rig.heard("It is asked again without https://c.example/medai/context/v1."));
     }
-    // With only one left there is nothing to resolve: it is a refusal.
+    // With only one left there is nothing to resolve, so it is a refusal.
     config.handshake.extensions.truncate(1);
     let mut rig = Rig::under(Carrier::EventStream, config);
     let (request, _) = rig.subscribing();

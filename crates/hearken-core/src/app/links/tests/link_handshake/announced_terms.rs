@@ -12,7 +12,7 @@ fn other_terms_are_told_once() {
     let told = "one keeps other terms than you asked for: at most 3 messages a second, not 50.";
     assert!(rig.heard(told), "{:?}", rig.lines);
     rig.lines.clear();
-    // A change that leaves the difference as it was announces nothing.
+    // A change that leaves the difference unchanged is not announced.
     rig.link(LinkEvent::Connected);
     rig.take();
     line(&mut rig, "v");

@@ -1,4 +1,4 @@
-//! The person's changes, and what each producer is asked for because of them (5.7).
+//! The person's changes, and the requests to each producer that follow (5.7).
 
 use super::*;
 use crate::config::{HandshakeConfig, Load, SourceAnnounce, Verbosity};
@@ -14,7 +14,7 @@ fn source(announce: SourceAnnounce, handshake: Option<HandshakeConfig>) -> Sourc
     }
 }
 
-/// Types a line, and returns the capabilities requested because of it, with the request's number.
+/// Types a line, and returns the capabilities that it makes hearken request, with the request's number.
 fn changed(rig: &mut Rig, text: &str) -> Option<(u64, Value)> {
     rig.take();
     line(rig, text);

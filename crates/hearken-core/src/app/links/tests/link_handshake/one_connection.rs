@@ -203,7 +203,7 @@ fn the_end_of_a_subscription_decides_its_questions_and_is_followed_by_a_new_one(
     assert_eq!(requests(&mut rig), 1);
     let text = consent(json!({})).to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    // A server that ends it immediately is not asked again in circles.
+    // A server that ends it immediately is not asked again and again.
     let text = close(consent(json!({}))["subscription_id"].as_str().unwrap());
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert_eq!(requests(&mut rig), 0);
@@ -255,7 +255,7 @@ fn a_rejected_change_ends_the_subscription_and_a_new_one_is_asked_for_on_the_old
         !rig.take().iter().any(again),
         "the change is asked for again"
     );
-    // A rejection without a request is about nothing.
+    // A rejection without a request is ignored.
     rig.lines.clear();
     let text = rejection("capabilities_incompatible").to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));

@@ -29,7 +29,7 @@ fn a_lost_stream_is_resumed_and_a_forgotten_one_asked_for_anew() {
     assert_eq!(rig.asked().1.path, MANIFEST);
 }
 
-/// Asks a question, loses the link and comes back; returns a rig that keeps what is announced from then on.
+/// Asks a question, loses the link and comes back; returns a rig that keeps the announcements from then on.
 fn back_with_a_question(forgotten: bool) -> Rig {
     let mut rig = Rig::new(Carrier::EventStream);
     rig.agreed();
