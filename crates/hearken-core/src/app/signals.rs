@@ -1,4 +1,5 @@
-//! The state of the voice, and what replaces it: the bell for a fault, the beat of an agent that works in silence.
+//! The state of the voice, and the signals beside it: the bell for a fault, the beat of an agent that works in
+//! silence.
 //!
 //! Responsibilities: whether there is a voice, when the bell rings instead of it, when a beat is due. Not here: news of
 //! the voice (`tuning`), the bell for a question (`questions`).
@@ -83,8 +84,8 @@ impl Signals {
         self.voice = voice;
     }
 
-    /// Returns whether the bell rings for an announcement: its cue signals a fault, a voice is wanted but there is
-    /// none, and the bell has not rung just before. A question rings by itself.
+    /// Returns whether the bell rings for an announcement: its cue signals a fault, a voice is wanted but there
+    /// is none, and the bell has not just rung. A question rings by itself.
     pub(super) fn rings_for(
         &mut self,
         told: &Announcement,

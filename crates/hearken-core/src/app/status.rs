@@ -1,4 +1,4 @@
-//! What the person is told at the start, and of everything on request.
+//! What the person is told at the start, and the state of everything on request.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::protocol::fit;
 use super::signals::VoiceState;
 use super::{AppCx, LinkPhase, LinkView, Links};
 
-/// Announces the face, and what the person would otherwise wonder about.
+/// Announces the face, and settings that the person would otherwise wonder about.
 pub(super) fn tell_start(cx: &mut AppCx) {
     let phrases = Arc::clone(cx.phrases());
     let text = |key: &str| Arg::Own(phrases.text(key, &[]));

@@ -66,16 +66,16 @@ mod verbosity;
 mod voice;
 mod waiting;
 
-/// Drives an [`App`] on a clock of its own and keeps its output.
+/// Drives an [`App`] on its own clock and keeps its output.
 struct Stage {
     app: App,
     now: Now,
     count: u64,
     lines: Vec<String>,
-    /// The lines that are read in the order of time.
+    /// The lines that are read in chronological order.
     read: Vec<String>,
     sent: Vec<(u64, Value)>,
-    /// The same, by the source that it was sent to.
+    /// The sent messages, by source.
     frames: Vec<(LinkId, Value)>,
     sounds: Vec<Sound>,
     remembered: Vec<Delivery>,
@@ -131,7 +131,7 @@ impl Stage {
         Self::knowing(KeyRing::default(), options, config)
     }
 
-    /// Does the same for a person who has keys of agents.
+    /// Does the same for a person who has agents' keys.
     fn knowing(keys: KeyRing, options: Options, config: Config) -> Self {
         let source = |name: &str| SourceSetup {
             name: name.into(),
@@ -158,7 +158,7 @@ impl Stage {
         Self::worded(english(), keys, config, options, sources)
     }
 
-    /// Creates a stage with one answerable source, in the words of a language.
+    /// Creates a stage with one answerable source, in a given language.
     fn speaking(language: &str, options: Options, config: Config) -> Self {
         let phrases = Arc::new(Phrases::for_languages(&[language.to_owned()]).unwrap());
         let source = SourceSetup {
@@ -225,8 +225,7 @@ impl Stage {
         stage
     }
 
-    /// Feeds a fact, and then what a face reports in response: that the lines, or a frame with the question, were
-    /// written.
+    /// Feeds a fact, and then the face's report that the lines, or a frame with the question, were written.
     fn input(&mut self, input: Input) {
         let at = self.now.monotonic;
         let mut facts = VecDeque::from([input]);
@@ -257,7 +256,7 @@ impl Stage {
         self.draw_change(at);
     }
 
-    /// Feeds a fact, and returns what is to be written.
+    /// Feeds a fact, and returns the announcements to write.
     fn feed(&mut self, input: Input) -> Vec<Arc<Announcement>> {
         let mut shown = Vec::new();
         for effect in self.app.update(input, self.now) {

@@ -296,7 +296,7 @@ pub(super) fn contrary<'a>(question: &'a Question, answer: &Answer) -> Option<&'
     (given.answer != *answer).then_some(&given.answer)
 }
 
-/// Returns whether a response is a choice that can't be undone, by its producer's word.
+/// Returns whether a response is a choice that its producer declares irreversible.
 fn is_final(question: &Question, response: &Response) -> bool {
     match response {
         Response::Text(text) => question.attached.final_choices.contains(text),

@@ -1,14 +1,14 @@
-//! When the shown question may be answered: how much of it the person could see or hear, and when.
+//! When the shown question may be answered, given how much of it the person could see or hear, and since when.
 //!
 //! # Mental model
-//! A person can't answer a question that they can't know of. A question is in sight once the write that brought it has
-//! returned: what still waits to be written, in a terminal that is stopped or slow, was not shown. In the full face it
-//! goes out of sight when the terminal changes its size, reports none, or changes its owner. A question that is nowhere
-//! in sight can be answered by ear alone, once all of it was spoken.
+//! A person can't answer a question that they can't know about. A question is in sight once the write that
+//! shows it has returned: as long as it waits to be written, in a stopped or slow terminal, it was not shown.
+//! In the full face it goes out of sight when the terminal changes its size, reports none, or changes its
+//! owner. A question that is nowhere in sight can be answered by ear alone, once all of it was spoken.
 //!
 //! # Worked example
-//! The terminal is stopped, a question comes, the person presses `y`, the terminal goes on: the write returns after the
-//! key was read, so the key was for something else.
+//! The terminal is stopped, a question comes, the person presses `y`, the terminal continues: the write returns
+//! after the key was read, so the key was for something else.
 //!
 //! # Tuning by symptom
 //! Questions can't be answered in a terminal that reports no size: give it one (`stty cols 80 rows 24`), or use
@@ -25,7 +25,7 @@ use super::Questions;
 use super::question_exposure::Hearing;
 use crate::app::app_setup::LineSource;
 
-/// A screen that does not show a question by then takes nothing: any other is done with many frames.
+/// A screen that does not show a question by then takes no output: any other would have drawn many frames.
 const DRAWN_BY: Duration = Duration::from_secs(2);
 
 /// Why a question can't be answered yet.
@@ -45,7 +45,7 @@ pub(super) enum NotYet {
     Held,
     /// A screen is about to show it.
     Drawing,
-    /// It is not written, because nothing takes it, and it was not heard either.
+    /// It is not written, because the output is blocked, and it was not heard either.
     Unshown,
 }
 
@@ -80,7 +80,7 @@ impl Senses {
 }
 
 impl Questions {
-    /// Returns why a key can't answer a question yet, if so.
+    /// Returns why a key can't answer a question yet, or `None` if it can.
     pub(super) fn key_not_yet(
         &self,
         question: &Question,
@@ -106,8 +106,8 @@ impl Questions {
         }
     }
 
-    /// Returns whether the shown question had come so recently when something was read that this was meant for what was
-    /// in its place.
+    /// Returns whether input read at this time came so soon after the shown question that it was meant for what
+    /// was there before.
     pub(in crate::app) fn has_just_come(&self, read: Duration, arm: Duration) -> bool {
         self.shown().is_some_and(|shown| {
             let since = shown.since.max(shown.in_sight().unwrap_or(shown.since));
@@ -115,8 +115,8 @@ impl Questions {
         })
     }
 
-    /// Returns why a line that was read, or begun, at a time can't answer a question yet; `held` if the question itself
-    /// still waits to be written.
+    /// Returns why a line that was read, or begun, at this time can't answer a question yet; `held` if the
+    /// question itself still waits to be written.
     pub(super) fn line_not_yet(
         &self,
         question: &Question,
@@ -152,7 +152,7 @@ impl Questions {
         self.unsaid(question, now, senses)
     }
 
-    /// Returns why an answer that was begun can't be completed, if so.
+    /// Returns why an answer that was begun can't be completed, or `None` if it can.
     pub(super) fn begun_not_yet(
         &self,
         question: &Question,

@@ -1,9 +1,9 @@
 //! Which question is shown, and asking it.
 //!
 //! # Mental model
-//! One question is shown at a time. It is armed when a key can only be meant for it: the hands have rested for a while
-//! since it became the shown one and was written (`seen_parts`), and, with a voice, its action was spoken or the person
-//! chose not to hear it. When another question is shown, this starts again.
+//! One question is shown at a time. It is armed when a key can only be meant for it: the hands have rested for
+//! a while since it became the shown one and was written (`seen_parts`), and, with a voice, its action was
+//! spoken or the person chose not to hear it. When another question is shown, the wait starts again.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ impl Questions {
         answerable.find(waits).map(|it| it.id)
     }
 
-    /// Returns the state that results about questions depend on.
+    /// Returns the state on which cached results about questions depend.
     fn asked(&self, cx: &AppCx) -> Asking {
         (cx.sessions.asking(), self.rules.leaving())
     }
@@ -84,10 +84,10 @@ impl Questions {
         self.refresh_after(None, cx);
     }
 
-    /// Does the same right after a question was asked for the first time: that one is not asked again.
+    /// Updates the shown question right after a question was first asked; that one is not asked again.
     fn refresh_after(&mut self, asked: Option<QuestionId>, cx: &mut AppCx) {
         let current = self.shown_id();
-        // As long as none of them changes, the shown one stays right.
+        // As long as nothing changes, the shown question stays right.
         if self.right == Some((self.asked(cx), current)) {
             debug_assert_eq!(current, self.next_shown(current, cx));
             return;
@@ -99,8 +99,8 @@ impl Questions {
         self.right = Some((self.asked(cx), self.shown_id()));
     }
 
-    /// Sets the shown question. With `ask_again`, because it follows another one, it is asked again, so that the person
-    /// does not answer it in the belief that it is still the previous one.
+    /// Sets the shown question. With `ask_again`, because it follows another one, it is asked again, so that
+    /// the person does not take it for the previous one.
     pub(in crate::app) fn show(
         &mut self,
         question: Option<QuestionId>,
@@ -121,7 +121,7 @@ impl Questions {
         }
     }
 
-    /// Turns to a question by the person's wish, and asks it.
+    /// Turns to a question at the person's wish, and asks it.
     fn turn_to(&mut self, id: QuestionId, cx: &mut AppCx) {
         self.show(Some(id), false, cx);
         self.note_change(cx.now.monotonic);
@@ -165,7 +165,7 @@ impl Questions {
             self.note_change(cx.now.monotonic);
         }
         if matches!(cx.doing, Doing::Quitting | Doing::Leaving(_)) {
-            // There is something new to leave without an answer: leaving must be requested again.
+            // Leaving would now leave one more question unanswered, so it must be requested again.
             cx.doing = Doing::Watching;
             cx.respond("quit.stay", &[]);
         }
@@ -178,12 +178,12 @@ impl Questions {
         let Some(question) = cx.sessions.shared(id) else {
             return;
         };
-        // It waited for the previous one, and is asked just now.
+        // It waited for the previous question, and is being asked at this moment.
         if class == Class::Alert && cx.holding.is_asked_now(id, cx.now.monotonic) {
             return;
         }
         self.note_said(cx);
-        // A question that was heard in full, or is written above, is repeated by its risk and action.
+        // A question that was heard in full, or is written above, is repeated only by its risk and action.
         let known = self.known.heard(id).is_some() || !cx.has_voice();
         let segments = match known && class == Class::Alert {
             true => cx.announcer.remind(&question, &cx.sessions, cx.now),
@@ -203,7 +203,8 @@ impl Questions {
         }
     }
 
-    /// Reads the details of a question: the next part of it. Without any open question, something else may have some.
+    /// Reads the details of a question: its next part. Without an open question, the details of something else
+    /// may be read.
     pub(in crate::app) fn details(&mut self, number: Option<u64>, cx: &mut AppCx) -> AppFacts {
         let first = || self.questions(cx).first().map(|question| question.id);
         let wanted = number.map(QuestionId).or(self.shown_id()).or_else(first);
@@ -236,7 +237,7 @@ impl Questions {
         let at = known.parts(question.id) % parts.len().max(1);
         known.tell_part(question.id);
         if question.is_cut() {
-            // What was heard so far was not the end of this part.
+            // The end of this part was not heard yet.
             known.unheard(question.id);
         }
         parts.swap_remove(at)

@@ -1,4 +1,4 @@
-//! Choosing one of several answers: by number, by first letter, or by going from one to the next.
+//! Choosing one of several answers: by number, by first letter, or step by step.
 //!
 //! Responsibilities: which choice is in focus, which are picked if several may be, and which answer results. Not here:
 //! the person's place (`choices`), whether the question may be answered (`answering`), drawing (`pane`).
@@ -136,7 +136,7 @@ impl Questions {
             ("label", cx.announcer.exact(question, label)),
         ];
         cx.answer_aside(cx.words(key, &args));
-        // The row in focus shows it.
+        // The focused row shows it.
         cx.answers.clear();
     }
 

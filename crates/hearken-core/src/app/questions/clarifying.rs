@@ -1,4 +1,4 @@
-//! Answers in words: as which kind they are read, and what is announced if none fits.
+//! Answers in words: how they are interpreted, and what is announced if they fit no kind.
 
 use crate::announce::{Arg, Class};
 use crate::protocol::{Answer, AwaitingClarification, Decision, Response, ResponseKind};
@@ -71,8 +71,9 @@ impl Questions {
         }
     }
 
-    /// Reads the words of a rule in a file in the same way. A file means the same on every computer, so `yes` and `no`
-    /// are understood whatever the person's language is, in addition to that language's own words.
+    /// Interprets the words of a rule in a file in the same way. A file means the same on every computer, so
+    /// `yes` and `no` are understood whatever the person's language is, in addition to that language's own
+    /// words.
     pub(super) fn response_of_rule(
         &self,
         asked: &AwaitingClarification,

@@ -1,4 +1,4 @@
-//! The second step of an answer: waiting for it, handling it, and giving it up.
+//! The second step of an answer: asking for it and handling it.
 
 use crate::announce::{Aloud, Arg, Class, Manner, Segment};
 use crate::protocol::{Answer, Decision};
@@ -13,7 +13,7 @@ use crate::app::{AppCx, AppFacts, By, Doing};
 impl Questions {
     /// Asks for the second step.
     pub(super) fn ask_to_confirm(&self, question: &Question, answer: Answer, cx: &mut AppCx) {
-        // If it is obvious what the answer is for, the question has just named it.
+        // If it is obvious what is being answered, the question has just named it.
         let is_plain = self.is_plain(question, cx) && cx.face.manner() != Manner::Program;
         let words = cx.announcer.answer_words(question, &answer);
         let mut args = vec![
@@ -67,7 +67,7 @@ impl Questions {
             cx.tell_about(Class::Response, question, "reply.perhaps", &args);
         }
         let mut words = cx.words(key, &args);
-        // What a program writes for it is announced with the question; it need not be spoken here.
+        // A program was told its line along with the question, so it need not be spoken here.
         if accepts
             && cx.face.manner() == Manner::Program
             && let Some(how) = words.first_mut()
@@ -91,7 +91,7 @@ impl Questions {
         cx: &mut AppCx,
     ) -> AppFacts {
         let Some(step) = cx.doing.second_step() else {
-            // Without a first step there is nothing to confirm; the question repeats what it wants.
+            // Without a first step there is nothing to confirm; the person hears what the question needs.
             if let Some(question) = self.ready(number, Meant::Confirm, by, cx) {
                 let keys = cx.announcer.keys(&question);
                 cx.respond("fault.other", &[("reason", Arg::Own(keys))]);

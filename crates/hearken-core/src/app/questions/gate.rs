@@ -1,4 +1,4 @@
-//! The check of which question an answer is meant for, and whether it may be answered now.
+//! Checks which question an answer is meant for, and whether it may be answered now.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::Questions;
 use super::arming::NotYet;
 use crate::app::{AppCx, By};
 
-/// The kind of answer meant: a line that must name its question gets an example with the same decision, so that a
-/// person who meant no is never given a yes to copy.
+/// The kind of answer meant: if a line must name its question, the example shown has the same decision, so that
+/// a person who meant no never gets a yes to copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Meant {
     /// Yes.
@@ -44,10 +44,10 @@ impl Meant {
 }
 
 impl Questions {
-    /// Splits off the number of the question that a text is for. With several questions open, a text may begin with it;
-    /// with one, all of it is the text, unless the number carries a sign: `#2` is always an address. A reason names the
-    /// open question, too. A number that may mean another question than the open one sends nothing: then the result is
-    /// `None`, and the cause is announced.
+    /// Splits off the number of the question that a text is for. With several questions open, a text may begin
+    /// with the number; with one, it is all text, unless the number has a sign: `#2` is always an address. A
+    /// reason names the open question, too. A number that may mean another question than the open one sends
+    /// nothing: then the result is `None`, and the cause is announced.
     pub(in crate::app) fn addressed(
         &self,
         number: Option<u64>,
@@ -74,7 +74,7 @@ impl Questions {
         let shown = self.shown_id();
         match (known, shown) {
             (Some(known), _) if several && known.is_answerable() => Some((Some(id), rest)),
-            // Few reasons begin with a number, and the agent would puzzle over it.
+            // Few reasons begin with a number, and one would only puzzle the agent.
             (_, Some(shown)) if !several && shown.0 == id && meant == Meant::RejectBecause => {
                 Some((Some(id), rest))
             }
@@ -87,7 +87,7 @@ impl Questions {
                 None
             }
             (Some(_), _) => Some((Some(id), rest)),
-            // A reason that begins with a number is rare, and a rejection of the wrong question is not taken back.
+            // A reason rarely begins with a number, and a rejection of the wrong question can't be taken back.
             (None, Some(shown)) if !several && meant == Meant::RejectBecause => {
                 let example = Arg::Own(meant.line(shown));
                 let args = [("n", Arg::own(id)), ("example", example)];
@@ -195,7 +195,7 @@ impl Questions {
         cx.respond("reply.not_yet", &[("why", Arg::Own(why))]);
     }
 
-    /// Announces that no question is open, with what became of the one that was shown until just now.
+    /// Announces that no question is open, and what became of the one that was shown until just now.
     fn respond_none(&self, cx: &mut AppCx) {
         let last = self.just_shown(cx.now.monotonic);
         match last.and_then(|id| cx.sessions.shared(id)) {

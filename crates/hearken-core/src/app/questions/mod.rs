@@ -1,5 +1,5 @@
-//! The questions of agents as the person meets them: which one is shown, how much of it has reached them, when it may
-//! be answered, and what happens to the answer.
+//! The questions of agents as the person encounters them: which one is shown, how much of it has reached the
+//! person, when it may be answered, and what happens to the answer.
 //!
 //! The folder: `shown_question`, `question_exposure`, `arming` (what is before the person, and whether that is enough),
 //! `rule_decisions`, `under_way` and `attention` hold the state; `asking`, `seen_parts`, `gate`, `answering`,
@@ -39,11 +39,11 @@ use under_way::{Outgoing, UnderWay};
 /// How much may be stored about closed questions before all of it is checked.
 const FEW: usize = 64;
 
-/// How long a bare answer in a line is refused after the questions changed.
+/// How long an answer without a number is refused, in a line, after the questions changed.
 const CHANGED: Duration = Duration::from_secs(2);
 
-/// How long a bare answer may still be meant for the question that was shown last: longer than anyone needs to type it,
-/// and short enough that a stray key hears only that no question is open.
+/// How long an answer without a number may still be meant for the question that was shown last: longer than
+/// anyone needs to type it, and short enough that a stray key hears only that no question is open.
 const LATE: Duration = Duration::from_secs(120);
 
 /// The state of the questions, in addition to the questions themselves.
@@ -59,21 +59,22 @@ pub(super) struct Questions {
     /// The number of the last request.
     last_request: u64,
     calls: Calls,
-    /// The last time that a question came, went or was replaced by another.
+    /// The last time that a question came, went or was replaced.
     changed: Option<Duration>,
     /// When input typed ahead of the shown question is discarded a second time.
     flush_at: Option<Duration>,
-    /// The state for which this question was found to be the right one to show.
+    /// The question to show, and the state for which it was determined.
     right: Option<(Asking, Option<QuestionId>)>,
-    /// How many questions wait for the person, and the state for which that was counted.
+    /// How many questions wait for the person, and the state for which they were counted.
     waiting: Cell<Option<(Asking, usize)>>,
-    /// The number of changes of questions up to which closed ones were dropped.
+    /// The change count of questions at which closed ones were last dropped.
     kept: u64,
     /// How many entries about questions may be stored before all of them are checked again.
     most_known: usize,
 }
 
-/// The state that a result about questions holds for: how often they changed, and which of them are left alone.
+/// The state for which a cached result about questions is valid: how often they changed, and how often the set
+/// of those left alone did.
 type Asking = (u64, u64);
 
 impl Questions {
@@ -87,7 +88,7 @@ impl Questions {
         self.shown.as_ref().map(|shown| shown.question)
     }
 
-    /// Returns the question that a bare answer may have been meant for, if none is shown any more.
+    /// Returns the question that an answer without a number may have been meant for, if none is shown any more.
     fn just_shown(&self, now: Duration) -> Option<QuestionId> {
         let (question, until) = self.last_shown?;
         (now.saturating_sub(until) <= LATE).then_some(question)
@@ -108,7 +109,7 @@ impl Questions {
         }
     }
 
-    /// Notes that a bare answer may now be meant for another question than a moment ago.
+    /// Notes that an answer without a number may now be meant for another question than a moment ago.
     pub(super) fn note_change(&mut self, now: Duration) {
         self.changed = Some(now);
     }
@@ -148,7 +149,7 @@ impl Questions {
         self.under_way.is_empty()
     }
 
-    /// Returns whether an answer was read back of which nothing more was announced yet.
+    /// Returns whether an answer was read back and nothing was announced about it since.
     pub(super) fn is_answering(&self) -> bool {
         self.under_way.iter().any(Outgoing::is_untold)
     }

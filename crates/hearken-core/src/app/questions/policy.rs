@@ -1,10 +1,10 @@
 //! Confirmations that the person's own rules decide.
 //!
 //! # Mental model
-//! A rule of the settings (`[[policy]]`) is a decision that the person made beforehand. It is looked up once, when a
-//! question is raised: the first rule that is about the question decides it. The outcome is announced with the action
-//! and the rule's name, and sent as `decided_by: auto:NAME` (6.3.2). If the answer can't be delivered, the person is
-//! asked after all.
+//! A rule of the settings (`[[policy]]`) is a decision that the person made beforehand. The rules are consulted
+//! once, when a question is raised: the first rule that matches it decides. The outcome is announced with the
+//! action and the rule's name, and sent as `decided_by: auto:NAME` (6.3.2). If the answer can't be delivered,
+//! the person is asked after all.
 //!
 //! # Worked example
 //! `no_mail` rejects for the tool `send_email`. An agent asks to send a mail and names the tool: "Your rule no_mail
@@ -32,14 +32,14 @@ pub(in crate::app) enum Decider {
     Rule(String),
 }
 
-/// Returns the first rule that is about a question.
+/// Returns the first rule that matches a question.
 fn rule_for<'a>(
     rules: &'a [PolicyRule],
     question: &Question,
     trust: &Trust,
 ) -> Option<&'a PolicyRule> {
     let QuestionBody::Confirmation(asked) = &question.body else {
-        // No rule can know what an agent wants to know.
+        // No rule can know the information that an agent asks for.
         return None;
     };
     rules.iter().find(|rule| {
@@ -56,7 +56,7 @@ fn rule_for<'a>(
 /// Returns whether a question comes from one of these agents; an empty list stands for any.
 pub(super) fn is_of(agents: &[String], question: &Question, trust: &Trust) -> bool {
     let names = [question.key.agent.as_str(), &question.agent];
-    // A rule is about the agent, not about another one that uses its name.
+    // A rule is about the agent, not about an impostor under its name.
     let claimed = trust.doubts(question.key.link, &question.key.agent, &question.agent);
     let named = |name: &String| names.contains(&name.as_str());
     agents.is_empty() || (!claimed && agents.iter().any(named))
@@ -113,7 +113,7 @@ impl Questions {
         }
     }
 
-    /// Decides a newly raised question if a rule is about it. Returns `None` if the person is asked.
+    /// Decides a newly raised question if a rule matches it. Returns `None` if the person is asked.
     pub(in crate::app) fn by_policy(&mut self, id: QuestionId, cx: &mut AppCx) -> Option<AppFacts> {
         if self.is_left_alone(id) {
             return Some(Vec::new());
@@ -136,7 +136,7 @@ impl Questions {
         Some(self.decide_by(rule, &question, cx))
     }
 
-    /// Carries out a rule on a question that it is about.
+    /// Carries out a rule on a question that it matches.
     pub(super) fn decide_by(
         &mut self,
         rule: PolicyRule,
@@ -164,7 +164,7 @@ impl Questions {
         self.dispatch(question, answer, Decider::Rule(rule.name), cx)
     }
 
-    /// Asks the person after all, because the answer of a rule did not arrive.
+    /// Asks the person after all, because a rule's answer did not arrive.
     pub(super) fn ask_instead_of_rule(&mut self, id: QuestionId, cx: &mut AppCx) {
         let open = cx
             .sessions

@@ -1,4 +1,4 @@
-//! What the person heard of the questions, and which lines of them were written.
+//! How much of the questions the person heard, and when their lines were written.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(super) struct ReceivedExtent {
 pub(super) enum Hearing {
     /// It was spoken to its end, at this time.
     Said(Duration),
-    /// The person chose not to hear it out.
+    /// The person chose not to hear it to its end.
     Skipped,
 }
 
@@ -31,7 +31,7 @@ impl ReceivedExtent {
         self.heard.insert(id, Hearing::Said(now));
     }
 
-    /// Notes that the person chose not to hear a question out, unless they heard it before.
+    /// Notes that the person chose not to hear a question to its end, unless they heard it before.
     pub(super) fn skipped(&mut self, id: QuestionId) {
         self.heard.entry(id).or_insert(Hearing::Skipped);
     }
@@ -83,7 +83,7 @@ impl ReceivedExtent {
         self.parts.retain(|id, _| is_open(*id));
     }
 
-    /// Returns an upper bound for the number of questions that it stores something about.
+    /// Returns an upper bound for the number of questions with a record here.
     pub(super) fn len(&self) -> usize {
         self.heard.len() + self.written.len() + self.parts.len()
     }

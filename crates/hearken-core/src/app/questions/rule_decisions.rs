@@ -11,7 +11,7 @@ pub(super) struct Rules {
     left: BTreeSet<QuestionId>,
     /// The questions that a rule answered, once: if that fails, the person is asked.
     answered: BTreeSet<QuestionId>,
-    /// The questions that were announced as answered by no rule.
+    /// The questions announced as not answered by any rule.
     unanswered: BTreeSet<QuestionId>,
     /// How often the set of questions left alone changed.
     changes: u64,
@@ -44,7 +44,7 @@ impl Rules {
         self.left.iter().copied()
     }
 
-    /// Returns a number that differs after each change of which questions are left alone.
+    /// Returns a number that changes whenever the set of questions left alone does.
     pub(super) fn leaving(&self) -> u64 {
         self.changes
     }

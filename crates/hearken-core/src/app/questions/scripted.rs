@@ -1,16 +1,16 @@
-//! Questions that a file of the call answers by rule, for scripts (`--answers`).
+//! Questions that a file named on the command line answers by rule, for scripts (`--answers`).
 //!
 //! # Mental model
-//! The file stands for an absent person who wrote down in advance what they would say. It goes through the gate of the
-//! settings' rules (`policy`), which take precedence: no rule answers a question that may be decided already, is reused
-//! or can't be answered. A rule of the file accepts what a rule of the settings may accept, and beyond that only a risk
-//! that it names, of an action that it names; it never accepts an action that hides something, is too long to be
-//! spoken, is not named, or would be allowed by silence.
+//! The file stands for an absent person who wrote down in advance what they would say. It goes through the gate
+//! of the settings' rules (`policy`), which take precedence: no rule answers a question that may be decided
+//! already, is reused or can't be answered. A rule of the file accepts what a rule of the settings may accept,
+//! and beyond that only a named action with a named risk; it never accepts an action that hides something, is
+//! too long to be spoken, is not named, or would be allowed by silence.
 //!
 //! # Worked example
 //! `tidy` accepts `Move 3 notes` of low risk. An agent asks for it: "Your rule tidy accepts question 1: …", and
-//! `decided_by: auto:tidy` is sent. The next one asks to delete them, which no rule is about: this is announced, and
-//! the question stays open.
+//! `decided_by: auto:tidy` is sent. The next question asks to delete them, which no rule matches: this is
+//! announced, and the question stays open.
 //!
 //! # Tuning by symptom
 //! A rule is announced as unable to answer: the risk is not named (`risks`, `irreversible`), or the answer is none of
@@ -26,7 +26,7 @@ use super::policy::{Decider, is_fit, is_of, named};
 use crate::app::cx::kind_of;
 use crate::app::{AppCx, AppFacts};
 
-/// Returns the first rule that is about a question.
+/// Returns the first rule that matches a question.
 fn rule_for<'a>(
     rules: &'a [AnswerRule],
     question: &Question,
@@ -62,13 +62,14 @@ fn may_accept(rule: &AnswerRule, question: &Question, asked: &AwaitingConfirmati
         && is_plain(question)
 }
 
-/// Returns whether all of a question can be spoken and displayed as it is.
+/// Returns whether all of a question can be spoken and displayed unchanged.
 fn is_plain(question: &Question) -> bool {
     !hides_something(question) && !question.is_cut() && !question.turns_its_direction()
 }
 
 impl Questions {
-    /// Answers a question by the call's file, if a rule there may. Returns `None` if the person is asked.
+    /// Answers a question by the file of `--answers`, if a rule there may. Returns `None` if the person is
+    /// asked.
     pub(super) fn by_answers(&mut self, question: &Question, cx: &mut AppCx) -> Option<AppFacts> {
         let trust = cx.announcer.trust();
         let Some(rule) = rule_for(&cx.config.answers, question, trust).cloned() else {
@@ -129,7 +130,7 @@ impl Questions {
         self.dispatch(question, answer, Decider::Rule(rule.name.clone()), cx)
     }
 
-    /// Announces, once per question, that none of the call's rules answers it, if there are any rules.
+    /// Announces, once per question, that none of the file's rules answers it, if there are any rules.
     pub(super) fn no_answer(
         &mut self,
         key: &str,
@@ -145,7 +146,7 @@ impl Questions {
         cx.tell_words(Class::Outcome, kind, about, cx.words(key, &args));
     }
 
-    /// Announces at the start which questions the call's rules answer.
+    /// Announces at the start which questions the file's rules answer.
     pub(super) fn tell_answers(&self, cx: &mut AppCx) {
         if cx.config.answers.is_empty() {
             return;

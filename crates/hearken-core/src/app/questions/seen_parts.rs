@@ -1,4 +1,4 @@
-//! Notes which parts of a question the person could see or hear, and whether these are all of it.
+//! Records which parts of a question the person could see or hear, and whether that is all of it.
 //!
 //! How much is enough for an answer is in `arming`.
 
@@ -21,7 +21,7 @@ impl Questions {
         shown.is_some_and(|shown| shown.in_sight().is_none())
     }
 
-    /// Notes what a frame of the full face has shown since `at`.
+    /// Notes the part of the question that a frame of the full face has shown since `at`.
     pub(in crate::app) fn drawn(&mut self, showing: Showing, at: Duration, cx: &mut AppCx) {
         match (showing, self.shown.as_mut()) {
             (Showing::SideQuestion, _) => {}
@@ -46,7 +46,7 @@ impl Questions {
         }
     }
 
-    /// Returns the shown question, and how a person follows what it changes.
+    /// Returns the shown question, and how the person follows its changes.
     pub(in crate::app) fn followed(&self, cx: &AppCx) -> (Option<QuestionId>, ChangeSight) {
         let in_sight = self.shown().filter(|shown| shown.in_sight().is_some());
         let sight = match in_sight {
@@ -58,7 +58,7 @@ impl Questions {
         (self.shown_id(), sight)
     }
 
-    /// Counts the lines of a question's changes that a person who has it in sight did not see.
+    /// Counts the lines of a question's changes that were not seen by a person who has it in sight.
     pub(in crate::app) fn unseen_lines(&self, question: &Question, cx: &AppCx) -> usize {
         let shown = self.shown().filter(|shown| shown.question == question.id);
         match shown.filter(|shown| shown.in_sight().is_some()) {
@@ -79,7 +79,7 @@ impl Questions {
         self.known.wrote(about.question(), asks, at);
     }
 
-    /// Notes what was heard to its end.
+    /// Notes the questions that were heard to their end.
     pub(in crate::app) fn note_said(&mut self, cx: &mut AppCx) {
         for about in cx.queue.take_said() {
             if let About::Asks(id) = about {
@@ -102,9 +102,9 @@ impl Questions {
         }
     }
 
-    /// Stops speech by the person's wish.
+    /// Stops speech at the person's wish.
     pub(in crate::app) fn stop_speech(&mut self, cx: &mut AppCx) {
-        // What was spoken to its end by now counts as heard; what the key cuts off does not.
+        // Speech that has ended by now counts as heard; speech that the key cuts off does not.
         self.note_said(cx);
         let (spoke, skipped) = (!cx.queue.is_idle(), cx.queue.skipped());
         let wishes = cx.queue.stop(cx.now.monotonic);
@@ -157,13 +157,14 @@ impl Questions {
         let heard = self.known.heard(question.id);
         match pages {
             Pages::All => true,
-            // Stopping it means knowing that it is there, not what it says.
+            // Whoever stops it knows that it is there, but not what it says.
             Pages::Some { .. } if !question.is_cut() => matches!(heard, Some(Hearing::Said(_))),
-            // A program that reads JSON got all of it in one piece.
+            // A program that reads JSON got the whole question at once.
             Pages::Some { .. } | Pages::None if !question.is_cut() || cx.face.is_json() => true,
             Pages::Some { .. } | Pages::None => {
                 let needed = cx.announcer.whole(question, &cx.sessions, cx.now).needed;
-                // Without a voice, its parts were written, or not at all: a screen has its own pages.
+                // Without a voice, its parts were either written or not given at all: a screen has its own
+                // pages.
                 let written = !cx.has_voice() && cx.face.manner() != Manner::Keys;
                 self.known.parts(question.id) >= needed && (heard.is_some() || written)
             }
@@ -192,7 +193,7 @@ impl Questions {
             return false;
         }
         if cx.has_voice() {
-            // The reason cuts off the part that is being spoken, so that part is spoken again.
+            // Announcing this cuts off the part being spoken, so that part is spoken again.
             let n = [("n", Arg::own(question.id.0))];
             let why = cx.phrases().text("reply.not_yet.said", &n);
             let mut words = cx.words("reply.not_yet", &[("why", Arg::Own(why))]);

@@ -13,7 +13,7 @@ use super::{CHANGED, Questions};
 use crate::app::{AppCx, AppFact, AppFacts, Effect, RecordedFact};
 
 impl Questions {
-    /// Reads the answer back and sends it. `named` is whether its second step named what it is for.
+    /// Reads the answer back and sends it. `named` says whether its second step named what it is for.
     pub(in crate::app) fn send(
         &mut self,
         question: &Question,
@@ -39,7 +39,7 @@ impl Questions {
                 ..
             }
         );
-        // Taking the second step means having heard it there.
+        // Whoever takes the second step has heard it there.
         if question.standing == AnswerReach::Resumed && !confirmed {
             let args = std::slice::from_ref(&n);
             cx.tell_about(Class::Response, question, "reply.perhaps", args);
@@ -62,7 +62,8 @@ impl Questions {
                 decision: Decision::Reject,
                 rationale,
             } => {
-                // The person's own words are read back, because they go to the agent; they are not the agent's.
+                // The person's own words are read back, because they go to the agent; they are not the agent's
+                // words.
                 let reason = rationale.as_deref().unwrap_or_default();
                 let reason = ("reason", Arg::Own(cx.announcer.persons_words(reason)));
                 let short = match is_plain {
@@ -87,8 +88,8 @@ impl Questions {
         self.dispatch(question, answer, Decider::Person, cx)
     }
 
-    /// Returns whether it is obvious what an answer is for: no other question is open, this one has been shown for
-    /// longer than the time in which a change may be overlooked, and nothing was announced since.
+    /// Returns whether it is obvious what an answer is for: no other question is open, this one has been shown
+    /// for longer than the time in which a change may be overlooked, and nothing else was announced since.
     pub(super) fn is_plain(&self, question: &Question, cx: &AppCx) -> bool {
         let alone = number_among_several(question, cx).is_empty();
         let shown = self.shown().filter(|shown| shown.question == question.id);
@@ -152,7 +153,7 @@ impl Questions {
         };
         match outcome {
             Ok(receipt) => {
-                // If the agent's events came first, the outcome is already announced.
+                // If the agent's events came first, they have already announced the outcome.
                 if question.is_open() && receipt != Receipt::Here {
                     let n = ("n", Arg::own(question.id.0));
                     let several = ("several", number_among_several(&question, cx));
@@ -185,7 +186,7 @@ impl Questions {
         self.under_way.left_on(link)
     }
 
-    /// Handles an attempt that brought no receipt, and tries again while that can help.
+    /// Handles an attempt without a receipt, and tries again while that can help.
     fn undelivered(
         &mut self,
         request: u64,
@@ -311,7 +312,7 @@ impl Questions {
     }
 
     /// Withdraws an answer that waits for its next attempt, if the person now says the opposite: `n` withdraws
-    /// everything but a rejection, `y` a rejection. This sends nothing; the question is asked again.
+    /// anything but a rejection, `y` a rejection. This sends nothing; the question is asked again.
     ///
     /// Without a number, the only waiting answer is meant; nothing is withdrawn while a question is shown, because the
     /// key could be for that.
@@ -354,8 +355,8 @@ fn is_refusal(answer: &Answer) -> bool {
     }
 }
 
-/// Returns whether a server reports that it does not know the token, or no longer does, or declines the answer: then
-/// the question may be decided already, and is certainly not known to be open.
+/// Returns whether a server reports that it does not know the token, or no longer does, or declines the answer:
+/// then the question may be decided already.
 fn refuses_for_good(undelivered: &Undelivered) -> bool {
     match undelivered {
         Undelivered::Refused(Fault::Status { status, .. }) => matches!(status, 404 | 409 | 410),
@@ -364,7 +365,7 @@ fn refuses_for_good(undelivered: &Undelivered) -> bool {
     }
 }
 
-/// Returns the number of a question if others are open, too; otherwise an empty text.
+/// Returns a question's number if others are also open; otherwise an empty text.
 fn number_among_several(question: &Question, cx: &AppCx) -> Arg {
     let open = cx.sessions.open_questions();
     let mut others = open.filter(|other| other.id != question.id);
@@ -408,7 +409,7 @@ fn is_over(question: &Question, cx: &AppCx) -> bool {
         .is_some_and(|at| cx.now.monotonic >= at)
 }
 
-/// Announces the fate of an answer that can't be tried again any more.
+/// Announces the fate of an answer that can no longer be tried again.
 fn not_again(sent: &Outgoing, question: &Question, cx: &mut AppCx) {
     cx.sessions.reply_given_up(sent.question(), cx.now);
     let Some(after) = cx.sessions.shared(sent.question()) else {

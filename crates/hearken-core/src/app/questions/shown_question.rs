@@ -13,18 +13,18 @@ pub(super) const ALARMS: [Duration; 3] = [
     Duration::from_secs(300),
 ];
 
-/// What a frame, once written, shows of the shown question.
+/// What a frame, once written, shows of the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Showing {
     /// Nothing: the terminal has no size, or its size or owner has changed.
     Blank,
-    /// Something other than its words: the help, an answer that covers it, or no question is shown.
+    /// Something other than its words, such as the help or an answer that covers it, or no question.
     SideQuestion,
     /// The choices of this question, below its words. They are not a page of it.
     Choices(QuestionId),
     /// A page of it.
     Page(Drawn),
-    /// What this question changes, in place of its words. It is not a page of it.
+    /// The changes of this question, in place of its words. They are not a page of it.
     Change(QuestionId, DrawnChange),
 }
 
@@ -37,14 +37,15 @@ pub struct Drawn {
     pub page: usize,
     /// How many pages it has on this screen.
     pub pages: usize,
-    /// A fingerprint of how the pages are cut: pages of another text or another size do not add up with these.
+    /// A fingerprint of how the pages are cut: pages of another text or another size do not count together with
+    /// these.
     pub cut: u64,
-    /// What it changes, if that is in sight below its words.
+    /// Its changes, if they are in sight below its words.
     pub change: Option<DrawnChange>,
 }
 
 impl Drawn {
-    /// Returns the only page of a question, with all that it changes.
+    /// Returns the only page of a question, with all its changes.
     pub fn whole(question: QuestionId) -> Self {
         Self {
             question,
@@ -61,36 +62,36 @@ impl Drawn {
 pub struct Shown {
     /// The question.
     pub question: QuestionId,
-    /// Since when it is the shown one.
+    /// Since when it has been the shown one.
     pub since: Duration,
     /// The page on display, from 0, on a screen that is too small for all of it.
     pub page: usize,
-    /// Since when a part of it is in sight.
+    /// Since when a part of it has been in sight.
     in_sight: Option<Duration>,
-    /// Since when it is the shown one, or out of sight.
+    /// Since when it has been the shown one, or out of sight.
     awaited: Duration,
     pages: Pages,
-    /// What the last frame showed of its changes.
+    /// The stretch of its changes in the last frame.
     change: Option<DrawnChange>,
-    /// What any frame showed of them.
+    /// The stretches of its changes in all frames.
     seen_changes: SeenChanges,
     /// How often the bell has rung again.
     alarms: usize,
 }
 
-/// The pages of a question that were in sight.
+/// The pages of a question that have been in sight.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum Pages {
     /// No frame reported any.
     #[default]
     None,
-    /// Some of the pages, all of one cut.
+    /// Some of the pages, all cut in the same way.
     Some {
         seen: BTreeSet<usize>,
         pages: usize,
         cut: u64,
     },
-    /// All pages of one cut.
+    /// All pages, cut in the same way.
     All,
 }
 
@@ -110,7 +111,7 @@ impl Shown {
         }
     }
 
-    /// Returns since when a part of it is in sight.
+    /// Returns since when a part of it has been in sight.
     pub(super) fn in_sight(&self) -> Option<Duration> {
         self.in_sight
     }
@@ -140,7 +141,7 @@ impl Shown {
         }
     }
 
-    /// Returns what was in sight of its changes.
+    /// Returns the stretches of its changes that have been in sight.
     pub(super) fn seen_changes(&self) -> &SeenChanges {
         &self.seen_changes
     }
@@ -155,7 +156,7 @@ impl Shown {
         self.in_sight.get_or_insert(at);
     }
 
-    /// Returns since when it is the shown one, or out of sight.
+    /// Returns since when it has been the shown one, or out of sight.
     pub(super) fn awaited(&self) -> Duration {
         self.awaited
     }

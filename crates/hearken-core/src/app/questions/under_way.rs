@@ -19,7 +19,7 @@ pub(in crate::app) struct Outgoing {
     link: LinkId,
     reply: Reply,
     attempt: u32,
-    /// The last state that was announced: each turn of its fate is announced once.
+    /// The last announced state, so that each change is announced once.
     told: Option<QuestionRun>,
     /// Whether the loss of its connection was announced with it.
     loss_told: bool,
@@ -66,18 +66,18 @@ impl Outgoing {
         &self.reply
     }
 
-    /// Notes a turn of its fate; returns whether that is to be announced.
+    /// Notes a change of state; returns whether that is to be announced.
     pub(super) fn tell(&mut self, state: QuestionRun) -> bool {
         self.told.replace(state) != Some(state)
     }
 
-    /// Returns whether nothing was announced of its fate yet.
+    /// Returns whether nothing was announced about it yet.
     pub(super) fn is_untold(&self) -> bool {
         self.told.is_none()
     }
 
-    /// Returns whether the loss of its connection was announced with it, so that only its last word is still to be
-    /// said.
+    /// Returns whether the loss of its connection was announced with it, so that only its final state remains
+    /// to be said.
     pub(super) fn is_loss_told(&self) -> bool {
         self.loss_told
     }

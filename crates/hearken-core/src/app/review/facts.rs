@@ -12,7 +12,8 @@ use crate::session::{QuestionBody, QuestionId};
 use super::Review;
 use crate::app::{AppCx, Effect};
 
-/// The longest address that is copied, in bytes: browsers accept no longer ones, and terminals drop long sequences.
+/// The longest address that is copied, in bytes: browsers accept none that are longer, and terminals drop long
+/// sequences.
 const LONGEST_ADDRESS: usize = 2048;
 
 /// The longest text that is copied, in bytes: terminals accept sequences of 100,000 bytes, of which the text gets three
@@ -33,7 +34,7 @@ impl Review {
         }
     }
 
-    /// Reads out further facts, if no question is there to be read in full.
+    /// Reads out further facts, if there is no question to be read in full.
     pub(in crate::app) fn tell_facts(&mut self, cx: &mut AppCx) {
         let known = |facts: &Facts| {
             let says = !facts.words.is_empty() || !facts.more.is_empty();

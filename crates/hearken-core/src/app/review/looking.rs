@@ -131,7 +131,7 @@ impl Review {
             .and_then(|id| cx.announcer.history().get(id))
             .or_else(|| last_told(cx.announcer.history()))
             .cloned();
-        // The whole announcement is under review again, no single word.
+        // The whole announcement is under review again, not a single word.
         self.spelling_mut().choose(None);
         match at {
             Some(told) => say_again(&told, cx),
@@ -274,7 +274,7 @@ fn last_told(history: &History) -> Option<&Arc<Announcement>> {
 /// Repeats an earlier announcement: aloud, and in line faces as a line, but not in the history.
 fn say_again(told: &Announcement, cx: &mut AppCx) {
     if cx.face.manner() != Manner::Keys {
-        // Without words of ours an old line would look like a new one.
+        // Without this, an old line would look like a new one.
         cx.respond("history.again", &[]);
     }
     let again = cx.announcer.repeat(told);

@@ -1,4 +1,5 @@
-//! Looking back: the place in the history under review, searching and spelling, and since when the person was away.
+//! Looking back: the place in the history under review, searching and spelling, and since when the person has
+//! been away.
 //!
 //! The folder: this struct, `spelled` and `reading` hold the place; `looking`, `part_reading`, `searching`, `spelling`
 //! and `facts` go there and read it out. Not here: the history itself and the words (`announce`).
@@ -34,11 +35,11 @@ pub(super) struct Review {
     searched: Option<Searched>,
     /// When the last key or line came.
     last: Option<Duration>,
-    /// The last sign of the person before the present visit; `None` for never.
+    /// The last sign of the person before the present visit; `None` if there was none.
     away_since: Option<Duration>,
     /// What is read part by part.
     reading: Reading,
-    /// The announcement that last read some of a question's changes, and where that begins.
+    /// The announcement that last read a part of a question's changes, and the place where that part begins.
     read_out: Option<(AnnouncementId, ChangePlace)>,
 }
 
@@ -108,7 +109,7 @@ impl Review {
         self.searched.as_ref().map(|last| last.text.clone())
     }
 
-    /// Returns the last hit for the same text, from which the same search goes on.
+    /// Returns the last hit for the same text, from which the search continues.
     fn found(&self, text: &str) -> Option<AnnouncementId> {
         let last = self.searched.as_ref().filter(|last| last.text == text);
         last.map(|last| last.found)
@@ -138,7 +139,8 @@ impl Review {
         }
     }
 
-    /// Returns since when the person was away before the present visit; from the start if they never were there.
+    /// Returns since when the person was away before the present visit; the start of the run if they were never
+    /// there.
     fn away_since(&self) -> Duration {
         self.away_since.unwrap_or_default()
     }

@@ -37,7 +37,7 @@ impl Review {
             return;
         }
         match cx.face.manner() {
-            // A screen says it below the words of the question, whose place this would take.
+            // A screen says it below the words of the question, which this would displace.
             Manner::Keys => {
                 let words = (cx.words("reading.changes.keys", &[]), Aloud::Heard);
                 cx.tell_aloud(Class::Response, About::Tells(question), words);
@@ -56,7 +56,8 @@ impl Review {
         true
     }
 
-    /// Returns which part of a question's changes was read last, of how many, and the announcement that reads it.
+    /// Returns the part of a question's changes that was read last, the number of parts, and the announcement
+    /// that reads it.
     pub(in crate::app) fn change_read(&self, question: QuestionId) -> Option<ChangeRead> {
         if self.reading.of() != Some(Of::Question(question)) {
             return None;
@@ -71,8 +72,8 @@ impl Review {
         })
     }
 
-    /// Moves one part forward or back in what is being read; returns `false` if nothing is. On a screen, all of a
-    /// question's part is shown before the next one.
+    /// Moves one part forward or back in what is being read; returns `false` if nothing is. On a screen, the
+    /// whole part of a question is shown before the next one.
     pub(super) fn read_part(
         &mut self,
         on: bool,
@@ -104,8 +105,8 @@ impl Review {
         self.tell_step(stepped, cx)
     }
 
-    /// Returns the part of a question's changes that was read last, and where in it to go on; `None` if another part
-    /// comes next.
+    /// Returns the part of a question's changes that was read last, and the place where it continues; `None` if
+    /// another part comes next.
     fn within_part(
         &self,
         question: QuestionId,
@@ -126,7 +127,7 @@ impl Review {
         let end = begins.get(read.part + 1).copied();
         let end = end.unwrap_or(ChangePlace::END);
         match drawn.filter(|drawn| drawn.from == read.from) {
-            // Without any room on the screen, only its parts are left.
+            // Without room on the screen, reading goes part by part.
             Some(drawn) if drawn.to == drawn.from => None,
             Some(drawn) => (drawn.to < end).then_some((read.part, drawn.to)),
             // It is not drawn yet.
@@ -151,7 +152,7 @@ impl Review {
         self.tell_step(stepped, cx)
     }
 
-    /// Skips the rest of the code that is being read, and announces how much that was and what comes next.
+    /// Skips the rest of the code being read, and announces how much was skipped and what comes next.
     pub(in crate::app) fn skip_code(&mut self, cx: &mut AppCx) {
         let Some((skipped, stepped)) = self.reading.skip_code() else {
             cx.respond("skip_code.none", &[]);
@@ -169,7 +170,7 @@ impl Review {
         cx.quote(words, quotes);
     }
 
-    /// Leaps in the same way by a line, or announces that nothing is being read.
+    /// Leaps likewise at a typed line, or announces that nothing is being read.
     pub(in crate::app) fn leap_line(&mut self, on: bool, cx: &mut AppCx) {
         if !self.leap_part(on, cx) {
             cx.respond("reading.none", &[]);
@@ -218,8 +219,8 @@ impl Review {
         self.begin(told.facts().attached(), &[Reads::Changes], quote, cx)
     }
 
-    /// Reads what the call under review brought, its output and what it changed; from any other place, of the last call
-    /// before it; else of the last one.
+    /// Reads the output and the changes of the call under review, or else of the last call before the place
+    /// under review, or else of the last call.
     pub(in crate::app) fn read_output(&mut self, cx: &mut AppCx) {
         let has_output = |told: &&Arc<Announcement>| brings(told, &cx.sessions);
         let history = cx.announcer.history();
@@ -305,8 +306,8 @@ impl Review {
     }
 }
 
-/// Returns whether an announcement has something that a call brought: an output, or a change, unless a question about
-/// it is still open.
+/// Returns whether an announcement has a call's output, or its changes, unless a question about these is still
+/// open.
 pub(in crate::app) fn brings(told: &Announcement, sessions: &Sessions) -> bool {
     let attached = told.facts().attached();
     let is_open = || {
@@ -318,7 +319,7 @@ pub(in crate::app) fn brings(told: &Announcement, sessions: &Sessions) -> bool {
     attached.output.is_some() || !attached.changes.is_empty() && !is_open()
 }
 
-/// Returns whose words an output, a plan or a change is.
+/// Returns the quote for an agent's output, plan or change.
 fn quote_of(agent: Option<&str>) -> Quote {
     Quote {
         agent: agent.unwrap_or_default().into(),

@@ -1,4 +1,4 @@
-//! The person's place in what is read part by part: changes, an output, a plan, an agent's whole turn.
+//! The person's place in material read part by part: changes, an output, a plan, an agent's whole turn.
 //!
 //! Responsibilities: which part is next. Not here: the parts (`announce`), opening them and reading them out
 //! (`review`).
@@ -11,7 +11,7 @@ use crate::session::QuestionId;
 /// What the parts belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
-    /// A question; while another one is shown, reading this one can't go on.
+    /// A question; reading it can't continue while another one is shown.
     Question(QuestionId),
     /// An announcement, or a plan.
     Told,
@@ -30,7 +30,7 @@ pub(super) enum Stepped {
     AtEnd,
 }
 
-/// What is read part by part, and the place in it.
+/// The material being read, and the place in it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     open: Option<OpenReading>,
@@ -42,7 +42,7 @@ struct OpenReading {
     /// Whose words it contains.
     quote: Option<Quote>,
     parts: Vec<ReadingPart>,
-    /// The last part read; `None` before the first step, when both ends are equally near.
+    /// The last part read; `None` before the first step, which may go to either end.
     at: Option<usize>,
     /// The indentation of the last line of code read.
     indent: String,
@@ -102,7 +102,7 @@ impl Reading {
         });
     }
 
-    /// Closes it.
+    /// Ends the reading.
     pub(super) fn close(&mut self) {
         self.open = None;
     }
@@ -123,8 +123,8 @@ impl Reading {
         Some((open.at?, open.parts.len()))
     }
 
-    /// Returns what to copy now of an agent's turn: the last part read, or before the first step the whole turn; after
-    /// that the pieces in it, one by one, and then from the beginning again.
+    /// Returns what to copy next from an agent's turn: the last part read, or the whole turn before the first
+    /// step; then the pieces in it, one by one; then from the beginning again.
     pub(super) fn copy(&mut self) -> Option<Copied> {
         let open = self.open.as_mut()?;
         let of_place = match open.at.and_then(|at| open.parts.get(at)) {
@@ -171,8 +171,8 @@ impl Reading {
 }
 
 impl Reading {
-    /// Moves behind the block of code that is being read; returns how many of its lines were not read. `None` if no
-    /// code is being read.
+    /// Moves past the block of code being read; returns how many of its lines were not read. `None` if no code
+    /// is being read.
     pub(super) fn skip_code(&mut self) -> Option<(usize, Stepped)> {
         let open = self.open.as_mut()?;
         let at = open.at?;

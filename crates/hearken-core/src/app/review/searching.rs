@@ -28,7 +28,7 @@ impl Review {
     }
 
     fn find(&mut self, text: &str, cx: &mut AppCx) {
-        // The same search goes on from its last hit; a new one starts at the end.
+        // The same search continues from its last hit; a new one starts at the end.
         let from = self.found(text);
         match cx.announcer.find(text, from) {
             Some(told) => {

@@ -11,7 +11,7 @@ pub(super) struct Spelling {
     last: Option<(AnnouncementId, Option<usize>, Alphabet)>,
 }
 
-/// How letters are named.
+/// The names used for letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Alphabet {
     /// By themselves.

@@ -1,10 +1,11 @@
-//! Spelling: which word of the announcement under review, and how.
+//! Spelling a word of the announcement under review, or all of it.
 //!
-//! Responsibilities: stepping from word to word, choosing one by its number or a part of it, spelling it or the whole
-//! text, by letters and then by the alphabet. Not here: the names of letters and signs (`announce::normalise`).
+//! Responsibilities: stepping from word to word, choosing one by its number or a part of it, spelling it or the
+//! whole text, first by letters, then by the spelling alphabet. Not here: the names of letters and signs
+//! (`announce::normalise`).
 //!
-//! A chosen word stays chosen as long as the same announcement is under review: another one, or repeating the whole,
-//! cancels the choice, and then all of it is spelled.
+//! A chosen word stays chosen as long as the same announcement is under review: reviewing another, or repeating
+//! the whole, cancels the choice, and then the whole text is spelled.
 
 use std::sync::Arc;
 
@@ -108,7 +109,7 @@ fn find(text: &str, choice: &str) -> Option<usize> {
     })
 }
 
-/// Returns a part of an announcement for speech: every character of it is named, in its language.
+/// Returns a part of an announcement for speech: its every character is named, in its language.
 fn words_of_text(told: &Announcement, word: &str, cx: &AppCx) -> Segment {
     let own = told
         .segments

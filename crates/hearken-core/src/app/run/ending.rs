@@ -5,9 +5,10 @@ use super::{Ends, Scene};
 use crate::app::{AppCx, AppFact, AppFacts, Exit, Links};
 
 impl Run {
-    /// Returns how a run ends that is to end in a way.
+    /// Returns the exit of a run that is to end with `exit`.
     pub(in crate::app) fn exit(&self, exit: Exit, links: &Links, cx: &AppCx) -> Exit {
-        // No source is left that could still speak: that is why it ended, even if the person closed the screen.
+        // No source is left that could still speak, so the run ended for that reason, even if the person closed
+        // the screen.
         let scene = scene(links, cx);
         if exit == Exit::Clean && scene.over && scene.failed {
             Exit::NoSource

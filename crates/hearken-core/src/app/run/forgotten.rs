@@ -1,4 +1,4 @@
-//! Announcing what the limits of the session room made hearken forget, each time the number has grown tenfold.
+//! Announcing what hearken forgot because of the limits in `session`, each time the number has grown tenfold.
 
 use crate::announce::{Arg, Class, Kind};
 use crate::session::DroppedCounts;
@@ -34,8 +34,8 @@ impl Run {
 }
 
 impl Run {
-    /// Announces running sessions, questions and tools that were forgotten: the person no longer sees or hears of them.
-    /// Ended sessions, outputs and closed questions are dropped silently; the status counts them.
+    /// Announces running sessions, questions and tools that were forgotten: the person no longer sees or hears
+    /// them. Ended sessions, outputs and closed questions are dropped silently; the status counts them.
     pub(in crate::app) fn tell_forgotten(&mut self, cx: &mut AppCx) {
         let Forgotten {
             sessions,

@@ -1,4 +1,4 @@
-//! Leaving a source: which one, what is asked first, and the fate of its questions.
+//! Leaving a source: which one, what to ask first, and the fate of its questions.
 
 use crate::announce::Arg;
 use crate::link::LinkId;
@@ -91,7 +91,7 @@ impl Run {
     }
 }
 
-/// Returns that a source is to be left.
+/// Returns the fact that a source is to be left.
 fn leave(link: LinkId) -> AppFacts {
     vec![
         AppFact::Release(link),

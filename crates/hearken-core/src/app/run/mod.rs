@@ -1,9 +1,9 @@
-//! How long a run goes on: what ends it, and what is left unspoken or unsent then.
+//! How long a run lasts: what ends it, and what is then left unspoken or unsent.
 //!
-//! Responsibilities: whether it goes on, waits for the last answers or is over; when it ends by itself; what the limits
-//! of the session room made hearken forget; what else could be followed. The rest of the folder asks and announces:
-//! `ending` (by itself), `quitting` (by wish), `leaving` (one source), `forgotten`. Not here: closing links
-//! (`transport`).
+//! Responsibilities: whether it continues, waits for the last answers or is over; when it ends by itself; what
+//! hearken forgot because of the limits in `session`; what else could be followed. The rest of the folder asks
+//! and announces: `ending` (by itself), `quitting` (by wish), `leaving` (one source), `forgotten`. Not here:
+//! closing links (`transport`).
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ mod forgotten;
 mod leaving;
 mod quitting;
 
-/// How long the run goes on, and how far it is.
+/// The stage of the run, and the conditions for its end.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     until: Until,
@@ -38,7 +38,7 @@ pub(super) struct Run {
 /// The stage of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RunStage {
-    /// It goes on.
+    /// It continues.
     Going,
     /// It ends in this way as soon as the answers under way are sent, at the latest at this time.
     Parting { exit: Exit, latest: Duration },
@@ -61,7 +61,7 @@ struct Scene {
 enum Ends {
     /// As intended, with this exit.
     So(Exit),
-    /// Because nothing happened any more, whatever is still open.
+    /// Because nothing has happened for a while, whatever is still open.
     Idle,
 }
 
@@ -133,7 +133,7 @@ impl Run {
     /// Returns when it ends by itself or stops waiting for the last answers.
     pub(super) fn due(&self, silent: bool) -> Option<Duration> {
         let idle = match self.until {
-            // What still has to be spoken or sent ends with an input of its own.
+            // Pending speech or sending ends with its own input.
             Until::Idle(_) if !silent => None,
             Until::Idle(wait) => Some(self.news + wait),
             Until::NoSource | Until::Ended | Until::Asked => None,

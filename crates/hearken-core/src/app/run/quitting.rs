@@ -1,4 +1,4 @@
-//! Leaving the program: what is asked first, the fate of open questions, and the last answers.
+//! Leaving the program: what to ask first, the fate of open questions, and the last answers.
 
 use std::time::Duration;
 
@@ -78,8 +78,7 @@ impl Run {
         let asked = matches!(cx.doing, Doing::Quitting) || self.is_parting();
         let ends = links.lost_at_end(cx);
         let decided = asked || (open.is_empty() && ends.is_empty());
-        // An answer that was given must arrive; leaving waits for it, but not for ever, and not if the person asks
-        // again.
+        // A given answer must arrive; leaving waits for it, but not for ever, and not if the person asks again.
         if decided && !all_sent && !self.is_parting() {
             if matches!(cx.doing, Doing::Quitting) {
                 cx.doing = Doing::Watching;
@@ -156,7 +155,7 @@ fn undecided<'a>(links: &Links, cx: &'a AppCx) -> Vec<&'a Question> {
         .filter(|question| {
             question.answer().is_none() && question.standing != AnswerReach::NotAnswerable
         })
-        // Where no answer can go any more, no agent waits; the fate of these questions was announced.
+        // Where no answer can go any more, no agent waits; the fate of those questions was announced.
         .filter(|question| {
             links
                 .get(question.key.link)

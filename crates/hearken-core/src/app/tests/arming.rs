@@ -318,7 +318,7 @@ fn nobody_accepts_what_the_screen_has_not_shown_to_its_end() {
     stage.press('y');
     assert_eq!(stage.sent.len(), 1);
 
-    // Rejecting takes no more than knowing that there is a question.
+    // Rejecting requires only knowing that there is a question.
     let mut stage = paged();
     stage.press('n');
     assert_eq!(stage.sent.len(), 1);
@@ -366,7 +366,7 @@ fn a_question_is_answered_only_after_the_write_of_it_returned() {
         stage.lines
     );
     stage.wait(1000);
-    // It goes on, and the key that was read earlier is judged later.
+    // The terminal continues, and the key that was read earlier is judged later.
     let read = stage.now.monotonic;
     stage.wait(2000);
     stage.see(0, 1);
@@ -469,7 +469,7 @@ fn what_slow_and_trembling_hands_do_ends_no_second_step() {
     };
     let mut stage = Stage::new(KEYS);
     high(&mut stage, "rpl_1");
-    // Held down until the keyboard repeats it, and released.
+    // The key is held down until the keyboard repeats it, and released.
     stage.press('y');
     for wait in [600, 33, 33] {
         stage.wait(wait);
@@ -534,7 +534,7 @@ fn a_second_step_lapses_by_either_clock_before_a_late_key() {
     let accepted = Some("accept".to_owned());
     assert_eq!(confirm(patience - 1, patience - 1, 0), accepted);
     assert_eq!(confirm(patience, patience, 0), None);
-    // The machine slept, and one clock with it.
+    // The machine slept, and one clock stopped.
     assert_eq!(confirm(1000, patience, 0), None);
     // The wall clock was set back.
     assert_eq!(confirm(patience, 0, 0), None);

@@ -1,4 +1,4 @@
-//! What belongs to a call stays within its limits, however much an agent sends, and cuts are announced.
+//! A call's material stays within its limits, however much an agent sends, and cuts are announced.
 
 use super::*;
 

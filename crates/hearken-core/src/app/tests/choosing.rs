@@ -1,10 +1,10 @@
-//! Choosing by number, by letter, by going from one to the next, and choosing several.
+//! Choosing by number, by letter and step by step, and choosing several.
 
 use super::*;
 
 const DAYS: [&str; 4] = ["Monday", "Tuesday", "Thursday", "Ärzte"];
 
-/// Asks for a day, opens the choices, and clears what was announced so far.
+/// Asks for a day, opens the choices, and clears the announcements so far.
 fn choosing(more: Value) -> Stage {
     let mut stage = Stage::new(KEYS);
     let choices: Vec<Value> = DAYS

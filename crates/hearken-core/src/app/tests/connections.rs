@@ -1,4 +1,4 @@
-//! Links that are lost, come back, bring garbage or are left.
+//! Links that are lost, come back, carry garbage or are left.
 
 use super::*;
 
@@ -484,7 +484,7 @@ fn a_server_without_a_replay_that_is_back_can_be_answered_with_a_doubt_in_two_st
 #[test]
 fn no_rule_answers_what_is_perhaps_decided() {
     let mut stage = resumed_with_a_question(Config::default());
-    // A rule that exists from now on would decide the question when it is raised again.
+    // A newly added rule would decide the question when it is raised again.
     let rule = "[[policy]]\nname = \"mine\"\ndecision = \"reject\"\n";
     stage.app.cx.config.policy = Config::from_toml(rule).unwrap().policy;
     stage.link(

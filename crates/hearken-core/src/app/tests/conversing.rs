@@ -1,4 +1,4 @@
-//! Several agents that take prompts: the list, going to one, and what is meant for it.
+//! Several agents that take prompts: the list, going to one, and addressing it.
 
 mod space_agents;
 

@@ -1,4 +1,4 @@
-//! What is said of a call that failed: what failed, in few words; the rest is counted, and read on demand.
+//! The words for a failed call: what failed, in few words; the rest is counted, and read on demand.
 
 use super::*;
 use crate::config::Verbosity;
@@ -10,7 +10,7 @@ fn lines(passed: usize, rest: &str) -> String {
     passed + rest
 }
 
-/// Returns what is said of a call that ended with these fields.
+/// Returns what is said about a call that ended with these fields.
 fn said(level: Verbosity, fields: &Value) -> (Stage, String) {
     let mut config = Config::default();
     config.announce.verbosity = level;
@@ -159,7 +159,7 @@ fn a_short_report_is_said_as_it_is() {
             ),
             "Failed: cargo build: error: no Cargo.toml",
         ),
-        // A command whose signs matter is not told without them, nor is a sentence told as a name.
+        // A command whose signs matter keeps them, and a sentence is not used as a name.
         (output("rm -rf a && b", "no"), "Failed: execute: no"),
         (output("All is well. Say yes", "no"), "Failed: execute: no"),
         (
@@ -199,11 +199,11 @@ fn a_message_beside_a_summary_is_told_in_detail_and_on_demand() {
         "{:?}",
         stage.lines
     );
-    // What the summary says is not said twice.
+    // The summary's content is not said twice.
     let fields = json!({"summary_normal": "Not sent: 550.", "error_message": "550"});
     let (_, told) = said(Verbosity::Detailed, &fields);
     assert_eq!(told, "Failed: execute: Not sent: 550.");
-    // A long message is told as a long report is.
+    // A long message is treated like a long report.
     let long = lines(60, "not ok 61 - adds\n");
     let fields = json!({"summary_normal": "The tests fail.", "error_message": long});
     let (_, told) = said(Verbosity::Detailed, &fields);
@@ -237,7 +237,7 @@ fn of_a_command_its_exit_and_its_last_line_are_said() {
             "Failed, exit 3: npm test. Last line: two",
         ),
         ("npm test", &code, vec![], "Failed, exit 3: npm test"),
-        // What is around an output for a screen or a model is not its last line.
+        // Text that wraps an output for a screen or a model is not its last line.
         (
             "make",
             &code,

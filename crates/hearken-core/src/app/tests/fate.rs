@@ -31,7 +31,7 @@ impl Stage {
         );
     }
 
-    /// Clears what was announced and returns what an input leads to.
+    /// Clears the announcements, and returns those that an input leads to.
     fn hears(&mut self, run: impl FnOnce(&mut Self)) -> String {
         self.lines.clear();
         run(self);
@@ -112,7 +112,7 @@ fn a_refused_retry_after_an_unconfirmed_answer_never_means_still_open() {
         assert!(told.contains("perhaps arrived"), "{code}: {told}");
         assert!(!told.contains("still open"), "{code}: {told}");
         assert_eq!(stage.sent.len(), 2);
-        // A single line sends nothing against it, and the reason is announced.
+        // A single line can't contradict it, and the reason is announced.
         let told = stage.hears(|stage| stage.type_line("n 1"));
         assert!(
             told.contains("Your answer accept perhaps arrived already. Type c 1 to send reject"),

@@ -118,7 +118,7 @@ fn what_an_agent_keeps_of_its_conversations_is_named_once_with_the_way_to_hear_t
         stage.lines
     );
     assert!(stage.heard("hearken hooks install claude"));
-    // Beside AAEP it is one more message that is none.
+    // Beside AAEP, it is just another message in something else.
     let mut stage = Stage::new(PIPE);
     stage.event("session.started", json!({"summary_normal": "Working"}));
     frame(&mut stage, ROLLOUT);

@@ -95,7 +95,7 @@ fn a_reason_is_typed_and_goes_out_with_the_rejection() {
         "{:?}",
         stage.lines
     );
-    // They are the person's words, and no face may give them to the agent.
+    // They are the person's words, and no face may present them as the agent's.
     let mut told = stage.app.history().iter();
     let read_back = told
         .find(|told| told.text().contains("Your reason"))

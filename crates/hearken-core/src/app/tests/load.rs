@@ -44,7 +44,7 @@ fn low_load_speaks_what_is_critical_endings_and_whole_outputs_and_shows_the_rest
     for shown in ["Off we go", "look up"] {
         assert!(stage.heard(shown), "{shown} in {:?}", stage.lines);
     }
-    // An output is announced once it is complete, and nothing of it is lost.
+    // An output is announced once it is complete, without loss.
     stage.chunk("First part. Second part. ");
     stage.speak_all();
     assert!(stage.spoken.is_empty(), "{:?}", stage.said());

@@ -3,7 +3,7 @@
 use super::*;
 use crate::protocol::is_direction_sign;
 
-/// Returns more than two parts of words, with an end that changes everything.
+/// Returns a text longer than two parts, with an end that changes its meaning.
 fn long(end: &str) -> String {
     format!("{}{end}", "copy the folder and ".repeat(120))
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::link::{Address, Frame};
 
-/// A space on a broker, with everything that the app asks of it.
+/// A space on a broker, with all the app's requests to it.
 struct Many {
     stage: Stage,
     count: u64,
@@ -96,7 +96,7 @@ fn above_twenty_agents_the_person_hears_questions_and_failures_of_all_and_the_re
     many.ask(5);
     many.stage.wait(1000);
     assert!(many.stage.heard("Question 1"), "{:?}", many.stage.lines);
-    // What was not said is in the history.
+    // What was left unsaid is in the history.
     many.stage.type_line("find Job 3 is done");
     assert!(many.stage.heard("Job 3 is done."), "{:?}", many.stage.lines);
 }
@@ -196,7 +196,7 @@ fn fleet_counts_by_machine_questions_first() {
     let words =
         "3 questions wait: build-1 2, build-2 1. 22 agents work: build-0 9, build-2 7, build-1 6.";
     assert!(many.stage.heard(words), "{:?}", many.stage.lines);
-    // Their bridges count better: they hear everything.
+    // The bridges' counts are better, because bridges hear everything.
     let sign = Frame {
         event: Some("aaep-alive.v1.main.build-1".to_owned()),
         ..Frame::of(r#"{"working":4,"waiting":2,"silent":2}"#)
@@ -225,7 +225,7 @@ fn of_many_conversations_those_are_read_that_the_person_may_want() {
     let read = many.stage.lines.concat();
     assert!(read.contains("Fox 2"), "it asks: {read}");
     assert!(read.contains("And 20 more; fleet counts them."), "{read}");
-    // Each has a number all the same.
+    // Each agent still has a number.
     many.stage.lines.clear();
     many.stage.type_line("go 40");
     assert!(many.stage.heard("Fox"), "{:?}", many.stage.lines);

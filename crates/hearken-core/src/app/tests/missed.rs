@@ -1,4 +1,4 @@
-//! What somebody missed who was away, as a broker delivers it afterwards.
+//! What somebody missed while away, as a broker delivers it afterwards.
 
 use super::*;
 use crate::dialect::{BrokerPlace, Carrier};

@@ -97,7 +97,7 @@ fn a_bare_yes_right_after_a_change_is_told_how_to_be_meant() {
     );
 }
 
-/// A source that was left is gone from every place where the person looks.
+/// A source that was left is gone from everywhere the person looks.
 #[test]
 fn a_source_that_was_left_takes_its_sessions_and_questions_along() {
     let mut stage = Stage::new(KEYS);
@@ -122,12 +122,12 @@ fn a_source_that_was_left_takes_its_sessions_and_questions_along() {
     assert_eq!(stage.quit, Some(Exit::Clean), "nothing is asked");
 }
 
-/// Lets agents get ready.
+/// Makes agents ready.
 pub(super) fn ready(options: Options, config: Config, count: usize) -> Stage {
     ready_in(english(), options, config, count)
 }
 
-/// Lets agents get ready, in these words.
+/// Makes agents ready, with these phrases.
 pub(super) fn ready_in(
     phrases: Arc<Phrases>,
     options: Options,
@@ -164,7 +164,7 @@ pub(super) fn ready_in(
     stage
 }
 
-/// Returns what is said and written within a time of how to begin.
+/// Returns what is said and written about how to begin, within a given time.
 fn told_to_begin(stage: &mut Stage, ms: u64) -> Vec<String> {
     stage.wait(ms);
     stage.speak_all();
@@ -215,7 +215,7 @@ fn nobody_is_told_how_to_begin_who_has_begun_or_wants_few_words() {
     config.announce.verbosity = crate::config::Verbosity::Terse;
     let mut stage = ready(PIPE, config, 1);
     assert_eq!(told_to_begin(&mut stage, 5_000), Vec::<String>::new());
-    // A screen that is seen says it all the time.
+    // A visible screen shows it permanently.
     let mut stage = ready(KEYS, Config::default(), 1);
     assert_eq!(told_to_begin(&mut stage, 5_000), Vec::<String>::new());
 }

@@ -35,7 +35,7 @@ fn stage(own: SourceAnnounce) -> Stage {
     stage
 }
 
-/// Has both sources send the same event, each under an agent name of its own.
+/// Has both sources send the same event, each under a different agent name.
 fn both(stage: &mut Stage, kind: &str, fields: &Value) {
     for link in 0..2 {
         let mut fields = fields.clone();
@@ -67,7 +67,7 @@ fn the_verbosity_of_a_source_is_its_own_and_stays_so() {
     both(&mut stage, "tool.invoked", &tool);
     assert!(stage.lines[0].starts_with("Long."), "{:?}", stage.lines);
     assert_eq!(stage.lines[1], "Short.");
-    // A source that is left no longer keeps anything.
+    // A source that was left no longer keeps its settings.
     stage.link(1, LinkEvent::Ended);
     stage.lines.clear();
     stage.type_line("v");

@@ -1,4 +1,4 @@
-//! What belongs to a question, a call or a plan is read part by part, and only on request.
+//! The material of a question, a call or a plan is read part by part, and only on request.
 
 use super::*;
 

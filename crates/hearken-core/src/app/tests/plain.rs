@@ -1,4 +1,4 @@
-//! What a person obviously means is done, and whatever waits for the person says so.
+//! Whatever the person obviously means is done, and whatever waits for the person is announced.
 
 use super::holding::EDITOR;
 use super::*;
@@ -146,7 +146,7 @@ fn runs_without_a_request_of_their_own_have_a_number() {
     for name in ["Mailer run 1: ", "Mailer run 2: ", "Mailer run 3: "] {
         assert!(stage.heard(name), "{:?}", stage.lines);
     }
-    // If they run one after the other, the second can't be mistaken for the first.
+    // Runs in sequence can't be confused.
     let mut stage = Stage::new(EDITOR);
     begin(&mut stage, "sess_1", None);
     stage.event("session.completed", json!({"session_id": "sess_1"}));
@@ -166,7 +166,7 @@ fn a_mark_stays_in_sight_behind_the_longest_name() {
     for mark in ["AAA of source 1: ", "AAA of source 2: "] {
         assert!(stage.heard(mark), "{:?}", stage.lines);
     }
-    // The part that is cut off may end with something that is cut off again.
+    // The shortened name may again end with something to cut off.
     for name in [
         "Security review assistant for the payments team of ACME",
         "Security review assistant for the bank (EUR) .net desk",

@@ -1,4 +1,4 @@
-//! The person's own rules decide the questions that they are about, and nothing else.
+//! The person's own rules decide the questions that they match, and nothing else.
 
 use super::*;
 use crate::session::Question;
@@ -162,7 +162,7 @@ fn what_is_left_alone_stays_open_and_can_be_answered() {
     assert_eq!(stage.bells, 0);
     assert!(stage.heard("Your rule mine leaves question 1 unanswered: Send rpl_1"));
     assert!(stage.heard("rejects in 5 minutes. y 1 accepts"));
-    // A question that was asked is the one that a bare answer is meant for.
+    // An answer without a number is meant for a question that was asked.
     stage.ask_with("rpl_2", json!({"risk_level": "medium"}));
     assert_eq!(stage.bells, 1);
     stage.wait(3000);

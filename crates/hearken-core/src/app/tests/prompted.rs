@@ -96,7 +96,7 @@ impl Stage {
             .collect()
     }
 
-    /// Has the agent ask for a permission, to be allowed once or rejected.
+    /// Has the agent ask for permission, which can be given once or refused.
     pub(super) fn asks(&mut self, id: u64, call: Value) {
         self.asks_on(0, id, call);
     }
@@ -120,7 +120,7 @@ impl Stage {
     }
 }
 
-/// Asks for a call and presses `y` once; returns whether that allowed it, and what was announced.
+/// Asks for a call and presses `y` once; returns whether that allowed the call, and what was announced.
 fn allowed_by_one_key(one_step: bool, call: Value) -> (bool, String) {
     let mut config = Config::default();
     config.run.one_step = one_step;
@@ -174,7 +174,7 @@ fn one_step_allows_what_was_read_and_nothing_that_hearken_finds_dangerous() {
         assert!(said.contains(words), "{call}: {said}");
         let (allowed, said) = allowed_by_one_key(false, call.clone());
         assert!(!allowed, "{call}");
-        // That a call can't be read needs no announcement if two steps are usual.
+        // An unreadable call needs no announcement if two steps are usual.
         let told = !words.is_empty() && !words.contains("Not known") && !words.contains("project");
         assert_eq!(
             told,
@@ -322,7 +322,7 @@ fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is
         answers(&mut stage, status);
         assert!(stage.heard(told), "{told}: {:?}", stage.lines);
         assert!(!stage.heard("secret"));
-        // It goes on running and can't be stopped from here: that is announced, and no first step is made.
+        // It runs on and can't be stopped from here: that is announced, and no first step is made.
         stage.event("session.started", json!({"summary_normal": "Off we go"}));
         stage.type_line("stop");
         assert!(
@@ -359,7 +359,7 @@ fn a_stop_says_what_becomes_of_the_prompt_that_waits() {
     assert_eq!(stage.prompts(0).last().unwrap().1, "second");
 }
 
-/// In keys it is a key, in lines it is a line.
+/// With keys it is a key, with lines it is a line.
 #[test]
 fn how_to_be_asked_is_said_for_the_persons_way_of_giving_commands() {
     for (options, hint) in [

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Returns a stage with two questions, of which the first was rejected.
+/// Returns a stage with two questions, the first of them rejected.
 fn answered() -> Stage {
     let mut stage = Stage::new(PIPE);
     stage.ask("rpl_1");
@@ -35,7 +35,7 @@ fn leaving_open_questions_waits_for_the_answers_to_others() {
     comes_back(&mut stage, Ok(Receipt::Taken));
     assert_eq!(stage.quit, Some(Exit::Clean));
 
-    // The wait for it has an end, and its fate is announced.
+    // The wait for the answer ends, and its fate is announced.
     let mut stage = answered();
     comes_back(&mut stage, Err(Undelivered::Kept(Fault::Refused)));
     stage.type_line("q");
@@ -127,7 +127,7 @@ fn an_answer_that_was_meant_for_a_source_that_is_left_is_given_to_no_other() {
     stage.type_line("x");
     stage.type_line("x");
     assert_eq!(stage.app.waiting(), 1, "{:?}", stage.lines);
-    // One is left, so a bare answer could be meant for it; but that was not so a moment ago.
+    // With one left, an answer without a number could be meant for it; but a moment ago there were two.
     stage.wait(500);
     stage.type_line("y");
     assert!(stage.sent.is_empty(), "{:?}", stage.lines.last());
@@ -136,7 +136,7 @@ fn an_answer_that_was_meant_for_a_source_that_is_left_is_given_to_no_other() {
     assert_eq!(stage.sent.len(), 1, "{:?}", stage.lines.last());
 }
 
-/// Lets an agent that hearken started get ready; `keeps` is whether it can open conversations again.
+/// Makes an agent that hearken started ready; `keeps` says whether it can reopen conversations.
 fn started(keeps: bool) -> Stage {
     let source = SourceSetup {
         name: "fox".into(),
@@ -166,7 +166,7 @@ fn started(keeps: bool) -> Stage {
 
 #[test]
 fn leaving_asks_once_where_work_or_a_conversation_would_end_with_it() {
-    // Nothing was said to it, so nothing is lost.
+    // It was never prompted, so nothing is lost.
     let mut stage = started(false);
     stage.type_line("q");
     assert_eq!(stage.quit, Some(Exit::Clean));

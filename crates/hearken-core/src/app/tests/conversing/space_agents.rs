@@ -1,4 +1,5 @@
-//! The agents on a server whose address means its space as well, and agents that can be prompted before they are heard.
+//! The agents on a server whose address also means its space, and agents that can be prompted before they are
+//! heard.
 
 use super::*;
 use crate::dialect::{BrokerPlace, Carrier};
@@ -21,7 +22,7 @@ fn source(name: &str, dialect: crate::config::Dialect, beside: bool) -> SourceSe
     }
 }
 
-/// A server, followed as its space and beside it as its agents.
+/// A server, followed both as a space and through its agents.
 fn server() -> Stage {
     use crate::config::Dialect::{Nats, Synadia};
     Stage::of(

@@ -1,4 +1,4 @@
-//! Answers that come too late, and lines whose number means a question that is not open.
+//! Answers that come too late, and lines that address a question that is not open.
 
 use super::*;
 
@@ -12,7 +12,7 @@ impl Stage {
     }
 }
 
-/// Returns a stage whose only question's time is over, and whose agent went on to a state.
+/// Returns a stage whose only question has run out of time, and whose agent has entered a state.
 fn ran_out(decision: &str, to: &str) -> Stage {
     let mut stage = Stage::new(PIPE);
     let more = json!({"timeout_seconds": 8, "default_decision": decision});
@@ -62,7 +62,8 @@ fn an_answer_after_the_time_is_told_what_happened_instead() {
     assert!(stage.sent.is_empty());
 }
 
-/// Minutes later a bare answer is a stray key; one that names the question still hears what became of it.
+/// Minutes later an answer without a number is a stray key; for one that names the question, its fate is still
+/// announced.
 #[test]
 fn a_stray_answer_long_after_the_last_question_is_told_only_that_none_is_open() {
     let mut stage = ran_out("reject", "thinking");

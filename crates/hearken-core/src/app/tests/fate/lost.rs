@@ -10,7 +10,7 @@ fn lose(stage: &mut Stage) {
     stage.link(0, lost);
 }
 
-/// Returns what is said of the answer, without the connection's own news.
+/// Returns what is said about the answer, without the connection's own news.
 fn of_the_answer(told: &str) -> Vec<&str> {
     told.lines()
         .filter(|line| line.contains("answer"))
@@ -54,7 +54,7 @@ fn an_unconfirmed_answer_is_not_promised_to_be_sent_again() {
         told.last().copied(),
         Some("Your answer to question 1 is not sent again by itself.")
     );
-    // Where the connection is lost, it is not said again that the answer perhaps arrived.
+    // At the loss of the connection, "perhaps arrived" is not repeated.
     let arrived = |line: &&&str| line.contains("perhaps arrived");
     assert_eq!(told.iter().filter(arrived).count(), 1, "{told:#?}");
     let confirmed = |line: &&&str| line.contains("Nobody confirmed");

@@ -3,7 +3,7 @@
 use super::*;
 use crate::keys;
 
-/// The most words of what can be typed now.
+/// The maximum number of words for what can be typed now.
 const MOST: usize = 80;
 
 /// Types a line, and returns what is read in response.
@@ -49,13 +49,13 @@ fn it_says_what_can_be_typed_now_in_few_words_and_all_only_on_request() {
     }
 }
 
-/// The same by ear.
+/// The same, heard.
 const EAR: Options = Options {
     voice: VoiceWish::Speak,
     ..KEYS
 };
 
-/// Presses a key, lets all be said, and returns it.
+/// Presses a key, and returns everything that is then said.
 fn said(stage: &mut Stage, key: char) -> String {
     stage.speak_all();
     stage.spoken.clear();
@@ -93,7 +93,7 @@ fn by_ear_it_says_what_can_be_pressed_now_then_all_keys_and_stops_at_a_key() {
     assert!(one.starts_with("letter y then letter c accepts"), "{one}");
     assert!(one.contains("stop what the agent does"), "{one}");
 
-    // Whatever closes it also ends its words.
+    // Closing the help also ends its speech.
     stage.spoken.clear();
     stage.press('?');
     assert_eq!(stage.spoken.len(), 1);

@@ -1,15 +1,15 @@
-//! How many words a person hears from the question of an agent to its end: a day of work has fifty of them.
+//! How many words a person hears from an agent's question to the end of its call, fifty times a day.
 
 use super::*;
 
 /// The most words for an ordinary command, from the question to the end of its call.
 const ORDINARY: usize = 45;
-/// The most words where something was found about the command.
+/// The most words if something was found about the command.
 const FOUND: usize = 60;
 /// The most words for the three questions of one turn.
 const THREE: usize = 210;
 
-/// An agent that was prompted, and a voice that has said all so far.
+/// A prompted agent, and a voice that has finished speaking.
 fn heard(manner: Manner) -> Stage {
     let options = match manner {
         Manner::Keys => VOICE,
@@ -107,7 +107,7 @@ fn the_three_questions_of_a_turn_take_few_words() {
     for action in ["touch notes dot txt", "cargo test dash dash workspace"] {
         assert_eq!(times(&stage, action), 1, "{:#?}", stage.said());
     }
-    // What is not said again is still shown with each question.
+    // Words that are not repeated aloud are still shown with each question.
     let shown = stage.lines.iter();
     let shown = shown.filter(|line| line.contains("Risk unknown.") && line.contains("y "));
     assert_eq!(shown.count(), 3, "{:#?}", stage.lines);
@@ -132,7 +132,8 @@ fn the_action_is_named_again_where_it_is_not_obvious_what_is_confirmed() {
     asked(&mut stage, "b");
     press(&mut stage, 'y');
     assert!(stage.heard("confirm: Send a"), "{:?}", stage.lines);
-    // It is alone, but something is said between the two steps: it is named when the answer is read back.
+    // It is the only one, but something is said between the two steps, so it is named when the answer is read
+    // back.
     let mut stage = Stage::with(VOICE, Config::default());
     stage.voiced();
     asked(&mut stage, "a");
