@@ -47,7 +47,7 @@ pub enum Mode {
     Confirming(u64),
     /// An answer to this question is being typed.
     Editing(u64),
-    /// The number of a choice of this question is being typed; the value so far, 0 for none.
+    /// A choice of this question is being made; the number typed so far, 0 for none.
     Choosing(u64, usize),
     /// The person asked to quit while questions are open.
     Quitting,
@@ -98,7 +98,7 @@ pub enum Command {
     NextConversation,
     /// Read how many agents wait, work, are silent or away.
     Fleet,
-    /// Change a setting of an agent: the one that the person names, if they name one.
+    /// Change a setting of an agent: this one, if the person names one.
     Set(Option<String>),
     /// Read an agent's commands, or those that begin with a text.
     Commands(Option<String>),
@@ -112,7 +112,7 @@ pub enum Command {
     Plan,
     /// Fall silent.
     Stop,
-    /// Go on with what was stopped, at its sentence.
+    /// Continue what was stopped, at its sentence.
     GoOn,
     /// Go back to the sentence before.
     BackSentence,
@@ -167,7 +167,7 @@ pub enum Command {
     Away,
     /// Mute or unmute the agent in view, or the last speaker.
     Mute(Option<String>),
-    /// Announce only what is urgent and what answers keys, or everything again.
+    /// Announce only urgent news and responses to keys, or everything again.
     Quiet,
     /// Let every announcement finish, or allow interruptions again.
     DoNotInterrupt,
@@ -255,9 +255,9 @@ pub enum Edit {
     Submit,
 }
 
-/// Reads a key. `None` means that the key is bound to nothing in this mode.
+/// Reads a key. `None` means that the key is not bound in this mode.
 ///
-/// Releases and repeats do not count as presses: a key that is held down never answers.
+/// Releases and repeats are not presses: a key that is held down never answers.
 pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
     if key.kind != KeyEventKind::Press {
         return None;

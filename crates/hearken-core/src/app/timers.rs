@@ -1,18 +1,18 @@
 //! The table of everything that the passing of time triggers, in order.
 //!
-//! Responsibilities: which timers exist, with which facts and in which turn each is fired. Not here: when each is due
-//! and what it then does (`update`).
+//! Responsibilities: which timers exist, with which facts and in which order each is fired. Not here: when each
+//! is due and what it then does (`update`).
 //!
 //! # Mental model
-//! Time passes with every fact, so whatever is due is fired with the next one, in the order of the table; a separate
-//! fact ([`super::Input::Deadline`]) comes only if no other does. Some timers are fired with every fact, because more
-//! than time moves them on: speech goes on when an utterance has ended, and a second step can also lapse by the wall
-//! clock.
+//! Time passes with every fact, so whatever is due is fired with the next one, in the order of the table; a
+//! separate fact ([`super::Input::Deadline`]) comes only if no other does. Some timers are fired with every
+//! fact, because they depend on more than time: speech continues when an utterance has ended, and a second step
+//! can also lapse by the wall clock.
 
 /// Generates the timers and the lists of them from one text, so that no list can miss one.
 macro_rules! timers {
     (First { $($(#[$doc:meta])* $name:ident,)* } Last { $($(#[$last_doc:meta])* $last:ident,)* }) => {
-        /// What the passing of time triggers, in the order in which it is fired.
+        /// The timers, in the order in which they are fired.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub(super) enum Timer {
             $($(#[$doc])* $name,)*
@@ -40,7 +40,7 @@ timers! {
     First {
         /// The next step of a frame that is read in steps.
         Frame,
-        /// The time limit of a question, a call that was never asked about, events that arrived before their turn.
+        /// The time limit of a question, a call without a question, events that arrived before their turn.
         Sessions,
         /// A streamed text that has paused.
         Stream,
@@ -60,7 +60,7 @@ timers! {
         Start,
         /// What the dialect of a link waits for.
         Dialect,
-        /// Work of which nothing more is heard, or that does not stop.
+        /// Work that falls silent, or that does not stop.
         Stuck,
         /// An agent that waits for the first prompt.
         Invite,
@@ -82,7 +82,7 @@ timers! {
 pub(super) enum Fired {
     /// With the first one after it is due.
     Due,
-    /// With every one: it finds out itself what there is to do.
+    /// With every one: the timer itself finds out what there is to do.
     Always,
     /// Only if nothing else has come: a key takes precedence.
     Alone,

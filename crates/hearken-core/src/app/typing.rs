@@ -4,9 +4,9 @@
 //! (`questions`, `prompts`), where keys come from (`hands`).
 //!
 //! # Mental model
-//! People who can't see the line hear it: each finished word (or each character, by the setting), the text that a
-//! deletion removed, and the character or word that the cursor moves to. None of that is news: it is spoken but not
-//! kept, and the next key cuts it short.
+//! People who can't see the line hear it: each finished word (or each character, as set), the text that a
+//! deletion removed, and the character or word that the cursor moves to. None of that is news: it is spoken but
+//! not kept, and the next key cuts it short.
 
 use tui_input::InputRequest as Request;
 use unicode_segmentation::UnicodeSegmentation;
@@ -65,7 +65,7 @@ pub(super) fn change_line(edit: Edit, cx: &mut AppCx) {
             });
             return;
         }
-        // Sending does not change the line; earlier prompts and commands are handled where they are known.
+        // Sending does not change the line; earlier prompts and commands are handled in `prompts`.
         Edit::Submit | Edit::Older | Edit::Newer | Edit::Complete => return,
     };
     change(request, cx);
@@ -140,7 +140,7 @@ fn echo_new_line(line: &str, cursor: usize, cx: &mut AppCx) {
     echo(&said, "editor.empty", cx);
 }
 
-/// Pastes text into the line; a line break becomes a space, except in a prompt, and nothing is sent by it.
+/// Pastes text into the line; a line break becomes a space, except in a prompt, and never sends anything.
 pub(super) fn paste_into_line(text: &str, cx: &mut AppCx) {
     let mut left_out = false;
     let text = match is_prompt(cx) {

@@ -1,11 +1,11 @@
-//! Passing what one part has found out to the parts that act on it, and firing what is due.
+//! Passing facts from one part to the parts that act on them, and firing due timers.
 //!
-//! Responsibilities: which part handles a fact, and what comes first. Not here: commands (`commands`), what each part
-//! does.
+//! Responsibilities: which part handles a fact, and in which order. Not here: commands (`commands`), what each
+//! part does.
 //!
 //! # Mental model
-//! Facts go depth first: everything that follows from one is handled before the next. So the announcements of an event
-//! come before those of the next one, however far it reaches.
+//! Facts go depth first: everything that follows from one is handled before the next. So all announcements of
+//! an event come before those of the next one.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::{App, Effect, Exit, LinkView};
 use super::{AppFact, AppFacts};
 
 impl App {
-    /// Has facts handled, each with everything that follows from it before the next.
+    /// Has facts handled, each with everything that follows from it before the next one.
     pub(super) fn pass(&mut self, facts: AppFacts) {
         for fact in facts {
             match fact {
@@ -92,7 +92,7 @@ impl App {
         }
     }
 
-    /// Returns what scanning has to know of the questions and the agents.
+    /// Returns what scanning needs to know about the questions and the agents.
     pub(super) fn scan_scene(&self) -> ScanScene {
         let (prompts, links) = (&self.prompts, &self.links);
         let prompting = match prompts.takes_prompts(links) {
@@ -120,8 +120,8 @@ impl App {
         }
     }
 
-    /// Settles the answers on a link that is over: its dialect is not asked again, so what it has not reported by now
-    /// stays unknown. For requests that the transport still holds, its own report follows.
+    /// Settles the answers on a link that is over: its dialect is not called again, so what it has not reported
+    /// by now stays unknown. For requests that the transport still holds, its own report follows.
     pub(super) fn settle_over(&mut self, link: LinkId) {
         if self.links.get(link).is_none_or(|view| !view.is_over()) {
             return;
@@ -156,7 +156,7 @@ impl App {
     /// Carries out the wishes of a dialect.
     fn carry_out(&mut self, link: LinkId, wishes: Vec<Out>) {
         for wish in wishes {
-            // What comes after a frame of many events must not overtake them.
+            // Input after a frame of many events must not overtake them.
             self.read_to_its_end();
             let facts = self.links.carry_out(link, wish, &mut self.cx);
             self.pass(facts);
@@ -175,7 +175,7 @@ impl App {
         }
     }
 
-    /// Reads the rest of a frame, because something comes that must not overtake it.
+    /// Reads the rest of a frame, because the next input must not overtake it.
     pub(super) fn read_to_its_end(&mut self) {
         while self.is_reading() {
             self.read_on();
@@ -246,7 +246,7 @@ impl App {
             self.questions.tell_undelivered(&mut self.cx);
         }
         if self.run.end() {
-            // After leaving, the person can no longer answer what these call for.
+            // After leaving, the person can no longer respond to these.
             for about in self.questions.stop_calling() {
                 self.cx.effects.push(Effect::Withdraw(about));
             }
@@ -270,7 +270,7 @@ impl App {
                 self.run.note_failure();
             }
             if let What::QuestionClosed { question, .. } = &change.what {
-                // Speech about it that is still under way is cut short; its outcome follows.
+                // Any speech about the question is cut short; its outcome follows.
                 self.cx.withdraw(*question);
                 self.questions.note_change(self.cx.now.monotonic);
             }
@@ -304,7 +304,7 @@ impl App {
             if let What::QuestionDoubted(id) = &change.what
                 && self.questions.shown_id() == Some(*id)
             {
-                // A person who was about to answer it did not know that.
+                // A person who was about to answer the question did not know this.
                 self.questions.show(Some(*id), false, &mut self.cx);
             }
         }
@@ -397,7 +397,7 @@ impl App {
                 let is_heard = |key: &SessionKey, in_words: bool| {
                     let is_up = |link: &LinkView| !link.is_down() && !link.is_over();
                     links.get(key.link).is_some_and(is_up)
-                        // What is known of it was said: that nothing is.
+                        // The silence was announced, so it is known that nothing is known.
                         && !(in_words && prompts.is_silence_told(key))
                 };
                 self.tuning.beat(is_heard, &mut self.cx);

@@ -1,4 +1,4 @@
-//! What the faces may read. None of it changes anything.
+//! What the faces may read, without changing anything.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,7 +79,7 @@ impl App {
         }
     }
 
-    /// Returns the answers to the last key, oldest first: the pane shows them in an area of their own.
+    /// Returns the answers to the last key, oldest first: the pane shows them in a separate area.
     pub fn answers(&self) -> &[Arc<Announcement>] {
         self.cx.answers.told()
     }
@@ -169,7 +169,7 @@ impl App {
         self.questions.wants_sight()
     }
 
-    /// Returns whether accepting a question takes a second step, also for what it changes out of sight.
+    /// Returns whether accepting a question takes a second step, including because of changes out of sight.
     pub fn accepts_in_two_steps(&self, question: &Question) -> bool {
         takes_two_steps(question) || self.questions.unseen_lines(question, &self.cx) > 0
     }
@@ -180,7 +180,7 @@ impl App {
         shown.is_some_and(|(_, question)| self.questions.shows_whole(question, showing, &self.cx))
     }
 
-    /// Returns whether some lines that the shown question changes were not shown.
+    /// Returns whether some changed lines of the shown question were not shown.
     pub fn hides_changes(&self) -> bool {
         let shown = self.shown();
         shown.is_some_and(|(_, question)| self.questions.unseen_lines(question, &self.cx) > 0)
@@ -196,7 +196,7 @@ impl App {
         self.cx.sessions.question(id)
     }
 
-    /// Returns the name by which a person tells the asking agent from all others.
+    /// Returns the name that distinguishes the asking agent from all others.
     pub fn agent_of(&self, question: &Question) -> String {
         let (key, agent) = (&question.key, &question.agent);
         (self.cx.announcer.agent_name(key, agent, &self.cx.sessions)).to_string()
@@ -262,7 +262,7 @@ impl App {
         self.review.at()
     }
 
-    /// Returns whether an announcement has something that can be read as what a call brought.
+    /// Returns whether an announcement has a call's output or changes that can be read.
     pub fn brings(&self, told: &Announcement) -> bool {
         brings(told, &self.cx.sessions)
     }
@@ -272,7 +272,7 @@ impl App {
         self.review.hit()
     }
 
-    /// Returns the part on display of a long announcement; the pane starts again after the last.
+    /// Returns the part on display of a long announcement; after the last, the pane starts again.
     pub fn review_page(&self) -> isize {
         self.review.page()
     }
@@ -282,7 +282,7 @@ impl App {
         self.cx.announcer.settings().quiet
     }
 
-    /// Returns how many pieces of texts wait for the person to go on with speech.
+    /// Returns how many pieces of texts wait for the person to continue speech.
     pub fn stopped(&self) -> u64 {
         self.cx.queue.silenced()
     }
@@ -297,7 +297,7 @@ impl App {
         self.cx.has_voice()
     }
 
-    /// Returns everything that the switches of a person can select at the moment; `None` if they use none.
+    /// Returns everything that a person's switches can select at the moment; `None` if they use none.
     pub fn scanned_items(&self) -> Option<Vec<String>> {
         let scans = self.hands.scans();
         scans.then(|| self.hands.scanned_items(self.scan_scene(), &self.cx))
@@ -445,7 +445,7 @@ impl App {
         self.prompts.number_of(&session.key, &self.links)
     }
 
-    /// Returns the counts of what happened to everything that was queued to be spoken.
+    /// Returns the fates of everything that was queued to be spoken.
     pub fn ledger(&self) -> &Ledger {
         self.cx.queue.ledger()
     }
@@ -461,7 +461,7 @@ fn label_key(told: &Announcement) -> &'static str {
         Kind::State => "label.state",
         Kind::Progress => "label.progress",
         Kind::ToolInvoked | Kind::ToolCompleted => "label.tool",
-        // What hearken says about an agent's text is not the agent's.
+        // Hearken's words about an agent's text are not the agent's.
         Kind::Output if !told.is_agents_text() => "label.hint",
         Kind::Output => "label.output",
         Kind::Confirmation | Kind::Clarification => "label.question",

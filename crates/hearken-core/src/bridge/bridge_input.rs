@@ -1,4 +1,4 @@
-//! What comes into a bridge, and what it wants done.
+//! The inputs and effects of a bridge.
 
 use crate::app::{Exit, LinkOrder};
 use crate::dialect::fleet::{BridgeReport, Request, RequestOutcome};
@@ -24,11 +24,11 @@ pub enum BridgeInput {
         /// The request.
         request: Request,
     },
-    /// A subscriber answers as AAEP alone defines it: without a digest, and without being told the outcome.
+    /// A subscriber answers as plain AAEP defines it: without a digest, and without being told the outcome.
     Reply(Reply),
-    /// Tell watchers this about the way to them.
+    /// Tell watchers this about the connection to them.
     Tell(Phrase),
-    /// More questions are open than are repeated to watchers who come later.
+    /// More questions are open than can be repeated to later watchers.
     Forgets,
     /// The time of [`Bridge::deadline`](super::Bridge::deadline) has come.
     Deadline,
@@ -36,7 +36,7 @@ pub enum BridgeInput {
     End,
 }
 
-/// What a bridge wants done.
+/// A request of a bridge to the outside world.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BridgeEffect {
     /// Carry this out on a link.

@@ -1,4 +1,4 @@
-//! What happens on a link, and what its dialect wants.
+//! Events on a link, and the wishes of its dialect.
 //!
 //! Responsibilities: passing link events to the dialect, carrying out what follows, telling watchers that a source was
 //! lost, is back, failed or has ended. Not here: what its events mean (`session`), who may answer (`watcher_answers`).
@@ -17,9 +17,9 @@ use crate::session::{self, CloseReason};
 
 use super::Bridge;
 
-/// How long events wait for the outcome of an answer that they follow from.
+/// How long events wait for the outcome of the answer that caused them.
 const OUTCOME_TIME: Duration = Duration::from_secs(1);
-/// How many events wait for it at most.
+/// The maximum number of events that wait for it.
 const MOST_HELD: usize = 256;
 
 /// One source of a bridge.
@@ -28,11 +28,12 @@ pub(super) struct BridgedLink {
     pub(super) name: String,
     pub(super) machine: Box<dyn Dialect>,
     state: LinkState,
-    /// What the last events had in common, for reading the next.
+    /// Values shared by recent events, for reading the next.
     recent: RecentValues,
-    /// How many messages meant nothing.
+    /// How many messages could not be read.
     unread: u64,
-    /// The events that wait for the outcome of an answer, with whether each can only be seen here.
+    /// The events that wait for the outcome of an answer, and whether the question of each can only be seen
+    /// here.
     held: VecDeque<(String, bool)>,
     /// When they wait no longer.
     held_until: Option<Duration>,
@@ -43,7 +44,7 @@ pub(super) struct BridgedLink {
 enum LinkState {
     /// It was never reached.
     New,
-    /// It was reached, or is.
+    /// It was reached and not lost.
     Up,
     /// It was lost.
     Lost,
@@ -192,7 +193,7 @@ impl Bridge {
         self.end_without_sources();
     }
 
-    /// Moves a link to a state and returns the one before.
+    /// Moves a link to a state and returns the previous one.
     fn enter(&mut self, id: LinkId, state: LinkState) -> Option<LinkState> {
         let link = self.links.get_mut(id.0)?;
         // A source that was never reached is not lost.
@@ -204,7 +205,7 @@ impl Bridge {
         Some(was)
     }
 
-    /// Lets the dialects whose time has come act.
+    /// Calls the dialects that are due.
     pub(super) fn tick_links(&mut self, now: Now) {
         for at in 0..self.links.len() {
             let link = &mut self.links[at];
@@ -317,8 +318,8 @@ impl Bridge {
                 self.close(id, &ReplyToken::new(token), how, closed, now);
             }
             Out::Tell(phrase) | Out::Warn(phrase) => self.notice(id, &phrase, now),
-            // A detail for one person at a time; a capture's answers; a name that was proven to this machine; steps of
-            // the dialect's own machines; what only a person can miss.
+            // These matter only to a person on this machine or to an observer: details, a capture's answers, a
+            // name proven to this machine, steps of the dialect's own machines, what a person missed.
             Out::Detail(_)
             | Out::Missed(_)
             | Out::Recalled(_)
@@ -348,8 +349,8 @@ impl Bridge {
         }
     }
 
-    /// Publishes an event, but not before it is reported who answered the question that it closes: an agent may act on
-    /// an answer sooner than it confirms it.
+    /// Publishes an event, but not before a report on who answered the question that it closes: an agent may
+    /// act on an answer before confirming it.
     fn publish_in_order(&mut self, id: LinkId, text: String, only_seen: bool, now: Now) {
         let waits = self.awaits_outcome(id);
         let Some(link) = self.links.get_mut(id.0) else {
@@ -376,7 +377,7 @@ impl Bridge {
         }
     }
 
-    /// Counts a message that means nothing, and tells watchers of the first, the tenth, the hundredth …
+    /// Counts an unreadable message, and tells watchers of the first, the tenth, the hundredth …
     fn unread(&mut self, id: LinkId, why: &NoEvent, now: Now) {
         let Some(link) = self.links.get_mut(id.0) else {
             return;

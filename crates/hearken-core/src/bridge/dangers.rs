@@ -1,12 +1,12 @@
-//! What watchers have to hear who do not receive the calls of an agent: dangers, and questions that a call decided.
+//! Reports for watchers that do not receive an agent's calls: dangers, and questions that a call decided.
 //!
-//! Responsibilities: reporting both, and counting what agents do. Not here: what is a danger (`session`), its words for
-//! a person (the watcher's dialect).
+//! Responsibilities: these reports, and counting agents by state. Not here: what a danger is (`session`), its
+//! words for a person (the watcher's dialect).
 //!
 //! # Mental model
-//! Whoever is asked by a thousand agents receives their questions, starts and ends, and the calls of a few. A danger
-//! shows in a call, so the bridge, which sees everything, reports it; watchers that see the call leave the report
-//! aside.
+//! A person asked by a thousand agents receives their questions, starts and ends, and the calls of a few. A
+//! danger shows in a call, so the bridge, which sees everything, reports it; watchers that see the call ignore
+//! the report.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use crate::session::{Change, CloseReason, Danger, Phase, QuestionId, ToolEvent, 
 
 use super::Bridge;
 
-/// The state of an agent that goes on with the call that it had asked about, and of one that does not.
+/// The states of an agent that proceeds with the call that it asked about, and of one that does not.
 const CALLING: &str = "calling_tool";
 const THINKING: &str = "thinking";
 /// How long a working agent may be silent before it counts as silent.
 const SILENT: Duration = Duration::from_secs(60);
 
 impl Bridge {
-    /// Reports what of these changes no question, start or end shows.
+    /// Reports those of these changes that no question, start or end shows.
     pub(super) fn report_changes(&mut self, changes: &[Change], now: Now) {
         for change in changes {
             match &change.what {
@@ -37,7 +37,8 @@ impl Bridge {
         }
     }
 
-    /// Reports that a call decided a question. Who answered it from a watcher is reported with the answer.
+    /// Reports that a call decided a question. An answer from a watcher is reported separately, with its
+    /// person.
     fn report_decided(&mut self, question: QuestionId, how: ToolEvent, now: Now) {
         let Some(question) = self.sessions.question(question) else {
             return;
@@ -77,7 +78,7 @@ impl Bridge {
         self.report(BridgeReport::Danger(danger), now);
     }
 
-    /// Counts the agents by what they do.
+    /// Counts the agents by state.
     pub fn census(&self, now: Now) -> Census {
         let mut census = Census::default();
         for session in self.sessions.iter() {
@@ -93,8 +94,8 @@ impl Bridge {
     }
 }
 
-/// Returns the kind of a danger that calls show, with the tool, the question and what ran instead; `None` for one that
-/// shows in a question, which every watcher receives.
+/// Returns the kind of a danger that shows in calls, with the tool, the question and what ran instead; `None`
+/// for a danger that shows in a question, which every watcher receives.
 fn shown_by_calls(danger: &Danger) -> Option<(DangerKind, &str, Option<QuestionId>, Option<&str>)> {
     Some(match danger {
         Danger::Unasked { tool, .. } => (DangerKind::Unasked, tool, None, None),

@@ -6,20 +6,20 @@
 //! to a person on this machine.
 //!
 //! # Mental model
-//! A bridge is an app without a person. It drives the same dialects and follows the same sessions, but it announces
-//! nothing, asks nobody and decides nothing: no rule and no script applies in it, and a question that no watcher
-//! answers stays with its agent. What comes in goes out as the event that it is, with the name of the machine added.
-//! What a watcher wants goes to the dialect, under the dialect's own rules.
+//! A bridge is an app without a person. It drives the same dialects and follows the same sessions, but it
+//! announces nothing, asks nobody and decides nothing: no rule and no script applies in it, and a question that
+//! no watcher answers stays with its agent. Every event goes out unchanged, except that the name of the machine
+//! is added. What a watcher wants goes to the dialect, under the dialect's own rules.
 //!
 //! # Worked example
-//! Two watchers hear a question. Anna accepts and Ben rejects in the same second. Anna's request comes first: the
-//! dialect sends her answer, and Ben's waits. The agent confirms: Anna's outcome is `taken`, Ben's is `decided`, by
-//! Anna; everyone else hears from a report that Anna accepted. Had the agent been out of reach, Anna would have heard
-//! that, and Ben's answer would have been sent.
+//! Two watchers hear a question. Anna accepts and Ben rejects in the same second. Anna's request comes first:
+//! the dialect sends her answer, and Ben's waits. The agent confirms: Anna's outcome is `taken`, Ben's is
+//! `decided`, by Anna; everyone else learns from a report that Anna accepted. Had the agent been out of reach,
+//! Anna would have been told, and Ben's answer would have been sent.
 //!
-//! The folder: `bridge_links` (what happens on a link, and what its dialect wants), `published_events` (events on their
-//! way out), `watcher_answers` (questions and who answered them), `dangers` (what watchers of few lanes would miss),
-//! `watcher_wishes` (prompts and stops), `bridge_input` (what comes in and goes out).
+//! The folder: `bridge_links` (events on a link, and the wishes of its dialect), `published_events` (events on
+//! their way out), `watcher_answers` (questions and who answered them), `dangers` (what watchers of few lanes
+//! would miss), `watcher_wishes` (prompts and stops), `bridge_input` (what comes in and goes out).
 
 mod bridge_input;
 mod bridge_links;
@@ -57,7 +57,7 @@ pub struct Bridge {
     published: SessionOwners,
     /// The standing that was last reported.
     standing: Option<BridgeAbilities>,
-    /// Whether more questions are open than watchers who come later are told of.
+    /// Whether more questions are open than later watchers are told about.
     forgets: bool,
     /// The number of reports so far.
     reports: u64,
@@ -78,7 +78,7 @@ impl Bridge {
             sessions.add_link(LinkId(at), source.answerable);
         }
         let words = EveryLanguage::best_for(&config.announce.languages);
-        // Watchers choose for themselves, so everything is asked for.
+        // Watchers choose for themselves, so the bridge asks for everything.
         let terms = |_| Terms {
             verbosity: Verbosity::Detailed,
             load: Load::High,

@@ -1,4 +1,5 @@
-//! Events on their way out: the name of the machine is added, and names that two sources share are kept apart.
+//! Events on their way out: the name of the machine is added, and names that two sources share are made
+//! distinct.
 //!
 //! Responsibilities: a session id or a reply token that is in use by another source gets a suffix, so that no watcher
 //! mistakes one for the other. Not here: which question a token belongs to (`watcher_answers`).
@@ -17,7 +18,7 @@ use super::{Bridge, BridgeEffect};
 /// How many session ids are remembered with their sources: more than all sources together run in a week.
 const MOST_SESSIONS: usize = 16_384;
 
-/// Whose each session id is.
+/// The source of each session id.
 #[derive(Debug, Default)]
 pub(super) struct SessionOwners {
     owners: BTreeMap<(String, String), LinkId>,
@@ -45,7 +46,7 @@ impl SessionOwners {
     }
 }
 
-/// Returns a name that another source's doesn't have, in the form of an AAEP id.
+/// Returns a name unique to this source, in the form of an AAEP id.
 pub(super) fn apart(name: &str, link: LinkId) -> String {
     format!("{name}x{}", link.0 + 1)
 }
@@ -70,7 +71,7 @@ impl Bridge {
             let outside = self.published.session(link, &agent, &session);
             event.insert("session_id".to_owned(), outside.into());
         }
-        // Of several bridges in a row, the one beside the agent knows its machine; an agent itself is not believed.
+        // In a chain of bridges, the one next to the agent knows its machine; an agent itself is not believed.
         let beside = self
             .links
             .get(link.0)

@@ -1,8 +1,8 @@
 //! Questions, and who answered them.
 //!
-//! Responsibilities: which question an answer is for, and whether its person was shown what is asked now; that one
-//! answer at a time goes to the dialect, the first first; what each watcher is told. Not here: when a question is open
-//! (`session`), how an answer reaches the agent (the dialect).
+//! Responsibilities: which question an answer is for, and whether its person saw the current question; passing
+//! one answer at a time to the dialect, in order of arrival; what each watcher is told. Not here: when a
+//! question is open (`session`), how an answer reaches the agent (the dialect).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,7 +15,7 @@ use crate::session::AnswerReach;
 use super::published_events::apart;
 use super::{Bridge, BridgeEffect};
 
-/// How many questions are remembered, open or not: a late answer still hears who decided.
+/// How many questions are remembered, open or not: a late answer is still told who decided.
 const MOST_QUESTIONS: usize = 8192;
 /// How many answers to one question may wait for the outcome of the first.
 const MOST_WAITING: usize = 32;
@@ -34,7 +34,7 @@ pub(super) struct PublishedQuestion {
 #[derive(Debug)]
 struct KnownQuestion {
     asked: PublishedQuestion,
-    /// How it ended, as far as it was reported.
+    /// How it ended, if that was reported.
     closed: Option<Closed>,
 }
 
@@ -138,7 +138,7 @@ impl Bridge {
         }
     }
 
-    /// Handles an answer; a digest is that of the question that its person was shown.
+    /// Handles an answer; `digest`, if given, is that of the question that its person was shown.
     pub(super) fn answer(
         &mut self,
         number: Option<u64>,
@@ -181,7 +181,7 @@ impl Bridge {
                 AnswerReach::NotAnswerable => Some(Obstacle::OnlySeen),
                 AnswerReach::LinkLost => Some(Obstacle::Lost),
             },
-            // It overtook another event of its session, and waits for its turn there.
+            // The question overtook another event of its session, and waits for its turn there.
             None => {
                 let link = self.links.get(link.0);
                 link.is_none_or(|link| !link.is_up())
@@ -211,7 +211,7 @@ impl Bridge {
             return;
         };
         let (link, token) = (known.asked.link, known.asked.token.clone());
-        // The app's numbers begin with 1, too.
+        // Numbers begin with 1, as in the app.
         self.answers.next += 1;
         let request = self.answers.next;
         let reply = Reply {
@@ -244,7 +244,7 @@ impl Bridge {
         };
         let PendingReply { number, reply } = done.given;
         match outcome {
-            // It only led to the next step of a dialog: nothing is decided.
+            // The answer only led to the next step of a dialog: nothing is decided.
             Ok(Receipt::Here) => {
                 self.outcome(number, RequestOutcome::Taken(Receipt::Taken));
                 for other in done.waiting {
@@ -291,7 +291,7 @@ impl Bridge {
         known.closed = Some(how.clone());
         let question = known.asked.event.clone();
         let (link, token) = (known.asked.link, known.asked.token.clone());
-        // What the agent then does is judged by it.
+        // The agent's next actions are judged by this answer.
         if let Some(asked) = self.sessions.asked_under(link, &token)
             && let Closed::Answered(AnsweredBy { answer, .. }) = &how
         {
@@ -331,7 +331,7 @@ impl Bridge {
         Obstacle::Other(self.words.fault(fault))
     }
 
-    /// Settles the answers of a link that is over: its dialect is not asked again.
+    /// Settles the answers of a link that is over: its dialect is not called again.
     pub(super) fn settle_over(&mut self, link: LinkId) {
         let known = &self.answers.known;
         let over = self.answers.under_way.extract_if(.., |_, one| {

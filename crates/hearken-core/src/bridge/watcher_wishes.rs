@@ -1,7 +1,7 @@
-//! Prompts, stops and settings: what watchers want of an agent, apart from answering it.
+//! Prompts, stops and settings: what watchers ask of an agent, apart from answers.
 //!
-//! Responsibilities: which source an agent is behind, and whether it can do what is wanted. Not here: two-step
-//! confirmation, which is the watcher's.
+//! Responsibilities: which source an agent belongs to, and whether it can do what is asked. Not here: two-step
+//! confirmation, which is up to the watcher.
 
 use crate::dialect::fleet::{Obstacle, Request, RequestContent, RequestOutcome};
 use crate::dialect::{Connection, Cx, Wish};
@@ -24,7 +24,7 @@ impl Bridge {
         let outcome = match self.addressee(agent.as_ref(), &wish) {
             Ok(link) => {
                 self.want(link, agent, wish, now);
-                // What the agent makes of it shows in its events.
+                // The agent's events show what it makes of this.
                 RequestOutcome::Taken(Receipt::Written)
             }
             Err(reason) => RequestOutcome::NotTaken(reason),
@@ -87,7 +87,7 @@ impl Bridge {
     }
 }
 
-/// Returns whether a source can do what is wanted of it.
+/// Returns whether a source can do what is asked of it.
 fn fits(connection: &Connection, wish: &Wish) -> Result<(), Obstacle> {
     match wish {
         Wish::Stop if connection.only_heard || connection.never_stops => Err(Obstacle::NeverStops),

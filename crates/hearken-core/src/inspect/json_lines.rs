@@ -2,9 +2,10 @@
 //!
 //! Responsibilities: gathering the lines of one text, within a bound. Not here: reading it (`dialect`).
 //!
-//! A complete line stands for itself. A line that opens more than it closes is kept together with the lines after it
-//! until everything is closed. A line cut off in the middle looks the same; so a line that is a whole event by itself
-//! ends the wait, and what was kept is judged as it is. Several texts on a line, or in a list, are split up.
+//! A complete line is a text by itself. A line that opens more than it closes is gathered with the lines after
+//! it until everything is closed. A line cut off in the middle looks the same; so a line that is a whole event
+//! by itself ends the wait, and the gathered lines are judged as they are. Several texts on a line, or in a
+//! list, are split up.
 
 use crate::dialect::{self, Texts};
 
@@ -76,7 +77,7 @@ impl Gatherer {
             return whole;
         }
         if let Some((mut open, mut depth)) = self.open.take() {
-            // In a list an event ends nothing: its elements are found anyway.
+            // In a list, an event ends nothing: the list's elements are found anyway.
             let an_event = || {
                 let in_list = open.text.starts_with('[');
                 !in_list && text.trim_start().starts_with('{') && dialect::read(text).is_ok()

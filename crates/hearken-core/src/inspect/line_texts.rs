@@ -1,8 +1,8 @@
-//! The check of a line before its events are put into their order: which texts it contains, and which of them are
+//! The check of a line before its events are put in order: which texts it contains, and which of them are
 //! events.
 //!
-//! Responsibilities: splitting several texts on a line; the items about texts that are not events. Not here: the events
-//! and their order (`stream_check`), gathering lines (`json_lines`).
+//! Responsibilities: splitting several texts on a line; items about texts that are not events. Not here: the
+//! events and their order (`stream_check`), gathering lines (`json_lines`).
 
 use crate::dialect::{self, NoEvent, Out};
 use crate::protocol::DecodeError;

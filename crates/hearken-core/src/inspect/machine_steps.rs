@@ -1,6 +1,6 @@
 //! The steps of a session's machines, as a trace keeps them.
 //!
-//! Responsibilities: their data, and how each is judged. Not here: watching the machines (`trace`), writing the steps
+//! Responsibilities: their data, and judging each. Not here: watching the machines (`trace`), writing the steps
 //! (`trace`, `mermaid`).
 
 use std::collections::BTreeMap;

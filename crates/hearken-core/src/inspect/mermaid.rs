@@ -8,7 +8,7 @@ use unicode_normalization::char::is_combining_mark;
 use super::machine_steps::{MachineLane, RecordedStep, SessionTrace, verdict};
 use super::report_wording::Wording;
 
-/// Returns every session as a diagram of its own.
+/// Returns every session as a separate diagram.
 pub(super) fn write(sessions: &[SessionTrace], notes: &[String], wording: &dyn Wording) -> String {
     let mut out = String::new();
     // Writing into a string can't fail.
@@ -82,8 +82,8 @@ fn diagram(trace: &SessionTrace) -> String {
     out
 }
 
-/// Returns a text that means nothing to Mermaid or Markdown: characters that could are replaced by
-/// an underscore.
+/// Returns a text without characters that have a meaning in Mermaid or Markdown: each is replaced by an
+/// underscore.
 fn label(text: &str) -> String {
     let text: String = text
         .chars()

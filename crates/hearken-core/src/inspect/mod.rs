@@ -4,10 +4,10 @@
 //! both as text and JSON. Not here: where the lines come from and go to (`runtime`), the rules themselves (`protocol`,
 //! `session`), the words ([`Wording`], implemented by a caller that knows the person's language).
 //!
-//! Mental model: lines go in one by one; what is wrong with them comes out immediately, and the summary at the end.
-//! Time comes from the events themselves, so that the same file always gives the same report. A report contains nothing
-//! that a person wrote or an agent said, only names of fields, tools, states, agents and sessions, each shortened and
-//! without invisible characters.
+//! Mental model: lines go in one by one; findings come out immediately, and the summary at the end. Time comes
+//! from the events themselves, so that the same file always gives the same report. A report contains nothing
+//! that a person wrote or an agent said, only names of fields, tools, states, agents and sessions, each
+//! shortened and without invisible characters.
 
 mod json_lines;
 mod line_texts;

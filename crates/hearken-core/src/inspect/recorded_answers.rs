@@ -1,4 +1,4 @@
-//! The answers that were sent while a recording was made, each in its turn among the events.
+//! The answers that were sent while a recording was made, each at its place among the events.
 
 use std::collections::BTreeMap;
 

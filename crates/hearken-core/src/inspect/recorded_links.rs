@@ -1,7 +1,7 @@
-//! What a recording contains beside its events: what happened to its links, and what was translated.
+//! What a recording contains beside its events: changes of its links, and texts that were translated.
 //!
-//! Responsibilities: that data, giving it out in the order of the events, and feeding it to the translators, so that
-//! the machines of another protocol are traced through connections that were lost. Not here: reading it from the file
+//! Responsibilities: that data, returning it in the order of the events, and feeding it to the translators, so
+//! that the machines of another protocol are traced across lost connections. Not here: reading it from the file
 //! beside the recording (`transport`).
 
 use std::collections::{BTreeMap, VecDeque};
@@ -31,11 +31,11 @@ pub struct RecordedExtra {
 pub enum LinkHistory {
     /// The connection changed.
     Changed(ConnectionChange),
-    /// This text arrived, which was translated into the events.
+    /// This text arrived, and was translated into events.
     Arrived(String),
 }
 
-/// What is still to be fed, and the translators of what was translated when it was recorded.
+/// The items still to be fed, and the translators for texts that were translated during the recording.
 #[derive(Debug, Default)]
 pub(super) struct Links {
     has_any: bool,
@@ -57,15 +57,16 @@ impl Links {
         self.has_any
     }
 
-    /// Returns the next one that happened before the event after `lines` others; any, without a number.
+    /// Returns the next item, if it happened before event number `lines + 1`; without a number, whenever it
+    /// happened.
     pub(super) fn next(&mut self, lines: Option<u64>) -> Option<RecordedExtra> {
         let first = self.due.front()?;
         let is_due = lines.is_none_or(|lines| first.after <= lines);
         is_due.then(|| self.due.pop_front()).flatten()
     }
 
-    /// Feeds one to the translator that it concerns: that of the capture itself, if it is of another protocol, or else
-    /// that of the link.
+    /// Feeds an item to its translator: that of the capture itself, if it is in another protocol, or else that
+    /// of the link.
     pub(super) fn feed(
         &mut self,
         one: &RecordedExtra,

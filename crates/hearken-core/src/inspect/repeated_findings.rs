@@ -1,7 +1,7 @@
 //! Repeated findings, each reported once with its count.
 //!
-//! Responsibilities: which findings are the same, how often they occur and where the last one is. Not here: their words
-//! (`report`).
+//! Responsibilities: which findings are the same, how often each occurs, and where the last one is. Not here:
+//! their words (`report`).
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ struct FindingKind {
     section: &'static str,
     event: Option<String>,
     field: String,
-    /// The details that the rule leaves open.
+    /// The details of the rule.
     told: String,
     session: Option<String>,
 }
@@ -86,14 +86,14 @@ impl Repeats {
         Ok(true)
     }
 
-    /// Returns all of them, in the order of their first occurrences.
+    /// Returns all findings, in the order of their first occurrences.
     pub fn into_list(self) -> Vec<RepeatedFinding> {
         self.list
     }
 }
 
-/// Returns the kind of a finding. A danger, or an error in one session's order, is an event of its own however often it
-/// occurs, so its line is part of its kind.
+/// Returns the kind of a finding. Every danger, and every error in a session's order, is a separate incident,
+/// so its line is part of its kind.
 fn kind_of(item: &ReportItem) -> FindingKind {
     let told = match &item.told {
         ReportFact::Problem(problem) => format!("{problem:?}"),

@@ -23,7 +23,7 @@ pub enum FoundIn {
     Event,
     /// In the order of a session's events.
     Order,
-    /// In something that endangers the person.
+    /// In a danger to the person.
     Danger,
     /// At the end of the stream.
     End,
@@ -143,7 +143,7 @@ impl ReportItem {
     }
 }
 
-/// Returns a sentence without its full stop, for one that goes on.
+/// Returns a sentence without its full stop, so that it can continue.
 fn sentence(text: String) -> String {
     text.strip_suffix('.').map_or(text.clone(), str::to_owned)
 }
@@ -233,7 +233,7 @@ pub struct SessionReport {
     pub open_questions: u64,
     /// The number of outputs without a last chunk.
     pub open_outputs: u64,
-    /// What is wrong with it.
+    /// The number of its departures.
     pub counts: SeverityCounts,
 }
 
@@ -339,7 +339,7 @@ pub struct Summary {
     pub rules: Vec<RuleCount>,
     /// All departures together.
     pub counts: SeverityCounts,
-    /// What an agent keeps or prints of its conversations, if the first such line looks like that.
+    /// The format of an agent's own files or output, if the first foreign line has one.
     pub kept: Option<ForeignFormat>,
 }
 

@@ -5,13 +5,13 @@
 use crate::protocol::Problem;
 use crate::session::{AnomalyKind, Danger};
 
-/// A source of the words of a report. A report knows its facts, as keys and names; how they are put into words depends
-/// on the person's language.
+/// A source of the words of a report. A report has its facts as keys and names; their words depend on the
+/// person's language.
 pub trait Wording {
     /// Returns the phrase of a key, with its placeholders filled in.
     fn text(&self, key: &str, args: &[(&str, String)]) -> String;
 
-    /// Returns what is wrong with a field in words; without a name, with the message as a whole.
+    /// Returns what is wrong with a field in words, or with the message as a whole if the name is empty.
     fn problem(&self, field: &str, problem: &Problem) -> String;
 
     /// Returns a departure from the order in words.

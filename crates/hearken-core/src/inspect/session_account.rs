@@ -1,11 +1,11 @@
-//! What the events of one session say about each other: how many tools were called, which ones there are, and where a
-//! text goes on.
+//! What the events of one session say about each other: how many tools were called, which tools exist, and
+//! where a text continues.
 //!
 //! Responsibilities: comparing those statements with the events that were seen. Not here: the items that report a
 //! difference (`stream_check`), the order of the events (`session`).
 //!
-//! A difference is reported only where nothing is missing. A session that was joined later, that lost events, or that
-//! stands beside lines that can't be read may hold what would explain it.
+//! A difference is reported only if nothing is missing. If the session was joined later, lost events, or is in
+//! a stream with unreadable lines, the missing part may explain it.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(super) struct Accounts {
 }
 
 impl Accounts {
-    /// Adds the account of the next report's session.
+    /// Adds an account for the session of the next report.
     pub(super) fn begin(&mut self, session: &SessionId) {
         self.all.push((session.clone(), Account::default()));
     }
@@ -46,7 +46,7 @@ impl Accounts {
     }
 
     /// Notes a change, and compares it with what its session said before. At a successful end, `linked` are the
-    /// sessions that work for it under ids of their own.
+    /// sessions that work for it under their own ids.
     pub(super) fn compare(
         &mut self,
         index: usize,
@@ -80,7 +80,7 @@ impl Accounts {
             let (with_helpers, _) = of(&|id| *id == change.key.session);
             let (of_linked, is_whole) = of(&|id| linked.contains(id));
             let (_, account) = self.all.get(index)?;
-            // What is missing of a linked session may explain the number.
+            // A missing part of a linked session may explain the number.
             (is_whole || event.tool_invocations_count < Some(account.invoked))
                 .then(|| account.end(event, [with_helpers, with_helpers + of_linked]))
                 .flatten()
@@ -90,10 +90,10 @@ impl Accounts {
     }
 }
 
-/// What one session said and did so far.
+/// The statements and actions of one session so far.
 #[derive(Debug, Default)]
 struct Account {
-    /// Whether the session began here and nothing of it is known to be missing.
+    /// Whether the session began here and no part of it is known to be missing.
     whole: bool,
     /// The tools that its start listed; empty if it listed none.
     tools: Vec<String>,
@@ -103,7 +103,7 @@ struct Account {
     outputs: BTreeMap<Option<OutputId>, OutputPlace>,
 }
 
-/// How far an output came.
+/// How far an output has come.
 #[derive(Debug, Clone, Copy)]
 struct OutputPlace {
     /// Where its last chunk began.
@@ -122,7 +122,7 @@ impl Account {
         };
     }
 
-    /// Notes that something of the session is missing.
+    /// Notes that a part of the session is missing.
     fn miss(&mut self) {
         self.whole = false;
         self.outputs.clear();
@@ -142,8 +142,8 @@ impl Account {
 
     /// Notes a chunk; returns how much text is missing before it.
     ///
-    /// Producers count in characters, UTF-16 units or bytes, and over one output or all of them (4.3.3), so text is
-    /// missing only where even the bytes of everything since the last chunk do not reach this one.
+    /// Producers count in characters, UTF-16 units or bytes, and over one output or all of them (4.3.3), so
+    /// text is missing only if even all bytes since the last chunk do not reach this one.
     fn chunk(&mut self, event: &OutputStreaming) -> Option<Difference> {
         let before = self.text;
         self.text += event.chunk.len() as u64;
@@ -167,9 +167,9 @@ impl Account {
         })
     }
 
-    /// Compares the number of calls that a session's end states with those that were seen. The chapters count what
-    /// "the agent invoked during this session" (4.1.2) and say nothing of those that work for it, under its id or
-    /// linked to it (A.9): each way to count is accepted.
+    /// Compares the number of calls that a session's end states with those that were seen. The chapters count
+    /// what "the agent invoked during this session" (4.1.2) and say nothing about agents that work for it,
+    /// under its id or linked to it (A.9): each way to count is accepted.
     fn end(&self, event: &SessionCompleted, with_others: [u64; 2]) -> Option<Difference> {
         let stated = event.tool_invocations_count?;
         let differs = self.whole && stated != self.invoked && !with_others.contains(&stated);

@@ -1,4 +1,4 @@
-//! The check of a stream: every line by itself, and the order of what the lines report.
+//! The check of a stream: every line by itself, and the order of events.
 //!
 //! Responsibilities: passing each line to the modules that know the rules, and collecting their findings as items and
 //! totals. Not here: the rules, the words of a report (`report`).
@@ -35,7 +35,7 @@ const MOST_SESSIONS: usize = 1000;
 /// ticks.
 const MOST_TICKS: usize = 64;
 
-/// The only link: a file counts as one.
+/// The only link: a file counts as one link.
 const LINK: LinkId = LinkId(0);
 
 /// The result of a check.
@@ -49,7 +49,7 @@ pub enum Verdict {
     Unusable,
 }
 
-/// The event that changes belong to: its type, its session, and the index of that session's report.
+/// The event that caused changes: its type, its session, and the index of that session's report.
 #[derive(Debug, Clone, Copy)]
 struct EventOrigin<'a> {
     event: &'a str,
@@ -68,7 +68,7 @@ pub struct Checker {
     answers: RecordedAnswers,
     known: HashMap<SessionKey, usize>,
     accounts: Accounts,
-    /// The sessions that are seen without their start, by the index of their report, until the start comes late, which
+    /// The sessions seen without their start, by the index of their report, until the start comes late, which
     /// is the same fault, or their end proves that it is missing.
     without_start: BTreeMap<usize, ReportItem>,
     pub(super) summary: Summary,
@@ -80,7 +80,7 @@ impl Checker {
     /// Creates a checker for one stream.
     pub fn new() -> Self {
         let mut checker = Self::default();
-        // A recording: nothing in it can be answered, and nothing in it is outdated.
+        // It is a recording: nothing in it can be answered, and nothing in it is outdated.
         checker.sessions.add_link(LINK, false);
         checker
     }
@@ -126,7 +126,7 @@ impl Checker {
         } else {
             text
         };
-        // Nearly every line is an event that is right by itself, and AAEP whatever surrounds it.
+        // Nearly every line is a valid AAEP event by itself, whatever surrounds it.
         if self.gatherer.begins()
             && let Some(decoded) = self.recent.decode_at_once(text)
         {
@@ -147,7 +147,7 @@ impl Checker {
         std::mem::take(&mut self.found)
     }
 
-    /// Records that the next line can't be read as it is.
+    /// Records that the next line can't be read.
     pub fn unreadable(&mut self, rule: StreamRule) -> Vec<ReportItem> {
         self.summary.lines += 1;
         let line = self.summary.lines;
@@ -246,8 +246,8 @@ impl Checker {
         let duplicates = self.sessions.dropped().duplicates;
         let changes = self.sessions.apply(LINK, decoded, now);
         self.answers.note(line, &changes);
-        // The session's event count before an event that changed nothing. A session that is not known yet is left out:
-        // the event may be its first one in the stream.
+        // The session's event count before an event that changed nothing. An unknown session is left out: the
+        // event may be its first one in the stream.
         let had_taken = (before.filter(|_| changes.is_empty())).map(|(taken, _)| taken);
         let of = EventOrigin {
             event: &event,
@@ -291,7 +291,7 @@ impl Checker {
         let index = match self.known.get(key) {
             Some(index) => *index,
             None if self.known.len() >= MOST_SESSIONS => {
-                // Whether it was counted before is no longer known; a start means that it was not.
+                // Nobody knows any more whether it was counted before; a start means that it was not.
                 if since.is_none() {
                     self.summary.more_sessions += 1;
                 }
@@ -368,7 +368,7 @@ impl Checker {
             }
             What::Danger(danger) => {
                 let (place, severity) = match danger {
-                    // Where part of the stream is missing, the missing part is no ground for an accusation.
+                    // A missing part of the stream is no ground for an accusation.
                     Danger::PerhapsUnasked { .. } | Danger::PerhapsUnaskedLost { .. } => {
                         (FoundIn::Order, Severity::Warning)
                     }
@@ -528,7 +528,7 @@ impl Checker {
         self.push(None, item);
     }
 
-    /// Counts an item, for its session too, and keeps it until it is fetched.
+    /// Counts an item, also for its session, and keeps it until it is fetched.
     fn push(&mut self, report: Option<usize>, item: ReportItem) {
         self.summary.counts.add(&item);
         *self

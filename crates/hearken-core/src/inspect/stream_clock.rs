@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use crate::protocol::Now;
 
-/// A clock that counts from the first timestamp and never goes back, so that a file gives the same
-/// report whenever it is read. An event without a timestamp happens when the one before it did.
+/// A clock that counts from the first timestamp and never goes back, so that a file gives the same report
+/// whenever it is read. An event without a timestamp happens at the same time as the previous one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StreamClock {
     first: Option<Timestamp>,
@@ -34,7 +34,7 @@ impl StreamClock {
         .after(self.elapsed)
     }
 
-    /// Returns the moment at a distance from the first timestamp.
+    /// Returns the moment that is `elapsed` after the first timestamp.
     pub(super) fn moment(&self, elapsed: Duration) -> Now {
         Self {
             first: self.first,

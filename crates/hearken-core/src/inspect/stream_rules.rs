@@ -1,5 +1,5 @@
-//! The rules about lines and about the end of a stream; the rules that one event or an order of events breaks are named
-//! in `protocol` and `session`.
+//! The rules about lines and about the end of a stream; the rules about single events and their order are in
+//! `protocol` and `session`.
 
 use crate::dialect::ForeignFormat;
 use crate::protocol::{JsonKind, Severity};
@@ -32,7 +32,7 @@ macro_rules! rules {
                 match self { $(Self::$case => Severity::$severity),+ }
             }
 
-            /// Returns a sentence that describes it.
+            /// Returns a sentence that describes the rule.
             pub fn about(self) -> &'static str {
                 match self { $(Self::$case => $about),+ }
             }
@@ -64,7 +64,7 @@ rules! {
 }
 
 impl StreamRule {
-    /// Returns whether an event may be hidden by what is wrong.
+    /// Returns whether the fault may hide an event.
     pub(super) fn hides_an_event(self) -> bool {
         matches!(
             self,
@@ -91,7 +91,7 @@ pub enum Fact {
     Foreign(ForeignFormat),
     /// A line is JSON of this kind, but not an object.
     NoObject(KindName),
-    /// A session's end states another number of tool calls than were seen.
+    /// A session's end states a different number of tool calls from the one seen.
     CountDiffers {
         /// The stated number.
         stated: u64,
@@ -124,7 +124,7 @@ impl Fact {
     pub(super) fn words(&self, name: &str, wording: &dyn Wording) -> String {
         let text = |key: &str, args: &[(&str, String)]| wording.text(key, args);
         match self {
-            // The name is a key for programs; people get what it stands for.
+            // The name is a key for programs; people get its meaning.
             Self::Rule(StreamRule::Departs) => {
                 let what = text(&format!("check.departs.{name}"), &[]);
                 text("check.departs", &[("name", what)])

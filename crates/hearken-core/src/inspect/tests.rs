@@ -240,7 +240,7 @@ fn a_danger_is_an_error_and_is_called_one() {
 
 #[test]
 fn time_is_the_streams_own() {
-    // Two seconds without a question are a danger, reported at the line by which they have passed.
+    // Two seconds without a question are a danger, reported at the first line after them.
     let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))

@@ -3,8 +3,8 @@
 //! Responsibilities: watching the machines, and writing what they did session by session as text, JSON or, in
 //! `mermaid`, as diagrams. Not here: the machines (`session`).
 //!
-//! A step that leads back to its own state (one more event, one more chunk) is counted on the step before it, so that
-//! the length of a trace depends on what happened and not on how much was said.
+//! A step that leads back to its own state (one more event, one more chunk) is counted on the step before it,
+//! so that the length of a trace does not depend on how much was said.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -101,7 +101,7 @@ impl StepLog {
             self.more_steps += 1;
             return;
         }
-        // A producer may enter any state; it is only the typical flow that lacks the step.
+        // A producer may enter any state; only the typical flow lacks the step.
         let entered = name.unwrap_or_else(|| to.unwrap_or(step.named.from).to_owned());
         trace.last.insert(lane.clone(), trace.steps.len());
         trace.steps.push(RecordedStep {
@@ -215,7 +215,7 @@ impl StepLog {
     }
 }
 
-/// Returns the machine that a step belongs to and, for the agent's state, the producer's name for it.
+/// Returns the machine of a step and, for the agent's state, the producer's name for it.
 fn lane_of(step: &MachineStep<'_>) -> (MachineLane, Option<String>) {
     let (subject, name) = match step.subject {
         Subject::Session => (String::new(), None),
@@ -295,13 +295,12 @@ impl Tracer {
         }
     }
 
-    /// Notes the steps that follow from what happened beside the events, up to a number of lines; without one, up to
-    /// the end.
+    /// Notes the steps that follow from incidents beside the events, up to a number of lines, or up to the end.
     fn beside(&mut self, lines: Option<u64>) {
         while let Some(one) = self.links.next(lines) {
             let now = self.clock.clone().at(Some(one.at));
             let out = self.links.feed(&one, &mut self.translator, now);
-            // What arrived became the next event.
+            // The text that arrived became the next event.
             let line = match one.what {
                 LinkHistory::Arrived(_) => one.after + 1,
                 LinkHistory::Changed(_) => one.after.max(1),
@@ -323,7 +322,7 @@ impl Tracer {
 
     fn answer(&mut self, before: Option<Timestamp>) {
         for (id, answer, at) in self.answers.before(before) {
-            // At the end, the answer's own clock may be far from the events' clock.
+            // At the end, the answer's clock may be far from the events' clock.
             let now = self.clock.at(before.and(Some(at)));
             self.sessions
                 .answered_before(id, answer, now, &mut self.log);
@@ -441,7 +440,7 @@ impl Tracer {
         self.answers.note(line, &changes);
     }
 
-    /// Returns what an agent keeps or prints of its conversations, if a line looked like that.
+    /// Returns the format of an agent's own files or output, if a line has one.
     pub fn kept(&self) -> Option<ForeignFormat> {
         self.kept
     }
@@ -456,7 +455,7 @@ impl Tracer {
         self.beside(None);
         let now = self.clock.now();
         if !had_links {
-            // A capture without a word of its connection ends where the connection did.
+            // If a capture records nothing about its connection, it ends where the connection did.
             let out = self.translator.changed(ConnectionChange::Ended, now);
             self.steps_of(out, self.lines, now);
         }

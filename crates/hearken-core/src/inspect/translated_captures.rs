@@ -1,8 +1,8 @@
 //! Captures in other protocols: read by their own translators, and then treated like any other.
 //!
-//! Responsibilities: recognizing such a capture by the first text that certainly belongs to another protocol, and
-//! keeping its translator. Not here: what follows from the events (`stream_check`, `trace`), what each protocol means
-//! (`dialect`).
+//! Responsibilities: recognising such a capture by the first text that certainly belongs to another protocol,
+//! and keeping its translator. Not here: what follows from the events (`stream_check`, `trace`), what each
+//! protocol means (`dialect`).
 
 use jiff::Timestamp;
 
@@ -41,7 +41,7 @@ impl Translator {
         out
     }
 
-    /// Passes on that the connection changed.
+    /// Passes a change of the connection on.
     pub(super) fn changed(&mut self, change: ConnectionChange, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(machine) = &mut self.0 {

@@ -4,8 +4,7 @@ use crate::config::Load;
 
 use super::Command;
 
-/// Reads a line about load or language: without a value it selects the next one, with a value that
-/// one.
+/// Reads a line about load or language, which selects the given value or else the next one.
 pub(super) fn line(word: &str, rest: &str) -> Option<Command> {
     match word {
         "j" | "load" => match rest.to_ascii_lowercase().as_str() {

@@ -17,12 +17,12 @@ pub enum ChoiceMove {
     Last,
     /// To the next one that begins with this character.
     Letter(char),
-    /// None: picks the choice in focus, or unpicks it if several may be picked.
+    /// No movement: picks the choice in focus, or unpicks it if several may be picked.
     Pick,
 }
 
-/// Reads a key while a choice is being made. A letter only ever moves the focus here: `n` is then the letter of a
-/// choice, and not a rejection. `None` leaves the key its usual meaning.
+/// Reads a key while a choice is being made. A letter only ever moves the focus here: `n` is the first letter
+/// of a choice, not a rejection. With `None`, the key keeps its usual meaning.
 pub(super) fn command(key: KeyEvent, control: bool) -> Option<Command> {
     let step = match key.code {
         KeyCode::Char(digit) if !control && digit.is_ascii_digit() => {

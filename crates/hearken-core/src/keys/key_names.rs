@@ -1,4 +1,4 @@
-//! The name of a key press, as settings take it.
+//! The names of key presses in the settings.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 

@@ -20,7 +20,7 @@ impl Binding {
         (self.command)()
     }
 }
-/// Every key of the usual mode, in the order of the help. Enter and Space are bound to nothing, and never answer.
+/// Every key of the usual mode, in the order of the help. Enter and Space are not bound, and never answer.
 pub const BINDINGS: &[Binding] = &[
     Binding {
         name: "accept",

@@ -2,7 +2,7 @@
 
 use super::{Command, announcement_lines, voice_keys};
 
-/// Reads a line of the linear or JSON face. An empty line gives `None`: it means nothing.
+/// Reads a line of the linear or JSON face. An empty line gives `None`.
 pub fn line(text: &str) -> Option<Command> {
     let text = text.trim();
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -115,7 +115,8 @@ pub fn line(text: &str) -> Option<Command> {
     }
 }
 
-/// Reads a question's number and the words after it. A second number alone is not words: it may be another question's.
+/// Reads a question's number and the words after it. A second number alone does not count as words: it may be
+/// another question's.
 fn numbered_text(rest: &str) -> Option<(u64, String)> {
     let (number, text) = rest.split_once(char::is_whitespace)?;
     let text = text.trim();

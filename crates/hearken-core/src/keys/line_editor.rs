@@ -4,9 +4,10 @@
 //! what a line means (`keys::line`), what waits meanwhile (`app`).
 //!
 //! # Mental model
-//! A line is open from its first character until Enter, Escape or the loss of its last character. Meanwhile nothing
-//! else is written, so that a braille display stays where the person types. Only the end of a line can be changed: that
-//! needs no cursor addressing, so it works on a dumb terminal, on paper, and under every screen reader.
+//! A line is open from its first character until Enter, Escape or the loss of its last character. Meanwhile
+//! nothing else is written, so that a braille display stays where the person types. Only the end of a line can
+//! be changed: that needs no cursor addressing, so it works on a dumb terminal, on paper, and with every screen
+//! reader.
 //!
 //! The bytes: the characters themselves; for a deletion, backspaces, spaces and backspaces; a line feed at the end, and
 //! before a line that is rewritten because it no longer fits its row; a bell when the line is full. Never an escape
@@ -35,7 +36,7 @@ pub struct Typing {
     begun: Duration,
     /// When the last key came.
     last: Option<Duration>,
-    /// When the burst began that the last key belongs to.
+    /// When the burst of the last key began.
     burst: Duration,
     /// Keys that come closer than this belong to one burst.
     quiet: Duration,
@@ -44,7 +45,7 @@ pub struct Typing {
 /// The effect of a key on the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
-    /// None that matters elsewhere.
+    /// Nothing that matters elsewhere.
     Same,
     /// A line was begun.
     Begun,
@@ -54,7 +55,7 @@ pub enum Typed {
     Done {
         /// The line.
         text: String,
-        /// When the burst began that its first key belongs to, on the monotonic clock.
+        /// When the burst of its first key began, on the monotonic clock.
         begun: Duration,
     },
 }
@@ -104,7 +105,7 @@ impl Typing {
         }
     }
 
-    /// Adds pasted text to the line; its line ends become spaces, so that it never answers by itself.
+    /// Adds pasted text to the line; its line breaks become spaces, so that it never answers by itself.
     pub fn paste(&mut self, text: &str, now: Duration) -> (String, Typed) {
         self.note(now);
         let text: String = text
@@ -115,7 +116,7 @@ impl Typing {
         self.insert(&text)
     }
 
-    /// Returns the bytes that rewrite the open line, on a row of its own.
+    /// Returns the bytes that rewrite the open line on a separate row.
     pub fn again(&self) -> String {
         if self.is_open() {
             format!("\n{}", self.text)

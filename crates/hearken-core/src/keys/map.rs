@@ -1,7 +1,7 @@
 //! The keys of each command: the table's defaults, overridden by the person's changes.
 //!
-//! Responsibilities: names of keys, reading the changes, refusing those that would make a key ambiguous or leave
-//! something without an answer. Not here: what a command does (`app`).
+//! Responsibilities: names of keys, reading the changes, refusing those that would make a key ambiguous or some
+//! question unanswerable. Not here: what a command does (`app`).
 //!
 //! # Worked example
 //! `accept = ["F5"]` and `mute = []` make F5 accept, `y` mean nothing and mute have no key.
@@ -62,7 +62,7 @@ pub enum KeyError {
         /// The other.
         second: String,
     },
-    /// A command without a key although something can't be answered without it.
+    /// A command has no key although some questions can't be answered without it.
     #[error("{name} has no key, and without it not everything can be answered or left")]
     Unreachable {
         /// The command.
@@ -101,7 +101,7 @@ impl Chord {
         };
         let mut chars = rest.chars();
         let code = match (chars.next(), chars.next()) {
-            // Any blank that a keyboard sends counts as Space, and so does the Ctrl-@ of terminals.
+            // Any blank that a keyboard sends counts as Space, and so does a terminal's Ctrl-@.
             (Some(c), None) if c.is_whitespace() => KeyCode::Char(' '),
             (Some('@'), None) if modifiers == KeyModifiers::CONTROL => KeyCode::Char(' '),
             (Some(c), None) if !c.is_control() => KeyCode::Char(c.to_ascii_lowercase()),
@@ -133,7 +133,7 @@ impl Chord {
         Some(Self { code, modifiers })
     }
 
-    /// Returns whether a key press is this one. With caps lock a letter is still that letter.
+    /// Returns whether a key press is this key. With caps lock a letter is still that letter.
     pub fn is(self, key: KeyEvent) -> bool {
         let code = match key.code {
             KeyCode::Char(c) if is_space(c, key.modifiers) => KeyCode::Char(' '),
@@ -165,7 +165,7 @@ fn is_space(c: char, modifiers: KeyModifiers) -> bool {
 /// The keys of all commands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keymap {
-    /// The names of the keys and the keys, in the table's order.
+    /// The keys of each command with their names, in the table's order.
     rows: Vec<Vec<(String, Chord)>>,
 }
 
@@ -293,7 +293,7 @@ impl Keymap {
             .collect()
     }
 
-    /// Returns the first key of every command, for the phrases that name keys; an empty one if the command is turned
+    /// Returns the first key of every command, for the phrases that name keys; empty if the command is turned
     /// off.
     pub fn names(&self) -> BTreeMap<String, String> {
         BINDINGS

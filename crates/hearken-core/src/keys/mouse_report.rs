@@ -1,6 +1,6 @@
 //! Mouse reports in the form that hearken asks for: SGR, mode 1006.
 //!
-//! Not here: what a click does (`app`), reports in other forms, which are noise (`reader`).
+//! Not here: what a click does (`app`), reports in other forms, which are noise (`stroke_reader`).
 
 /// A mouse report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(super) enum MouseReport {
     Click(u16, u16),
     /// The wheel was turned; `true` for up.
     Wheel(bool),
-    /// Anything else of a mouse.
+    /// Any other report.
     Other,
 }
 
@@ -18,7 +18,8 @@ const LEFT: u16 = 0;
 const UP: u16 = 64;
 const DOWN: u16 = 65;
 
-/// Reads a report from the bytes between `ESC [` and its last byte, and that byte; `None` if it is none.
+/// Reads a report from the bytes between `ESC [` and its last byte, and that byte; `None` if it is not a
+/// report.
 pub(super) fn read(parameters: &[u8], last: u8) -> Option<MouseReport> {
     let numbers = std::str::from_utf8(parameters).ok()?.strip_prefix('<')?;
     let mut numbers = numbers.split(';').map(|number| {

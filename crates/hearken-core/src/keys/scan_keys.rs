@@ -27,8 +27,8 @@ pub enum ScanKey {
 }
 
 impl Scan {
-    /// Reads the settings; returns `None` if scanning is off. Enter and Space are allowed here,
-    /// because switches send them: by themselves they still never answer.
+    /// Reads the settings; returns `None` if scanning is off. Enter and Space are allowed here, because
+    /// switches send them; they still never answer by themselves.
     ///
     /// # Errors
     /// For names that no key has, keys that mean something else, and half a pair.

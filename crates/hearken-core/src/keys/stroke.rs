@@ -9,7 +9,8 @@ use crossterm::event::KeyEvent;
 pub struct Stroke {
     /// What it is.
     pub what: Struck,
-    /// When its last byte was read, on the monotonic clock: it is judged by that time, however late.
+    /// When its last byte was read, on the monotonic clock. It is judged by that time, however late it is
+    /// handled.
     pub read: Duration,
 }
 
@@ -20,7 +21,7 @@ pub enum Struck {
     Key(KeyEvent),
     /// Pasted text: it never answers by itself.
     Paste(String),
-    /// A paste does not end: what is typed counts as part of it until its end mark or Escape.
+    /// A paste does not end: typed keys count as part of it until its end mark or Escape.
     Stalled,
     /// The terminal reports whether the person is looking at it.
     Focus(bool),

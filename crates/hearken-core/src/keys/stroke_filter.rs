@@ -9,8 +9,8 @@
 //! For the same reason a key that comes again within [`REPEAT`] is marked as repeated: it may only be held, and a key
 //! that is only held neither answers nor takes anything back.
 //!
-//! Letters that soon follow each other may be a word: somebody writes to the agent who has not begun a prompt. Such a
-//! key is marked, too; the same key once more is not, because the person means it.
+//! Letters in quick succession may be a word, written to the agent without beginning a prompt. Such a key is
+//! marked, too; the same key once more is not, because the person means it.
 //!
 //! # Worked example
 //! With slow keys of 600 ms, `y` held for a second arrives at 0, 500, 530, 560, 590 and 620 ms: the press at 620 ms
@@ -22,7 +22,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// Repeats of a held key come closer together than this, even the first one: keyboards wait 250 to 660 ms.
 const REPEAT: Duration = Duration::from_millis(700);
-/// Letters of a word come closer together than this, also under slow hands.
+/// Letters of a word come closer together than this, even from slow hands.
 const WORD: Duration = Duration::from_millis(1200);
 
 /// The filter's verdict on a key.
@@ -138,9 +138,9 @@ impl Filter {
             Pass::Counts(Press {
                 read: now,
                 before: held.before,
-                // With slow keys, holding the key is what makes it count.
+                // With slow keys, a key counts because it is held.
                 again: false,
-                // Nobody writes a word by holding each key.
+                // Nobody writes a word by holding each key down.
                 follows_letter: false,
             })
         } else {
@@ -149,7 +149,7 @@ impl Filter {
     }
 }
 
-/// Returns whether a key can stand in the middle of what somebody writes.
+/// Returns whether a key can occur in the middle of written text.
 fn is_letter(code: KeyCode) -> bool {
     matches!(code, KeyCode::Char(c) if c.is_alphabetic() || c == ' ')
 }

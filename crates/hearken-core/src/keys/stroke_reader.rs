@@ -5,13 +5,13 @@
 //! (`keys::command`), the descriptor that is read (`runtime`).
 //!
 //! # Mental model
-//! Nothing that is read is lost: it is a key, a paste, a focus report, or noise, and each is a sign that a hand is at
-//! work. Nothing waits for ever: a sequence that does not continue ends after [`UNFINISHED`], a paste after
-//! [`STALLED`]; what still arrives of such a paste is swallowed until its end mark or Escape, so that none of it passes
-//! for a key. Ctrl-C is a key in the middle of anything.
+//! Nothing that is read is lost: it is a key, a paste, a focus report, or noise, and each is a sign that a hand
+//! is at work. Nothing waits for ever: a sequence that does not continue ends after [`UNFINISHED`], a paste
+//! after [`STALLED`]; the rest of such a paste is swallowed until its end mark or Escape, so that none of it
+//! passes for a key. Ctrl-C is a key in the middle of anything.
 //!
-//! A sequence that arrived in several reads reports for each of them that a hand was at work then: its key alone would
-//! report only the last.
+//! A sequence that arrived in several reads reports hand activity for each of them: its key alone would report
+//! only the last.
 //!
 //! # Worked example
 //! `ESC [ 1 ;` at 0 ms and nothing more: noise, read at 0 ms, reported at 100 ms. `5 A` at 150 ms: the keys `5` and
@@ -39,8 +39,8 @@ const UNFINISHED: Duration = Duration::from_millis(100);
 const STALLED: Duration = Duration::from_secs(1);
 /// The longest control sequence, in bytes: twice what any key sends.
 const LONGEST_SEQUENCE: usize = 64;
-/// The most of a paste that is kept, in bytes: twice the longest answer, so that a paste that is too long is recognized
-/// as such.
+/// How much of a paste is kept, in bytes: twice the longest answer, so that too long a paste is recognised as
+/// such.
 const LONGEST_PASTE: usize = 32 * 1024;
 
 const ESC: u8 = 0x1b;
@@ -66,13 +66,13 @@ pub struct KeyReader {
     since: Duration,
     /// When its last byte was read.
     last: Duration,
-    /// When an earlier read brought part of it.
+    /// The time of an earlier read that contained part of it.
     earlier: Option<Duration>,
     /// A mouse report that was given up a moment ago.
     torn: TornReport,
 }
 
-/// What is unfinished.
+/// The unfinished item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
     Ground,
@@ -83,7 +83,7 @@ enum State {
         parameters: Vec<u8>,
         overlong: bool,
     },
-    /// What may go on with a mouse report whose beginning counted as a key.
+    /// Bytes that may continue a mouse report whose beginning counted as a key.
     Perhaps(Vec<u8>),
     /// A mouse report in the old form, with the number of bytes still to come.
     Mouse(u8),
@@ -165,7 +165,7 @@ impl KeyReader {
                 self.key(KeyCode::Esc, false, read, strokes);
                 self.torn.tear(TornAt::Escape, read);
             }
-            // Nothing followed: it was a key with Alt after all.
+            // Nothing followed, so it was a key with Alt after all.
             State::Control { parameters, .. } if parameters.is_empty() => {
                 self.key(KeyCode::Char('['), true, read, strokes);
                 self.torn.tear(TornAt::Bracket, read);
@@ -253,7 +253,7 @@ impl KeyReader {
             State::Text { by, escape, .. } => match (byte, escape) {
                 (BEL, _) | (b'\\', true) => self.end(Struck::Noise, now, strokes),
                 (ESC, false) => self.text(by, true),
-                // What follows the ESC is a new sequence, and this one never ended.
+                // A new sequence follows the ESC, and this one never ended.
                 (byte, true) => {
                     self.end(Struck::Noise, now, strokes);
                     self.begin(State::Escape, now);
@@ -380,7 +380,8 @@ impl KeyReader {
         }
     }
 
-    /// Goes on with what may be the rest of a mouse report, which begins `[<0` or `<0`; from there on it is noise.
+    /// Continues with what may be the rest of a mouse report, which begins `[<0` or `<0`; from there on it is
+    /// noise.
     fn perhaps(&mut self, mut bytes: Vec<u8>, byte: u8, now: Duration, strokes: &mut Vec<Stroke>) {
         match (bytes.last(), byte) {
             (Some(b'['), b'<') => {
@@ -406,7 +407,7 @@ impl KeyReader {
     fn not_a_report(&mut self, bytes: &[u8], read: Duration, strokes: &mut Vec<Stroke>) {
         for byte in bytes {
             let what = match byte {
-                // It would mean something.
+                // As a key, this letter would have an effect.
                 b'M' => Struck::Noise,
                 byte => Struck::Key(single(*byte, self.feed)),
             };
@@ -502,7 +503,7 @@ impl KeyReader {
         self.state = State::Swallow { mark, told };
     }
 
-    /// Ends a sequence at a byte that can't belong to it, and reads that byte on its own.
+    /// Ends a sequence at a byte that can't belong to it, and reads that byte separately.
     fn broken(&mut self, byte: u8, now: Duration, strokes: &mut Vec<Stroke>) {
         self.end(Struck::Noise, now, strokes);
         self.ground(byte, now, strokes);
@@ -516,7 +517,7 @@ impl KeyReader {
         self.end(Struck::Key(key), read, strokes);
     }
 
-    /// Adds a stroke, preceded by noise for an earlier read of its bytes: a hand was at work then.
+    /// Adds a stroke, preceded by noise for an earlier read of its bytes, when a hand was at work.
     fn end(&mut self, what: Struck, read: Duration, strokes: &mut Vec<Stroke>) {
         let noise = |read| Stroke {
             what: Struck::Noise,
@@ -529,7 +530,7 @@ impl KeyReader {
             .filter(|_| !matches!(what, Struck::Place(..)));
         strokes.extend(earlier.map(noise));
         if earlier.is_some() && what == Struck::Focus(false) {
-            // On its own it does not show a hand at work, but a sequence in pieces does.
+            // A whole report does not show a hand at work, but a sequence in pieces does.
             strokes.push(noise(read));
         }
         let stroke = Stroke { what, read };

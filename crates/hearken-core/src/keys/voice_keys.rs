@@ -7,7 +7,7 @@ use super::Command;
 /// A change to one of the voice's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VoiceChange {
-    /// None: the setting is only announced.
+    /// No change: the setting is only announced.
     Say,
     /// One step up, or to the next value.
     Up,
@@ -19,7 +19,7 @@ pub enum VoiceChange {
     To(String),
 }
 
-/// Reads a line about the voice: a setting's name, and what to do with it.
+/// Reads a line about the voice: a setting's name and the change.
 pub(super) fn line(word: &str, rest: &str) -> Option<Command> {
     let knob = match word {
         "rate" => Knob::Rate,

@@ -1,9 +1,9 @@
 //! Keys as a Windows console reports them to a program: win32-input-mode, which another program may have left turned
 //! on.
 //!
-//! Shape: `ESC [ Vk ; Sc ; Uc ; Kd ; Cs ; Rc _`, with the virtual key, its scan code, the character, whether the key
-//! goes down, the keys held, and a count (Microsoft's specification of the mode). Each key is reported twice, down and
-//! up, and a key that only shifts others too.
+//! Shape: `ESC [ Vk ; Sc ; Uc ; Kd ; Cs ; Rc _`, with the virtual key, its scan code, the character, whether
+//! the key goes down, the keys held, and a count (Microsoft's specification of the mode). Each key is reported
+//! twice, down and up, even a key that only modifies others.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -13,7 +13,7 @@ const RIGHT_CONTROL: u32 = 0x04;
 const LEFT_CONTROL: u32 = 0x08;
 const SHIFT: u32 = 0x10;
 
-/// Reads the parameters of a report; `None` if it is of no key that means anything by itself.
+/// Reads the parameters of a report; `None` if its key means nothing by itself.
 pub(super) fn key(parameters: &[u8]) -> Option<KeyEvent> {
     let text = std::str::from_utf8(parameters).ok()?;
     let mut numbers = [0, 0, 0, 0, 0, 1];
@@ -24,7 +24,7 @@ pub(super) fn key(parameters: &[u8]) -> Option<KeyEvent> {
         }
     }
     let [virtual_key, scan_code, character, down, held, _] = numbers;
-    // Without a key, a console passes on what another program wrote: the characters of a reply, say.
+    // A report without a key passes on characters that another program wrote, such as a reply.
     if fields.next().is_some() || (virtual_key, scan_code) == (0, 0) {
         return None;
     }
@@ -34,7 +34,7 @@ pub(super) fn key(parameters: &[u8]) -> Option<KeyEvent> {
         _ => return None,
     };
     let is_held = |keys: u32| held & keys != 0;
-    // AltGr is reported as both, and its character says it all.
+    // AltGr is reported as both modifiers, and its character is enough.
     let is_altgr = is_held(RIGHT_ALT) && is_held(LEFT_CONTROL) && character != 0;
     let mut modifiers = KeyModifiers::NONE;
     if is_held(SHIFT) {
@@ -58,7 +58,7 @@ pub(super) fn key(parameters: &[u8]) -> Option<KeyEvent> {
                 (..0x20, _) => return None,
                 (character, _) => char::from_u32(character)?,
             };
-            // As terminals send it: only a letter shows that Shift is held.
+            // As from terminals, only a letter shows that Shift is held.
             modifiers.set(KeyModifiers::SHIFT, c.is_uppercase());
             KeyCode::Char(c)
         }

@@ -9,9 +9,9 @@ use super::key::QuestionId;
 pub enum Fate {
     /// The person rejected it here.
     Rejected,
-    /// What the agent did next implies that it was rejected.
+    /// The agent's next step implies that it was rejected.
     Declined,
-    /// The time for an answer was over.
+    /// The time for an answer ran out.
     TimedOut,
     /// It was decided elsewhere, and nothing shows how.
     Elsewhere,

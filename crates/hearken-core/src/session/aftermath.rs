@@ -3,8 +3,8 @@
 //! Responsibilities: when those words need an introduction, and which one. Not here: how a question is closed
 //! (`answer_path`, `question_events`), the words (`announce`).
 //!
-//! Some agents claim the deed whatever was decided ("Sent!"). What they say right after a decision that was not consent
-//! is therefore introduced as their claim, once per question.
+//! Some agents claim to have acted whatever was decided ("Sent!"). So their words right after a decision other
+//! than consent are introduced as their claim, once per question.
 
 use crate::protocol::{Answer, Decision};
 
@@ -15,7 +15,7 @@ use super::question_body::QuestionBody;
 use super::sessions::Sessions;
 
 impl Question {
-    /// Returns whether its time ended without an answer of the person's, and the agent then went on.
+    /// Returns whether its time ran out without an answer from the person, and the agent then continued.
     pub fn ran_out(&self) -> bool {
         self.overdue && matches!(self.reply, ReplyState::Withdrawn(_))
     }
@@ -42,7 +42,7 @@ impl Sessions {
         }
     }
 
-    /// Drops the introduction of the agent's next words that this question led to.
+    /// Drops this question's introduction of the agent's next words.
     pub(super) fn follow_no_more(&mut self, id: QuestionId) {
         if let Some(question) = self.questions.get(id)
             && let Some(session) = self.sessions.get_mut(&question.key)
@@ -51,14 +51,14 @@ impl Sessions {
         }
     }
 
-    /// Notes that an action was done; this is introduced only if the person rejected it.
+    /// Notes that an action was done; only if the person rejected it does that need an introduction.
     pub(super) fn was_done(&mut self, id: QuestionId) {
         if !self.questions.get(id).is_some_and(Question::was_rejected) {
             self.follow_no_more(id);
         }
     }
 
-    /// Notes what a question's closing shows about its action; `overdue` is whether its time was over.
+    /// Notes what a question's closing shows about its action; `overdue` says whether its time was up.
     pub(super) fn follow_closing(&mut self, id: QuestionId, overdue: bool) {
         let Some(question) = self.questions.get(id) else {
             return;
@@ -69,8 +69,8 @@ impl Sessions {
         }
     }
 
-    /// Returns whether a question's time is over by now: by our own count, or by the producer's clock, the only clock
-    /// of a recording.
+    /// Returns whether a question's time is up: by our own count, or by the producer's clock, the only clock of
+    /// a recording.
     pub(super) fn is_overdue(&self, id: QuestionId) -> bool {
         let question = self.questions.get(id);
         question.is_some_and(|question| {
@@ -78,7 +78,7 @@ impl Sessions {
         })
     }
 
-    /// Returns whether a question's time has been over for so many seconds, by the producer's clock.
+    /// Returns whether a question's time has been up for this many seconds, by the producer's clock.
     pub(super) fn is_over_for(&self, question: &Question, seconds: u64) -> bool {
         let last = self
             .sessions
@@ -123,7 +123,7 @@ fn fate_of(question: &Question, overdue: bool) -> Option<Fate> {
     );
     match (given, how.implied()) {
         _ if !went_on => None,
-        // The person's own decision is introduced as such already.
+        // The person's own decision already has its introduction.
         (
             Some(Answer::Decision {
                 decision: Decision::Reject,
@@ -132,7 +132,7 @@ fn fate_of(question: &Question, overdue: bool) -> Option<Fate> {
             _,
         ) => None,
         (_, Some(Decision::Accept)) => None,
-        // Here, silence means acceptance.
+        // Silence means acceptance here.
         (None, None) if overdue && question.accepts_when_silent() => None,
         (None, Some(Decision::Reject | Decision::Other(_)) | None) if overdue => {
             Some(Fate::TimedOut)

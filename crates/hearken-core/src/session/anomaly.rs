@@ -9,7 +9,7 @@ use super::suspicion::{Gravity, Suspicion};
 /// Builds the list of departures, each with its name, section and severity, so that no departure lacks one.
 macro_rules! anomaly_kinds {
     ($($(#[$about:meta])* $case:ident = $name:literal, $section:literal, $severity:ident);+ $(;)?) => {
-        /// A departure from the rules that need more than one event.
+        /// A departure from a rule that involves several events.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum AnomalyKind { $($(#[$about])* $case),+ }
 
@@ -113,7 +113,7 @@ anomaly_kinds! {
     TokenReused = "token_reused", "6.2.2", Error;
 }
 
-/// The subject of a departure.
+/// The detail of a departure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnomalyDetail {
     /// A tool's or state's name, or a count; may be empty.
@@ -149,7 +149,7 @@ pub struct Anomaly {
     pub first: bool,
 }
 
-/// Something that endangers the person. Dangers are always announced immediately.
+/// A danger to the person. Dangers are always announced immediately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Danger {
     /// An irreversible call runs, or succeeded, without a question (A.8.4).
@@ -161,7 +161,8 @@ pub enum Danger {
         /// Why the person should have been asked.
         gravity: Gravity,
     },
-    /// An irreversible call runs, or succeeded, and no question about it was received; but not everything was received.
+    /// An irreversible call runs, or succeeded, and no question about it was received; but some messages are
+    /// missing.
     PerhapsUnasked {
         /// The tool.
         tool: String,
@@ -181,7 +182,7 @@ pub enum Danger {
     DoneAfterRejection {
         /// The tool.
         tool: String,
-        /// The question, and how sure that is.
+        /// The question, and how certain the link to it is.
         suspicion: Suspicion,
     },
     /// A call does something other than what was accepted.
@@ -198,7 +199,7 @@ pub enum Danger {
         /// The question.
         question: QuestionId,
     },
-    /// The person's answer went out when the session had already ended (6.8).
+    /// The person's answer was sent after the session had ended (6.8).
     AnsweredAfterEnd {
         /// The question.
         question: QuestionId,
@@ -211,7 +212,7 @@ pub enum Danger {
 }
 
 impl Danger {
-    /// Returns the danger of an irreversible call without a received question.
+    /// Returns the danger of an irreversible call for which no question was received.
     pub(super) fn unasked(call: &ToolCall, done: bool, sight: Sight) -> Self {
         let (tool, gravity) = (call.tool.clone(), call.gravity());
         match sight {

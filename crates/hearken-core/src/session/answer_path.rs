@@ -1,8 +1,8 @@
-//! The path of an answer: on its way, delivered, failed, settled; and the end of a question.
+//! The path of an answer (on its way, delivered, failed, settled), and the end of a question.
 //!
-//! Every step goes through the table of [`QuestionRun`]: a step without a row does not happen, so that an answer can't
-//! be delivered to a question that is over, or twice. Once a byte of an answer has left, the answer may have arrived
-//! until something shows whether it did, and no row forgets that.
+//! Every step goes through the table of [`QuestionRun`]: a step without a row does not happen, so that no
+//! answer is delivered twice or to a question that is over. Once a byte of an answer has left, the answer may
+//! have arrived until something shows whether it did, and no row forgets that.
 
 use jiff::Timestamp;
 
@@ -118,7 +118,8 @@ impl Sessions {
                 .map(|session| session.events)
                 .or(question.events_at_answer);
         });
-        // What the agent says next must not be mistaken for the deed; its words may arrive before the server's receipt.
+        // The agent's next words must not be mistaken for the deed; they may arrive before the server's
+        // receipt.
         if self.questions.get(id).is_some_and(Question::was_rejected) {
             self.follow(id, Fate::Rejected);
         } else {
@@ -184,7 +185,7 @@ impl Sessions {
         Vec::new()
     }
 
-    /// Notes that an attempt to send failed and nothing of it arrived.
+    /// Notes that an attempt to send failed and nothing arrived.
     pub fn reply_not_delivered(&mut self, id: QuestionId, now: Now) {
         self.plain_step(id, QuestionEvent::NotDelivered, now);
     }
@@ -194,8 +195,8 @@ impl Sessions {
         self.plain_step(id, QuestionEvent::FateUnknown, now);
     }
 
-    /// Notes that an answer whose last attempt failed is not retried: the question is open as before, or can be
-    /// answered again because it is unknown whether the answer arrived.
+    /// Notes that an answer is not retried after a failed attempt: the question is open as before or, if nobody
+    /// knows whether the answer arrived, can be answered again.
     pub fn reply_given_up(&mut self, id: QuestionId, now: Now) {
         self.plain_step(id, QuestionEvent::GivenUp, now);
         if let Some(question) = self.questions.get(id)
@@ -205,7 +206,7 @@ impl Sessions {
         }
     }
 
-    /// Notes that it is in doubt whether an answer that counted as delivered arrived.
+    /// Notes a doubt whether an answer that counted as delivered did arrive.
     pub(super) fn doubt(&mut self, id: QuestionId, now: Now) -> bool {
         self.plain_step(id, QuestionEvent::Doubted, now)
     }

@@ -1,4 +1,4 @@
-//! The progress of a session's last tool calls, by their ids.
+//! The state of a session's last tool calls, by their ids.
 //!
 //! Responsibilities: finding a call by its id, and how many are remembered. Not here: which steps are legal
 //! (`machines`), what they mean (`tools`).
@@ -43,7 +43,7 @@ impl Calls {
         self.known.len()
     }
 
-    /// Returns their ids, oldest first.
+    /// Returns the ids of the calls, oldest first.
     pub(super) fn ids(&self) -> impl Iterator<Item = &ToolCallId> {
         self.known.iter().map(|(id, _)| id)
     }
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn the_last_calls_are_found_and_the_oldest_forgotten() {
         let mut calls = Calls {
-            // Nearly as many calls as can be counted came before.
+            // The count of earlier calls is close to overflowing.
             forgotten: u32::MAX - 300,
             ..Calls::default()
         };

@@ -1,4 +1,4 @@
-//! What an event, or the passing of time, changed: the input of the announcer.
+//! The changes caused by an event or by the passing of time: the announcer's input.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub struct Change {
     pub replayed: bool,
     /// Extra data of the event that is read on demand.
     pub attached: Arc<Attachments>,
-    /// What relates the event to others outside of AAEP (3.4.2).
+    /// An id that relates the event to records outside AAEP (3.4.2).
     pub correlation: Option<Arc<str>>,
     /// What changed.
     pub what: What,
@@ -58,7 +58,7 @@ pub enum Ended {
 pub enum What {
     /// A session began.
     SessionStarted(SessionStarted),
-    /// A session is first seen in the middle of its run; that is normal after connecting.
+    /// A session is first seen in the middle of its run, which is normal after connecting.
     SessionJoined,
     /// An agent works in a session that another agent has begun (A.9, pattern 1).
     HelperJoined,
@@ -85,7 +85,7 @@ pub enum What {
         output: Option<OutputId>,
         /// The chunk.
         event: OutputStreaming,
-        /// The action that was not allowed here, if this is the first text after it: to be introduced as such.
+        /// The action that was not allowed, if this is the first text after it and needs that introduction.
         after: Option<Box<Aftermath>>,
     },
     /// A question was opened.
@@ -96,7 +96,7 @@ pub enum What {
     QuestionDoubted(QuestionId),
     /// The earlier question with the same token is over: this one can be answered now.
     QuestionFreed(QuestionId),
-    /// The agent asks again what was answered here: the answer may not have arrived.
+    /// The agent repeats a question that was answered here: the answer may not have arrived.
     QuestionUnheard(QuestionId),
     /// An agent has so many open questions that another one waits; it is asked when there is room.
     QuestionsWaiting {
@@ -110,7 +110,7 @@ pub enum What {
         /// The time left.
         remaining: Duration,
     },
-    /// Our own count of a question's time ended; the question stays answerable until an event closes it.
+    /// A question's time ran out by our own count; the question stays answerable until an event closes it.
     QuestionTimedOut(QuestionId),
     /// Something happened that may mean that a question is decided; reported once.
     QuestionPerhapsResolved(QuestionId),

@@ -1,4 +1,4 @@
-//! By how much the clocks behind a link differ from this machine's.
+//! How far the clocks behind a link differ from this machine's.
 //!
 //! Responsibilities: the difference of each machine, learnt from its live events. Not here: what it means for a
 //! question's time (`question_time`).
@@ -16,7 +16,7 @@ const MOST_MACHINES: usize = 16_384;
 /// The differences of all machines behind a link: one wrong clock says nothing about another.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct ClockSkews {
-    /// That of a source that names no machine.
+    /// The difference of a source that names no machine.
     unnamed: ClockSkew,
     named: HashMap<Box<str>, ClockSkew>,
 }
@@ -25,9 +25,9 @@ pub(super) struct ClockSkews {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct ClockSkew {
     smallest: Option<i64>,
-    /// A difference after a jump that was seen once.
+    /// A difference after a jump that was seen only once.
     jumped: Option<i64>,
-    /// The smallest before the clock was last set.
+    /// The smallest difference before the clock was last set.
     before: Option<i64>,
 }
 
@@ -46,8 +46,9 @@ impl ClockSkews {
         self.of_mut(machine).learn(difference)
     }
 
-    /// Returns the smallest difference seen between receiving a machine's events and their timestamps, in milliseconds.
-    /// Of an event that was stamped before the clock was set, which its own difference shows, it is that of before.
+    /// Returns the smallest difference seen between receiving a machine's events and their timestamps, in
+    /// milliseconds. For an event that was stamped before the clock was set, as its own difference shows, it is
+    /// the earlier one.
     pub(super) fn of(&self, machine: Option<&str>, difference: i64) -> Option<i64> {
         let is_full = self.named.len() >= MOST_MACHINES;
         let skew = match machine {
@@ -73,8 +74,9 @@ impl ClockSkews {
 }
 
 impl ClockSkew {
-    /// Learns a difference, and returns whether that changes the smallest. A jump of more than a minute, up or down,
-    /// must be seen twice in a row: one wrong timestamp proves nothing, but a clock that was set gives two.
+    /// Learns a difference, and returns whether that changes the smallest. A jump of more than a minute, up or
+    /// down, must be seen twice in a row: one wrong timestamp proves nothing, but a clock that was set yields
+    /// two.
     fn learn(&mut self, difference: i64) -> bool {
         let near = |other: i64| (difference - other).abs() <= LARGEST_JUMP_MS;
         let before = self.smallest;

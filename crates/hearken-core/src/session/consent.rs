@@ -1,8 +1,8 @@
 //! The links between questions and tools, and irreversible calls that run without a question.
 //!
-//! The rule of linking, from the surest sign to the weakest: the call id; the agent's only pending irreversible call;
-//! the tool's name in the action; otherwise no link. It works in both orders, because real producers invoke before they
-//! ask and the chapters ask before they invoke.
+//! The rule of linking, from the surest sign to the weakest: the call id; the agent's only pending irreversible
+//! call; the tool's name in the action; otherwise no link. It works in both orders: real producers invoke
+//! before they ask, the chapters the other way round.
 
 use std::time::Duration;
 
@@ -104,7 +104,7 @@ impl Sessions {
             return false;
         };
         let taken: Vec<ToolCallId> = self.asked_calls(key).into_iter().cloned().collect();
-        // What was accepted runs already: a question that names no call is about another one.
+        // An accepted call runs already: a question that names no call is about another one.
         let all = self.questions_of_team(key);
         let accepted: Vec<QuestionId> = all
             .into_iter()
@@ -119,7 +119,7 @@ impl Sessions {
             return false;
         };
         let epoch = session.epoch();
-        // A call last heard of before something was missed may be over.
+        // A call whose last event came before a gap may be over.
         let pending = |call: &&mut ToolCall| {
             call.epoch == epoch
                 && matches!(call.consent, Consent::Missing(_) | Consent::MissingTold(_))
@@ -148,7 +148,7 @@ impl Sessions {
         };
         if call.consent != Consent::NotNeeded {
             match call.consent {
-                // Its question came after all, so it is not one of those that may be missing.
+                // Its question came after all, so it is not among those that may be missing.
                 Consent::Missing(Sight::Partial) | Consent::MissingTold(Sight::Partial) => {
                     session.unseen_questions = session.unseen_questions.saturating_add(1);
                 }
@@ -173,8 +173,8 @@ impl Sessions {
         true
     }
 
-    /// Returns whether a question of a session was not rejected: a call of high risk that can be undone may be its
-    /// call.
+    /// Returns whether a session has a question that was not rejected: a reversible call of high risk may be
+    /// the call of that question.
     pub(super) fn has_asked(&self, key: &SessionKey) -> bool {
         let all = self.questions_of_team(key);
         all.into_iter().any(|question| {
@@ -182,7 +182,7 @@ impl Sessions {
         })
     }
 
-    /// Finds the question that was about a call which begins now, and marks it as used.
+    /// Finds the question about a call that begins now, and marks it as used.
     pub(super) fn consent_for(
         &mut self,
         key: &SessionKey,
@@ -204,7 +204,7 @@ impl Sessions {
         }
     }
 
-    /// Handles the end of a call whose beginning was not received: the question about it can't be about any other call.
+    /// Handles the end of a call whose beginning was not received: its question is used up.
     pub(super) fn note_unheard_call(
         &mut self,
         key: &SessionKey,
@@ -253,12 +253,12 @@ impl Sessions {
                 unused.push(question);
             }
         }
-        // A question that was rejected is not what an irreversible call waits for, if there is another.
+        // An irreversible call does not wait for a rejected question if there is another.
         if unused.len() > 1 {
             unused.retain(|question| !question.was_rejected());
         }
-        // The only unused question of this session must be about the only irreversible call; if something was missed in
-        // between, it may have been about a call that was not received.
+        // The only unused question of this session must be about the only irreversible call; after a gap, it
+        // may have been about a call that was not received.
         let only = match unused.as_slice() {
             [one] if only && Some(one.epoch) == epoch => Some(one.id),
             [] | [_] | [_, ..] => None,
@@ -340,7 +340,7 @@ impl Sessions {
         let mut looked = Vec::new();
         while let Some(key) = self.sessions.take_unasked(now.monotonic) {
             looked.push(key.clone());
-            // Events that wait for their turn will show within a moment whether messages are missing.
+            // The events that wait for their turn will soon show whether messages are missing.
             if self.waiting.holds(&key) {
                 continue;
             }

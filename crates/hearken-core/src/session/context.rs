@@ -11,7 +11,7 @@ use super::change::{Change, What};
 use super::key::SessionKey;
 use super::machine_observer::{Observer, Relay, Subject};
 
-/// The context of one event while it is applied; it collects the changes.
+/// The context of one event while it is applied, in which the changes are collected.
 pub(super) struct Context<'o> {
     pub(super) key: &'o SessionKey,
     /// The place of its session, as soon as it is known.
@@ -46,7 +46,7 @@ impl<'o> Context<'o> {
         }
     }
 
-    /// Returns the context for what the same event does to another session.
+    /// Returns the context for the effects of the same event on another session.
     pub(super) fn of_other<'c>(
         &'c mut self,
         key: &'c SessionKey,

@@ -2,8 +2,9 @@
 //!
 //! Responsibilities: finding the first of them without a scan. Not here: what happens then (`timed_transitions`).
 //!
-//! Mental model: every event asks which of thousands of questions is due first. So each question is kept by its due
-//! time, which is recomputed when the question changes; all are recomputed only when the estimate of a clock changes.
+//! Mental model: every event requires the first due time among thousands of questions. So each question is kept
+//! by its due time, which is recomputed when the question changes; all are recomputed only when the estimate of
+//! a clock changes.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -54,7 +55,7 @@ impl DeadlineIndex {
         self.first.first().map(|(due, _)| *due)
     }
 
-    /// Returns the questions that are due by then.
+    /// Returns the questions that are due at `now`.
     pub(super) fn until(&self, now: Duration) -> impl Iterator<Item = QuestionId> {
         let until = ..=(now, QuestionId(u64::MAX));
         self.first.range(until).map(|(_, id)| *id)

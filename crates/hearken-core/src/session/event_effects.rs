@@ -68,7 +68,7 @@ impl Sessions {
         }
         self.follow_numbers(context, number, starts);
         let revived = self.revive(context, envelope.event_id.is_some());
-        // The first event put the session into its state; every other one steps its machine.
+        // The first event has set the session's state; every other one steps its machine.
         let is_over = life != Lifecycle::Active;
         let refused =
             (!first || is_over) && context.step(Subject::Session, life, happened).is_err();
@@ -151,7 +151,7 @@ impl Sessions {
         } else {
             LifecycleEvent::Started
         };
-        // Both are rows of the table: a session that does not exist can begin.
+        // Both ways to begin are rows of the table.
         let _ = context.step(Subject::Session, Lifecycle::Absent, how);
         if !joined {
             self.start_in_team(context);
@@ -160,7 +160,7 @@ impl Sessions {
         }
     }
 
-    /// Forgets an ended session whose id starts anew: what follows is a new life of it.
+    /// Forgets an ended session when a new one starts under its id.
     fn renew(&mut self, context: &mut Context) {
         let Some(session) = self.sessions.get(context.key) else {
             return;
@@ -255,7 +255,7 @@ impl Sessions {
         let asked = self.open_of(context.key);
         // Not leaving `awaiting_input` is a fault only if the agent goes on to the end (6.8).
         let not_left = ending == Ending::Completed && whole && (owes_leaving || !asked.is_empty());
-        // One announcement reports the end; the session's questions are closed before it, so that none outlives it.
+        // The session's questions are closed before the announcement of its end, so that none outlives it.
         for id in asked {
             self.close_told(context, id, CloseReason::SessionEnded);
         }
@@ -310,11 +310,11 @@ impl Sessions {
             }
             Some(_) | None => None,
         };
-        // Beside another call, or once one has returned, the agent may go on, and it may write while a call runs: it
-        // has one state for all of that (A.3).
+        // Beside another call, or once one has returned, the agent may continue, and it may write while a call
+        // runs: it has a single state for all that (A.3).
         let is_alone = session.tools.len() == 1 && !session.implied.contains(AgentState::Thinking);
         session.enter(event.to_state.clone());
-        // Fifty per cent in the previous state means nothing in this one.
+        // "Fifty per cent" of the previous state means nothing in this one.
         session.progress = None;
         session.implied.clear();
         if from == AgentState::AwaitingInput {

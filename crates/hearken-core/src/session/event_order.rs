@@ -3,13 +3,14 @@
 //! Responsibilities: holding back, for a moment, events that came before their turn; noticing what is missing, late or
 //! numbered wrongly. Not here: the effects of the events (`event_effects`).
 //!
-//! Mental model: an event whose number is ahead waits for the ones before it, but never for long ([`PATIENCE`]), and
-//! never with many others ([`WINDOW`]). If the gap is filled, the order is repaired and nothing is announced. If not,
-//! the waiting events go on in order and the gap is announced once. Nothing overtakes a waiting event: whatever can't
-//! wait releases the waiting ones first. A producer that habitually leaves numbers out (filters, a rate limit) is no
-//! longer waited for after [`HABIT`] gaps, except at an end, because nothing may come after it. If we join a run in its
-//! middle, nothing waits: what came before is before our time. Only the number 1 of an unknown session waits, for its
-//! start. Old events that a server replays are not held: they have no turn.
+//! Mental model: an event whose number is ahead waits for the ones before it, but never for long
+//! ([`PATIENCE`]), and never with many others ([`WINDOW`]). If the gap is filled, the order is repaired and
+//! nothing is announced. If not, the waiting events go on in order and the gap is announced once. Nothing
+//! overtakes a waiting event: an event that can't wait releases the waiting ones first. After [`HABIT`] gaps, a
+//! producer habitually leaves numbers out (filters, a rate limit), and its events no longer wait, except at an
+//! end, because nothing may come after it. If we join a run in its middle, nothing waits for earlier events.
+//! Only number 1 of an unknown session waits, for its start. Old events that a server replays are not held,
+//! because they have no turn.
 //!
 //! Worked example: 3, 5, 4 is heard as 3, 4, 5. With 3, 5, 6 and nothing else, 5 and 6 are heard a quarter of a second
 //! later, with "1 message is missing". With 3 and 5 to 13 in one go, 5 to 13 are heard as soon as more than [`WINDOW`]
@@ -96,9 +97,9 @@ impl Sessions {
                     (None, false)
                 }
             },
-            // A helper's numbers begin anywhere.
+            // A helper's numbers may begin anywhere.
             None if self.lead_of(key).is_some() => (None, false),
-            // Only its start is missing, or it follows a beginning that already waits for the start.
+            // Only the start is missing, or the event follows a beginning that already waits for the start.
             None => {
                 let begins = number == 1 && life != LifecycleEvent::Started;
                 let wanted = (begins || self.waiting.holds(key)).then_some(0);
@@ -117,7 +118,7 @@ impl Sessions {
         }
     }
 
-    /// Applies the held events of a session whose turn has come with the one before them.
+    /// Applies the held events of a session whose turn comes with the event before them.
     pub(super) fn take_followers(
         &mut self,
         key: &SessionKey,
@@ -125,7 +126,7 @@ impl Sessions {
         observer: &mut dyn Observer,
         changes: &mut Vec<Change>,
     ) {
-        // Hardly ever is any event waiting.
+        // Events hardly ever wait.
         if !self.is_holding() {
             return;
         }
@@ -191,7 +192,7 @@ impl Sessions {
         keys
     }
 
-    /// Releases all events of a link, because nothing more will come that they could wait for.
+    /// Releases all events of a link, because nothing more will come to fill their gaps.
     pub fn release_link(&mut self, link: LinkId, now: Now) -> Vec<Change> {
         self.release_link_observed(link, now, &mut crate::protocol::Unobserved)
     }

@@ -1,10 +1,10 @@
 //! Calls that ended without success, and succeed after all.
 //!
-//! Responsibilities: remembering them, and the danger in a success without a running call. Not here: the danger itself
-//! (`consent`), calls that run (`tools`).
+//! Responsibilities: remembering such calls, and noticing a success without a running call. Not here: the
+//! danger itself (`consent`), calls that run (`tools`).
 //!
-//! An agent that reports an error for a call, and then a success under the same id, did what the call was about. So a
-//! call that was held against the agent, or that a question was about, is remembered beyond its end.
+//! An agent that reports an error for a call, and then a success under the same id, did carry out the call. So
+//! a call that raised a suspicion, or that a question was about, is remembered beyond its end.
 
 use crate::protocol::ToolCallId;
 

@@ -10,8 +10,8 @@ use crate::protocol::{Decoded, Event, StateChanged};
 /// Returns a number that differs if two events differ, to distinguish a repeated event from a different one under the
 /// same id.
 ///
-/// It is the same in every run, so a sender can construct two events with one number; of its own two events, one would
-/// then not be announced.
+/// It is the same in every run, so a sender can construct two events with the same number; one of its own two
+/// events would then not be announced.
 pub(super) fn fingerprint(decoded: &Decoded) -> u64 {
     let mut feed = HashWriter(FixedState::default().build_hasher());
     let envelope = &decoded.envelope;
@@ -22,7 +22,7 @@ pub(super) fn fingerprint(decoded: &Decoded) -> u64 {
         // Nearly every event is one of these, and formatting it would cost more than all other work on it here.
         Event::OutputStreaming(event) => event.hash(&mut feed.0),
         Event::SessionStarted(event) => event.hash(&mut feed.0),
-        // A bridge that tells of a session from its middle begins with idle.
+        // A bridge that reports a session from its middle on begins with `idle`.
         Event::StateChanged(StateChanged {
             summary,
             from_state: _,
@@ -87,7 +87,7 @@ mod tests {
             chunk(r#""chunk":"a""#).replace("output.streaming", "state.changed"),
             chunk(r#""to_state":"a""#).replace("output.streaming", "state.changed"),
         ];
-        // Whatever their length.
+        // The same for every length.
         let long = |length: usize, last: char| {
             let text = "x".repeat(length);
             chunk(&format!(r#""chunk":"{text}{last}","language":"{last}e""#))

@@ -1,7 +1,7 @@
-//! A count of changes, and what the last ones were about.
+//! A count of changes, and the subjects of the last ones.
 //!
-//! Responsibilities: reporting which changes came since an earlier count, or that they are too many to be remembered.
-//! Not here: what changed.
+//! Responsibilities: reporting the changes since an earlier count, or that there were more than are remembered.
+//! Not here: the changes themselves.
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,8 @@ impl<T: Copy> Journal<T> {
         self.count
     }
 
-    /// Returns the subjects of the changes since an earlier count; `None` if they are more than are remembered.
+    /// Returns the subjects of the changes since an earlier count; `None` if there were more than are
+    /// remembered.
     pub(super) fn since(&self, count: u64) -> Option<impl Iterator<Item = T>> {
         let new = usize::try_from(self.count.checked_sub(count)?).ok()?;
         let first = self.last.len().checked_sub(new)?;

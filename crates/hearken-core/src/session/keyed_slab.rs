@@ -1,7 +1,7 @@
-//! Items that are found by a key of their own, or by its parts.
+//! Items that are found by their key, or by its parts.
 //!
-//! Responsibilities: giving each item a place that stays the same until it is removed, and finding it. Not here: the
-//! order of the items, and how many there may be.
+//! Responsibilities: giving each item a place that it keeps until it is removed, and finding it. Not here: the
+//! order and number of the items.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -18,7 +18,7 @@ pub(crate) trait KeyedItem {
     fn key(&self) -> &Self::Key;
 }
 
-/// A name for a key, by the key itself or by its parts: a lookup then needs no key of its own.
+/// A name for a key, by the key itself or by its parts, so that a lookup need not build a key.
 pub(crate) trait KeyName<K>: Hash {
     /// Returns whether it names this key; both then have the same hash.
     fn names(&self, key: &K) -> bool;

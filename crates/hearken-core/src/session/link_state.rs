@@ -11,12 +11,13 @@ use jiff::Timestamp;
 use super::clock_skew::ClockSkews;
 use crate::protocol::{AgentId, EventId, Now, ReplyToken};
 
-/// How many of the latest event ids a link remembers at least, in order to drop duplicates; at times it remembers up to
-/// twice as many. A server that replays its last 1000 events at every connect is covered several times over.
+/// The minimum number of recent event ids that a link remembers, to drop duplicates; at times it remembers up
+/// to twice as many. That covers a server that replays its last 1000 events at every connect several times
+/// over.
 const MOST_EVENT_IDS: usize = 8192;
 
-/// The most view-only questions that wait to be raised: each comes in an event that waits for its turn, and there are
-/// no more of those.
+/// The most view-only questions that wait to be raised: each is in an event that waits for its turn, and no
+/// more events wait.
 const MOST_ONLY_SHOWN: usize = 64;
 
 /// The longest burst: a server may replay old events right after we connect.
@@ -24,12 +25,12 @@ const BURST_AT_MOST: Duration = Duration::from_secs(1);
 /// The silence after which a burst is over.
 const BURST_SILENCE: Duration = Duration::from_millis(250);
 
-/// How long what was missed may take to arrive: then questions are asked whether or not it has.
+/// How long missed messages may take to arrive: after that, questions are asked in any case.
 const MISSED_AT_MOST: Duration = Duration::from_secs(60);
 
-/// An event stamped this shortly before we connected still counts as news: a session that begins as we subscribe is
-/// stamped while the connection is being made, and two clocks may differ by as much. A replayed event is older, or so
-/// young that it is not old news to anyone.
+/// An event stamped this shortly before we connected still counts as news: a session that begins as we
+/// subscribe is stamped while the connection is being made, and two clocks may differ by as much. A replayed
+/// event is older, or so young that it is news to everyone.
 const YOUNG: Duration = Duration::from_millis(500);
 
 /// Whether a link may still be replaying old events.
@@ -39,9 +40,9 @@ enum Burst {
     Over,
     /// Connected at this moment; old events may arrive.
     Possible { connected: Now, last: Duration },
-    /// Connected at this moment, and what was missed before arrives.
+    /// Connected at this moment, and the missed messages are arriving.
     Missed { connected: Now },
-    /// The link is down. What was held back waits to be judged by the next connection.
+    /// The link is down. Questions that were held back wait for the next connection to judge them.
     Down,
 }
 
@@ -73,7 +74,7 @@ pub(super) struct LinkState {
 }
 
 impl LinkState {
-    /// Creates the state; `answerable` is false for recordings and pipes, whose events are never "old" either.
+    /// Creates the state; `answerable` is false for recordings and pipes, whose events never count as old.
     pub(super) fn new(answerable: bool) -> Self {
         Self {
             answerable,
@@ -91,7 +92,7 @@ impl LinkState {
         self.leaves_machine = true;
     }
 
-    /// Returns whether who speaks there has this machine's clock, as long as no other machine is named.
+    /// Returns whether its speakers use this machine's clock, unless an event names another machine.
     pub(super) fn shares_clock(&self) -> bool {
         !self.leaves_machine
     }
@@ -129,19 +130,19 @@ impl LinkState {
         }
     }
 
-    /// Notes that the messages that were missed come next.
+    /// Notes that missed messages come next.
     pub(super) fn missed(&mut self, now: Now) {
         self.burst = Burst::Missed { connected: now };
     }
 
-    /// Notes that they have arrived.
+    /// Notes that the missed messages have arrived.
     pub(super) fn caught_up(&mut self) {
         if self.is_catching_up() {
             self.burst = Burst::Over;
         }
     }
 
-    /// Returns whether messages that were missed are arriving.
+    /// Returns whether missed messages are arriving.
     pub(super) fn is_catching_up(&self) -> bool {
         matches!(self.burst, Burst::Missed { .. })
     }
@@ -177,7 +178,7 @@ impl LinkState {
         self.end_burst_if_due(now.monotonic);
         let (connected, last) = match &mut self.burst {
             Burst::Possible { connected, last } => (connected, last),
-            // What comes until then was missed, whatever the clock of its machine says.
+            // All messages until then were missed, whatever the clock of their machine says.
             Burst::Missed { .. } => return true,
             Burst::Over | Burst::Down => return false,
         };
@@ -190,8 +191,8 @@ impl LinkState {
         old
     }
 
-    /// Returns whether an event of a burst is news to a person all the same. What it may have decided is another
-    /// matter: a question that came in a burst is perhaps answered, however young it is.
+    /// Returns whether an event of a burst is still news to a person. A question that came in a burst is
+    /// nevertheless perhaps answered, however young it is.
     pub(super) fn is_young(&self, stamped: Option<Timestamp>) -> bool {
         let Burst::Possible { connected, .. } = &self.burst else {
             return false;

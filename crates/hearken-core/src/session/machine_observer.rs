@@ -1,7 +1,7 @@
-//! Observation of the machines: one observer for all of them, which learns whose machine it is.
+//! Observation of the machines: one observer for all, which learns the owner of each.
 //!
-//! Responsibilities: stating for each step whose it is and when it happened. Not here: the machines (`machines`), the
-//! names of a step (`protocol::Named`), what a trace looks like (`inspect`).
+//! Responsibilities: stating the owner and the time of each step. Not here: the machines (`machines`), the
+//! names of a step (`protocol::NamedStep`), what a trace looks like (`inspect`).
 
 use crate::protocol::{NamedStep, Now, OutputId, ToolCallId, TransitionError, Unobserved, Watcher};
 

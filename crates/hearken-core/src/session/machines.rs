@@ -17,7 +17,7 @@ state_machine! {
     events LifecycleEvent {
         /// `session.started`.
         Started = "session.started",
-        /// We joined in the middle, so the start was before our time; that is not a fault.
+        /// We joined in the middle, after the start, which is not a fault.
         Joined = "joined",
         /// Any event between start and end.
         Activity = "event",
@@ -265,7 +265,7 @@ state_machine! {
         /// An answer that counted as delivered is in doubt: the connection it was written to is lost, or the agent asks
         /// again.
         Doubted = "doubted",
-        /// Our own count of its time ends.
+        /// Its time runs out by our own count.
         TimeEnded = "time ended",
         /// The agent's events show that it is over.
         Closed = "closed",
@@ -350,7 +350,7 @@ state_machine! {
         SessionEnded = "session ends",
     }
     states {
-        /// Nothing of it has arrived.
+        /// None of it has arrived.
         Absent = "not begun",
         /// It is being written.
         Streaming = "streaming",

@@ -1,15 +1,13 @@
 //! What each agent is doing: phases, tools, questions, outputs. Pure.
 //!
-//! Responsibilities: turning decoded events into [`Change`]s of per-session state, pairing and
-//! linking what belongs together, noticing what breaks the protocol ([`Anomaly`]) and what
-//! endangers the person ([`Danger`]). Not here: how any of it is worded (`announce`), frames and
-//! links as such (`transport`).
+//! Responsibilities: turning decoded events into [`Change`]s of per-session state, pairing events and linking
+//! questions with calls, noticing what breaks the protocol ([`Anomaly`]) and what endangers the person
+//! ([`Danger`]). Not here: how any of it is worded (`announce`), frames and links as such (`transport`).
 //!
-//! Mental model: [`Sessions::apply`] applies one event of one link and returns what changed, in the
-//! order in which a person should hear it. [`Sessions::tick`] does the same for changes caused by
-//! time alone (warnings, probable timeouts, a tool that runs unasked); [`Sessions::deadline`]
-//! returns when to call it. Identifiers are scoped to a link and an agent, so that no source can
-//! touch another's state.
+//! Mental model: [`Sessions::apply`] applies one event of one link and returns what changed, in the order in
+//! which a person should hear it. [`Sessions::tick`] does the same for changes caused by time alone (warnings,
+//! probable timeouts, a tool that runs without a question); [`Sessions::deadline`] returns when to call it.
+//! Identifiers are scoped to a link and an agent, so that no source can touch another's state.
 
 mod action_fate;
 mod aftermath;

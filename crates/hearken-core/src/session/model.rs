@@ -25,11 +25,11 @@ use super::waiting_lists::UNASKED_AFTER;
 pub(super) const MOST_TOOLS: usize = 256;
 /// The most outputs that a session keeps; completed ones go first.
 pub(super) const MOST_OUTPUTS: usize = 64;
-/// The most of a display-only text that is kept, in characters: more than any screen has room for, little enough for
-/// thousands of sessions of a hostile producer.
+/// The length to which a display-only text is cut, in characters: more than any screen has room for, and little
+/// enough for thousands of sessions of a hostile producer.
 pub(super) const LONGEST_SHOWN: usize = 2000;
 
-/// After this many bytes of new names they are counted again, because old ones may be gone.
+/// After this many bytes of new names, all are counted again, because old ones may be gone.
 const LOADED: usize = 8 * 1024;
 /// The memory of a session beyond what is counted: its entries in lists, the overhead of allocations.
 const AROUND: usize = 512;
@@ -79,7 +79,7 @@ impl Phase {
     }
 }
 
-/// Whether an irreversible call had a question of its own.
+/// Whether there was a question about an irreversible call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
     /// The call is not irreversible.
@@ -92,7 +92,7 @@ pub enum Consent {
     Asked(QuestionId),
 }
 
-/// How certain it is that something not received was not sent.
+/// How certain it is that a message not received was never sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
     /// Every message that could have contained it was received.
@@ -101,12 +101,12 @@ pub enum Sight {
     Partial,
 }
 
-/// One tool that was invoked and has not returned.
+/// A tool call that has not returned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     /// The tool's name.
     pub tool: String,
-    /// What people call it, if its translator says so: its command, say.
+    /// Its name for people, such as its command, if its translator gives one.
     pub title: Option<Box<str>>,
     /// The id that pairs it with its completion.
     pub call_id: Option<ToolCallId>,
@@ -120,7 +120,7 @@ pub struct ToolCall {
     pub(super) args: Option<Digest>,
     /// Whether a question was about it.
     pub consent: Consent,
-    /// Whether it carries out what was rejected.
+    /// Whether it may carry out a rejected action.
     pub(super) suspicion: Option<Suspicion>,
     /// How long it may take, in milliseconds.
     pub expected_duration_ms: Option<u64>,
@@ -131,7 +131,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// Returns why the person is asked about it, if somebody is.
+    /// Returns why the person should be asked about it.
     pub(super) fn gravity(&self) -> Gravity {
         match self.irreversible {
             true => Gravity::Irreversible,
@@ -145,7 +145,7 @@ impl ToolCall {
 pub struct Output {
     /// The last position, in the producer's unit.
     pub position: Option<u64>,
-    /// Where it is in its course.
+    /// The state in its machine.
     pub run: OutputRun,
     /// Whether the last chunk had text, so that the next position must be greater.
     pub(super) had_text: bool,
@@ -184,9 +184,9 @@ pub struct Session {
     pub(super) failed: Vec<ToolCall>,
     /// The agent's last state, as the agent names it.
     pub state: Option<Cow<'static, str>>,
-    /// How many times something of it was not received: its beginning, missing numbers, a lost connection. The agent is
-    /// not blamed for what it may have sent in between: what was last heard of in an earlier epoch may have gone on
-    /// since.
+    /// How many times a part of it was not received: its beginning, missing numbers, a lost connection. The
+    /// agent is not blamed for the lack of messages that it may have sent: whatever was last heard in an
+    /// earlier epoch may have continued since.
     epoch: u32,
     /// The epoch of the last state.
     state_epoch: u32,
@@ -198,7 +198,7 @@ pub struct Session {
     pub(super) only_replayed: bool,
     /// Whether we joined it in the middle.
     pub joined: bool,
-    /// Whether another agent began it, and this one works in it (A.9, pattern 1).
+    /// Whether another agent began the session, and this one works in it (A.9, pattern 1).
     pub helps: bool,
     /// Whether it is a dialog of this program's own with the person, in which no agent works.
     pub is_aside: bool,
@@ -208,11 +208,11 @@ pub struct Session {
     pub(super) owes_leaving: bool,
     /// An upper bound on the bytes of the names in its growing parts.
     pub(super) loaded: usize,
-    /// Their bytes at the last count.
+    /// The bytes of these names at the last count.
     counted: usize,
-    /// The bytes that it was counted with.
+    /// The bytes with which the session was last counted.
     pub(super) weight: usize,
-    /// How many of them belong to the fields below, which few events change.
+    /// How many of these bytes belong to the fields below, which few events change.
     rest: usize,
     /// The outputs, sorted by id.
     pub(super) outputs: SmallVec<[(Option<OutputId>, Output); 1]>,
@@ -234,13 +234,13 @@ pub struct Session {
     pub parent: Option<SessionId>,
     pub(super) calls: Calls,
     pub(super) invocations: u64,
-    /// When to check it for a call without a question.
+    /// When to check the session for a call without a question.
     pub(super) looked_for: Option<Duration>,
     /// How many gaps in the numbers were never filled; after a few, gaps are no longer waited for.
     pub(super) unfilled: u32,
     /// The number of its events when its connection was last lost; a session has at least one.
     events_at_loss: Option<NonZeroU64>,
-    /// How many questions may be among what was not received.
+    /// How many questions may be among the messages not received.
     pub(super) unseen_questions: u64,
     /// When its first event arrived.
     pub since: Duration,
@@ -420,7 +420,7 @@ impl Session {
         self.epoch
     }
 
-    /// Notes that something of it was not received, possibly with this many questions.
+    /// Notes that a part of it was not received, which may include this many questions.
     pub(super) fn miss(&mut self, questions: u64) {
         self.epoch = self.epoch.saturating_add(1);
         self.unseen_questions = self.unseen_questions.saturating_add(questions);
@@ -442,7 +442,8 @@ impl Session {
         }
     }
 
-    /// Notes that its connection was lost: numbers will show what is missing; without numbers, anything may be.
+    /// Notes that its connection was lost: numbers will show what is missing; without numbers, anything may be
+    /// missing.
     pub(super) fn connection_lost(&mut self) {
         self.events_at_loss = NonZeroU64::new(self.events);
         match self.numbering {
@@ -453,7 +454,7 @@ impl Session {
         }
     }
 
-    /// Returns whether its connection was lost and nothing of it has come since: what it is doing now is unknown.
+    /// Returns whether its connection was lost and it has sent nothing since: what it is doing now is unknown.
     pub fn is_unheard(&self) -> bool {
         !self.is_ended()
             && self
@@ -507,8 +508,8 @@ impl Session {
                         .position(|call| call.call_id.is_none() && call.tool == tool)
                 }),
             None => {
-                // A call without an id goes before one with an id, and one heard of since something was missed before
-                // one that may be over.
+                // A call without an id goes before one with an id, and one heard since the last gap before one
+                // that may be over.
                 let fit = |call: &ToolCall| (call.call_id.is_some(), call.epoch != self.epoch);
                 let named = self.tools.iter().enumerate();
                 let named = named.filter(|(_, call)| call.tool == tool);

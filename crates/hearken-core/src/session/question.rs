@@ -16,7 +16,7 @@ use super::question_body::{QuestionBody, is_silent};
 use super::token_memory::{Digest, TokenUse, digest_of_text};
 use super::waiting_lists::UnraisedReason;
 
-/// What the call that a question is about states about itself.
+/// What a question's call states about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolWord {
     /// Whether it can't be undone.
@@ -27,7 +27,7 @@ pub struct ToolWord {
     pub(super) args: Option<Digest>,
 }
 
-/// Returns the rank of a risk; an unstated risk is not known to be worse.
+/// Returns the rank of a risk; an unstated risk has the lowest.
 fn grade(risk: Option<&RiskLevel>) -> u8 {
     match risk {
         None | Some(RiskLevel::Other(_)) => 0,
@@ -60,7 +60,7 @@ pub enum ReplyState {
     Unanswered,
     /// The answer is on its way.
     Sending(GivenAnswer),
-    /// Nothing of it has left or was accepted, and it is retried: it can be withdrawn.
+    /// The answer has not left, or was not accepted, and is retried: it can be withdrawn.
     Retrying(GivenAnswer),
     /// It is on its way again, and may have arrived before.
     SendingAgain(GivenAnswer),
@@ -72,7 +72,7 @@ pub enum ReplyState {
     Written(GivenAnswer),
     /// The server accepted the message; that alone proves nothing.
     Sent(GivenAnswer),
-    /// Our own count ended; the question stays answerable.
+    /// Its time ran out by our own count; the question stays answerable.
     TimedOut,
     /// The agent's events closed the question while the answer was on its way.
     Settling(GivenAnswer, CloseReason),
@@ -122,7 +122,7 @@ pub enum CloseReason {
     LinkGone,
     /// Its bridge was started again and no longer knows it.
     Forgotten,
-    /// The link is back, nothing was heard of the question there, and its time is over.
+    /// The link is back, the question was not heard there again, and its time is over.
     Unheard,
 }
 
@@ -138,9 +138,9 @@ impl CloseReason {
         }
     }
 
-    /// Returns the decision that the agent's next step implies, for a confirmation that was not answered here: an agent
-    /// that goes on to the tool was allowed to, and a call that was waiting and then fails was not. Going back to
-    /// thinking implies nothing, because both answers may lead there (A.4).
+    /// Returns the decision that the agent's next step implies, for a confirmation that was not answered here:
+    /// an agent that proceeds to the tool was allowed to, and a call that was waiting and then fails was not.
+    /// Going back to thinking implies nothing, because both answers may lead there (A.4).
     pub fn implied(&self) -> Option<Decision> {
         match self {
             Self::StateLeft { to } if to == "calling_tool" => Some(Decision::Accept),
@@ -176,8 +176,8 @@ pub enum AnswerReach {
     Live,
     /// The link was lost since; the question may be decided. It is live again once its session is active.
     LinkLost,
-    /// The link was lost and is back, and its server continued after the last event that we had, without any news
-    /// since: as far as the server can be trusted nothing has happened, and an answer may reach the asker.
+    /// The link was lost and is back, and its server continued after the last event that we had, without news
+    /// since: if the server can be trusted, nothing has happened, and an answer may reach the asker.
     Resumed,
     /// The source is a recording or accepts no answers.
     NotAnswerable,
@@ -225,7 +225,7 @@ pub struct Question {
     pub opened: Now,
     /// When it was raised, on the monotonic clock: later than its arrival if it was held back.
     pub raised: Duration,
-    /// Who else used its token: unless it is its own alone, nothing about the question is routine.
+    /// Who else used its token: unless nobody did, nothing about the question is routine.
     pub token_use: TokenUse,
     /// When the producer asked, by its own account.
     pub asked: Option<Timestamp>,
@@ -233,7 +233,7 @@ pub struct Question {
     pub reply: ReplyState,
     /// Whether an answer can reach the asker.
     pub standing: AnswerReach,
-    /// Whether unstated properties cost no second step.
+    /// Whether unstated properties require no second step.
     pub(super) eased: bool,
     /// Whether it was reported that its call does something else.
     pub(super) ran_otherwise: bool,
@@ -241,7 +241,7 @@ pub struct Question {
     pub lapsed: bool,
     /// Whether its time was over when the agent's events closed it.
     pub overdue: bool,
-    /// Whether a call has succeeded since it was decided, or its turn has ended.
+    /// Whether, since it was decided, a call has succeeded or its turn has ended.
     pub(super) was_followed: bool,
     /// Whether another open question has the same token, so that an answer may count for that one.
     pub shares_token: bool,
@@ -258,7 +258,7 @@ pub struct Question {
     pub(super) perhaps_told: bool,
     /// Whether the agent's words after it have been introduced.
     pub(super) introduced: bool,
-    /// Whether it arrived as old news: its time then runs from when it was asked.
+    /// Whether it arrived as old news; its time then counts from when it was asked.
     pub(super) replayed: bool,
     /// The epoch of its session in which it was asked.
     pub(super) epoch: u32,
@@ -555,8 +555,8 @@ impl Question {
         is_it.then_some(asked.action.as_str())
     }
 
-    /// Returns why it can only be rejected, if so: nothing describes what would be done, or an answer could be
-    /// mistaken.
+    /// Returns why it can only be rejected, or `None` if it can also be accepted: nothing describes what would
+    /// be done, or an answer could be mistaken.
     pub fn reject_only(&self) -> Option<RejectOnly> {
         let QuestionBody::Confirmation(asked) = &self.body else {
             return None;
@@ -567,8 +567,8 @@ impl Question {
         }
     }
 
-    /// Returns whether the question is too long to be said in one go: it is then said in part, with a note, and the
-    /// details contain the rest.
+    /// Returns whether the question is too long to be spoken in one go: then a part is spoken, with a note, and
+    /// the details contain the rest.
     pub fn is_cut(&self) -> bool {
         let long = |text: &str| text.chars().nth(Self::LONGEST_PART).is_some();
         let has_long = |text: &Option<String>| text.as_deref().is_some_and(long);
@@ -586,7 +586,7 @@ impl Question {
         }
     }
 
-    /// The most characters of an action, a consequence or a question that are said in one go: about a minute of speech,
-    /// more than anyone can keep in mind.
+    /// The maximum number of characters of an action, a consequence or a question that are spoken in one go:
+    /// about a minute of speech, more than anyone can keep in mind.
     pub const LONGEST_PART: usize = 1000;
 }

@@ -1,4 +1,4 @@
-//! The content of a question: a confirmation or a clarification, and whether two of them ask the same (chapter 6).
+//! The content of a question, a confirmation or a clarification, and whether two ask the same (chapter 6).
 
 use crate::protocol::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, Deed, ReplyToken, ToolCallId,
@@ -135,8 +135,7 @@ impl QuestionBody {
         }
     }
 
-    /// Returns what identifies a question, whatever else it contains: what is asked, about which call, and what follows
-    /// or can be chosen.
+    /// Returns what identifies a question: its text, its call, and its consequence or choices.
     pub(super) fn about(&self) -> (bool, &str, Option<&str>, Option<&str>, Vec<&str>) {
         match self {
             Self::Confirmation(asked) => (
@@ -161,7 +160,7 @@ impl QuestionBody {
     }
 }
 
-/// Returns whether a question says nothing about what it asks for.
+/// Returns whether a question does not say what it asks for.
 pub(super) fn is_silent(asked: &AwaitingConfirmation) -> bool {
     let is_empty =
         |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());

@@ -1,4 +1,4 @@
-//! How questions arrive, go and may be decided: raising, holding back, closing (chapter 6).
+//! The life of questions: raising, holding back, closing, perhaps decided (chapter 6).
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ use super::unraised_questions::MOST_OPEN;
 use super::waiting_lists::UnraisedReason;
 
 impl Sessions {
-    /// Updates the open questions of a session that sends an event on a link that is back, and returns those that can
-    /// be answered again. New events with ids come from the program that runs the session; events without ids may be
-    /// repeated by one that only remembers it.
+    /// Updates the open questions of a session that sends an event on a link that is back, and returns those
+    /// that can be answered again. New events with ids come from the program that runs the session; events
+    /// without ids may be repeated by a program that only remembers the session.
     pub(super) fn revive(&mut self, context: &Context, has_id: bool) -> Vec<QuestionId> {
         let standing = if has_id && !context.replayed {
             AnswerReach::Live
@@ -43,7 +43,7 @@ impl Sessions {
             let shown_again = &mut self.shown_again;
             self.questions
                 .change(id, |question| match question.standing {
-                    // The rest of the replay may decide it: until the replay is over it waits.
+                    // The rest of the replay may decide it, so it waits for the end of the replay.
                     AnswerReach::LinkLost if context.replayed => {
                         if !shown_again.contains(&id) {
                             shown_again.push(id);
@@ -182,7 +182,8 @@ impl Sessions {
                 Some(Answer::Decision { decision, .. }) => decision,
                 Some(Answer::Response(_)) | None => continue,
             };
-            // Where the translator knows of no call, none is to follow: the person gave a word, not a go-ahead.
+            // If the translator names no call, none is expected to follow: the person answered without
+            // releasing a call.
             let is_of_call = !is_translated || question.names_a_call();
             let called = !is_of_call
                 || question.tool.is_some()
@@ -203,10 +204,10 @@ impl Sessions {
         }
     }
 
-    /// Handles the agent leaving `awaiting_input`: the question that blocked it is decided. If several are open,
-    /// only an answered one can be identified; otherwise each is only perhaps decided.
+    /// Handles the agent leaving `awaiting_input`: the question that blocked it is decided. If several are
+    /// open, only an answered one can be identified; otherwise each counts as perhaps decided.
     pub(super) fn left_awaiting(&mut self, context: &mut Context, event: &StateChanged) {
-        // A translator says so where the other protocol ends a turn with its questions.
+        // A translator says so if the other protocol ends a turn together with its questions.
         if context.envelope.is_translated() && context.envelope.attached.unanswered {
             for id in self.open_of(context.key) {
                 self.close_told(context, id, CloseReason::SessionEnded);
@@ -272,8 +273,8 @@ impl Sessions {
         let mut replaces = self.changed_by(context, &body);
         let token_use = match self.claim_token(context.key, &body) {
             Claim::Repeats(id) => {
-                // The same question under a new event id: it lives on and is not raised a second time. A server that
-                // shows it again after we were away breaks no rule.
+                // It is the same question under a new event id: it stays open and is not raised a second time.
+                // A server that shows it again after an interruption breaks no rule.
                 let sure = self.questions.get(id).map(|known| known.standing);
                 if !context.replayed && sure == Some(AnswerReach::Live) {
                     self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
@@ -293,7 +294,7 @@ impl Sessions {
             self.close_told(context, id, CloseReason::Changed);
         }
         if let TokenUse::Shared { with } = token_use {
-            // The receiver of an answer goes by the token: the answer may count for either.
+            // The receiver of an answer identifies the question by the token: the answer may count for either.
             self.questions
                 .change(with, |first| first.shares_token = true);
             context.push(What::QuestionDoubted(with));
@@ -333,7 +334,7 @@ impl Sessions {
                     let beside_a_tool = !session.tools.is_empty();
                     (session.invocations, beside_a_tool, session.epoch())
                 });
-        // A question that is new can always be asked.
+        // A new question can always be asked.
         let _ = context.step(
             Subject::Question(id),
             QuestionRun::Absent,
@@ -429,7 +430,7 @@ impl Sessions {
             let Some(question) = self.questions.get(id) else {
                 continue;
             };
-            // It may belong to another session, so the change is not one of this event.
+            // The question may belong to another session, so this event's context does not apply.
             let how = CloseReason::LinkGone;
             let what = What::QuestionClosed {
                 question: id,

@@ -3,9 +3,9 @@
 //! Responsibilities: finding a question, and recording each change of one. Not here: what a question is (`question`),
 //! the counts (`tally`), and what becomes of a question.
 //!
-//! Mental model: nearly every event belongs to a session without questions, while thousands of others may have some. So
-//! no event or question causes a scan of all questions: those of a session or token are indexed, totals are counted,
-//! and whatever is computed over all of them stays valid until one changes.
+//! Mental model: nearly every event belongs to a session without questions, while thousands of others may have
+//! some. So no event or question causes a scan of all questions: those of a session or token are indexed,
+//! totals are counted, and results over all questions stay valid until one changes.
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -26,7 +26,7 @@ use super::tally::{Tally, TallyPlace};
 /// The questions, open and closed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct QuestionStore {
-    /// Shared, so that whoever announces something about a question need not copy it while others may change.
+    /// Shared, so that an announcement can hold a question, without a copy, while others change.
     all: BTreeMap<QuestionId, Arc<Question>>,
     /// The questions of each session, in the order of their arrival.
     of: HashMap<SessionKey, SmallVec<[QuestionId; 2]>>,
@@ -43,7 +43,7 @@ impl QuestionStore {
         self.changes.count()
     }
 
-    /// Returns the questions that changed since an earlier count; `None` if they are too many.
+    /// Returns the questions that changed since an earlier count; `None` if there are too many.
     pub(super) fn changed_since(&self, changes: u64) -> Option<impl Iterator<Item = QuestionId>> {
         self.changes.since(changes)
     }
@@ -98,7 +98,7 @@ impl QuestionStore {
         self.all.get(&id).map(Arc::as_ref)
     }
 
-    /// Returns a question as it is now, whatever becomes of it.
+    /// Returns the current state of a question, which later changes do not affect.
     pub(super) fn shared(&self, id: QuestionId) -> Option<Arc<Question>> {
         self.all.get(&id).cloned()
     }

@@ -91,7 +91,7 @@ fn a_frame_of_thousands_of_events_is_read_in_steps_and_nothing_overtakes_it() {
     assert!(stage.app.deadline() <= Some(stage.now.monotonic), "and on");
     // A key comes between two steps, and is not a step.
     stage.input(Input::Interrupt);
-    // The end of the source does not overtake what came before it.
+    // The end of the source does not overtake earlier messages.
     stage.link(0, LinkEvent::Ended);
     assert!(!stage.app.is_reading());
     assert_eq!(stage.app.links()[0].frames, count);

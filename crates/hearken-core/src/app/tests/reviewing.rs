@@ -1,4 +1,4 @@
-//! Reading back what was announced or missed.
+//! Looking back at what was announced or missed.
 
 use super::*;
 
@@ -67,7 +67,7 @@ fn the_history_is_searched_from_the_newest_back() {
     }
     stage.code(KeyCode::Enter);
     assert_eq!(stage.lines.last().unwrap(), "Match 1 of 2: The RED ant.");
-    // Repeating the search goes on.
+    // Repeating the search continues it.
     stage.press('/');
     stage.code(KeyCode::Enter);
     assert_eq!(stage.lines.last().unwrap(), "Match 2 of 2: The red fox.");
@@ -121,7 +121,7 @@ fn a_word_is_chosen_by_steps_and_spelled() {
     stage.press('l');
     assert_eq!(stage.lines.last().unwrap(), "o, r, i, g, i, n, comma");
     assert_eq!(answer(&stage), ["o, r, i, g, i, n, comma"]);
-    // It stays in the pane while the agent goes on.
+    // It stays in the pane while the agent continues.
     stage.chunk("More words. ");
     assert!(!stage.app.answers().is_empty());
     stage.press('l');
@@ -132,12 +132,12 @@ fn a_word_is_chosen_by_steps_and_spelled() {
     stage.code(KeyCode::Right);
     stage.code(KeyCode::Right);
     assert_eq!(stage.lines.last().unwrap(), "That is the last word.");
-    // Another announcement has its own words; going back begins with its last one.
+    // For another announcement, stepping back begins with its last word.
     stage.code(KeyCode::End);
     assert_eq!(answer(&stage), ["More words."]);
     stage.code(KeyCode::Left);
     assert_eq!(stage.lines.last().unwrap(), "words.");
-    // Repeating the whole announcement means all of it again.
+    // Repeating the whole announcement cancels the choice of a word.
     stage.press('r');
     stage.press('l');
     assert!(stage.lines.last().unwrap().starts_with("capital M, o, r"));

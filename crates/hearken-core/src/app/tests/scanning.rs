@@ -166,7 +166,7 @@ fn a_switch_that_is_held_selects_once() {
     stage.code(SELECT);
     stage.wait(1000);
     assert!(stage.heard("Accept it"));
-    // It is held down for three seconds, and the keyboard repeats it.
+    // The switch is held down for three seconds, and the keyboard repeats it.
     stage.code(SELECT);
     assert!(stage.heard("to confirm"));
     stage.wait(500);

@@ -11,7 +11,7 @@ fn scripted(rules: &str) -> Config {
     }
 }
 
-/// Returns settings with a rule called `mine` that accepts, and with further lines in it.
+/// Returns settings with an accepting rule called `mine` that has these further lines.
 fn accepting(more: &str) -> Config {
     scripted(&format!(
         "[[answer]]\nname = \"mine\"\nkind = \"confirmation\"\nanswer = \"accept\"\n{more}\n"
@@ -152,7 +152,7 @@ fn no_named_risk_makes_a_rule_accept_what_nobody_could_judge() {
         stage.ask_with("rpl_1", question.clone());
         assert!(stage.sent.is_empty(), "{question}");
     }
-    // An action that goes beyond the text of a rule is another action.
+    // An action that goes beyond a rule's text is a different action.
     let mut stage = Stage::with(PIPE, accepting("text = \"Send rpl_1\"\nrisks = [\"high\"]"));
     let more = json!({"action": "Send rpl_1 and delete the rest", "risk_level": "high"});
     stage.ask_with("rpl_1", more);

@@ -1,5 +1,5 @@
-//! Keys and pastes around the arrival of a question: whatever is pressed, the question ends with the answer that the
-//! rules of `docs/questions.md` prescribe, and with no other.
+//! Keys and pastes around the arrival of a question: whatever is pressed, the question ends with exactly the
+//! answer that the rules of `docs/questions.md` prescribe.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use super::*;
 /// How many runs each of the two random tests makes.
 static RUNS: LazyLock<u64> = LazyLock::new(|| u64::from(runs(10_000)));
 
-/// A source of small numbers that look random and are the same in every run (splitmix64).
+/// A source of small pseudo-random numbers, the same in every run (splitmix64).
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
@@ -99,7 +99,7 @@ fn ask(stage: &mut Stage, asked: Asked, token: &str) {
     }
 }
 
-/// Answers by the documented keys, whatever mode the previous keys have led into.
+/// Answers by the documented keys, whatever mode the previous keys have led to.
 fn answer(stage: &mut Stage, asked: Asked) {
     stage.code(KeyCode::Esc);
     stage.wait(400);
@@ -215,8 +215,8 @@ fn every_single_key_at_every_moment_does_what_is_documented_and_nothing_else() {
     }
 }
 
-/// Bursts of keys and pastes that go on while a question comes: none of them is an answer, because no key follows 400
-/// ms without one; then the documented keys answer, once.
+/// Bursts of keys and pastes before and after a question arrives: none of them answers, because no key follows
+/// a pause of 400 ms; then the documented keys answer, once.
 #[test]
 fn bursts_answer_nothing_and_the_documented_keys_answer_once() {
     let codes = every_code();
@@ -244,7 +244,7 @@ fn bursts_answer_nothing_and_the_documented_keys_answer_once() {
                 // Pressed twice, or with nothing open, these leave, as documented.
                 KeyCode::Char('z')
             } else if dice.roll(2) == 0 && !leaving {
-                // Half of the keys are ones that decide something.
+                // Half of the keys decide something.
                 KeyCode::Char(dice.pick(&['y', 'c', 'n', 'a', 'o', 'e', '1', '2']))
             } else {
                 code
@@ -262,8 +262,8 @@ fn bursts_answer_nothing_and_the_documented_keys_answer_once() {
     }
 }
 
-/// The rules of docs/questions.md for one confirmation, implemented a second time and as simply as they are stated:
-/// what each key means in which mode, and when it counts.
+/// The rules of docs/questions.md for one confirmation, implemented a second time, as simply as they are
+/// stated: what each key means in each mode, and when it counts.
 struct Rules {
     two_steps: bool,
     mode: Where,
@@ -271,8 +271,8 @@ struct Rules {
     last_key: u64,
     /// The last key and its time: the same key again within 700 ms may just be held down.
     held: Option<(KeyCode, u64)>,
-    /// Whether the last letters may be a word: they follow each other within 1.2 seconds, and one was not for the
-    /// question.
+    /// Whether the last letters may be a word: each came within 1.2 seconds of the previous one, and one was
+    /// not for the question.
     in_word: bool,
     answer: Option<&'static str>,
 }
@@ -382,8 +382,8 @@ impl Rules {
     }
 }
 
-/// Slower sequences, in which keys do count: each ends as the rules prescribe, and if they leave the question open, the
-/// documented keys answer it, once.
+/// Slower sequences, in which keys do count: each ends as the rules prescribe; if that leaves the question
+/// open, the documented keys answer it, once.
 #[test]
 fn slower_sequences_end_as_the_rules_say() {
     let codes = [
@@ -445,7 +445,7 @@ fn slower_sequences_end_as_the_rules_say() {
             answer: None,
         };
         for _ in 0..3 + dice.roll(8) {
-            // Shorter than the time of arming, longer, and around every step of a decision.
+            // Times below and above the arming time, and around every step of a decision.
             stage.wait(dice.pick(&[0, 20, 149, 150, 399, 400, 401, 700, 1200]));
             let now = at(&stage);
             if dice.roll(10) == 0 {

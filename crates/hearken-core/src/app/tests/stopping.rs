@@ -1,4 +1,4 @@
-//! Stopping speech, going on with it, going back in it, skipping code.
+//! Stopping speech, continuing it, going back in it, skipping code.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! A prompted agent of which nothing more is heard, and one that does not stop.
+//! A prompted agent that is not heard any more, and one that does not stop.
 
 use super::*;
 
-/// Returns how often a line with these words came.
+/// Returns how many lines contain these words.
 fn count(stage: &Stage, words: &str) -> usize {
     let lines = stage.lines.iter();
     lines.filter(|line| line.contains(words)).count()
@@ -34,7 +34,7 @@ fn a_prompt_that_nothing_answers_is_told_ever_more_rarely() {
     stage.says("Still here.\n\n");
     wait(&mut stage, 65);
     assert_eq!(count(&stage, "Nothing new for 1 minute."), 2);
-    // What is over is not waited for.
+    // Finished work is not waited for.
     stage.turn_ends();
     let before = count(&stage, "Nothing new");
     wait(&mut stage, 600);
@@ -79,7 +79,7 @@ fn work_that_does_not_stop_is_told_and_can_be_left_and_the_next_prompt_is_sent()
     stage.type_line("stop");
     stage.type_line("stop");
     assert!(stage.heard("The agent was asked to stop."));
-    // At first, one more stop only says what is known.
+    // At first, one more stop only repeats what is known.
     stage.type_line("stop");
     assert!(
         stage.heard("It was asked to stop already"),
@@ -131,7 +131,7 @@ fn work_that_stops_in_time_is_not_told_to_go_on() {
     assert!(stage.heard("Nothing is under way that could be stopped."));
 }
 
-/// The server took the request, and then says nothing: there is not even a session.
+/// The server took the request and then said nothing: there is not even a session.
 #[test]
 fn a_prompt_without_a_turn_is_told_and_can_be_given_up() {
     let source = SourceSetup {

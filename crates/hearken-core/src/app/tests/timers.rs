@@ -13,7 +13,7 @@ pub(super) fn due(stage: &Stage) -> Vec<Timer> {
     Timer::ALL.iter().filter(is_due).copied().collect()
 }
 
-/// Asserts that what was due no longer is: a timer that is never fired would stay due for ever.
+/// Asserts that the timers that were due no longer are: one that is never fired would stay due for ever.
 pub(super) fn all_fired(stage: &Stage, due: &[Timer]) {
     let left = self::due(stage);
     for timer in due {
@@ -72,7 +72,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     stage.ask("rpl_2");
     watch(&mut stage, 400_000, &mut seen);
 
-    // A link that is lost and comes back, and one that takes long.
+    // A link that is lost and comes back, and one that is slow to start.
     let fault = Fault::Closed;
     stage.link(
         0,
@@ -135,7 +135,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     let mut stage = super::newcomer::ready(PIPE, Config::default(), 1);
     watch(&mut stage, 2000, &mut seen);
 
-    // A run that ends once nothing happens any more.
+    // A run that ends when nothing has happened for a while.
     let mut stage = Stage::new(Options {
         until: Until::Idle(Duration::from_secs(60)),
         ..PIPE

@@ -1,4 +1,4 @@
-//! Reused tokens and tools that contradict their question, as the person meets them.
+//! Reused tokens and tools that contradict their question, as the person encounters them.
 
 use super::sequences::Dice;
 use super::*;
@@ -117,9 +117,9 @@ fn an_action_that_is_empty_or_hides_something_takes_two_steps() {
     }
 }
 
-/// Two agents in two sessions ask under four tokens, links break, answers fail in every way, and every question that
-/// can be answered is answered: under one token nothing contradicts an answer that was sent, unless that was announced
-/// and confirmed.
+/// Two agents in two sessions ask under four tokens, links break, answers fail in every way, and every
+/// answerable question is answered: no answer under a token contradicts an earlier one, unless that was
+/// announced and confirmed.
 #[test]
 fn random_sequences_answer_a_token_once_unless_told() {
     let mut second_answers = 0;

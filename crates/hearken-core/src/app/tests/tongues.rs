@@ -298,7 +298,7 @@ fn a_confirmation_is_asked_in_the_persons_language_where_it_was_sent() {
         "{:?}",
         stage.lines
     );
-    // So does a summary in another language than the action.
+    // So is a summary in another language than the action.
     let mut mixed = fields;
     mixed["action_de"] = json!(null);
     mixed["summary_detailed"] = json!("All of it");
@@ -348,7 +348,7 @@ fn a_variant_brings_its_direction() {
     assert_eq!(direction(&stage), Some(crate::protocol::TextDirection::Rtl));
     let stage = asked_in(&["en"], "awaiting.confirmation", fields);
     assert_eq!(direction(&stage), Some(crate::protocol::TextDirection::Ltr));
-    // A summary's does, too.
+    // The same holds for a summary.
     let mut stage = asked_in(&["he"], "awaiting.confirmation", json!({"action": "Send"}));
     stage.event(
         "session.started",

@@ -1,10 +1,11 @@
-//! Going on in what a question changes: in lines and by ear part by part, on a screen behind what was drawn.
+//! Reading further in a question's changes: part by part in lines and by ear, and on a screen from the end of
+//! what was drawn.
 
 use super::*;
 use crate::announce::ChangePlace;
 
 impl Stage {
-    /// Draws all that is left of what the shown question changes, if that is being read.
+    /// Draws the rest of the shown question's changes, if they are being read.
     pub(super) fn draw_change(&mut self, at: Duration) {
         let read = self.app.change_read().filter(|_| !self.blocked);
         if let (Some(read), Some((shown, _))) = (read, self.app.shown()) {
@@ -17,7 +18,7 @@ impl Stage {
         }
     }
 
-    /// Draws so many lines from the place that was read last.
+    /// Draws this many lines from the place that was read last.
     fn draw_lines(&mut self, lines: usize) {
         let from = self.app.change_read().unwrap().from;
         let to = ChangePlace {

@@ -1,4 +1,4 @@
-//! Words that somebody types who has not begun a prompt: their letters are keys.
+//! Words typed without beginning a prompt first: their letters are keys.
 
 use super::*;
 

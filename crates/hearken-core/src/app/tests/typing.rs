@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Asks for words, opens the line, and clears what was announced so far.
+/// Asks for words, opens the line, and clears the announcements so far.
 fn typing(config: Config) -> Stage {
     let mut stage = Stage::with(KEYS, config);
     stage.event("awaiting.clarification", json!({

@@ -5,7 +5,7 @@ use crate::dialect::{self, Cx, Dialect, Out};
 use crate::link::{Frame, Undelivered};
 use crate::protocol::Reply;
 
-/// A dialect whose other side reports itself what it accepted, and takes long to do so.
+/// A dialect whose other side itself reports what it accepted, and takes long to do so.
 #[derive(Debug, Default)]
 struct Ponders {
     written: Option<(u64, Duration)>,

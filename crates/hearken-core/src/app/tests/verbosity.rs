@@ -1,4 +1,4 @@
-//! Verbosity chooses words and what is spoken; which events reach the lines is the same at every one (2.2.8).
+//! Verbosity chooses words and what is spoken; the same events reach the lines at each (2.2.8).
 
 use super::*;
 use crate::config::Verbosity;
@@ -12,7 +12,7 @@ const LINES: Options = Options {
 
 const ALL: [Verbosity; 3] = [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed];
 
-/// Returns the lines that the last of some events adds.
+/// Returns the lines that the last of these events adds.
 fn lines(level: Verbosity, events: &[(&str, Value)]) -> Vec<String> {
     let mut config = Config::default();
     config.announce.verbosity = level;

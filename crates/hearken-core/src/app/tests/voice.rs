@@ -257,7 +257,7 @@ fn questions_errors_ends_and_sources_have_their_cues_and_agents_text_has_none() 
     );
     stage.speak_all();
     assert_eq!(cue_of(&stage, "I am done"), None);
-    // Each cue once, on the first words of its announcement.
+    // Each cue sounds once, on the first words of its announcement.
     let cues: Vec<Cue> = stage.sounds.iter().filter_map(|sound| sound.cue).collect();
     assert_eq!(cues, [Cue::Question, Cue::Done, Cue::Lost]);
     assert_eq!(cue_of(&stage, "Question 1"), Some(Cue::Question));

@@ -38,7 +38,7 @@ fn a_source_that_still_connects_is_told_once_after_four_seconds() {
     stage.wait(3_999);
     assert_eq!(stage.lines, [""; 0]);
     stage.wait(1);
-    // Whether such a server is there is unknown before its first event.
+    // Nobody knows whether such a server exists before its first event.
     assert_eq!(stage.lines, [format!("Still connecting to S. {LATE}")]);
     stage.wait(600_000);
     assert_eq!(stage.lines.len(), 1, "{:?}", stage.lines);
@@ -114,7 +114,7 @@ fn a_failure_is_told_in_the_place_of_a_wait() {
     }
     assert_eq!(stage.lines.len(), 1, "{:?}", stage.lines);
     assert!(stage.heard("S can't be reached"));
-    // It was never silent before: its first connection is.
+    // Its first connection is its first silence.
     stage.link(0, LinkEvent::Connected);
     stage.wait(10_000);
     assert_eq!(stage.lines.last().unwrap(), SILENT);

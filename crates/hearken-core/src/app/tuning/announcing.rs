@@ -1,13 +1,14 @@
 //! Changing how agents are announced during a run: verbosity, load, language.
 //!
-//! Responsibilities: the immediate effect of a change, the answer to it, and asking every producer with a handshake for
-//! it (5.7). Not here: what a verbosity does to an announcement (`announce`), how a producer is asked (`agreement`).
+//! Responsibilities: the immediate effect of a change, the response to it, and requesting it from every
+//! producer with a handshake (5.7). Not here: what a verbosity does to an announcement (`announce`), how a
+//! producer is asked (`agreement`).
 //!
 //! # Mental model
-//! A key changes the value for all sources. A source whose settings contain a value of its own keeps that, and is named
-//! in the answer, so that the person does not wait for a change that never comes. The language is a list, best first: a
-//! change rotates it, so that the previous first language is still understood, as the last. Hearken's own words come
-//! from the phrase file that suits the new list best, and the answer is the first text from it.
+//! A key changes the value for all sources. A source whose settings have their own value keeps it, and is named
+//! in the response, so that the person does not wait for a change that never comes. The languages are a list,
+//! best first: a change rotates it, so that the previous first language stays on it, as the last. Hearken's own
+//! words come from the phrase file that suits the new list best; the response is the first text from it.
 //!
 //! # Worked example
 //! `v` with a source that is terse by its settings: "Verbosity: detailed. planner keeps terse." `F2` with the languages
@@ -233,7 +234,7 @@ fn tag(text: &str) -> Option<String> {
     fits.then_some(text)
 }
 
-/// Returns languages by name, as far as they have one, with the rest of their tags.
+/// Returns languages by their names, if they have any, with the rest of their tags.
 fn names(phrases: &Phrases, tags: &[String]) -> String {
     let name = |tag: &String| {
         let (language, rest) = tag.split_once(['-', '_']).unwrap_or((tag, ""));

@@ -59,8 +59,8 @@ impl Tuning {
         }
     }
 
-    /// Signals to the person that a silent agent is working. `is_heard` returns whether a session's source is up, and,
-    /// for a beat in words, whether nothing else was announced of it.
+    /// Signals to the person that a silent agent is working. `is_heard` returns whether a session's source is
+    /// up and, for a beat in words, whether its silence was not announced.
     pub(in crate::app) fn beat(
         &self,
         is_heard: impl Fn(&SessionKey, bool) -> bool,
@@ -83,7 +83,7 @@ impl Tuning {
             // A person who reads lines as they come gets a line; output into a pipe needs none.
             false => cx.face.is_read_live(),
         };
-        // Checked last: it may have to look at all sessions.
+        // Checked last, because it may look at all sessions.
         let wanted = wanted && silent && works();
         if cx
             .signals

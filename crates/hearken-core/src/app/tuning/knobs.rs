@@ -1,10 +1,10 @@
 //! Changing how the voice sounds while it is in use.
 //!
-//! Responsibilities: which setting keys change, its steps and limits, and the answer. Not here: how an engine receives
-//! it (`voice`), where settings are kept (`runtime`).
+//! Responsibilities: which setting the keys change, its steps and limits, and the response. Not here: how an
+//! engine receives it (`voice`), where settings are kept (`runtime`).
 //!
-//! The answer is the first text with the new sound. Nothing is kept after the end of the run unless the person asks for
-//! it, and the engine's own settings are never touched.
+//! The response is the first text with the new sound. Nothing is kept after the end of the run unless the
+//! person asks for it, and the engine's own settings are never touched.
 
 use crate::announce::{Arg, Reason};
 use crate::config::{Delivery, Knob, Punctuation, SCALE, is_voice_name};
@@ -17,7 +17,7 @@ use crate::app::{AppCx, Effect};
 /// How far one key changes a number.
 const STEP: i32 = 10;
 
-/// The kinds of voices that keys go through. Engines have thousands of voices; a line can name any of them.
+/// The kinds of voices that keys step through. Engines have thousands of voices; a line can name any of them.
 const VOICES: [&str; 8] = [
     "male1",
     "male2",
@@ -39,8 +39,8 @@ enum Turned {
 }
 
 impl Tuning {
-    /// Changes a setting, or the current one. Returns it if its new value is to be announced; otherwise the answer is
-    /// given.
+    /// Changes a setting, or the current one. Returns it if its new value is yet to be announced; otherwise the
+    /// response is already given.
     pub(in crate::app) fn turn_knob(
         &mut self,
         knob: Option<Knob>,
@@ -76,7 +76,7 @@ impl Tuning {
         None
     }
 
-    /// Announces the value of a setting, and perhaps that it is at its end.
+    /// Announces the value of a setting, and that it is at its limit if so.
     pub(in crate::app) fn tell_knob(&self, knob: Knob, end: Option<&str>, cx: &mut AppCx) {
         let mut args = vec![("what", word(cx, name_of(knob)))];
         args.extend(end.map(|end| ("end", word(cx, end))));
@@ -115,7 +115,7 @@ impl Tuning {
         match knob {
             Knob::Rate => number(&mut new.rate, start.rate, own.rate.unwrap_or(0), turn),
             Knob::Pitch => number(&mut new.pitch, start.pitch, own.pitch.unwrap_or(0), turn),
-            // Without a value from the engine the usual loudness is the highest, as in SSIP.
+            // Without a value from the engine, the usual volume is the highest, as in SSIP.
             Knob::Volume => number(
                 &mut new.volume,
                 start.volume,

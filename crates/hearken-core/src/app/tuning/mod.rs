@@ -1,9 +1,9 @@
 //! How everything sounds, and how much of it is spoken, during a run.
 //!
-//! The folder: this struct holds the settings of the voice; `knobs` (these settings), `announcing` (verbosity, load,
-//! language), `quiet` (what is not spoken), `speaking` (going on and back) and `engine` (news of the voice, and the
-//! beat that replaces it) change it and announce the result. Not here: how an engine receives it (`crate::voice`),
-//! words (`announce`), whether there is a voice (`signals`).
+//! The folder: this struct holds the settings of the voice; `knobs` (these settings), `announcing` (verbosity,
+//! load, language), `quiet` (what is not spoken), `speaking` (continuing and going back) and `engine` (news of
+//! the voice, and the beat that replaces it) change it and announce the result. Not here: how an engine
+//! receives it (`crate::voice`), words (`announce`), whether there is a voice (`signals`).
 
 mod announcing;
 mod engine;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::announce::Tongue;
 use crate::config::{Delivery, Knob};
 
-/// The state that changes of the voice need.
+/// The state needed for changing the voice.
 #[derive(Debug, Clone)]
 pub(super) struct Tuning {
     /// The setting that keys change.

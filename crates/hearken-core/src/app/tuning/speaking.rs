@@ -1,4 +1,4 @@
-//! Going on with speech that was stopped, and going back in it.
+//! Continuing speech that was stopped, and going back in it.
 
 use crate::announce::{Announcement, Arg, BackBy};
 
@@ -6,7 +6,7 @@ use super::Tuning;
 use crate::app::AppCx;
 
 impl Tuning {
-    /// Goes on with what was stopped last, at its sentence.
+    /// Continues what was stopped last, at its sentence.
     pub(in crate::app) fn go_on(&self, cx: &mut AppCx) {
         let skipped = cx.queue.take_skipped();
         let (found, wishes) = cx.queue.go_on(cx.now.monotonic);
@@ -39,7 +39,7 @@ impl Tuning {
     }
 }
 
-/// Returns whose text it is, if that is not clear.
+/// Returns the speaker of a text, if that is not obvious.
 fn speaker(told: &Announcement, cx: &AppCx) -> Option<Arg> {
     let agent = told.agent.as_ref().filter(|_| told.is_agents_text());
     let agent = agent.filter(|_| cx.sessions.several());

@@ -1,4 +1,4 @@
-//! A bridge with dialects of the test's own.
+//! A bridge with dialects made for the test.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod dangers;
@@ -14,14 +14,14 @@ use crate::dialect::{Connection, Cx, Dialect, QuestionEnd, WhenLeft, Wish};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::{AgentId, Answer, Decision, Reply, ReplyToken};
 
-/// What a dialect was given.
+/// What a dialect received.
 #[derive(Debug, Default)]
 struct DialectInput {
     replies: Vec<(u64, Reply)>,
     wishes: Vec<Wish>,
 }
 
-/// A dialect that passes frames on as events, keeps what it is given and settles nothing by itself.
+/// A dialect that passes frames on as events, records what it receives and settles nothing by itself.
 #[derive(Debug)]
 struct Passing {
     taken: Arc<Mutex<DialectInput>>,
@@ -133,13 +133,13 @@ impl BridgeBench {
         self.update(BridgeInput::Request { number, request })
     }
 
-    /// Reports the outcome of the newest reply that a dialect was given.
+    /// Reports the outcome of the newest reply that a dialect received.
     fn settles(&mut self, at: usize, outcome: Result<Receipt, Undelivered>) -> Vec<BridgeEffect> {
         let request = self.taken[at].lock().unwrap().replies.last().unwrap().0;
         self.outs(at, Out::Settled { request, outcome })
     }
 
-    /// Lets a dialect want something.
+    /// Gives a wish of a dialect.
     fn outs(&mut self, at: usize, out: Out) -> Vec<BridgeEffect> {
         self.bridge.carry_out(LinkId(at), vec![out], self.now);
         std::mem::take(&mut self.bridge.effects)
@@ -282,7 +282,7 @@ fn an_answer_goes_to_the_dialect_once_and_everyone_is_told() {
         ]
     );
     assert_eq!(closed(&effects), [Closed::Answered(anna.clone())]);
-    // Whoever comes later hears who decided.
+    // Later watchers are told who decided.
     let effects = bench.answers("carl", Decision::Accept, &asked);
     assert_eq!(outcomes(&effects), [(3, RequestOutcome::Decided(anna))]);
     assert_eq!(bench.replies(0), 1);
@@ -316,7 +316,7 @@ fn who_answered_is_reported_before_what_follows_from_it() {
         .position(|effect| matches!(effect, BridgeEffect::Publish(_)));
     assert!(report < event.unwrap());
     assert_eq!(texts(&effects), 2);
-    // Where the outcome does not come in time, the events wait no longer.
+    // If the outcome does not come in time, the events stop waiting.
     let mut bench = BridgeBench::one();
     let asked = bench.asks(0, "rpl_1");
     bench.answers("anna", Decision::Accept, &asked);

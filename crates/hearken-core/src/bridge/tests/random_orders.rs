@@ -25,8 +25,8 @@ fn happening() -> impl Strategy<Value = WatcherStep> {
 }
 
 proptest! {
-    /// Whatever the order: each request has one outcome, a decision is made once, no answer is passed on while another
-    /// one is under way or after a decision, and no watcher hears of a decision that was not made.
+    /// Whatever the order: each request has one outcome, a decision is made once, no answer is passed on while
+    /// another one is under way or after a decision, and no watcher is told of a decision that was not made.
     #[test]
     fn exactly_one_answer_decides(happenings in prop::collection::vec(happening(), 1..40)) {
         let mut bench = BridgeBench::one();
@@ -60,7 +60,7 @@ proptest! {
                     asked += 1;
                     let mut again = question("rpl_1", "rm -rf build");
                     again["event_id"] = format!("evt_again{asked}").into();
-                    // Asked again after an answer, it is a question that was not answered.
+                    // A question that is asked again after an answer counts as unanswered.
                     decision = None;
                     let effects = bench.event(0, &again);
                     shown = published(&effects);

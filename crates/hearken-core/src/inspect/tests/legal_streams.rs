@@ -1,18 +1,18 @@
-//! Legal streams of any shape: one agent or several in a session, calls that overlap, text beside a call, questions
-//! that one agent asks and another carries out. None of them gives a finding.
+//! Legal streams of any shape: one agent or several in a session, overlapping calls, text beside a call, an
+//! agent that acts on another's question. None of them gives a finding.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Something that an agent does next, as far as it may.
+/// An agent's next action, if it is allowed.
 #[derive(Debug, Clone, Copy)]
 enum AgentStep {
     Calls,
     /// The call at this place returns.
     Returns(usize),
     Writes,
-    /// It asks, and this agent does what was accepted.
+    /// It asks, and this agent does what is accepted.
     Asks(usize),
 }
 
@@ -41,7 +41,7 @@ struct LegalSession {
 }
 
 impl LegalSession {
-    /// Begins a session; before it, another agent was denied these actions in a session of its own.
+    /// Begins a session; before it, another agent was denied these actions in another session.
     fn new(numbers: EventNumbering, denied: &[String]) -> Self {
         let mut session = Self {
             stream: denied_before(denied),

@@ -41,7 +41,7 @@ fn a_text_that_is_missing_before_a_chunk_is_found() {
 
 #[test]
 fn positions_in_any_unit_and_over_all_outputs_have_no_gap() {
-    // Characters, and bytes.
+    // Counted in characters, and in bytes.
     for next in [5, 7] {
         let mut stream = StreamBuilder::default();
         stream.on("session.started", json!({}));
@@ -75,7 +75,8 @@ fn a_count_of_calls_that_differs_from_those_that_were_seen_is_found_in_a_whole_s
                 "{text}"
             );
         }
-        // Joined later, with a lost event, or beside what can't be read, the difference may have been there.
+        // If the stream was joined later, lost an event or has unreadable lines, the missing part may explain
+        // the difference.
         stream.lines[1] = "{".repeat(3);
         assert_eq!(found(&stream), [], "{stated}");
         stream.lines.drain(..2);
@@ -132,7 +133,7 @@ fn a_count_may_include_the_calls_of_linked_sessions() {
             );
             let found = found(&stream);
             let rules: Vec<&str> = found.iter().map(|(_, rule)| *rule).collect();
-            // Of a session that was joined, a call may have been missed.
+            // A call of a joined session may have been missed.
             let wanted: &[&str] = if differs && !joined {
                 &["count_differs"]
             } else {

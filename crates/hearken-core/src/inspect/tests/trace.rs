@@ -81,7 +81,7 @@ fn a_trace_names_the_line_that_an_event_stood_on() {
         .on("state.changed", step(3, "three"))
         .on("state.changed", step(2, "two"))
         .on("session.completed", json!({"sequence_number": 4}));
-    // All at one moment: the third waits for the fourth.
+    // All have the same time: the third waits for the fourth.
     for line in &mut stream.lines {
         let mut event: Value = serde_json::from_str(line).unwrap();
         event["timestamp"] = "2026-01-01T00:00:02.000Z".into();
@@ -112,8 +112,7 @@ fn a_trace_names_the_line_that_an_event_stood_on() {
     assert_eq!(lines, wanted.map(|(to, line)| (to.to_owned(), line)));
 }
 
-/// A.9: two agents under one session id, and a session that is part of another, have machines of
-/// their own.
+/// A.9: two agents under one session id, and a session that is part of another, have separate machines.
 #[test]
 fn several_agents_have_a_trace_each() {
     let mut stream = StreamBuilder::default();
@@ -152,7 +151,7 @@ fn several_agents_have_a_trace_each() {
     assert_eq!(text.matches("stateDiagram-v2").count(), 3);
 }
 
-/// A question of a recording can't be answered, so only the times of its events show that its time was over.
+/// A question of a recording can't be answered, so only the timestamps of its events show that its time was up.
 #[test]
 fn a_trace_says_that_a_question_timed_out() {
     for (seconds, is_over) in [(59, false), (60, true), (75, true)] {

@@ -7,7 +7,7 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Feeds parts at their times, lets everything unfinished time out, and returns what came when.
+/// Feeds parts at their times, lets everything unfinished time out, and returns the strokes with their times.
 fn read(parts: &[(u64, &[u8])]) -> Vec<(u64, Struck)> {
     let mut reader = KeyReader::new(LineFeed::ControlJ);
     let mut strokes = Vec::new();
@@ -27,7 +27,7 @@ fn read(parts: &[(u64, &[u8])]) -> Vec<(u64, Struck)> {
         .collect()
 }
 
-/// Feeds bytes in one read, and returns what they are.
+/// Feeds bytes in one read, and returns the strokes.
 fn whole(bytes: &[u8]) -> Vec<Struck> {
     read(&[(0, bytes)])
         .into_iter()
@@ -127,7 +127,8 @@ fn what_is_no_key_is_noise_and_never_silence() {
     }
 }
 
-/// The terminal's reply is not a hand at work, not even in pieces; a reply in the form of a key counts as the key.
+/// The terminal's reply does not show a hand at work, even in pieces; a reply in the form of a key counts as
+/// the key.
 #[test]
 fn a_reply_of_the_terminal_is_no_key_and_no_hand() {
     assert_eq!(whole(b"\x1b[24;80R"), [Struck::Place(24, 80)]);
@@ -149,7 +150,7 @@ fn a_sequence_ends_by_time_and_what_comes_after_it_are_keys() {
         read(&[(0, b"\x1b[1;"), (100, b"5A")]),
         [(0, Struck::Noise), (100, letter('5')), (100, letter('A'))]
     );
-    // Feeding it for ever keeps it open no longer.
+    // Feeding it endlessly does not keep it open longer.
     let slow: Vec<(u64, &[u8])> = [&b"\x1b["[..], b"1", b"1", b"1", b"1", b"1", b"y"]
         .into_iter()
         .enumerate()
@@ -193,7 +194,7 @@ fn control_c_gets_through_in_the_middle_of_anything() {
         let mut all = bytes.to_vec();
         all.push(3);
         assert!(whole(&all).contains(&CONTROL_C()), "{bytes:?}");
-        // In a paste that was given up, too.
+        // The same in a paste that was given up.
         let parts: [(u64, &[u8]); 2] = [(0, bytes), (5000, b"\x03")];
         assert!(read(&parts).contains(&(5000, CONTROL_C())), "{bytes:?}");
     }
@@ -271,8 +272,8 @@ fn nothing_grows_without_bound() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
-    /// Each read is reported by a stroke with its time, whatever was read; times never go back, and nothing is
-    /// unfinished for longer than a paste may pause.
+    /// Each read is reported by a stroke with its time, whatever was read; times never decrease, and nothing
+    /// stays unfinished for longer than a paste may pause.
     #[test]
     fn every_read_is_told_and_nothing_waits_for_ever(
         reads in proptest::collection::vec((0u64..300, proptest::collection::vec(prop_oneof![
@@ -349,8 +350,8 @@ fn clicks_and_the_wheel_are_read_and_nothing_else_of_a_mouse() {
     }
 }
 
-/// Whatever a line does to a report, its letters never come as keys: `M` and `m` mean something, and `y` in the old
-/// form.
+/// Whatever a slow line does to a report, its letters never become keys: `M`, `m` and, in the old form, `y`
+/// would have an effect.
 #[test]
 fn a_torn_mouse_report_is_never_a_letter() {
     for report in [
@@ -396,7 +397,7 @@ fn keys_after_escape_or_a_lost_report_are_keys_again() {
         [escape.clone(), lower('['), lower('m'), lower('y')]
     );
     assert_eq!(after(&[(0, b"\x1b"), (200, b"m")]), [escape, lower('m')]);
-    // One key may go with the report.
+    // One key may be lost with the report.
     assert_eq!(
         after(&[(0, b"\x1b[<0;5"), (300, b"y"), (600, b"m")]),
         [lower('m')]
