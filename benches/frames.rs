@@ -1,6 +1,6 @@
-//! What a frame of the full face costs at 200 by 60, with a full history of 20,000 entries.
+//! The cost of a frame of the full face at 200 by 60, with a full history of 20,000 entries.
 //!
-//! `cargo bench --bench frames`. Whatever happens, a frame is drawn at most 30 times a second; its bound is 2 ms.
+//! `cargo bench --bench frames`. Frames are drawn at most 30 times a second; the bound for one is 2 ms.
 #![allow(clippy::unwrap_used, reason = "what is measured is known to work")]
 
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Streamed prose through sentence, coalesce and normalise on one core.
 //!
-//! `cargo bench --bench pipeline`; a name after `--` measures only that one, as in `all_three`. The targets: 100 MB/s
-//! for prose and code in chunks of 25 bytes, 50 for Markdown, Chinese and Arabic, and the same for a text ten times as
-//! long and for a sentence without an end. A machine with other work is slower: to compare two runs, use the ratio to
-//! unicode-segmentation over the whole text, measured in the same run.
+//! `cargo bench --bench pipeline`; a name after `--` measures only that one, as in `all_three`. The targets:
+//! 100 MB/s for prose and code in chunks of 25 bytes, 50 for Markdown, Chinese and Arabic, and no less for a
+//! text ten times as long or a sentence without an end. A busy machine is slower: to compare two runs, use the
+//! ratio to unicode-segmentation over the whole text, measured in the same run.
 
 use std::fmt;
 use std::hint::black_box;

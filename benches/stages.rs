@@ -1,5 +1,5 @@
-//! What an event costs, stage by stage: from its bytes to frames, events, changes, announcements, utterances, and
-//! lines.
+//! The cost of an event, stage by stage: from its bytes to frames, events, changes, announcements, utterances,
+//! and lines.
 //!
 //! Each load has 100,000 events, so that a time of 100 ms is 1 µs per event: a flood in 1, 100 and 10,000 sessions, one
 //! that names no language, one that was translated, and the demo's tour.
@@ -33,13 +33,13 @@ use serde::Deserialize;
 /// The number of events measured.
 const EVENTS: usize = 100_000;
 
-/// How many bytes arrive together: a piece of a body, as hyper reads it when there is more.
+/// How many bytes arrive together: a piece of a body, as hyper reads it when more is available.
 const PIECE: usize = 16 * 1024;
 
 /// The largest event accepted, in bytes.
 const LARGEST: usize = 1024 * 1024;
 
-/// What an event of the flood states about its language.
+/// The language hints of the flood's events.
 const HINTS: &str = r#""localization_hints":{"primary_language":"en-US","text_direction":"ltr"},"#;
 
 /// A recording of the demo's tour.
@@ -231,7 +231,7 @@ impl Core {
     }
 }
 
-/// The whole pipeline, driven as the loop drives it when it can't keep up.
+/// The whole pipeline, driven as by the loop when it can't keep up.
 struct WholePipeline {
     app: App,
     lines: Option<LineWriter>,

@@ -1,4 +1,4 @@
-//! Prints what an agent does, a line an event.
+//! Prints what an agent does, one line per event.
 //!
 //! ```text
 //! pip install aaep-minimal-producer && aaep-minimal-producer --port 18080 &
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns what to say of an event: the agent's own words, or the type's name.
+/// Returns what to say about an event: the agent's own words, or the type's name.
 fn words(event: &Event) -> String {
     let name = event.type_name().unwrap_or("something new");
     match event {

@@ -1,4 +1,5 @@
-//! Checks the events of a producer while it runs, or of a capture: a line for everything that the chapters forbid.
+//! Checks the events of a producer while it runs, or of a capture: one line for everything that the chapters
+//! forbid.
 //!
 //! ```text
 //! aaep-minimal-producer --port 18080 &

@@ -1,7 +1,7 @@
 //! What an action does, as data: its commands, its folder, its paths, and what its wording leaves out.
 //!
-//! Responsibilities: that data, as it travels in this program's extension (`extensions.hearken.deed`), within bounds.
-//! Not here: judging a command (`announce`), and where the data comes from (`dialect`).
+//! Responsibilities: that data, in this program's extension (`extensions.hearken.deed`), within bounds. Not
+//! here: judging a command (`announce`), and where the data comes from (`dialect`).
 //!
 //! A translator fills it from what the other side literally sends, never from an agent's description. The question and
 //! the events of the call itself carry the same data, so that a reader of both can tell whether the call that runs is
@@ -13,11 +13,12 @@ use serde_json::{Map, Value, json};
 const MOST: usize = 64;
 /// The most input names that are kept.
 const MOST_NAMES: usize = 512;
-/// The longest command or path, in bytes. A longer one is left out, because it could be judged by its harmless half.
+/// The longest command or path, in bytes. A longer one is left out, because its harmless half could be judged
+/// alone.
 const LONGEST: usize = 8 * 1024;
 /// The longest name of an input, in characters.
 const LONGEST_NAME: usize = 80;
-/// The most of the other request's action that is quoted, in characters.
+/// How much of the other request's action is quoted, in characters.
 const LONGEST_OTHER: usize = 400;
 /// The longest digest, in characters: two parts of SHA-256 sums in hexadecimal, and the full stop between them.
 const LONGEST_DIGEST: usize = 64;
@@ -61,9 +62,9 @@ pub struct Deed {
     pub unsaid: Vec<String>,
     /// The names of what has changed since the question was asked before; empty if it was not asked before.
     pub changed: Vec<String>,
-    /// Why the question can only be rejected, if so.
+    /// Why the question can only be rejected; `None` if it can also be accepted.
     pub reject_only: Option<RejectOnly>,
-    /// What the other request with the same id asks; empty if there is none.
+    /// The action of the other request with the same id; empty if there is none.
     pub other: String,
     /// Identifies the call's input and its edits, in two parts with a full stop between them; a part without data is a
     /// dash. Empty if neither is known.
@@ -82,7 +83,8 @@ impl Deed {
         }
     }
 
-    /// Returns whether a call does the same as what was asked: something is known of both, and nothing differs.
+    /// Returns whether a call does the same as what was asked: both are known at least in part, and nothing
+    /// differs.
     pub fn is_same_as(&self, asked: &Self) -> bool {
         let alike = |one: &str, other: &str| one != "-" && one == other;
         match (self.digest.split_once('.'), asked.digest.split_once('.')) {

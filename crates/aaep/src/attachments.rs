@@ -3,8 +3,8 @@
 //! Responsibilities: that data, in this program's extension (`extensions.hearken`), within bounds; reading and writing
 //! it. Not here: comparing texts (`dialect`), the words for it (`announce`).
 //!
-//! AAEP has no field for any of it. A translator of another protocol puts it beside the event; a producer of AAEP may
-//! do the same. Where data was cut, a count gives what is missing, so a reader never counts what is not there.
+//! AAEP has no field for any of it. A translator of another protocol attaches it to the event; a producer of
+//! AAEP may do the same. Where data was cut, a count says how much is missing.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 use super::action_data::Deed;
 use super::call_facts::CallFacts;
 
-/// The most such data that one event carries, in bytes of text: AAEP recommends 64 KiB for a whole event, and JSON
-/// syntax takes room too.
+/// The most such data that one event carries, in bytes of text: AAEP recommends 64 KiB for a whole event, and
+/// JSON syntax also takes room.
 const MOST_BYTES: usize = 32 * 1024;
 /// The most files, places or steps that one event carries.
 const MOST_PARTS: usize = 512;
@@ -32,13 +32,13 @@ pub struct Attachments {
     pub plan: Vec<PlanStep>,
     /// What the call does, as far as the translator knows.
     pub deed: Option<Deed>,
-    /// What is known of the call beyond AAEP's fields.
+    /// Facts about the call beyond AAEP's fields.
     pub call: Option<CallFacts>,
     /// The values of the choices of a question that can't be undone.
     pub final_choices: Vec<String>,
-    /// Whether the questions whose state a state change leaves stay without an answer, because their turn is over.
+    /// Whether questions stay unanswered when a state change leaves their state, because their turn is over.
     pub unanswered: bool,
-    /// Whether the session fails if the question stays without an answer; its default response then says so.
+    /// Whether the session fails if the question stays unanswered; its default response then says so.
     pub fails_unanswered: bool,
     /// Whether the session that begins is a dialog of this program's own with the person, in which no agent works.
     pub aside: bool,
@@ -66,7 +66,7 @@ pub struct FileChange {
 /// One place in a file that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hunk {
-    /// The number of its first line, from 1, in the new text.
+    /// The number of its first line in the new text, from 1.
     pub line: u64,
     /// Its lines.
     pub lines: Vec<ChangedLine>,
@@ -350,7 +350,7 @@ impl Room {
     /// Reserves room for a text; returns false if there is not enough left.
     fn takes(&mut self, text: &str) -> bool {
         let left = self.0.checked_sub(text.len() + 1);
-        // Whatever follows an omission is left out too: a gap could not be expressed.
+        // After an omission, everything else is also left out, because a gap could not be expressed.
         self.0 = left.unwrap_or(0);
         left.is_some()
     }

@@ -1,4 +1,4 @@
-//! What is known of a call beyond AAEP's fields: its name for people, and how its program exited.
+//! Facts about a call beyond AAEP's fields: its name for people, and how its program exited.
 //!
 //! Responsibilities: these facts, and their form in this program's extension. Not here: the words for them
 //! (`announce`), finding them in what an agent sends (`dialect`).
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 /// The longest title and the longest name of a signal, in bytes.
 const LONGEST: usize = 2048;
 
-/// What is known of a call.
+/// Facts about a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallFacts {
-    /// What the call does, for people: its command, or what a tool does with which file.
+    /// What the call does, for people: its command, or the tool's action and its file.
     pub title: String,
     /// How its program exited, if the agent says so.
     pub exit: Option<CallExit>,
@@ -28,12 +28,12 @@ pub enum CallExit {
     NoCode,
     /// It took longer than the agent allows.
     TimedOut,
-    /// It was stopped by a person, as the agent reports.
+    /// A person stopped it, as the agent reports.
     Stopped,
 }
 
 impl CallExit {
-    /// Returns whether it means success.
+    /// Returns whether this exit means success.
     pub fn is_success(&self) -> bool {
         match self {
             Self::Code(code) => *code == 0,

@@ -1,4 +1,4 @@
-//! Time as the pure core knows it: an argument.
+//! Time, which the pure core receives as an argument.
 
 use std::time::Duration;
 

@@ -37,7 +37,7 @@ pub enum DecodeError {
         line: usize,
         /// The column of the fault, from 1.
         column: usize,
-        /// Whether the text is valid JSON as far as it goes but ends too early.
+        /// Whether the text is valid JSON up to its end but ends too early.
         cut: bool,
     },
     /// The text is nested so deeply that reading it could use up the stack.
@@ -49,7 +49,7 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// Returns the error's name, the key to its words.
+    /// Returns the error's name, which is the key of its words.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Json { cut: false, .. } => "json",
@@ -133,8 +133,8 @@ pub(super) fn decode_step_by_step(text: &str) -> Result<Box<Decoded>, DecodeErro
     }))
 }
 
-/// Returns the event inside a JSON-RPC message (B.6); any other value as it is. Where the text is JSON, that envelope
-/// has usually been removed before.
+/// Returns the event inside a JSON-RPC message (B.6); any other value unchanged. Usually, that envelope was
+/// already removed.
 fn carried(value: &Value) -> &Value {
     let is_event = value.get("method").is_some_and(|name| name == "aaep.event");
     match value.get("params") {
@@ -153,8 +153,7 @@ pub fn object(text: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// Returns the texts of a message as a recording keeps them: those that can be made valid JSON as valid JSON, the
-/// others as they came.
+/// Returns the texts of a message as a recording keeps them: as valid JSON if possible, or else as they came.
 pub fn recordable(message: &str) -> Vec<String> {
     let whole = bare(message);
     let is_plain = |parsed: Parsed| parsed.value.is_object() && parsed.marks == Repairs::default();

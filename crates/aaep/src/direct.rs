@@ -1,13 +1,14 @@
 //! A direct reader for frequent events that have no fault but a missing language.
 //!
-//! Responsibilities: matching the nine steps for every event that it returns, and returning no others. Not here:
-//! everything rare, odd or wrong (`decode`, with `event_check` and `payload`).
+//! Responsibilities: returning events exactly as the nine steps do, or not at all. Not here: everything rare,
+//! odd or wrong (`decode`, with `event_check` and `payload`).
 //!
 //! # Mental model
-//! Of a hundred events of a stream, more than ninety are chunks, states and tools, written as the chapters ask. Walking
-//! a map of their values with a table of fields finds no fault and costs many times what reading them does. So each
-//! text is first read as one of these types. Anything not certain to be right makes the direct reader give up, and the
-//! text takes the full path: an unknown field, a null, another spelling, a repeated name, a number in another form.
+//! More than ninety of a hundred events are chunks, states and tools, written as the chapters ask. Checking a
+//! map of their values against a table of fields finds no fault and costs many times as much as reading them.
+//! So each text is first read as one of these types. If anything is not certain to be right (an unknown field,
+//! a null, another spelling, a repeated name, a number in another form), the direct reader gives up, and the
+//! text takes the full path.
 //!
 //! Two things that many sources put into every event are handled here: text for a person without hints of its
 //! language (11.1), which is reported, and the extension that names the protocol it was translated from. A property
@@ -50,8 +51,8 @@ const MOST_TOOLS: usize = 32;
 /// The longest name of a state, and of a short text, in bytes.
 const LONGEST_STATE: usize = 64;
 const LONGEST_SHORT: usize = 4096;
-/// Values that are borrowed from here instead of copied: the states of 4.2.1, the hints of 4.3.3, the usual content
-/// types.
+/// Values that are borrowed from these tables instead of copied: the states of 4.2.1, the hints of 4.3.3, the
+/// usual content types.
 const STATES: [&str; 7] = [
     "thinking",
     "calling_tool",
@@ -90,7 +91,7 @@ struct Hints<'a> {
     text_direction: Option<BorrowedText<'a>>,
 }
 
-/// Reads a message if it is a frequent event and nothing is wrong with it except missing hints.
+/// Reads a message if it is a frequent event without a fault except missing hints.
 pub(super) fn read(text: &str, recent: &mut RecentValues) -> Option<Box<Decoded>> {
     if text.len() > LONGEST {
         return None;
@@ -239,7 +240,7 @@ impl DirectFields<'_> {
 
     fn output(&mut self, recent: &mut RecentValues) -> Option<OutputStreaming> {
         let position = self.position.filter(|at| *at <= LARGEST_BARE)?;
-        // Without hints this would be the language of the whole event, too.
+        // Without hints, this would also be the language of the whole event.
         if self.language.is_some() && self.localization_hints.is_none() {
             return None;
         }
@@ -389,7 +390,7 @@ fn says(text: Option<&BorrowedText<'_>>) -> bool {
     text.is_none_or(|text| !text.0.is_empty())
 }
 
-/// Returns a text if it is absent or has the form; the outer `None` means that it has another.
+/// Returns a text if it is absent or has the form; the outer `None` means that its form is wrong.
 fn formed(text: Option<BorrowedText<'_>>, form: TextForm) -> Option<Option<String>> {
     let text = owned(text);
     text.as_ref()

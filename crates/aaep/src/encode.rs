@@ -4,9 +4,9 @@
 //! written (`event_check`), replies (`reply`), and messages of the handshake (`handshake`).
 //!
 //! # Mental model
-//! What is written is read back unchanged: `decode(encode(event)) == event`, as long as the event holds what a decoder
-//! can return. Four things do not travel: the language that was picked for a question (`variants`), texts that are
-//! empty, the names of an [`Unknown`](Event::Unknown) event's own fields, and the parts of an attachment that exceed
+//! Every event is read back unchanged: `decode(encode(event)) == event`, as long as a decoder could have
+//! returned it. Four things are lost: the language that was picked for a question (`variants`), empty texts,
+//! the names of an [`Unknown`](Event::Unknown) event's own fields, and the parts of an attachment that exceed
 //! its bounds.
 
 use serde_json::{Map, Number, Value, json};

@@ -10,7 +10,7 @@ use super::*;
 use crate::ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
 use crate::{Attachments, Deed, decode};
 
-/// A text that is not empty; an empty one states nothing and is not written.
+/// A text that is not empty: an empty one states nothing and is not written.
 fn text() -> BoxedStrategy<String> {
     "[a-zé\"\\\\ \n#0-9]{1,12}".boxed()
 }

@@ -40,7 +40,7 @@ pub struct Localization {
     pub calendar: Option<String>,
 }
 
-/// The localization of most producers' events: empty.
+/// The empty localization, which most producers' events have.
 static NONE: LazyLock<Arc<Localization>> = LazyLock::new(Arc::default);
 
 impl Localization {
@@ -50,7 +50,7 @@ impl Localization {
     }
 }
 
-/// The producer that emitted an event (3.2.6).
+/// The producer of an event (3.2.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Producer {
     /// The stable identifier; `unknown` when the event has none.
@@ -72,12 +72,12 @@ impl Producer {
     }
 }
 
-/// The envelope of one event, as far as it could be read.
+/// The readable fields of one event's envelope.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Envelope {
     /// The type as it was written, for example `aaep:agent.tool.invoked`.
     pub type_name: Cow<'static, str>,
-    /// The event's id; if it is missing, duplicates can't be recognized.
+    /// The event's id; if it is missing, duplicates can't be recognised.
     pub event_id: Option<EventId>,
     /// The session's id; empty if missing: such events share one nameless session per agent.
     pub session_id: SessionId,
@@ -99,13 +99,13 @@ pub struct Envelope {
     pub aaep_version: Option<Cow<'static, str>>,
     /// Extra data that is read on demand.
     pub attached: Arc<Attachments>,
-    /// Extension fields by prefix, if there are any.
+    /// Extension fields by prefix, if any.
     pub extensions: Option<Arc<Map<String, Value>>>,
 }
 
 impl Envelope {
-    /// Returns the session that this one is a part of, if an extension states it: directly in
-    /// `extensions`, or in any namespace there (A.9, pattern 2).
+    /// Returns the session that this one is a part of, if an extension states it: directly in `extensions` or
+    /// in any of its namespaces (A.9, pattern 2).
     pub fn parent_session_id(&self) -> Option<SessionId> {
         let extensions = self.extensions.as_ref()?;
         let direct = extensions.get(PARENT);

@@ -1,7 +1,7 @@
 //! The twelve core event types and the unknown ones, as typed data (chapter 4).
 //!
-//! Values that the chapters enumerate are enums with an `Other` variant, because a subscriber must survive what it does
-//! not know.
+//! Values that the chapters enumerate are enums with an `Other` variant, because a subscriber must cope with
+//! unknown values.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ open_enum!(
     }
 );
 impl Default for ErrorCategory {
-    /// Returns `Unknown`, as for an error without a category.
+    /// Returns `Unknown`, the category of an error that states none.
     fn default() -> Self {
         Self::Unknown
     }
@@ -300,7 +300,7 @@ pub struct ToolCompleted {
 }
 
 impl ToolCompleted {
-    /// Creates an end with a status, of which nothing else is stated.
+    /// Creates an end that states only a status.
     pub fn of(status: ToolStatus) -> Self {
         Self {
             tool: String::new(),
@@ -322,7 +322,7 @@ pub struct OutputStreaming {
     pub position: Option<u64>,
     /// Whether it is the last chunk.
     pub complete: bool,
-    /// When it should be announced, as the producer wrote it.
+    /// The hint on when to announce it, as the producer wrote it.
     pub coalesce_hint: Option<Cow<'static, str>>,
     /// The output that it belongs to; absent means the session's only one.
     pub output_id: Option<OutputId>,
@@ -345,7 +345,7 @@ pub struct AwaitingConfirmation {
     pub reply_token: Option<ReplyToken>,
     /// The seconds until the default is applied.
     pub timeout_seconds: Option<u64>,
-    /// The decision that is applied then.
+    /// The decision that is then applied.
     pub default_decision: Option<Decision>,
     /// The question in words.
     pub summary: Summary,
@@ -398,7 +398,7 @@ impl AwaitingConfirmation {
         self.undoing() == UndoStatement::Irreversible
     }
 
-    /// Reads both fields together: the worse of them counts, and a value that is not understood gives
+    /// Reads both fields together: the worse one counts, and a value that is not understood gives
     /// [`UndoStatement::Unknown`].
     pub fn undoing(&self) -> UndoStatement {
         match (&self.reversibility, self.irreversible) {
@@ -410,8 +410,8 @@ impl AwaitingConfirmation {
     }
 }
 
-/// What two fields of a question, read together, say about undoing its action: the single reading that the words, the
-/// second step, rules and programs share.
+/// Whether an action can be undone, read from two fields of its question: the single reading that the words,
+/// the second step, rules and programs share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UndoStatement {
     /// It can be undone.
@@ -420,7 +420,7 @@ pub enum UndoStatement {
     WithEffort,
     /// It can't be undone.
     Irreversible,
-    /// The producer says nothing, or nothing that is understood: it is never taken for harmless.
+    /// The producer says nothing that is understood: this is never taken for harmless.
     Unknown,
 }
 
@@ -456,7 +456,7 @@ pub struct AwaitingClarification {
     pub question: String,
     /// The token that an answer must echo; without one the question can't be answered.
     pub reply_token: Option<ReplyToken>,
-    /// The seconds until the producer goes on without an answer.
+    /// The seconds until the producer continues without an answer.
     pub timeout_seconds: Option<u64>,
     /// The question in words.
     pub summary: Summary,
@@ -500,7 +500,7 @@ pub struct HandoffRequested {
 pub struct UnknownEvent {
     /// Its texts; `summary_normal` is spoken if present.
     pub summary: Summary,
-    /// Whether it carries a reply token: then the agent waits, and we never answer on our own.
+    /// Whether it carries a reply token: then the agent waits, and we never answer by ourselves.
     pub asks: bool,
 }
 

@@ -3,8 +3,8 @@
 //! Responsibilities: naming every departure with its field, section and step. Not here: what a field may hold
 //! (`schema`), reading the event (`decode`, `payload`), rules over several events (`session`).
 //!
-//! Step 1 is done before: only objects arrive here. A step skips what an earlier step found missing, so that each fault
-//! is reported once.
+//! Step 1 is done earlier: only objects arrive here. A step skips what an earlier step found missing, so that
+//! each fault is reported once.
 
 use serde_json::{Map, Value};
 
@@ -39,7 +39,7 @@ const REQUIRED: [(&str, &str); 6] = [
     ("producer", "3.2.6"),
 ];
 
-/// The published versions of the specification, as far as they are known here.
+/// The published versions of the specification that are known here.
 pub(super) const PUBLISHED: [&str; 3] = ["1.0.0", "0.1.0-draft", "0.1.0"];
 
 /// Prefixes that no extension may use (7.3.2).
@@ -343,7 +343,7 @@ fn extensions(map: &Map<String, Value>, findings: &mut Findings) {
     let declared = further_contexts(map);
     for (prefix, value) in extensions {
         let field = format!("extensions.{prefix}");
-        // Appendix A.9 links sessions by a field of its own there, without a namespace.
+        // Appendix A.9 links sessions by a field there without a namespace.
         if prefix == "parent_session_id" && value.is_string() {
             findings.find(Rule::OtherSpelling, "A.9", &field, Problem::NoNamespace);
             continue;
@@ -368,8 +368,8 @@ fn extensions(map: &Map<String, Value>, findings: &mut Findings) {
             );
             continue;
         }
-        // Only the context's document, which is never fetched, could say for certain which prefix it defines; a URL
-        // that contains the prefix as a whole segment is taken at its word.
+        // Only the context's document, which is never fetched, could say for certain which prefix it defines; a
+        // URL that contains the prefix as a whole segment is believed.
         let names_it = |url: &&str| url.split(['/', ':', '#', '.']).any(|part| part == prefix);
         if declared.is_empty() {
             findings.find(
@@ -389,7 +389,7 @@ fn limits(text: &str, map: &Map<String, Value>, findings: &mut Findings) {
     let long = map
         .iter()
         .filter(|(_, value)| is_long && longest(value) > LONGEST_TEXT);
-    // What is too long for its schema is one fault.
+    // A text that is too long for its schema is one fault.
     let long: Vec<&str> = (long.map(|(name, _)| name.as_str()))
         .filter(|name| !findings.has(Rule::TooLong, name))
         .filter(|name| !findings.has(Rule::BeyondLimit, name))

@@ -1,4 +1,4 @@
-//! What a field may hold, and the check of an object against a table of fields.
+//! The values that a field may hold, and the check of an object against a table of fields.
 //!
 //! Responsibilities: reporting what is wrong with the value of each field of a table. Not here:
 //! which fields exist (`schema`), what a value means (`payload`).
@@ -322,7 +322,7 @@ impl Walk<'_> {
                     }
                 }
                 None => match number.as_f64() {
-                    // In JSON, 3.0 is a whole number, too.
+                    // In JSON, 3.0 is also a whole number.
                     Some(float) if float.fract() != 0.0 => {
                         self.find(Rule::WrongType, Problem::NotWhole);
                     }

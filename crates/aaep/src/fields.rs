@@ -17,7 +17,7 @@ const LONGEST_NAME: usize = 256;
 /// The most entries of a list or object from the wire that are kept; an omission is noted.
 const MOST_ENTRIES: usize = 256;
 
-/// The most languages of a list of choices that are kept: more than any person lists.
+/// The most languages that are kept of a list of choices: more than any person lists.
 const MOST_LISTS: usize = 32;
 
 /// Access to one JSON object, field by field.
@@ -68,8 +68,8 @@ impl<'a, 'f> Fields<'a, 'f> {
         }
     }
 
-    /// Reads a name: an identifier or a tool's name. One that is far longer than any real one is kept as its beginning
-    /// and a checksum, so that names stay distinct and memory stays bounded.
+    /// Reads a name: an identifier or a tool's name. A name far longer than any real one is kept as its
+    /// beginning and a checksum, so that names stay distinct and memory bounded.
     pub(super) fn name(&mut self, field: &str) -> Option<String> {
         let text = self.text(field)?;
         Some(self.cut(field, text))
@@ -85,14 +85,14 @@ impl<'a, 'f> Fields<'a, 'f> {
             .rev()
             .find(|at| text.is_char_boundary(*at))
             .unwrap_or(0);
-        // FNV-1a: it only has to tell names apart, nothing is secret.
+        // FNV-1a: it only has to distinguish names, and nothing is secret.
         let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
             (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
         format!("{}~{sum:016x}", &text[..end])
     }
 
-    /// Reads a whole number; a number in a string is accepted too (3.8 asks for strings beyond 2^53).
+    /// Reads a whole number; a number in a string is also accepted (3.8 asks for strings beyond 2^53).
     pub(super) fn integer(&mut self, name: &str) -> Option<u64> {
         match self.map.get(name)? {
             Value::Number(number) => number.as_u64().or_else(|| {
@@ -157,7 +157,7 @@ impl<'a, 'f> Fields<'a, 'f> {
             self.shortened(name, Problem::FieldsLeftOut { most: MOST_ENTRIES });
         }
         let entries = map.iter().flat_map(|(key, value)| match value {
-            // A tool's arguments are often in an object of their own.
+            // A tool's arguments are often in a separate object.
             Value::Object(inner) if !inner.is_empty() => {
                 let inner = inner.iter();
                 inner

@@ -1,4 +1,4 @@
-//! What is wrong with a message, precisely enough to act on.
+//! The faults of a message, precisely enough to act on.
 //!
 //! Responsibilities: the list of rules that one message can break, and the collector that keeps the findings within
 //! bounds. Not here: the checks themselves (`event_check`, `field_rules`), and rules that need more than one message
@@ -132,7 +132,7 @@ pub struct Finding {
     pub step: u8,
 }
 
-/// Names the finding for a developer, in a failing test; a person reads it worded in their own language.
+/// For developers, in a failing test; people read the finding in their own language.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let problem = self.problem.name();

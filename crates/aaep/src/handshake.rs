@@ -1,8 +1,8 @@
 //! The messages of the subscription handshake (chapter 5), with exactly the keys that it allows.
 //!
-//! Responsibilities: writing `subscription.request`, `.renegotiate` and `.close`; reading `subscription.accepted` and
-//! `.rejected`, whatever else a stranger adds. Not here: when they are sent and what follows from them (`app`), how
-//! they travel (`transport`).
+//! Responsibilities: writing `subscription.request`, `.renegotiate` and `.close`; reading
+//! `subscription.accepted` and `.rejected`, whatever else a stranger adds. Not here: when they are sent and
+//! what follows (`dialect`), how they travel (`transport`).
 
 use std::sync::LazyLock;
 
@@ -78,7 +78,7 @@ macro_rules! each_capability {
 }
 
 impl Capabilities {
-    /// Returns the JSON object, with the keys that are present.
+    /// Returns the JSON object, with the present keys.
     pub fn to_value(&self) -> Value {
         let mut map = Map::new();
         let mut put = |key: &str, value: Option<Value>| {
@@ -138,7 +138,7 @@ impl Capabilities {
         Value::Object(map)
     }
 
-    /// Reads the JSON object as far as it is understood; a value of the wrong type counts as absent.
+    /// Reads the JSON object leniently: a value of the wrong type counts as absent.
     pub fn from_value(value: &Value) -> Self {
         let texts = |value: &Value| -> Option<Vec<String>> {
             Some(
@@ -192,7 +192,7 @@ impl Capabilities {
         }
     }
 
-    /// Returns these capabilities, overridden by what is present in `change` (5.7.1).
+    /// Returns these capabilities, overridden by those present in `change` (5.7.1).
     pub fn amended(&self, change: &Self) -> Self {
         macro_rules! over {
             ($($field:ident),*) => {
@@ -202,8 +202,8 @@ impl Capabilities {
         each_capability!(over)
     }
 
-    /// Returns the part of `wanted` that differs here: the least that a renegotiation has to name (5.7.1); `None` if
-    /// nothing differs.
+    /// Returns the part of `wanted` that differs from these: the least that a renegotiation has to name
+    /// (5.7.1); `None` if nothing differs.
     pub fn lacking(&self, wanted: &Self) -> Option<Self> {
         macro_rules! lack {
             ($($field:ident),*) => {
@@ -262,7 +262,7 @@ impl SubscriptionRequest {
     }
 }
 
-/// Returns a `subscription.renegotiate` (5.7.1): what is absent stays as it was.
+/// Returns a `subscription.renegotiate` (5.7.1): absent capabilities stay as they were.
 pub fn renegotiate(subscription_id: &str, change: &Capabilities) -> String {
     object([
         ("type", "subscription.renegotiate".into()),
@@ -296,7 +296,7 @@ pub enum RejectionCode {
     VersionUnsupported,
     /// A signed manifest was requested, and it has none.
     ManifestSignatureRequired,
-    /// It can offer nothing of what was requested.
+    /// It can offer none of what was requested.
     CapabilitiesIncompatible,
     /// It has too many subscribers.
     RateLimit,
@@ -350,7 +350,7 @@ impl RejectionCode {
 pub struct SubscriptionConsent {
     /// The producer's id for the subscription, which every reply carries.
     pub subscription_id: String,
-    /// The version that the producer uses; if absent, as B.6.2 prints it, it is the requested one.
+    /// The version that the producer uses; if absent, as in B.6.2, it is the requested one.
     pub version: Option<String>,
     /// `producer.agent_id`; absent if it is missing or not a text.
     pub agent_id: Option<String>,
@@ -399,7 +399,7 @@ pub fn read_handshake(text: &str) -> Option<HandshakeMessage> {
     match value.get("type")?.as_str()? {
         "subscription.accepted" => {
             Some(HandshakeMessage::Accepted(Box::new(SubscriptionConsent {
-                // An id that no reply could echo means no consent.
+                // An id that no reply could echo is no consent.
                 subscription_id: value
                     .get("subscription_id")?
                     .as_str()

@@ -2,11 +2,11 @@
 //!
 //! Responsibilities: storing an id so that it can be compared in place. Not here: what it identifies (`ids`).
 //!
-//! Mental model: among thousands of sessions that take turns, none is in the cache, and following a pointer to a text
-//! takes longer than much of the work on an event. So the id of a session, an output, a call or an event is stored
-//! inline: every usual one fits, with a prefix and 26 or 32 letters and digits, and a longer one is shared. Agents are
-//! few, and each is named in every one of its events, so their texts are shared, and two equal ones are nearly always
-//! the same allocation.
+//! Mental model: with thousands of sessions taking turns, none is in the cache, and following a pointer to a
+//! text takes longer than much of the work on an event. So the id of a session, an output, a call or an event
+//! is stored inline: every usual one fits, with a prefix and 26 or 32 letters and digits, and a longer one is
+//! shared. Agents are few, and each is named in all its events, so their texts are shared, and two equal ones
+//! are nearly always the same allocation.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -20,7 +20,7 @@ use super::text_equality::{ROW, are_one, are_same, are_same_rows};
 
 /// The bytes of inline room: enough for `sess_` and a UUID of 32 digits, and a little more.
 const ROOM: usize = ROW;
-/// The padding after a shorter text, so that two texts are compared as a whole.
+/// The padding after a shorter text, so that two texts can be compared in full.
 const BEHIND: &str = match str::from_utf8(&[0; ROOM]) {
     Ok(behind) => behind,
     Err(_) => "",

@@ -1,6 +1,6 @@
-//! The identifiers of the wire, each a type of its own, so that none can be mistaken for another.
+//! The identifiers of the wire, each with its own type, so that none can be mistaken for another.
 //!
-//! How their texts are stored is the business of `kept`.
+//! Not here: storing their texts (`id_text`).
 
 use std::fmt;
 
@@ -72,7 +72,7 @@ identifier!(
     None
 );
 
-/// The token of a question, by which an answer finds it (6.2): opaque, echoed unchanged, never shown in a log.
+/// The token of a question, which its answer echoes unchanged (6.2): opaque, and never shown in a log.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ReplyToken(String);
 

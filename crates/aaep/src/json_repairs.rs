@@ -1,7 +1,7 @@
-//! Repairs for what real programs write into JSON although JSON does not allow it, so that the rest can be read.
+//! Repairs for common invalid JSON of real programs, so that the rest can be read.
 //!
-//! Responsibilities: halves of characters, raw control characters, NaN and Infinity, in one pass over the text. Not
-//! here: reading the value (`parse`), what is reported about it (`decode`).
+//! Responsibilities: halves of characters, raw control characters, NaN and Infinity, in one pass over the text.
+//! Not here: reading the value (`parse`), reporting the repairs (`decode`).
 //!
 //! An agent that streams text in UTF-16 units may cut an emoji in two and write each half as an escape: dropping that
 //! chunk would lose its words, so each half becomes U+FFFD. Python's json writes NaN: the field then counts as absent.
@@ -33,7 +33,7 @@ pub(super) struct Repairs {
     pub(super) no_number: Option<String>,
 }
 
-/// Repairs a text; returns nothing if it holds nothing that can be repaired here.
+/// Repairs a text; returns `None` if it contains nothing that can be repaired here.
 pub(super) fn mend(text: &str) -> Option<RepairedText> {
     let mut pass = Pass {
         text,
@@ -151,8 +151,8 @@ impl Pass<'_> {
                 self.mended.marks.halves = true;
             }
             Some(_) => self.at += 6,
-            // Any other escape is two bytes long, including an escaped backslash; a raw control character after a
-            // backslash is not an escape and is repaired on its own.
+            // Any other escape is two bytes long, including an escaped backslash; a raw control character after
+            // a backslash is not an escape and is repaired separately.
             None if bytes.get(self.at + 1).is_some_and(|next| *next < 0x20) => {
                 self.put("\\\\", 1);
             }
@@ -160,7 +160,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Replaces the next bytes by something else.
+    /// Replaces the next bytes by another text.
     fn put(&mut self, other: &str, length: usize) {
         self.mended.text.push_str(&self.text[self.kept..self.at]);
         self.mended.text.push_str(other);
@@ -184,7 +184,7 @@ impl Pass<'_> {
                 self.comma();
                 name
             }
-            // Alone, or in the place of a name: it can't be repaired.
+            // Alone or in the place of a name, it can't be repaired.
             Some(OpenBracket::Object) | None => {
                 self.at += length;
                 return;
@@ -193,7 +193,7 @@ impl Pass<'_> {
         self.mended.marks.no_number.get_or_insert(field);
     }
 
-    /// Removes the comma between what was left out and its neighbour.
+    /// Removes the comma between an omitted member and its neighbour.
     fn comma(&mut self) {
         let rest = &self.text[self.at..];
         let after = rest.trim_ascii_start();

@@ -3,9 +3,10 @@
 //! Responsibilities: finding where each text begins and ends, one by one, so that a large message is read in steps. Not
 //! here: what a text means (`decode`), repairs inside it (`json_repairs`).
 //!
-//! Between texts, white space, a byte order mark, NUL (a terminator that C programs send along), the record separator
-//! of RFC 7464 and commas are skipped. The elements of an array at the top level are texts of their own. Anything that
-//! can't begin a text ends the search: prose may quote an event, and a quoted event is not an event.
+//! Between texts, white space, a byte order mark, NUL (a terminator that C programs send along), the record
+//! separator of RFC 7464 and commas are skipped. Each element of an array at the top level is a separate text.
+//! Anything that can't begin a text ends the search: prose may quote an event, and a quoted event is not an
+//! event.
 //!
 //! ```text
 //! {"a":1}{"b":2}      -> {"a":1} and {"b":2}
@@ -13,7 +14,7 @@
 //! {"a":1} and {"b":2} -> {"a":1} and "and {"b":2}"
 //! ```
 
-/// An iteration over the texts of one message.
+/// An iterator over the texts of one message.
 #[derive(Debug, Clone, Default)]
 pub struct Texts {
     at: usize,
@@ -57,7 +58,7 @@ impl Texts {
 #[inline]
 pub fn bare(message: &str) -> &str {
     match message.as_bytes() {
-        // Nearly always it is a single object.
+        // It is nearly always a single object.
         [b'{', .., b'}'] => message,
         _ => message.trim_matches(is_between),
     }

@@ -1,8 +1,8 @@
 //! Language tags and how close two of them are (BCP 47, 11.1.2 and 11.1.3), a text in one language, and direction
 //! marks.
 //!
-//! Responsibilities: comparing tags by the chapter's rules; recognizing those marks. Not here: whose languages are
-//! compared (`announce`, `manifest`).
+//! Responsibilities: comparing tags by the chapter's rules; recognising direction marks. Not here: whose
+//! languages are compared (`announce`, `manifest`).
 
 /// Returns whether a character only sets the direction of its neighbours: the marks and isolates that right-to-left
 /// prose needs (UAX #9). Embeddings and overrides do not count: no honest text needs them.
@@ -44,7 +44,7 @@ pub enum Fit {
     Script,
     /// It narrows the wanted one: `en-US` for `en` (11.1.2).
     Narrower,
-    /// It is the same language and script of another region: `en-US` for `en-GB`.
+    /// It has the same language and script in another region: `en-US` for `en-GB`.
     Sibling,
 }
 
@@ -69,7 +69,7 @@ impl TagParts {
             let letters = piece.bytes().all(|b| b.is_ascii_alphabetic());
             let digits = piece.bytes().all(|b| b.is_ascii_digit());
             match piece.len() {
-                // A single letter begins an extension, and nothing after it names a place.
+                // A single letter begins an extension, and nothing after it names a region.
                 1 => break,
                 4 if letters && parts.script.is_none() => parts.script = Some(piece),
                 2 if letters && parts.region.is_none() => parts.region = Some(piece),
@@ -80,8 +80,8 @@ impl TagParts {
         parts
     }
 
-    /// Returns the script that the text is certainly in: the stated one, or, for a language with two scripts, the one
-    /// that its region implies.
+    /// Returns the script, if it is certain: the stated one or, for a language with two scripts, the one
+    /// implied by the region.
     fn script(&self) -> Option<&str> {
         let implied = match (self.language.as_str(), self.region.as_deref()) {
             ("zh", Some("tw" | "hk" | "mo")) => Some("hant"),

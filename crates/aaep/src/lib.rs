@@ -5,10 +5,9 @@
 //! what events mean together (`session`), how a frame reached us (`transport`), other protocols
 //! (`dialect`).
 //!
-//! Mental model: reading never fails over a detail. [`decode`] returns the event, as far as it can
-//! be understood, together with its [`Finding`]s; only a text that is not a JSON object, or that
-//! names no type at all, is a [`DecodeError`]. [`encode`] is the inverse: what it writes is read
-//! back unchanged.
+//! Mental model: reading never fails over a detail. [`decode`] returns every readable part of the event
+//! together with its [`Finding`]s; only a text that is not a JSON object, or that names no type at all, is a
+//! [`DecodeError`]. [`encode`] is the inverse: its texts are read back unchanged.
 
 mod action_data;
 mod attachments;

@@ -5,9 +5,9 @@
 //! kind), the diagram and the rows of a table. Not here: any machine itself; the session's are in `session`, a link's
 //! in `app`, and every dialect may define its own.
 //!
-//! Mental model: the states and events of a machine are plain names without data. A type that carries data (a phase, an
-//! answer, a call) reports which of the names it is in and steps by the table, so the table, its diagram in the
-//! documentation and the running code can't differ.
+//! Mental model: the states and events of a machine are plain names without data. A type that carries data (a
+//! phase, an answer, a call) reports its state by one of these names and steps by the table, so the table, its
+//! diagram in the documentation and the running code can't differ.
 //!
 //! Worked example: on `Started`, `Absent` becomes `Active`. No row has `Absent` with `Completed`, so `transition`
 //! returns a [`TransitionError`], the observer is notified, and the session reports an anomaly.
@@ -68,7 +68,8 @@ pub struct NamedStep {
     pub event: &'static str,
 }
 
-/// An observer of machines of any kind, by the names of their steps; it knows itself what each machine belongs to.
+/// An observer of machines of any kind, by the names of their steps; the observer knows the owner of each
+/// machine.
 pub trait Watcher {
     /// Called before an event is applied.
     fn before(&mut self, step: NamedStep);
@@ -141,7 +142,7 @@ pub trait Machine: Copy + Eq + Debug + 'static {
         self.transition(event).is_ok()
     }
 
-    /// Returns every pair of a state and an event without a row, in the order of their declaration.
+    /// Returns every pair of a state and an event that has no row, in order of declaration.
     fn illegal_pairs() -> Vec<(Self, Self::Event)> {
         let all = Self::STATES
             .iter()
@@ -174,7 +175,8 @@ pub trait Machine: Copy + Eq + Debug + 'static {
         result
     }
 
-    /// Returns the table as a Mermaid state diagram: labels are names of our own, so nothing in them needs escaping.
+    /// Returns the table as a Mermaid state diagram: labels are our own names, so nothing in them needs
+    /// escaping.
     fn diagram() -> String {
         let name = |state: Self| state.label().replace(' ', "_");
         let mut text = format!("stateDiagram-v2\n    [*] --> {}\n", name(Self::INITIAL));

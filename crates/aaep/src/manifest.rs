@@ -33,7 +33,7 @@ const RSA: &[u8] = &[
     0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
 ];
 
-/// The contents of a manifest (5.10.1), as far as they are used.
+/// The contents of a manifest (5.10.1) that are used.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Manifest {
     /// The agent that it describes.
@@ -141,8 +141,8 @@ impl Manifest {
     }
 }
 
-/// Returns whether a language of a manifest covers an offered one: both are the same, or one of them leaves the region
-/// or script open (11.1.2, 11.1.3). Another region is another claim.
+/// Returns whether a language of a manifest covers an offered one: both are the same, or one leaves the region
+/// or script open (11.1.2, 11.1.3). A different region is a different claim.
 fn covers(own: &str, offered: &str) -> bool {
     match fit(offered, own) {
         Some(Fit::Exact | Fit::Region | Fit::Script | Fit::Narrower) => true,
@@ -181,7 +181,7 @@ pub enum SignatureFault {
     /// The signature was not made with the agent's key.
     #[error("the signature is not by this agent's key")]
     Forged,
-    /// It belongs to another agent than the one that answered.
+    /// It belongs to a different agent from the one that answered.
     #[error("the manifest is another agent's")]
     OtherAgent,
     /// It claims something other than what the producer offers.
@@ -227,7 +227,7 @@ impl KeyRing {
     /// Adds a public key in PEM for an agent, under its own name if it has one.
     ///
     /// # Errors
-    /// See [`KeyError`]; the ring then stays as it was.
+    /// See [`KeyError`]; the ring is then unchanged.
     pub fn add(&mut self, agent_id: &str, kid: Option<&str>, pem: &str) -> Result<(), KeyError> {
         let (kind, bytes) = public_key(pem)?;
         self.keys
@@ -300,7 +300,7 @@ impl KeyRing {
             .get(&manifest.agent_id)
             .into_iter()
             .flatten()
-            // A key without a name of its own matches any name.
+            // A key without a name matches any name.
             .filter(|key| key.kid.is_none() || key.kid.as_deref() == kid)
             .filter(|key| key.kind == kind)
             .peekable();

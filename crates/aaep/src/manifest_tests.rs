@@ -97,7 +97,7 @@ fn none_and_shared_secrets_and_keys_that_come_along_prove_nothing() {
         URL_SAFE_NO_PAD.encode(BODY)
     );
     assert_eq!(ring.verify(&unsigned), Err(SignatureFault::Algorithm));
-    // The key in the header is the one that signed; it is not even read.
+    // The key in the header is the signing key, but it is not even read.
     let stranger = Signer::new();
     let header =
         r#"{"alg":"ES256","jwk":{"kty":"EC","crv":"P-256"},"jku":"https://x/","x5c":["x"]}"#;
@@ -105,7 +105,7 @@ fn none_and_shared_secrets_and_keys_that_come_along_prove_nothing() {
     assert_eq!(ring.verify(&jws), Err(SignatureFault::Forged));
     let critical = signer.sign(r#"{"alg":"ES256","crit":["b64"],"b64":false}"#, BODY);
     assert_eq!(ring.verify(&critical), Err(SignatureFault::Algorithm));
-    // A key of one kind is not tried for a signature of the other.
+    // A key of one kind is not tried on a signature of the other.
     let jws = signer.sign(r#"{"alg":"RS256"}"#, BODY);
     assert_eq!(ring.verify(&jws), Err(SignatureFault::UnknownKey));
 }
@@ -132,8 +132,8 @@ fn one_changed_letter_is_a_forgery() {
     assert_eq!(ring.verify(&endless), Err(SignatureFault::Malformed));
 }
 
-/// Made by openssl, so that our own signer can't hide a fault of our reader: the two keys in
-/// tests/fixtures/keys, and a manifest signed by the RSA one.
+/// Two keys in tests/fixtures/keys and a manifest signed by the RSA one, made by openssl so that our own signer
+/// can't hide a fault of our reader.
 #[test]
 fn keys_and_signatures_of_openssl_are_taken() {
     let mut ring = KeyRing::default();

@@ -1,10 +1,11 @@
-//! JSON text to a value, with what the usual way would hide: repeated names and repairs.
+//! From JSON text to a value, with two things that the usual way would hide: repeated names and repairs.
 //!
-//! Responsibilities: the half of step 1 that concerns the text. Not here: what the value means, repairs of a text that
-//! is not valid JSON (`json_repairs`).
+//! Responsibilities: the half of step 1 that concerns the text. Not here: what the value means, repairing
+//! invalid JSON (`json_repairs`).
 //!
-//! Of a repeated name the last value counts, as everywhere. A list at the top level is parsed but not kept: it is never
-//! a message, its texts are read one by one (`json_texts`), and a large one would take many times its size in memory.
+//! The last value of a repeated name counts, as usual. A list at the top level is parsed but not kept: it is
+//! never a message, its texts are read one by one (`json_texts`), and a large one would take many times its
+//! size in memory.
 
 use std::fmt;
 
@@ -39,7 +40,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
     let ((value, repeated), marks) = match once(text) {
         Ok(first) => (first, Repairs::default()),
         Err(error) => match mend(text) {
-            // A position in the mended text would mean nothing to the sender.
+            // A position in the repaired text would mean nothing to the sender.
             Some(mended) => (once(&mended.text).map_err(|_| error)?, mended.marks),
             None => return Err(error),
         },

@@ -1,7 +1,7 @@
 //! The payload of each core type (chapter 4), with the spellings of real producers.
 //!
-//! Responsibilities: turning values into types, as far as each can be understood. Not here: what is
-//! wrong with them (`schema`, `event_check`).
+//! Responsibilities: turning values into types, leniently. Not here: what is wrong with them (`schema`,
+//! `event_check`).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -183,7 +183,7 @@ fn output(fields: &mut Fields<'_, '_>) -> OutputStreaming {
     }
 }
 
-/// The longest timeout of a question that is believed, in seconds: a year.
+/// The longest believed timeout of a question, in seconds: a year.
 pub(super) const LONGEST_TIMEOUT: u64 = 31_536_000;
 
 fn timeout(fields: &mut Fields<'_, '_>) -> Option<u64> {

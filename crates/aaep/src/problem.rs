@@ -1,4 +1,4 @@
-//! What may be wrong with a field, as data.
+//! The possible problems of a field, as data.
 //!
 //! Responsibilities: the list of possible problems, each with its name and its data. Not here: the words, which depend
 //! on the person's language (`announce`), and how bad a problem is (`finding`).
@@ -104,7 +104,7 @@ macro_rules! problems {
             /// The names of all problems.
             pub const NAMES: &'static [&'static str] = &[$($plain_name,)+ $($name),+];
 
-            /// Returns its name, the key to its words.
+            /// Returns its name, which is the key of its words.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$plain => $plain_name,)+ $(Self::$about { .. } => $name),+ }
             }

@@ -1,4 +1,4 @@
-//! The rules of one event that relate two of its fields (chapters 4 and 6).
+//! The rules that relate two fields of an event (chapters 4 and 6).
 //!
 //! Responsibilities: rules that no table of single fields can express. Not here: single fields (`schema`), the order of
 //! the steps (`event_check`).
@@ -10,7 +10,7 @@ use super::payload::reads_as_irreversible;
 use super::problem::Problem;
 use super::schema::CoreType;
 
-/// Signs of a secret in arguments (4.3.1): the first characters of keys of well-known services and of headers.
+/// Signs of a secret in arguments (4.3.1): how keys of well-known services and headers begin.
 const SECRETS: [&str; 12] = [
     "password=",
     "password:",
@@ -26,7 +26,7 @@ const SECRETS: [&str; 12] = [
     "aws_secret",
 ];
 
-/// Words that producers write in place of a secret.
+/// Words that replace a secret.
 const BLANKS: [&str; 6] = [
     "redacted", "hidden", "masked", "removed", "omitted", "filtered",
 ];

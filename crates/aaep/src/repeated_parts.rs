@@ -1,10 +1,10 @@
-//! Values read from earlier events, so that repeated parts are shared and not read again.
+//! Values from earlier events, so that repeated parts are shared instead of read again.
 //!
-//! Responsibilities: recognizing that a part is the same. Not here: reading it (`direct`).
+//! Responsibilities: recognising repeated parts. Not here: reading them (`direct`).
 //!
-//! Mental model: nearly every event of a stream comes from the same producer, in the same language, of the same session
-//! as the one before, and says so in the same bytes. The value that was read from these bytes is reused. Only the bytes
-//! are compared, so nothing can be out of date: other bytes are read anew.
+//! Mental model: nearly every event of a stream has the same producer, language and session as the previous
+//! one, in the same bytes. The value that was read from these bytes is reused. Because the bytes themselves are
+//! compared, no value can be out of date.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub struct RecentValues {
 }
 
 impl RecentValues {
-    /// Returns the producer that was read from the same bytes before, or reads this one.
+    /// Returns the producer previously read from the same bytes, or reads this one.
     pub(super) fn producer(
         &mut self,
         object: &str,
@@ -40,7 +40,7 @@ impl RecentValues {
         again(&mut self.producer, object, read)
     }
 
-    /// Returns the hints that were read from the same bytes before, or reads these.
+    /// Returns the hints previously read from the same bytes, or reads these.
     pub(super) fn hints(
         &mut self,
         object: &str,
@@ -49,7 +49,7 @@ impl RecentValues {
         again(&mut self.hints, object, read)
     }
 
-    /// Returns the extensions that were read from the same bytes before, or reads these.
+    /// Returns the extensions previously read from the same bytes, or reads these.
     pub(super) fn extensions(
         &mut self,
         object: &str,

@@ -90,7 +90,7 @@ impl Reply {
     }
 }
 
-/// A reply as a capture shows it.
+/// A reply in a capture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedReply {
     /// The question's token.
@@ -102,7 +102,7 @@ pub struct RecordedReply {
 }
 
 impl RecordedReply {
-    /// Reads a reply (6.3, 6.5); `None` if the text is none.
+    /// Reads a reply (6.3, 6.5); `None` if the text is not a reply.
     pub fn read(text: &str) -> Option<Self> {
         // Events are many and replies few: this check spares most texts a second parse.
         static NAMED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(".reply\""));

@@ -1,5 +1,5 @@
-//! The fields of the envelope and of the twelve types, as data: what chapters 3, 4, 6 and 11 and the JSON schemas allow
-//! in each.
+//! The fields of the envelope and of the twelve types, and what chapters 3, 4, 6 and 11 and the JSON schemas
+//! allow in each, as data.
 //!
 //! Responsibilities: the tables. Not here: checking an event against them (`field_rules`), reading values into types
 //! (`payload`), rules that relate two fields (`event_check`).
@@ -14,7 +14,7 @@ use super::text_forms::TextForm;
 const DAY_MS: u64 = 86_400_000;
 /// The longest timeout in seconds: a day.
 const DAY_S: u64 = 86_400;
-/// The largest number of a field that has no bound of its own.
+/// The largest number of a field without a bound.
 const ANY: u64 = u64::MAX;
 
 const DURATION: FieldShape = FieldShape::Integer {
@@ -55,7 +55,7 @@ pub(super) struct CoreType {
     pub(super) section: &'static str,
     /// Its payload.
     pub(super) fields: &'static [Field],
-    /// The unofficial spellings of real producers that are read too.
+    /// The unofficial spellings of real producers that are also read.
     pub(super) wild: &'static [&'static str],
     /// Whether its events must be critical.
     pub(super) critical: bool,
@@ -102,7 +102,7 @@ pub(super) const MOST_LANGUAGES: usize = 32;
 const LOCALIZATION: &[Field] = &[
     may("primary_language", FieldShape::Form(TextForm::Language)).section("11.1.2"),
     may("text_direction", FieldShape::OneOf(&["ltr", "rtl", "auto"])).section("11.1.1"),
-    // Its bound is the one of 3.7.
+    // Its bound is that of 3.7.
     may(
         "available_languages",
         FieldShape::Forms(TextForm::Language, 0, usize::MAX),

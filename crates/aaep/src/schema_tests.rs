@@ -1,6 +1,5 @@
-//! Every field of the envelope and of the twelve types with values that fit and values that don't,
-//! written by hand from the chapters, so that the tables of `schema` are checked against something
-//! independent.
+//! Every field of the envelope and of the twelve types, with valid and invalid values written by hand from the
+//! chapters, as an independent check of the tables in `schema`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,7 +22,7 @@ mod chapters;
 
 use chapters::{envelope_cases, of};
 
-/// One field: its place, values that fit, and values that don't, each with the rule that it breaks.
+/// One field: its place, valid values, and invalid ones, each with the rule that it breaks.
 struct FieldCase {
     field: &'static str,
     section: &'static str,
@@ -42,7 +41,7 @@ fn case(field: &'static str, section: &'static str, required: bool) -> FieldCase
     }
 }
 
-/// A field without cases of its own kind: it must not be there, or its value alone is not enough.
+/// A field without values of its own: it must be absent, or depends on other fields.
 fn bare(field: &'static str, section: &'static str) -> FieldCase {
     FieldCase {
         field,
@@ -73,7 +72,7 @@ fn text(field: &'static str, section: &'static str, required: bool, most: usize)
     if most == 0 {
         case
     } else {
-        // Longer ones in bytes are beyond the limit of 3.7.
+        // A text longer in bytes would exceed the limit of 3.7.
         let letter = if most < LONG { "ó" } else { "x" };
         case.fits(&[json!(letter.repeat(most))])
             .breaks(TooLong, &[json!("x".repeat(most + 1))])
@@ -388,7 +387,7 @@ fn every_field_of_the_envelope_is_held() {
     }
 }
 
-/// Values outside the lists survive, and so does everything around them.
+/// Values outside the lists are kept, and so is everything around them.
 #[test]
 fn nothing_readable_is_dropped_whatever_one_field_holds() {
     for core in &CORE {

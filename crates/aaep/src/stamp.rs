@@ -7,15 +7,15 @@ use jiff::Timestamp;
 pub(super) enum StampVerdict {
     /// It conforms.
     Good,
-    /// It is not a time of that form.
+    /// It is not a time in that form.
     NoTime,
     /// Its fraction does not have 0, 3 or 6 digits.
     Fraction,
-    /// It is a time that no producer means.
+    /// It is a time that no producer can mean.
     Placeholder,
 }
 
-/// Reads a time as far as it can be understood, in more forms than 3.2.5 allows.
+/// Reads a time leniently, in more forms than 3.2.5 allows.
 pub(super) fn read(text: &str) -> Option<Timestamp> {
     text.parse().ok()
 }
@@ -44,7 +44,7 @@ impl Minute {
         }
         let time = examine(text).ok()?;
         let begins = parts.map(|(minute, within)| (*minute, time.as_millisecond() - within));
-        // The very first minute contains a moment that no producer means.
+        // The very first minute contains a moment that no producer can mean.
         self.known = begins.filter(|(_, begin)| *begin != 0);
         Some(time)
     }
@@ -69,7 +69,7 @@ pub(super) fn judge(text: &str) -> StampVerdict {
     }
 }
 
-/// Returns the time of a text that conforms to 3.2.5, or else what is wrong with it.
+/// Returns the time of a text that conforms to 3.2.5.
 fn examine(text: &str) -> Result<Timestamp, StampVerdict> {
     let digits = fraction(text).ok_or(StampVerdict::NoTime)?;
     let time = (plain(text, digits).or_else(|| read(text))).ok_or(StampVerdict::NoTime)?;
@@ -84,8 +84,8 @@ fn examine(text: &str) -> Result<Timestamp, StampVerdict> {
     Ok(time)
 }
 
-/// Returns the number of fraction digits of a text in the form `YYYY-MM-DDTHH:MM:SS.sssZ` or with an offset `±HH:MM`;
-/// nothing for any other form.
+/// Returns the number of fraction digits of a text in the form `YYYY-MM-DDTHH:MM:SS.sssZ` or with an offset
+/// `±HH:MM`; `None` for any other form.
 fn fraction(text: &str) -> Option<usize> {
     let (date, rest) = text.split_at_checked(19)?;
     let fits = date.bytes().zip(*b"0000-00-00T00:00:00").all(|(b, form)| {
@@ -110,8 +110,8 @@ fn fraction(text: &str) -> Option<usize> {
     (fits && zone_fits && !empty_fraction).then_some(fraction.len())
 }
 
-/// Reads the usual form, in UTC, whose punctuation has been checked; without table or grammar, because every event has
-/// a timestamp.
+/// Reads the usual form, in UTC, whose punctuation has been checked. It needs no table or grammar, because
+/// every event has a timestamp.
 fn plain(text: &str, digits: usize) -> Option<Timestamp> {
     let bytes = text.as_bytes();
     let number = |from: usize, to: usize| {
@@ -135,7 +135,7 @@ fn plain(text: &str, digits: usize) -> Option<Timestamp> {
     if !is_day || hour > 23 || minute > 59 || second > 59 || year < 1 {
         return None;
     }
-    // The year begins with March here, so that a leap day is its last day.
+    // Here, the year begins in March, so that a leap day is its last day.
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {

@@ -1,7 +1,7 @@
 //! Equality of two texts, compared sixteen bytes at a time.
 //!
-//! Repeated parts are recognized by their bytes, some hundreds of them with each event. The C library's comparison
-//! costs a call, and in musl, which packages are linked with, it goes byte by byte.
+//! Repeated parts are recognised by their bytes, some hundreds for each event. The C library's comparison costs
+//! a call, and in musl, with which packages are linked, it goes byte by byte.
 
 use std::sync::Arc;
 
@@ -18,11 +18,12 @@ pub fn are_same_bytes(one: &[u8], other: &[u8]) -> bool {
         return false;
     }
     if let (Some(end), Some(other_end)) = (one.last_chunk::<16>(), other.last_chunk::<16>()) {
-        // The last bytes first, though they may overlap those before: ids that differ, differ there.
+        // The last bytes are compared first, although they may overlap earlier ones: different ids differ
+        // there.
         if end != other_end {
             return false;
         }
-        // Compared chunk by chunk: compared as a whole, they would go to the C library.
+        // Compared chunk by chunk, because a comparison of the whole would call the C library.
         let (mut one, mut other) = (one, other);
         while let (Some((chunk, rest)), Some((other_chunk, other_rest))) = (
             one.split_first_chunk::<16>(),
@@ -47,13 +48,13 @@ pub fn are_same_bytes(one: &[u8], other: &[u8]) -> bool {
 /// The fixed number of bytes that are compared as one row.
 pub const ROW: usize = 40;
 
-/// Returns whether two rows are the same, without a branch in between: with branches, the compiler would call the C
-/// library here, too.
+/// Returns whether two rows are the same, without branches, for which the compiler would also call the C
+/// library.
 #[inline]
 pub fn are_same_rows(one: &[u8; ROW], other: &[u8; ROW]) -> bool {
     #[inline]
     fn numbers(row: &[u8; ROW]) -> Option<[u128; 3]> {
-        // The last bytes overlap those before.
+        // The last bytes overlap earlier ones.
         let (first, rest) = row.split_first_chunk()?;
         let (middle, last) = (rest.first_chunk()?, row.last_chunk()?);
         Some([

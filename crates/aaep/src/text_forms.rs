@@ -104,7 +104,7 @@ impl TextForm {
 
 pub(super) fn is_id(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|rest| {
-        // Checks every byte, several in one step: nearly always each of them fits.
+        // Checks all bytes, several at a time: they nearly always fit.
         (1..=64).contains(&rest.len())
             && (rest.bytes()).fold(true, |fits, b| fits & b.is_ascii_alphanumeric())
     })

@@ -1,12 +1,12 @@
 //! Events that were translated from another protocol, and the fields that they may lack.
 //!
-//! Responsibilities: recognizing such an event by its extension, and knowing the fields that it may leave out. Not
-//! here: translating (`dialect`).
+//! Responsibilities: recognising such an event by its extension, and knowing the fields that it may leave out.
+//! Not here: translating (`dialect`).
 //!
-//! AAEP requires a sentence for people, a consequence, a timeout and a default. Other protocols have none of them, and
-//! a translator that invented one would put words into the agent's mouth. So a missing field counts as not stated,
-//! which is a note and not an error, and a text that is longer than AAEP's schemas allow is a warning; everything else
-//! about such an event is judged as in any other.
+//! AAEP requires a sentence for people, a consequence, a timeout and a default. Other protocols lack these, and
+//! a translator that invented one would put words into the agent's mouth. So a missing field counts as not
+//! stated, which is a note and not an error, and a text longer than AAEP's schemas allow is a warning;
+//! everything else about such an event is judged as usual.
 
 use serde_json::{Map, Value};
 
@@ -54,7 +54,7 @@ fn is_marked(extensions: &Map<String, Value>) -> bool {
     own.is_some_and(Value::is_string)
 }
 
-/// Downgrades the findings for what a translated event can't state to "not stated".
+/// Downgrades the findings about fields that a translated event can't state to "not stated".
 pub(super) fn forgive(map: &Map<String, Value>, findings: &mut Findings) {
     let extensions = map.get("extensions").and_then(Value::as_object);
     if !extensions.is_some_and(is_marked) {
@@ -71,7 +71,8 @@ pub(super) fn forgive(map: &Map<String, Value>, findings: &mut Findings) {
         Rule::NotStated,
         &Problem::NotStated,
     );
-    // Other protocols bound no texts, and a translator that cut one would hide what the person decides about.
+    // Other protocols do not bound texts, and a translator that cut one would hide what the person decides
+    // about.
     let most = LONG;
     findings.restate(
         |finding| finding.problem == Problem::LongerThan { most },

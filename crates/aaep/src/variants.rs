@@ -4,9 +4,9 @@
 //! a language. Not here: which languages a person has (`config`), how a language is named (`announce`).
 //!
 //! # Mental model
-//! A question is put into the person's language once, when it arrives, so that the text that is shown, judged and
-//! answered is the same. The main text decides: the action, or the question itself. A secondary text that is not
-//! available in that language keeps its own and is marked with it.
+//! A question is put into the person's language once, when it arrives, so that the same text is shown, judged
+//! and answered. The main text decides on the language: the action, or the question itself. A secondary text
+//! that is not available in it keeps its own language and is marked with that.
 
 use serde_json::{Map, Value};
 
@@ -108,7 +108,7 @@ pub struct WantedLanguages<'a> {
 }
 
 impl WantedLanguages<'_> {
-    /// Replaces a text by its variant in the best language; returns the language that it is in then.
+    /// Replaces a text by its variant in the best language; returns its language.
     fn put(self, text: &mut String, own: Option<&str>, variants: &[Variant]) -> Option<String> {
         let found = self.languages.iter().chain(self.fallbacks).find_map(|tag| {
             let base = own.filter(|_| !text.is_empty());
@@ -155,7 +155,7 @@ fn other(language: Option<String>, main: Option<&str>) -> Option<String> {
 }
 
 impl AwaitingConfirmation {
-    /// Puts the question into the person's language, as far as the producer sent it; returns the language of the
+    /// Puts the question into the person's language where the producer sent that; returns the language of the
     /// action.
     pub fn put_into(&mut self, own: Option<&str>, wanted: WantedLanguages<'_>) -> Option<String> {
         let main = wanted.put(&mut self.action, own, &std::mem::take(&mut self.actions));
@@ -174,7 +174,7 @@ impl AwaitingConfirmation {
 }
 
 impl AwaitingClarification {
-    /// Puts the question into the person's language, as far as the producer sent it; returns the language of the
+    /// Puts the question into the person's language where the producer sent that; returns the language of the
     /// question text.
     pub fn put_into(&mut self, own: Option<&str>, wanted: WantedLanguages<'_>) -> Option<String> {
         let main = wanted.put(

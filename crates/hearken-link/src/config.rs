@@ -88,7 +88,7 @@ pub enum ReaderChoice {
     /// It is detected on this machine.
     #[default]
     Auto,
-    /// One is running, whatever is detected, for example on the machine that you connect from.
+    /// One is running, whatever is detected, for example on the machine from which the person connects.
     Yes,
     /// None is running, or it is to be ignored.
     No,
@@ -107,9 +107,9 @@ pub enum VoiceChoice {
     System,
     /// NVDA, through its controller client: the path of that library.
     Nvda(String),
-    /// A program that speaks its argument or its standard input.
+    /// A program that is started for each text, and speaks its argument or its standard input.
     Command(String),
-    /// A program that stays, and receives JSON messages.
+    /// A program that keeps running and receives JSON messages.
     Lasting(String),
     /// No voice.
     None,
@@ -196,9 +196,9 @@ impl From<VoiceChoice> for String {
 pub struct Config {
     /// What is announced.
     pub announce: AnnounceConfig,
-    /// How it sounds.
+    /// How speech sounds.
     pub voice: VoiceConfig,
-    /// How it looks.
+    /// How the screen looks.
     pub screen: ScreenConfig,
     /// How questions are asked and answered.
     pub questions: QuestionConfig,
@@ -243,12 +243,12 @@ pub struct AnnounceConfig {
     pub fold_after_seconds: u64,
     /// How long a stream may pause in mid-sentence before a clause is spoken, in milliseconds.
     pub pause_ms: u64,
-    /// Whether text that an agent marks as not to be announced on its own (`coalesce_hint: none`) is cut at sentence
-    /// ends all the same, instead of waiting for a hint or the end.
+    /// Whether text that an agent marks as not to be announced on its own (`coalesce_hint: none`) is
+    /// nevertheless cut at sentence ends, instead of waiting for a hint or the end.
     pub relax_none: bool,
-    /// Whether only what is urgent and what answers a key is spoken; the rest is shown.
+    /// Whether only urgent news and responses to keys are spoken; the rest is shown.
     pub quiet: bool,
-    /// Whether speech in progress always finishes; an urgent announcement waits for it at most two seconds.
+    /// Whether speech in progress always finishes; an urgent announcement waits for it for at most two seconds.
     pub do_not_interrupt: bool,
     /// Whether a heartbeat is heard while a silent agent works, after 3 seconds and then every 5.
     pub heartbeat: bool,
@@ -291,7 +291,7 @@ pub struct VoiceConfig {
     pub voice: Option<String>,
     /// The punctuation marks that are named; absent leaves the engine's own setting alone.
     pub punctuation: Option<Punctuation>,
-    /// How far the program's own words are above the usual pitch, from -100 to 100; 0 marks nothing.
+    /// How far above the usual pitch the program's own words are, from -100 to 100; 0 means no difference.
     pub own_pitch: i32,
     /// How long speech in progress may continue when the program quits, in milliseconds.
     pub linger_ms: u64,
@@ -317,7 +317,7 @@ pub struct CueConfig {
     pub answer: bool,
     /// Before the start of a tool's call.
     pub call: bool,
-    /// In place of the word that a silent agent works.
+    /// In place of the spoken sign that a silent agent works.
     pub tick: bool,
     /// Before the news that a source is lost.
     pub lost: bool,
@@ -341,7 +341,7 @@ impl Default for CueConfig {
 }
 
 impl VoiceConfig {
-    /// Applies what a delivery sets, and keeps the rest.
+    /// Applies the values that a delivery sets, and keeps the rest.
     pub fn take(&mut self, delivery: &Delivery) {
         let laid = self.delivery().under(delivery);
         self.rate = laid.rate;
@@ -393,7 +393,7 @@ pub struct ScreenConfig {
     pub width: Option<u16>,
     /// Whether an unanswered question rings the bell.
     pub bell: bool,
-    /// The colours of the pane; `NO_COLOR` makes it plain whatever is set.
+    /// The colours of the pane; `NO_COLOR` overrides them with the plain theme.
     pub theme: ThemeChoice,
     /// When plain lines and the transcript show the time.
     pub times: TimesChoice,
@@ -434,9 +434,9 @@ pub struct QuestionConfig {
     pub say_first_seconds: u64,
     /// How long accepting waits for its second step, in seconds (5 to 3600).
     pub confirm_seconds: u64,
-    /// The same key within this time is ignored, in milliseconds (0 to 1000).
+    /// How long the same key is ignored after a press, in milliseconds (0 to 1000).
     pub bounce_ms: u64,
-    /// What is spoken of an answer while it is being typed.
+    /// What is spoken while an answer is being typed.
     pub echo: EchoChoice,
     /// How long a key must be held before it counts, in milliseconds; 0 turns this off (0 to 5000).
     pub slow_ms: u64,
@@ -488,10 +488,10 @@ pub enum ConfigError {
     Policy(PolicyFault),
 }
 
-/// Reads what the person wrote, as any type.
+/// Reads a person's TOML text as any type.
 ///
 /// # Errors
-/// [`ConfigError::Toml`], with the line and what is wrong there.
+/// [`ConfigError::Toml`], with the line and its fault.
 pub fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ConfigError> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start.min(text.len()));
@@ -507,7 +507,7 @@ pub fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ConfigError
 }
 
 impl Config {
-    /// Reads settings from TOML text; a setting that is not named keeps its default.
+    /// Reads settings from TOML text; an absent setting has its default.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         let config: Config = read(text)?;
         config.check()?;

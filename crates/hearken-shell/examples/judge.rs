@@ -1,4 +1,4 @@
-//! Reads commands from standard input, one per line, and prints what is found in each. The first argument is the
+//! Reads commands from standard input, one per line, and prints the findings of each. The first argument is the
 //! working directory.
 //!
 //! `\n`, `\t` and `\\` in a line stand for a new line, a tab and a backslash.

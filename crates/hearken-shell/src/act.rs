@@ -1,4 +1,4 @@
-//! The acts that a command can perform, and how grave each of them is.
+//! The acts that a command can perform, and how grave each is.
 
 /// How grave an act is. Findings are reported in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,7 +15,7 @@ pub enum Rank {
     Hidden,
     /// It runs this project's own code (tests, builds, scripts), or changes what builds run.
     Project,
-    /// What it does is not known.
+    /// Its effect is not known.
     Unknown,
 }
 
@@ -148,13 +148,13 @@ acts! {
         Generated = "generated",
         /// Downloads and runs a package.
         Packages = "packages",
-        /// Changes a file that other programs run by themselves.
+        /// Changes a file that other programs run automatically.
         Plant = "plant",
         /// Runs code in another language.
         Code = "code",
         /// Starts other programs from within its own code.
         Starts = "starts",
-        /// Opens a program from which others can be run.
+        /// Opens a program that can run others.
         Opens = "opens",
     }
     Project {
@@ -164,7 +164,7 @@ acts! {
         BuildFile = "build_file",
     }
     Unknown {
-        /// What this part does is not known.
+        /// The effect of this part is not known.
         Unknown = "unknown",
     }
 }

@@ -192,7 +192,7 @@ fn fields_at_the_top_are_judged() {
         rules(&with(json!({"summary_normal_yo": 1}))),
         [Rule::WrongType]
     );
-    // What an unknown type carries at the top level is its own business (7.4.1).
+    // An unknown type may have any fields at the top level (7.4.1).
     let unknown = with(json!({
         "@context": [CORE_CONTEXT, "https://example.org/fedlearn/v1"],
         "type": "fedlearn:model.updated", "round_number": 47,
@@ -374,7 +374,7 @@ fn a_text_too_long_for_its_schema_is_one_error_and_is_read() {
 #[test]
 fn limits_are_told_and_cost_nothing() {
     for (fields, times) in [
-        // Within its schema's characters, and longer in bytes.
+        // Within its schema's limit in characters, but longer in bytes.
         (json!({"args_summary": "ó".repeat(8 * 1024 + 1)}), 1),
         (json!({"correlation_id": "x".repeat(64 * 1024)}), 2),
         (

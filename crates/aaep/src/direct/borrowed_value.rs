@@ -1,4 +1,4 @@
-//! The values of a frequent event's fields, borrowed from the message where they have no escapes.
+//! The values of a frequent event's fields, borrowed from the message if they have no escapes.
 //!
 //! Responsibilities: reading texts, contexts and objects strictly. Not here: which fields exist (`direct_fields`).
 
@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 #[derive(Debug)]
 pub(super) struct BorrowedText<'a>(pub(super) Cow<'a, str>);
 
-/// What an event names as its context.
+/// The context names of an event.
 #[derive(Debug)]
 pub(super) enum ContextNames<'a> {
     /// A single context.

@@ -30,7 +30,7 @@ impl Type {
     ];
 }
 
-/// The name of a type that is read here. A message of another type is given up as soon as its type is read.
+/// The name of a type that is read here. A message of another type is abandoned as soon as its type is read.
 #[derive(Debug)]
 pub(super) struct TypeName(pub(super) Type, pub(super) &'static str);
 
@@ -127,7 +127,7 @@ pub(super) struct DirectFields<'a> {
 }
 
 impl DirectFields<'_> {
-    /// Returns whether every field that is present belongs to this type.
+    /// Returns whether every present field belongs to this type.
     pub(super) fn has_only_its_own(&self, kind: Type) -> bool {
         let has_summary = self.summary_terse.is_some()
             || self.summary_normal.is_some()

@@ -1,7 +1,7 @@
 //! The extension of an event that hearken translated from another protocol, if it carries only the usual fields.
 //!
-//! Responsibilities: reading it. Not here: the data that it may carry (`attachments`), and other extensions: an event
-//! with any of them takes the full path.
+//! Responsibilities: reading it. Not here: the data that it may carry (`attachments`), and other extensions,
+//! with which an event takes the full path.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Direct reading gives what the nine steps give.
+//! Direct reading gives the same as the nine steps.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -108,7 +108,7 @@ fn an_event_without_hints_is_read_directly_and_told_where_it_has_words() {
     let mut words = Vec::new();
     for mut event in frequent() {
         event.as_object_mut().unwrap().remove("localization_hints");
-        // Without hints it is the language of the whole event.
+        // Without hints, it is the language of the whole event.
         event.as_object_mut().unwrap().remove("language");
         let text = event.to_string();
         assert!(is_direct(&text), "{text}");
@@ -151,7 +151,7 @@ fn what_came_before_changes_nothing_of_what_is_read() {
         event.as_object_mut().unwrap().remove("language");
         texts.push(event.to_string());
     }
-    // Each after each other one, and after one that differs from it by a space only.
+    // Each text after each other one, and after one that differs from it only by a space.
     for before in &texts {
         for text in &texts {
             let mut recent = RecentValues::default();
@@ -216,7 +216,7 @@ fn what_is_rare_odd_or_wrong_goes_the_whole_way() {
     for text in ["", "[]", "{}", "{\"type\":\"aaep:agent.state.changed\"}"] {
         assert!(!is_direct(text), "{text}");
     }
-    // The values of an event in the order of its fields here.
+    // The values of an event, in the order of the fields below.
     let values = json!([
         event["@context"],
         event["type"],

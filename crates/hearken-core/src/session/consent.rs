@@ -204,7 +204,7 @@ impl Sessions {
         }
     }
 
-    /// Handles the end of a call whose beginning was not received: its question is used up.
+    /// Handles the end of a call whose beginning was not received: no other call can use its question.
     pub(super) fn note_unheard_call(
         &mut self,
         key: &SessionKey,

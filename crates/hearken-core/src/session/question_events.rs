@@ -51,8 +51,7 @@ impl Sessions {
                     }
                     AnswerReach::LinkLost => {
                         question.standing = standing;
-                        // A question that was never raised is not answerable again: it is raised for the first time,
-                        // and soon.
+                        // A question that was never raised will soon be raised for the first time.
                         if question.held.is_none() {
                             revived.push(id);
                         }
@@ -112,7 +111,7 @@ impl Sessions {
                 .get_mut(&question.key.link)
                 .is_none_or(|link| link.end_burst_if_due(now.monotonic));
             if over {
-                // A question that was never raised is not answerable again: it is raised for the first time, and soon.
+                // A question that was never raised will soon be raised for the first time.
                 if question.held.is_none() {
                     revived.push(id);
                 }

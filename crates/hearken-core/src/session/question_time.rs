@@ -18,14 +18,14 @@ impl Sessions {
         question.expires(self.skew_of(question))
     }
 
-    /// Returns whether it is known how long ago a question was asked: old news of a machine whose clock is not known
-    /// yet may have any age.
+    /// Returns whether it is known how long ago a question was asked: old news from a machine whose clock is
+    /// still unknown may have any age.
     pub fn is_age_known(&self, question: &Question) -> bool {
         !question.replayed || self.skew_of(question).is_some()
     }
 
-    /// Returns the difference of the clock of a question's machine, as far as it is known. Whoever is at work on this
-    /// machine has its clock.
+    /// Returns the clock difference of a question's machine, if it is known. It is zero for a replayed question
+    /// from this machine.
     fn skew_of(&self, question: &Question) -> Option<i64> {
         let session = self.sessions.get(&question.key);
         let machine = session.and_then(|session| session.host.as_deref());
@@ -37,11 +37,11 @@ impl Sessions {
 }
 
 impl Question {
-    /// Returns when the producer's time is over on our monotonic clock.
+    /// Returns when the producer's time runs out on our monotonic clock.
     ///
-    /// `skew` is the smallest difference seen between receiving and stamping what its machine says, in milliseconds:
-    /// anything beyond it is the time that this event was under way. Without it, all of its time is left: whose clock
-    /// is not known can't be said to have waited.
+    /// `skew` is the smallest difference seen between receiving its machine's events and their timestamps, in
+    /// milliseconds: anything beyond it is the time that this event was under way. Without it, all of the time
+    /// is left, because nobody knows how long the question has waited.
     pub fn expires(&self, skew: Option<i64>) -> Option<Duration> {
         let timeout = Duration::from_secs(self.body.timeout_seconds()?);
         let under_way = match (self.clock_difference(), skew) {
@@ -58,7 +58,7 @@ impl Question {
         )
     }
 
-    /// Returns by how much it was received later than it was stamped, by both clocks, in milliseconds.
+    /// Returns how much later than its timestamp it was received, in milliseconds.
     pub(super) fn clock_difference(&self) -> Option<i64> {
         let asked = self.asked?;
         Some(self.opened.wall.as_millisecond() - asked.as_millisecond())

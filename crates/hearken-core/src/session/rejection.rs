@@ -1,26 +1,27 @@
-//! Calls that carry out what was rejected (A.8.5).
+//! Calls that carry out a rejected action (A.8.5).
 //!
-//! Responsibilities: which rejected question a call is about, and how sure that is. Not here: how a question is decided
-//! (`answer_path`), questions that nobody asked (`consent`), the words (`announce`).
+//! Responsibilities: which rejected question a call is about, and how sure that is. Not here: how a question is
+//! decided (`answer_path`), calls without a question (`consent`), the words (`announce`).
 //!
 //! # Mental model
-//! A.8.5 does not depend on what a call says of itself. A call is about the question that has its id; else about the
-//! one whose words it names best, if it names most of them, with the verb and without another number. If that question
-//! was rejected, the call surely carries it out; if it is a repetition that nobody accepted here, perhaps.
+//! A.8.5 does not depend on a call's account of itself. A call is about the question that has its id; or else
+//! about the one whose words it names best, if it names most of them, including the verb and no other number.
+//! If that question was rejected, the call surely carries it out; if it is a repetition that nobody accepted
+//! here, perhaps.
 //!
-//! If the call is about no question, and nothing that was accepted waits for a call, the first call that succeeds after
-//! a rejection is perhaps what was rejected, whatever it is called; surely, if its tool begins with the same verb. That
-//! ends with the turn. Translated calls that only look at something are left out, and so are those of another tool than
-//! the question names. While something else that was accepted waits for its call, a call is perhaps what was rejected
-//! if only that has its tool or its verb: harmless questions are no decoy.
+//! If the call is about no question, and no accepted action waits for its call, the first call that succeeds
+//! after a rejection is perhaps the rejected action, whatever its name; surely, if its tool begins with the
+//! same verb. That ends with the turn. Translated calls that only look at something are exempt, and so are
+//! those of another tool than the question names. While another accepted action waits for its call, a call is
+//! perhaps the rejected action if only that one has its tool or its verb: harmless questions are no decoy.
 //!
-//! What was rejected in another session of the same link counts for ten minutes. A call there that has its words, or
-//! its tool and arguments, is perhaps that, unless the action was accepted since.
+//! A rejection in another session of the same link counts for ten minutes. A call with the words of that
+//! question, or with its tool and arguments, is perhaps the rejected action, unless that was accepted since.
 //!
 //! # Worked example
 //! "Transfer $500 from checking to savings" is rejected. `transfer_funds`, "Transferring $500 from checking to
 //! savings", has neither the id nor the tool of the question, but its words: it surely does what was rejected.
-//! `sync_accounts` in its place would be a perhaps; the call after that would be nothing.
+//! `sync_accounts` in its place would be a perhaps; the call after it would not count.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -36,22 +37,23 @@ use super::sessions::Sessions;
 use super::suspicion::Suspicion;
 use super::token_memory::digest_of_text;
 
-/// The seconds after the end of a question's time in which a decision made just before it may still show.
+/// The seconds after the end of a question's time in which a decision made just before may still show.
 const SLACK: u64 = 2;
-/// The part of what a question names that a call's words must name, in percent.
+/// The share of a question's words that a call must name, in percent.
 const MOST_OF_IT: usize = 60;
 /// The fewest words by which a question is recognised.
 const FEWEST: usize = 2;
-/// After how long a call no longer counts as the first after a rejection, or as what another session was denied.
+/// How long after a rejection a call may count as the first one after it, or as the action that another session
+/// was denied.
 const RIGHT_AFTER: Duration = Duration::from_secs(600);
 /// The most characters of a text that are compared.
 const LONGEST: usize = 4000;
-/// The most decided questions with which the calls of other sessions are compared: more than anyone decides in that
-/// time.
+/// The most decided questions that are compared with the calls of other sessions: more than anyone decides in
+/// that time.
 const MOST_DECIDED: usize = 64;
 /// Calls that only look at something, by the kinds that translated protocols state.
 const LOOKS: [&str; 4] = ["read", "search", "think", "fetch"];
-/// Words without which a text names the same.
+/// Words that do not change what a text names.
 const STOPS: [&str; 16] = [
     "the", "an", "to", "from", "of", "in", "on", "and", "is", "it", "for", "with", "by", "at",
     "into", "this",
@@ -59,11 +61,11 @@ const STOPS: [&str; 16] = [
 
 /// What the questions of its own session say about a call.
 enum CallVerdict {
-    /// It carries out what was rejected.
+    /// It carries out a rejected action.
     Accused(Suspicion),
-    /// It does what was accepted.
+    /// It carries out an accepted action.
     Cleared,
-    /// It is about none of them.
+    /// It is about none of these questions.
     Unknown,
 }
 
@@ -75,7 +77,7 @@ struct ComparedCall<'a> {
 }
 
 impl Sessions {
-    /// Returns whether a call that begins now carries out what was rejected.
+    /// Returns whether a call that begins now carries out a rejected action.
     pub(super) fn suspicion(
         &self,
         key: &SessionKey,
@@ -107,7 +109,7 @@ impl Sessions {
             let all = all.iter().rev();
             all.filter_map(|question| Some((*question, asked_of(question)?)))
         };
-        // Its own question decides alone, unless the call says that it does what another one was about.
+        // Its own question alone decides, unless the call names the action of another one.
         if let Some(id) = &call.event.tool_call_id {
             let own = confirmations().find(|(question, _)| question.asked_id() == Some(id));
             match own {
@@ -129,7 +131,7 @@ impl Sessions {
         }
         let alike = call.best_of(confirmations());
         if let Some(latest) = alike.first() {
-            // The latest first: one that was accepted here covers what was rejected before it.
+            // The latest question comes first: an acceptance here overrides an earlier rejection.
             if self.is_denied(latest) {
                 return accused(latest, true);
             }
@@ -147,7 +149,7 @@ impl Sessions {
         let mut last =
             confirmations().filter(|(question, _)| self.is_denied(question) || waits(question));
         match last.next() {
-            // What was accepted may be what this call does, unless its tool is that of what was rejected.
+            // The call may carry out the accepted action, unless its tool is that of the rejected one.
             Some((question, _)) if waits(question) => {
                 let is_accepted = |(question, action): (&Question, NamedWords)| {
                     waits(question) && call.has_tool_of(question, &action)
@@ -174,8 +176,8 @@ impl Sessions {
         }
     }
 
-    /// Returns whether a call does what was rejected in another session of its link: by its words, or by its tool and
-    /// its arguments. That is never sure, because another session may have a reason of its own.
+    /// Returns whether a call does what was rejected in another session of its link, by its words or by its
+    /// tool and arguments. That is never sure, because this session may have its own reason.
     fn suspicion_elsewhere(
         &self,
         decided: &[&Question],
@@ -211,7 +213,7 @@ impl Sessions {
         self.decided.push_back(id);
     }
 
-    /// Notes that a call has succeeded: whatever comes now is not the first after a rejection or an acceptance.
+    /// Notes that a call has succeeded: later calls are not the first after a rejection or an acceptance.
     pub(super) fn note_success(&mut self, key: &SessionKey) {
         let all = self.questions_of_team(key);
         let last = all.into_iter().rev().find(|question| {
@@ -250,12 +252,12 @@ impl Sessions {
         if asked.default_decision != Some(Decision::Reject) {
             return false;
         }
-        // What closed it before its time was somebody's decision.
+        // If it closed before its time ran out, somebody decided it.
         question.lapsed || question.is_open() && self.is_unanswered_in_time(question)
     }
 
-    /// Returns whether nobody answered an open question in its time: by its producer's clock, with some slack for a
-    /// decision made elsewhere, and where it can be answered also by ours.
+    /// Returns whether nobody answered an open question in its time: by its producer's clock, with some slack
+    /// for a decision made elsewhere, and also by our clock if it can be answered.
     fn is_unanswered_in_time(&self, question: &Question) -> bool {
         let by_us = match question.reply {
             ReplyState::TimedOut => true,
@@ -282,11 +284,11 @@ impl Sessions {
     }
 }
 
-/// What a text names.
+/// The words that a text names.
 struct NamedWords {
-    /// The whole text, without what separates its words.
+    /// The whole text, without separators between its words.
     whole: String,
-    /// The first word: what is done.
+    /// The first word, which names the deed.
     verb: Option<String>,
     /// The words, with the verb.
     all: BTreeSet<String>,
@@ -331,8 +333,8 @@ impl NamedWords {
 }
 
 impl NamedWords {
-    /// Returns how much of what these words name the texts of a call name, in percent; `None` if it is too little, or
-    /// another action.
+    /// Returns the share of these words that the texts of a call name, in percent; `None` if it is too small,
+    /// or the texts name another action.
     fn share_in(&self, call: &[Self]) -> Option<usize> {
         let whole = |text: &Self| !text.whole.is_empty() && text.whole == self.whole;
         if call.iter().any(whole) {
@@ -350,7 +352,7 @@ impl NamedWords {
     }
 }
 
-/// Returns a word without the ending of its form.
+/// Returns a word without its inflectional ending.
 fn stem(word: String) -> String {
     let endings = ["ring", "ting", "ding", "ing", "ed", "es", "s", "e"];
     let stem = endings.iter().find_map(|ending| word.strip_suffix(ending));
@@ -387,9 +389,9 @@ impl ComparedCall<'_> {
         best.1
     }
 
-    /// Returns how much of what a question names the call names, in percent; `None` if it is too little.
+    /// Returns the share of a question's words that the call names, in percent; `None` if it is too small.
     fn names(&self, question: &Question, action: &NamedWords) -> Option<usize> {
-        // Where a translator says all that both do, nothing else decides.
+        // If translators state exactly what both do, nothing else decides.
         if let (Some(deed), Some(asked)) = (&self.envelope.attached.deed, &question.attached.deed) {
             return deed.is_same_as(asked).then_some(100);
         }
@@ -408,8 +410,8 @@ impl ComparedCall<'_> {
         same_verb || question.asked_tool() == Some(&self.event.tool)
     }
 
-    /// Returns whether a translated call surely is another one than the question is about: it only looks at something,
-    /// or its tool is another.
+    /// Returns whether a translated call is surely not the one that the question is about: it only looks at
+    /// something, or has another tool.
     fn is_another(&self, question: &Question) -> bool {
         if !self.envelope.is_translated() {
             return false;
@@ -417,7 +419,7 @@ impl ComparedCall<'_> {
         let is_known = self.envelope.attached.deed.is_some() && question.attached.deed.is_some();
         match question.asked_tool() {
             Some(tool) if tool != self.event.tool => true,
-            // A tool may be called like one of these kinds.
+            // A tool's name may be one of these kinds.
             Some(_) if !is_known => false,
             Some(_) | None => LOOKS.contains(&self.event.tool.as_str()),
         }

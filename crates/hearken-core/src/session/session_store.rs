@@ -3,9 +3,9 @@
 //! Responsibilities: finding a session, counting running sessions and their memory, forgetting sessions when memory
 //! runs out. Not here: the effect of an event on a session (`event_effects`).
 //!
-//! Mental model: whatever is asked with every event (does any session run, did two of an agent run at once, how much
-//! memory do they take) is counted as it changes. Only when memory runs out are all of them scanned, and then so many
-//! are removed that the next scan is far off.
+//! Mental model: every event needs a few totals (does any session run, did two of an agent run at once, how
+//! much memory do they take), which are updated as they change. Only when memory runs out are all sessions
+//! scanned, and then so many are removed that the next scan is far off.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -21,8 +21,8 @@ use super::key::SessionKey;
 use super::keyed_slab::{KeyName, KeyedItem, KeyedSlab};
 use super::model::{Phase, Session};
 
-/// The most bytes that all sessions may take: there is room for 10,000 of a lively producer, and a hostile one can't
-/// take more.
+/// The most bytes that all sessions may take: room for 10,000 sessions of a lively producer, and a limit for a
+/// hostile one.
 pub(super) const MOST_BYTES: usize = 64 << 20;
 /// The most ended sessions that are kept for late events: running sessions need the room, ended ones do not.
 const MOST_ENDED: usize = 256;
@@ -57,7 +57,7 @@ pub(super) struct SessionStore {
     agents: BTreeMap<(LinkId, AgentId), Runs>,
     /// The places of the sessions of each id, whichever agent they belong to, in the order of their beginning.
     teams: BTreeMap<(LinkId, SessionId), SmallVec<[usize; 1]>>,
-    /// How many of these have several agents.
+    /// How many ids have several agents.
     shared: usize,
     going: usize,
     beside: usize,
@@ -100,8 +100,8 @@ impl SessionStore {
         self.naming.count()
     }
 
-    /// Returns the places of such changes since an earlier count, with the sessions there now; `None` if they are more
-    /// than are remembered.
+    /// Returns the places of such changes since an earlier count, with the sessions there now; `None` if there
+    /// were more than are remembered.
     pub(super) fn named_since(
         &self,
         naming: u64,
@@ -114,8 +114,8 @@ impl SessionStore {
         self.sessions.get(key)
     }
 
-    /// Returns a session's key, as stored here if the session is known: everything kept about it then shares one text
-    /// of its agent's id.
+    /// Returns a session's key, as stored here if the session is known, so that all records share the text of
+    /// its agent's id.
     pub(super) fn key(&self, link: LinkId, agent: &AgentId, session: &SessionId) -> SessionKey {
         match self.sessions.get(&(link, agent, session)) {
             Some(session) => session.key.clone(),
@@ -200,7 +200,7 @@ impl SessionStore {
         self.going
     }
 
-    /// Returns whether any session is still running.
+    /// Returns whether any session is running.
     pub(super) fn any_goes_on(&self) -> bool {
         self.going() > 0
     }
@@ -210,7 +210,7 @@ impl SessionStore {
         self.agents.len() > 1 || self.beside > 0
     }
 
-    /// Adds a session that begins, and notes which others of its agent run beside it; returns its place.
+    /// Adds a session that begins, and notes which sessions of its agent run beside it; returns its place.
     pub(super) fn begin(&mut self, mut session: Session) -> usize {
         let agent = (session.key.link, session.key.agent.clone());
         let runs = self.agents.entry(agent).or_default();
@@ -334,7 +334,7 @@ impl SessionStore {
         Some(key)
     }
 
-    /// Returns when the first such call is reported, over all wanted sessions.
+    /// Returns when the first call without a question is reported, over all wanted sessions.
     pub(super) fn unasked_due(&self, wanted: impl Fn(&SessionKey) -> bool) -> Option<Duration> {
         let mut first: Option<Duration> = None;
         for (due, key) in &self.unasked {
@@ -371,15 +371,15 @@ impl SessionStore {
         self.bytes = (self.bytes + after).saturating_sub(before);
     }
 
-    /// Makes room: ended sessions go first, in the order of their end; then those that were silent longest, and those
-    /// that wait for an answer last.
+    /// Makes room: ended sessions go first, in the order of their end; then those that were silent longest;
+    /// those that wait for an answer go last.
     pub(super) fn forget(&mut self) -> ForgottenSessions {
         let mut forgotten = ForgottenSessions::default();
         while self.ended.len() > MOST_ENDED || self.bytes > self.room {
             let Some((key, number)) = self.ended.pop_front() else {
                 break;
             };
-            // It may have begun anew.
+            // A new session may have the same key.
             let is_it = |session: &Session| session.number == number && session.is_ended();
             if self.get(&key).is_some_and(is_it) {
                 self.remove(&key);

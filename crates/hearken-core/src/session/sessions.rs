@@ -58,7 +58,7 @@ pub struct Sessions {
     pub(super) dues: RefCell<DeadlineIndex>,
     /// How many times the estimate of a link's clock changed.
     pub(super) skewed: u64,
-    /// The count of question changes when no more could be raised and none waited for the end of a replay.
+    /// The count of question changes at which no more could be raised and none waited for the end of a replay.
     pub(super) settled: Option<u64>,
     pub(super) closed: VecDeque<QuestionId>,
     pub(super) closed_bytes: usize,
@@ -81,7 +81,7 @@ impl Sessions {
         self.skewed += 1;
     }
 
-    /// Notes that the question in an event about to be applied can't be answered from here.
+    /// Notes that the question in an upcoming event can't be answered from here.
     pub fn only_shown(&mut self, link: LinkId, event: &Event) {
         let token = match event {
             Event::AwaitingConfirmation(asked) => asked.reply_token.as_ref(),
@@ -119,14 +119,16 @@ impl Sessions {
         self.settled = None;
     }
 
-    /// Notes that the messages that a link missed come next: they are old news, and one may decide what another asked.
+    /// Notes that a link's missed messages come next: they are old news, and one may decide a question of
+    /// another.
     pub fn link_missed(&mut self, link: LinkId, now: Now) {
         if let Some(state) = self.links.get_mut(&link) {
             state.missed(now);
         }
     }
 
-    /// Notes that they have arrived, and returns what follows: the questions that are still open are raised.
+    /// Notes that the missed messages have arrived, and returns the changes: the questions that are still open
+    /// are raised.
     pub fn link_caught_up(&mut self, link: LinkId, now: Now) -> Vec<Change> {
         if let Some(state) = self.links.get_mut(&link) {
             state.caught_up();
@@ -139,7 +141,7 @@ impl Sessions {
 
     /// Notes that a link is down, and returns the open questions whose fate is now unknown.
     ///
-    /// An answer that was only written to it may not have been read.
+    /// An answer that was only written to the link may not have been read.
     pub fn link_lost(&mut self, link: LinkId, now: Now) -> Vec<QuestionId> {
         if let Some(state) = self.links.get_mut(&link) {
             state.lost();
@@ -173,7 +175,7 @@ impl Sessions {
 
     /// Notes that the asking server is back: its questions can be answered.
     ///
-    /// `standing` expresses how sure that is: [`AnswerReach::Live`] if the server recognized its own subscription,
+    /// `standing` says how sure that is: [`AnswerReach::Live`] if the server recognised its own subscription,
     /// [`AnswerReach::Resumed`] if it only accepted the id of its last event.
     pub fn link_resumed(&mut self, link: LinkId, standing: AnswerReach, now: Now) -> Vec<Change> {
         let lost = self.open_on(link, |standing| standing == AnswerReach::LinkLost);
@@ -414,7 +416,8 @@ impl Sessions {
         self.questions.changes()
     }
 
-    /// Returns the questions that changed since an earlier count; `None` if they are too many to be remembered.
+    /// Returns the questions that changed since an earlier count; `None` if there were more than are
+    /// remembered.
     pub fn asked_since(&self, asking: u64) -> Option<impl Iterator<Item = QuestionId>> {
         self.questions.changed_since(asking)
     }
@@ -439,7 +442,7 @@ impl Sessions {
         self.questions.get(id)
     }
 
-    /// Returns a question as it is now, whatever becomes of it: by number, open or closed.
+    /// Returns the current state of a question, open or closed, which later changes do not affect.
     pub fn shared(&self, id: QuestionId) -> Option<Arc<Question>> {
         self.questions.shared(id)
     }
@@ -449,13 +452,13 @@ impl Sessions {
         self.questions.raised()
     }
 
-    /// Returns those of them that can be answered, in the same order.
+    /// Returns the open questions that can be answered, in the same order.
     pub fn answerable_questions(&self) -> impl Iterator<Item = &Question> {
         let answerable = self.questions.tally().answerable().iter();
         answerable.filter_map(|id| self.questions.get(*id))
     }
 
-    /// Returns how many of them can be answered, not counting the given ones.
+    /// Returns how many open questions can be answered, not counting the given ones.
     pub fn answerable_without(&self, left_out: impl Iterator<Item = QuestionId>) -> usize {
         let answerable = self.questions.tally().answerable();
         let left_out = left_out.filter(|id| answerable.contains(id));
@@ -484,8 +487,8 @@ impl Sessions {
         self.sessions.of_any_agent(session.key.link, parent).next()
     }
 
-    /// Returns the sessions that work for another one under ids of their own, and those that work for them (A.9,
-    /// pattern 2), as far as they are remembered.
+    /// Returns the remembered sessions that work for another one under their own ids, directly or indirectly
+    /// (A.9, pattern 2).
     pub fn linked_to(&self, key: &SessionKey) -> Vec<SessionId> {
         let mut all = vec![key.session.clone()];
         let mut at = 0;
@@ -509,8 +512,8 @@ impl Sessions {
         self.sessions.naming()
     }
 
-    /// Returns the places of such changes since an earlier count, with the sessions there now; `None` if they are too
-    /// many to be remembered, and all have to be read again.
+    /// Returns the places of such changes since an earlier count, with the sessions there now; `None` if there
+    /// were more than are remembered, and all have to be read again.
     pub fn named_since(
         &self,
         naming: u64,
@@ -534,8 +537,8 @@ impl Sessions {
         self.dropped
     }
 
-    /// Reports a departure in the event of the context, marked if it is the first of its kind from this agent on this
-    /// link.
+    /// Reports a departure in the context's event, marked if it is the first of its kind from this agent on
+    /// this link.
     pub(super) fn anomaly(
         &mut self,
         context: &mut Context,

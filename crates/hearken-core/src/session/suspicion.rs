@@ -1,8 +1,8 @@
-//! What is held against a call.
+//! Suspicions about calls.
 
 use super::key::QuestionId;
 
-/// Why a person is asked about a call (A.8.4, chapter 2).
+/// Why a person should be asked about a call (A.8.4, chapter 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gravity {
     /// It can't be undone.
@@ -11,13 +11,13 @@ pub enum Gravity {
     HighRisk,
 }
 
-/// That a call carries out what was rejected.
+/// The suspicion that a call carries out a rejected action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Suspicion {
     /// The rejected question.
     pub question: QuestionId,
     /// Whether that is sure.
     pub is_sure: bool,
-    /// Whether silence rejected it, not the person.
+    /// Whether silence, not the person, rejected it.
     pub by_silence: bool,
 }

@@ -1,11 +1,10 @@
-//! Which questions are open, whose they are and what holds them back, known without a scan.
+//! Which questions are open, which agents they belong to and what holds them back, without a scan.
 //!
 //! Responsibilities: counting a question by its state. Not here: the questions (`question_store`), and what follows
 //! from the counts (`unraised_questions`, `question_events`).
 //!
-//! Mental model: no person answers thousands of questions, but a stranger can ask them. The totals that each new
-//! question needs (how much memory they take, how many wait for an answer, which is the next) are updated as each
-//! question changes.
+//! Mental model: no person answers thousands of questions, but a stranger can ask them. The totals that each
+//! new question needs (memory, unanswered questions, the next one) are updated with each change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -1,18 +1,18 @@
 //! Several agents in one session (A.9, pattern 1).
 //!
-//! Responsibilities: which sessions have one id, who leads them, what they share. Not here: sessions with ids of their
-//! own that state a parent (pattern 2).
+//! Responsibilities: which sessions share an id, who leads them, what else they share. Not here: sessions with
+//! separate ids that state a parent (pattern 2).
 //!
 //! # Mental model
-//! Each agent has a session of its own here, because each is in a state of its own. The *lead* is the agent whose first
-//! event began the session; an agent that comes later without a start is a *helper*. What belongs to the session as a
-//! whole is shared: its start, its end, its questions, and, where the helper goes on with the lead's, its numbers.
-//! Agents that each send a start are independent, and the second start is reported.
+//! Each agent has a separate session here, because each has its own state. The *lead* is the agent whose first
+//! event began the session; an agent that comes later without a start is a *helper*. They share what belongs to
+//! the session as a whole: its start, its end, its questions and, if the helper continues the lead's, its
+//! numbers. Agents that each send a start are independent, and the second start is reported.
 //!
 //! # Worked example
-//! Lead starts; Helper changes its state: it works with Lead, and no start is missing. Lead asks and Helper does what
-//! was accepted: that was asked. Lead completes: Helper's session has ended too, and a call of Helper's after it is one
-//! after the end.
+//! Lead starts; Helper changes its state: it works with Lead, and no start is missing. Lead asks and Helper
+//! does what was accepted: that call had its question. Lead completes: Helper's session has also ended, and a
+//! later call by Helper is one after the end.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl Sessions {
         true
     }
 
-    /// Notes a start in a session that another agent has started already.
+    /// Notes a start in a session that another agent has already started.
     pub(super) fn start_in_team(&mut self, context: &mut Context) {
         let again = self.sessions.team(context.key).any(|session| {
             session.key != *context.key && !session.helps && !session.joined && !session.is_ended()
@@ -77,7 +77,7 @@ impl Sessions {
             let Some(session) = self.sessions.of(&of_helper) else {
                 continue;
             };
-            // The row is in the table: a running session can end.
+            // The table has this row: a running session can end.
             let _ = of_helper.step(
                 super::machine_observer::Subject::Session,
                 session.phase.lifecycle(),
@@ -139,7 +139,7 @@ impl Sessions {
         }
     }
 
-    /// Decides at a helper's first number whether it goes on with its lead's numbers.
+    /// Decides at a helper's first number whether it continues its lead's numbers.
     pub(super) fn share_numbers(&mut self, context: &Context, number: Option<u64>) {
         let is_new = |session: &Session| session.helps && session.numbering == Numbering::Unknown;
         let (Some(number), true) = (number, self.sessions.of(context).is_some_and(is_new)) else {

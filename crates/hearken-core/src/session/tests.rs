@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::protocol::{Answer, Decision, Machine, Now, decode};
 
-/// A stage that plays events into [`Sessions`] on a clock of its own.
+/// A stage that plays events into [`Sessions`] on its own clock.
 struct SessionStage {
     sessions: Sessions,
     now: Now,

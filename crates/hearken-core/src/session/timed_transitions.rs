@@ -1,7 +1,7 @@
 //! Questions and time: warnings, and ends that no event reports.
 //!
 //! Responsibilities: when these are due, and what happens then. Not here: how much time a question has
-//! (`question_time`), the fate of a question whose time is over (`answer_path`).
+//! (`question_time`), the fate of a question whose time is up (`answer_path`).
 
 use std::cell::Ref;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use super::sessions::Sessions;
 use super::transition_data::TransitionData;
 
 impl Sessions {
-    /// Returns when the first question has something due.
+    /// Returns when something is due for the first question.
     pub(super) fn questions_due(&self) -> Option<Duration> {
         self.dues().first()
     }
@@ -53,7 +53,7 @@ impl Sessions {
         self.dues.borrow()
     }
 
-    /// Returns when a question has something due.
+    /// Returns when something is due for a question.
     fn due_of(&self, question: &Question) -> Option<Duration> {
         let expires = self.expires(question).filter(|_| Self::counts(question))?;
         // A warning says how much time is left.
@@ -83,8 +83,8 @@ impl Sessions {
         matters && question.held.is_none()
     }
 
-    /// Notes, when a question closes, that its time was over before: of one that can't be answered here nothing else
-    /// shows it.
+    /// Notes, when a question closes, that its time was already up; for a question that can't be answered here,
+    /// nothing else shows this.
     pub(super) fn note_end_of_time(&mut self, id: QuestionId, context: &mut Context) {
         let Some(question) = self.questions.get(id) else {
             return;
@@ -92,7 +92,7 @@ impl Sessions {
         if question.reply != ReplyState::Unanswered || question.is_answerable() {
             return;
         }
-        // The step has its own time, which is past.
+        // The step has its own time, in the past.
         let late = self.expires(question).map_or(Duration::ZERO, |expires| {
             context.now.monotonic.saturating_sub(expires)
         });

@@ -1,7 +1,7 @@
 //! The reply tokens that a link remembers, as digests.
 //!
-//! Responsibilities: remembering whether a token belonged to another question, far beyond the life of the questions
-//! themselves, within a bound. Not here: which question it is and what that means (`tokens`).
+//! Responsibilities: remembering whether a token belonged to another question, far beyond the life of the
+//! questions themselves, within a bound. Not here: which question it was, and the consequences (`tokens`).
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,18 +9,17 @@ use ring::digest::{Context as Hasher, SHA256};
 
 use super::key::QuestionId;
 
-/// The most tokens of questions that a link remembers: days of an agent that asks all the time, in less than half a
-/// megabyte.
+/// The most tokens of questions that a link remembers: days of constant asking, in less than half a megabyte.
 const MOST_ASKED: usize = 4096;
 /// The most answered tokens that a link remembers. Only a person's answers fill this memory, so that no server can make
 /// it forget.
 const MOST_ANSWERED: usize = 8192;
 
-/// The digest of a token, or of what a question is about, without its text: 128 bits of SHA-256, for which no one can
-/// construct a collision.
+/// The digest of a token, or of a question's identity, without the text: 128 bits of SHA-256, for which nobody
+/// can construct a collision.
 pub(super) type Digest = [u8; 16];
 
-/// The use of a question's token.
+/// How a question's token was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenUse {
     /// It is the question's own.

@@ -5,10 +5,10 @@
 //! token. Not here: how a question is opened (`question_events`), what is announced about it (`announce`).
 //!
 //! # Mental model
-//! A token belongs to one question and accepts one answer. It is scoped to the whole link, because the receiver of an
-//! answer goes by the token alone. A token is reused when another agent, another session or another action carries it,
-//! or when it was answered here before. While the earlier question is open the later one can't be answered; after that
-//! it can, and every answer to it takes two steps.
+//! A token belongs to one question and accepts one answer. It is scoped to the whole link, because the receiver
+//! of an answer goes by the token alone. A token is reused when another agent, session or action carries it, or
+//! when it was already answered here. While the earlier question is open, the later one can't be answered;
+//! after that it can, and every answer to it takes two steps.
 //!
 //! # Worked example
 //! Agent A asks to save a file under `t`. Agent B asks to wipe a disk under `t`: the question is asked, but can't be
@@ -28,10 +28,10 @@ use super::question_body::QuestionBody;
 use super::sessions::Sessions;
 use super::token_memory::{Digest, TokenUse, shortened};
 
-/// What a question's token shows about it.
+/// What a question's token shows about the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// It is a question of its own, or an unanswered one that is repeated.
+    /// It is a new question, or an unanswered one that is repeated.
     Use(TokenUse),
     /// It is this open question, repeated.
     Repeats(QuestionId),
@@ -142,7 +142,7 @@ fn digest_about(key: &SessionKey, body: &QuestionBody) -> Digest {
         }
     }
     let mut feed = DigestWriter(Hasher::new(&SHA256));
-    // Writing into a hash can't fail; the form of `Debug` keeps the parts apart.
+    // Writing into a hash can't fail; the `Debug` form separates the parts.
     let _ = write!(feed, "{:?} {:?} {:?}", key.agent, key.session, body.about());
     shortened(feed.0)
 }

@@ -1,4 +1,4 @@
-//! Tool calls: their pairing (A.3, 4.5.2), and what they mean for a question.
+//! Tool calls: their pairing (A.3, 4.5.2), and their effect on questions.
 
 use crate::protocol::{RiskLevel, ToolCallId, ToolCompleted, ToolInvoked, ToolStatus};
 
@@ -34,7 +34,7 @@ impl Sessions {
     pub(super) fn invoke(&mut self, context: &mut Context, event: ToolInvoked) {
         let irreversible = event.irreversible == Some(true);
         let linked = self.linked_question(context.key, event.tool_call_id.as_ref(), &event.tool);
-        // Chapter 2 asks about high risk, A.8.4 about what can't be undone.
+        // Chapter 2 requires a question for high risk, A.8.4 for what can't be undone.
         let is_high = event.risk_level == Some(RiskLevel::High);
         let consent = if irreversible || is_high && !self.has_asked(context.key) {
             self.consent_for(context.key, &event.tool, event.tool_call_id.as_ref())
@@ -65,7 +65,7 @@ impl Sessions {
         let epoch = session.epoch();
         let twin = |call: &ToolCall| call.call_id.is_none() && call.tool == event.tool;
         if id.is_none() {
-            // The end of the other call of the same name may be among what was missed.
+            // The end of the other call of the same name may have been missed.
             session
                 .tools
                 .retain(|call| !twin(call) || call.epoch == epoch);
@@ -113,7 +113,7 @@ impl Sessions {
             epoch,
         });
         if session.tools.len() > MOST_TOOLS {
-            // An irreversible call is kept as long as anything else can go.
+            // An irreversible call is the last to be dropped.
             let oldest = session
                 .tools
                 .iter()
@@ -200,7 +200,7 @@ impl Sessions {
         match context.step(subject, run, ToolEvent::completed(&event.status)) {
             Ok(to) => session.remember_run(id, to),
             Err(_) if run != ToolRun::Absent => found.push(AnomalyKind::SecondCompletion),
-            // It may have been called before our time, or unnoticed.
+            // It may have been called before we joined, or in a missing message.
             Err(_) if !session.is_whole() => unheard = true,
             Err(_) => found.push(AnomalyKind::CompletionWithoutInvocation),
         }
@@ -217,7 +217,7 @@ impl Sessions {
         }
         let succeeded = event.status == ToolStatus::Success;
         let danger = match (&call, self.sessions.of(context)) {
-            // An action done before our time is past.
+            // An action done before we joined is old news.
             (Some(_), Some(session)) if session.only_replayed => None,
             (Some(call), Some(session)) if succeeded => self.danger_of_success(session, call),
             (None, _) if succeeded && run != ToolRun::Succeeded => {

@@ -1,4 +1,4 @@
-//! The data that a step of a question's machine adds, and the state that it enters.
+//! The data that a step of a question's machine adds, and the state that it leads to.
 //!
 //! Responsibilities: joining a row of the table with its data. Not here: which step is taken (`answer_path`).
 

@@ -1,14 +1,16 @@
-//! Questions that are not raised yet: old ones that may be answered, and ones for which there is no room.
+//! Questions that are not raised yet: old ones that may already be answered, and ones for which there is no
+//! room.
 //!
 //! Responsibilities: how long a replayed question is held back, how many questions of an agent are asked at once, how
 //! many of a link's open questions are kept. Not here: opening and closing a question (`question_events`).
 //!
 //! # Mental model
-//! A question that a server replays right after we connect may be answered by what it replays next, so it is held back
-//! for a moment: until the replay is over, but never for longer than [`HELD_AT_MOST`], however often its link fails. A
-//! question that a broken connection may have replayed is raised as perhaps answered. Beyond [`MOST_OPEN`] questions of
-//! an agent, further ones wait for room; the stream is still read, so that ends, withdrawals and other agents get
-//! through, and waiting questions are counted, reported, and asked in order.
+//! A question that a server replays right after we connect may be answered by the next replayed events, so it
+//! is held back for a moment: until the replay is over, but never for longer than [`HELD_AT_MOST`], however
+//! often its link fails. A question that a broken connection may have replayed is raised as perhaps answered.
+//! Beyond [`MOST_OPEN`] questions of an agent, further ones wait for room; the stream is still read, so that
+//! ends, withdrawals and other agents get through, and waiting questions are counted, reported, and asked in
+//! order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -70,7 +72,7 @@ impl Sessions {
             return false;
         };
         let (tally, whose) = (self.questions.tally(), asker(&question.key));
-        // The question is not held, so it counts too. None is asked before earlier ones.
+        // The question is not held, so it also counts. None is asked before earlier ones.
         let full = tally.asked(&whose) > MOST_OPEN || tally.room(&whose).len() > 0;
         if full {
             self.hold(id, UnraisedReason::Room);
@@ -128,8 +130,8 @@ impl Sessions {
         self.settled = (!self.has_room()).then_some(self.questions.changes());
     }
 
-    /// Returns the held questions that only a lack of room can still hold back, in the order of their arrival; of those
-    /// that wait for room, at most as many as there may be room for.
+    /// Returns the held questions that only a lack of room can still hold back, in the order of their arrival;
+    /// among those that wait for room, at most as many as there may be room for.
     fn due_of_held(&self, over: &[LinkId], now: Now) -> BTreeSet<QuestionId> {
         let tally = self.questions.tally();
         let mut due = BTreeSet::new();
@@ -147,7 +149,7 @@ impl Sessions {
         due
     }
 
-    /// Returns how long a question of a link is held back; `None` until what was missed has arrived.
+    /// Returns how long a question of a link is held back; `None` until the missed messages have arrived.
     fn held_at_most(&self, link: LinkId) -> Option<Duration> {
         let state = self.links.get(&link);
         let is_catching_up = state.is_some_and(LinkState::is_catching_up);
@@ -230,7 +232,7 @@ impl Sessions {
                 UnraisedReason::Replay => {
                     self.questions
                         .change(id, |question| match question.standing {
-                            // It could never be answered here: it is raised as such when it is due.
+                            // It could never be answered here, and is raised as such when it is due.
                             AnswerReach::NotAnswerable => {}
                             AnswerReach::Live | AnswerReach::LinkLost | AnswerReach::Resumed => {
                                 question.held = None;

@@ -1,7 +1,7 @@
-//! Things that wait: questions that are not raised yet, events that came before their turn, calls without a question.
+//! Waiting lists: questions that are not raised yet, events before their turn, calls without a question.
 //!
-//! Responsibilities: storing them, and for how long. Not here: why they wait and what releases them
-//! (`unraised_questions`, `event_order`, `consent`).
+//! Responsibilities: storing these, within limits of time and number. Not here: why they wait and what releases
+//! them (`unraised_questions`, `event_order`, `consent`).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,9 +10,10 @@ use crate::protocol::{Decoded, Now};
 
 use super::key::SessionKey;
 
-/// The most events of one session that wait at once: transports that reorder do so by a few.
+/// The most events of one session that wait at once: transports that reorder events displace them by a few
+/// places.
 pub(super) const WINDOW: usize = 8;
-/// How long an event waits for the one before it: shorter than a person notices between sentences.
+/// How long an event waits for an earlier one: too short to be noticed between sentences.
 pub(super) const PATIENCE: Duration = Duration::from_millis(250);
 /// The most events that are held over all sessions, so that no producer can fill the memory with events whose turn
 /// never comes.
@@ -38,7 +39,7 @@ pub(super) enum Arrival {
 pub(super) enum UnraisedReason {
     /// Old events may be being replayed, and one of them may answer it.
     Replay,
-    /// So many others of its agent are open that it waits for room.
+    /// Its agent has so many open questions that it waits for room.
     Room,
 }
 
@@ -79,7 +80,7 @@ impl EarlyEvents {
         &self,
         key: &SessionKey,
     ) -> impl Iterator<Item = (&(SessionKey, u64), &EarlyEvent)> {
-        // Hardly ever is any event waiting, and each lookup clones the key.
+        // Events hardly ever wait, and each lookup clones the key.
         let waits = (!self.early.is_empty())
             .then(|| self.early.range((key.clone(), 0)..=(key.clone(), u64::MAX)));
         waits.into_iter().flatten()

@@ -1,7 +1,7 @@
-//! Answers that a script gives by rule: a file of its own, named on each command line (`--answers`).
+//! Answers that a script gives by rule, in a file named on the command line (`--answers`).
 //!
-//! Responsibilities: the shape of `[[answer]]` and what is wrong with a file of them. Not here: which question a rule
-//! is about and what it may answer (`app::policy`).
+//! Responsibilities: the shape of `[[answer]]` and the faults of such a file. Not here: which question a rule
+//! matches and what it may answer (`app::questions`).
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use super::{AnswerFault, AnswersFault, ConfigError, PolicyFault, read};
 /// The most rules in a file: all of them are announced at the start.
 const MOST_RULES: usize = 64;
 
-/// The kind of question that a rule is about.
+/// The kind of question that a rule matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnswerKind {
@@ -21,18 +21,18 @@ pub enum AnswerKind {
     Clarification,
 }
 
-/// One rule; the first rule of a file that is about a question decides it.
+/// One rule; the first rule of a file that matches a question decides it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerRule {
     /// Its name: letters, digits, `_` and `-`. Replies carry it as `decided_by: auto:NAME` (6.3.2).
     pub name: String,
-    /// The kind of question that it is about.
+    /// The kind of question that it matches.
     pub kind: AnswerKind,
-    /// The agents it is about, by id or name; empty means every agent.
+    /// The agents that it matches, by id or name; empty means every agent.
     #[serde(default)]
     pub agents: Vec<String>,
-    /// The tools it is about, by the producer's names; empty means every question.
+    /// The tools that it matches, by the producer's names; empty means every question.
     #[serde(default)]
     pub tools: Vec<String>,
     /// Whole words of the action or the question, ignoring case; for a rule that accepts a risk, the complete text.
@@ -43,10 +43,10 @@ pub struct AnswerRule {
     /// The risks beyond low that it may accept.
     #[serde(default)]
     pub risks: Vec<PolicyRisk>,
-    /// Whether it may accept what can't be undone, or is not stated to be undoable.
+    /// Whether it may accept an action that can't be undone, or is not stated to be reversible.
     #[serde(default)]
     pub irreversible: bool,
-    /// Whether it may also accept what silence would accept.
+    /// Whether it may also accept a question that silence would accept.
     #[serde(default)]
     pub silence: bool,
 }
@@ -70,7 +70,7 @@ impl AnswerRule {
         match (self.kind, self.answer.as_str()) {
             (AnswerKind::Confirmation, "accept") => AnswerWish::Accept,
             (AnswerKind::Confirmation, "reject") => AnswerWish::Reject,
-            // A file with anything else was refused.
+            // A file with any other word was refused.
             (AnswerKind::Confirmation, _) => AnswerWish::Leave,
             (AnswerKind::Clarification, words) => AnswerWish::Words(words),
         }
@@ -81,14 +81,14 @@ impl AnswerRule {
         self.irreversible || !self.risks.is_empty()
     }
 
-    /// Returns whether the rule is about a text.
+    /// Returns whether the rule matches a text.
     pub fn names(&self, text: &str) -> bool {
         let Some(wanted) = &self.text else {
             return true;
         };
         let (text, wanted) = (text.trim().to_lowercase(), wanted.trim().to_lowercase());
         if self.takes_risk() {
-            // Anything around a partial match would be accepted too.
+            // With a partial match, anything around it would also be accepted.
             text == wanted
         } else {
             has_words(&text, &wanted)
@@ -130,7 +130,7 @@ pub fn answers(text: &str) -> Result<Vec<AnswerRule>, ConfigError> {
     }
 }
 
-/// Returns what is wrong with a list of rules.
+/// Returns the fault in a list of rules, if any.
 fn fault(rules: &[AnswerRule]) -> Option<AnswersFault> {
     if rules.is_empty() {
         return Some(AnswersFault::Nothing);

@@ -1,4 +1,4 @@
-//! The sound of words, as far as the person has set it.
+//! The person's settings for the sound of words.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub enum Punctuation {
     None,
     /// The rarer ones.
     Some,
-    /// All but the commonest.
+    /// All but the most common.
     Most,
     /// All of them.
     All,
@@ -82,7 +82,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Overrides this with another delivery: what the other sets wins.
+    /// Overrides this with the values that another delivery sets.
     #[must_use]
     pub fn under(&self, other: &Self) -> Self {
         Self {

@@ -14,7 +14,7 @@ pub struct HandshakeConfig {
     pub max_events_per_second: u64,
     /// Where streamed text may be cut: `none`, `word`, `sentence`, `paragraph`, `completion`.
     pub boundaries: Vec<String>,
-    /// Patterns of wanted types of event; a star at the end stands for anything.
+    /// Patterns of wanted types of event; a star at the end matches anything.
     pub include: Vec<String>,
     /// Patterns of unwanted types of event; they win.
     pub exclude: Vec<String>,
@@ -25,8 +25,7 @@ pub struct HandshakeConfig {
     /// The speed of reading or speech, in words per minute, from 50 to 1000; if absent, it follows
     /// from the voice's rate.
     pub pace_wpm: Option<u64>,
-    /// Whether to follow only producers whose signed manifest is proved by one of the person's
-    /// keys.
+    /// Whether to follow only producers whose signed manifest one of the person's keys verifies.
     pub require_signed: bool,
     /// A folder of public keys: `AGENT_ID.pem`, or `AGENT_ID/KEY_ID.pem`.
     pub keys: Option<PathBuf>,

@@ -1,8 +1,8 @@
-//! The agents that are heard by hooks in their settings.
+//! The agents that are heard through hooks in their settings.
 
 use clap::ValueEnum;
 
-/// An agent that is heard by hooks in its settings.
+/// An agent that is heard through hooks in its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum)]
 pub enum HookedAgent {
     /// The hooks of Claude Code
@@ -18,7 +18,7 @@ pub enum HookedAgent {
 }
 
 impl HookedAgent {
-    /// Every agent with hooks. The first is the one whose messages name none.
+    /// Every agent with hooks. A message that names none is from the first.
     pub const ALL: [Self; 5] = [
         Self::Claude,
         Self::Codex,
@@ -49,7 +49,7 @@ impl HookedAgent {
         }
     }
 
-    /// Returns whether its own terminal asks as well while a hook waits for the person.
+    /// Returns whether its own terminal also asks while a hook waits for the person.
     pub fn asks_too(self) -> bool {
         match self {
             Self::Claude => true,

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// keeps its keys; an empty list turns it off.
 pub type KeysConfig = BTreeMap<String, Vec<String>>;
 
-/// The most prompts that scanning offers: each is one more step.
+/// The most prompts that scanning offers: each costs one more step.
 const MOST_PROMPTS: usize = 20;
-/// The longest of them, in characters: it is read out at each step.
+/// The longest of these prompts, in characters: it is read out at its step.
 const LONGEST_PROMPT: usize = 200;
 
 /// Settings of scanning: one key steps through the possible actions, another selects.
@@ -23,7 +23,7 @@ pub struct ScanConfig {
     pub select: String,
     /// The delay after which it steps on its own, in milliseconds, 0 for never (500 to 60000).
     pub auto_ms: u64,
-    /// The prompts that can be sent to an agent without typing; without any, hearken's own.
+    /// The prompts that can be sent to an agent without typing; if empty, hearken's own.
     pub prompts: Vec<String>,
 }
 

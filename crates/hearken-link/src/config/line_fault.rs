@@ -1,6 +1,6 @@
 //! Why a line of the settings can't be used, as data.
 //!
-//! Responsibilities: deriving that from the TOML reader's message and the line that it is about. Not here: the words
+//! Responsibilities: deriving that from the TOML reader's message and the line in question. Not here: the words
 //! (`announce`).
 
 /// The most characters of a person's text that are shown.

@@ -53,8 +53,8 @@ pub struct LinkConfig {
     pub connect_timeout_ms: u64,
     /// How long the server may take to accept a reply, in milliseconds.
     pub reply_timeout_ms: u64,
-    /// How long a stream may be silent, without even a comment, before a request beside it checks that the server is
-    /// there, in seconds; 0 never checks. On a WebSocket the check is a ping.
+    /// How long a stream may be silent, without even a comment, before a separate request checks that the
+    /// server is alive, in seconds; 0 never checks. On a WebSocket the check is a ping.
     pub silent_after_seconds: u64,
     /// The largest message that is accepted, in bytes.
     pub max_frame_bytes: usize,
@@ -68,8 +68,8 @@ pub struct LinkConfig {
     pub follow: bool,
     /// Whether to read what Claude Code writes between two calls, from the transcript that its hooks name.
     pub transcript: bool,
-    /// After how many seconds without an answer a question goes back to an agent's own terminal, where that terminal
-    /// asks nothing as long as the question is open here.
+    /// How many seconds without an answer until a question goes back to an agent's own terminal, for agents
+    /// whose terminal does not ask while the question is open here.
     pub hand_back_seconds: u64,
     /// Whether Gemini CLI waits before a call that may change something, so that the person can reject it.
     pub gemini_waits: bool,
@@ -128,7 +128,7 @@ impl LinkConfig {
         Duration::from_millis(self.reply_timeout_ms)
     }
 
-    /// Returns the first setting out of range, and the values that would be valid.
+    /// Returns the first setting out of range, if any, and its valid values.
     pub(super) fn fault(&self) -> Option<(&'static str, AcceptedValues)> {
         let ranges = [
             (

@@ -64,7 +64,7 @@ pub struct SourceConfig {
     pub load: Option<Load>,
     /// The languages in which its agents are announced, best first, whatever they are for others.
     pub languages: Option<Vec<String>>,
-    /// Whether its agents are spoken only if urgent; a key makes each audible again.
+    /// Whether only urgent news of its agents is spoken; a key unmutes each agent.
     pub quiet: bool,
     /// What is requested from it before it sends anything, if it differs from the rest.
     #[serde(skip_serializing_if = "is_usual")]
@@ -75,7 +75,7 @@ fn is_usual(handshake: &SourceHandshake) -> bool {
     *handshake == SourceHandshake::default()
 }
 
-/// How the agents of one source are announced, if it differs from the rest.
+/// How the agents of one source are announced, if differently from the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SourceAnnounce {
     /// The length of each announcement.
@@ -84,12 +84,12 @@ pub struct SourceAnnounce {
     pub load: Option<Load>,
     /// The languages in which they are announced, best first.
     pub languages: Option<Vec<String>>,
-    /// Whether only what is urgent is spoken.
+    /// Whether only urgent news is spoken.
     pub quiet: bool,
 }
 
 impl SourceConfig {
-    /// Returns how its agents are announced, if it differs from the rest.
+    /// Returns how its agents are announced, if differently from the rest.
     pub fn announce(&self) -> SourceAnnounce {
         SourceAnnounce {
             verbosity: self.verbosity,
@@ -152,7 +152,7 @@ impl SourceConfig {
     }
 }
 
-/// Returns what is wrong with the sources in the settings.
+/// Returns the fault in the settings' sources, if any.
 pub(super) fn fault(sources: &[SourceConfig]) -> Option<SourceFault> {
     if sources.len() > MOST {
         return Some(SourceFault::TooMany(MOST));

@@ -1,7 +1,7 @@
 //! Rules that decide confirmations without asking: none, unless the person wrote them.
 //!
-//! Responsibilities: the shape of `[[policy]]` in the settings and what is wrong with one. Not
-//! here: which question a rule is about and what happens then (`app::policy`).
+//! Responsibilities: the shape of `[[policy]]` in the settings and the faults of such rules. Not here: which
+//! question a rule matches and what happens then (`app::questions`).
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub enum PolicyRisk {
     Unknown,
 }
 
-/// One rule; the first one that is about a question decides it.
+/// One rule; the first one that matches a question decides it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRule {
@@ -47,21 +47,21 @@ pub struct PolicyRule {
     pub name: String,
     /// What it does.
     pub decision: PolicyDecision,
-    /// The agents it is about, by id or name; empty means every agent.
+    /// The agents that it matches, by id or name; empty means every agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
-    /// The tools it is about; empty means every question, even one about no known tool.
+    /// The tools that it matches; empty means every question, even one without a known tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// The risks it is about; empty means every risk.
+    /// The risks that it matches; empty means every risk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub risks: Vec<PolicyRisk>,
-    /// Whether it may also accept what silence would accept.
+    /// Whether it may also accept a question that silence would accept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub silence: bool,
 }
 
-/// Returns what is wrong with a list of rules.
+/// Returns the fault in a list of rules, if any.
 pub(super) fn fault(rules: &[PolicyRule]) -> Option<PolicyFault> {
     if rules.len() > MOST_RULES {
         return Some(PolicyFault::TooMany(MOST_RULES));
@@ -85,7 +85,7 @@ pub(super) fn fault(rules: &[PolicyRule]) -> Option<PolicyFault> {
     None
 }
 
-/// Returns what is wrong with the name of the rule at an index, from 0.
+/// Returns the fault in the name of the rule at an index, from 0, if any.
 pub(super) fn name_fault(at: usize, name: &str) -> Option<PolicyFault> {
     let proper = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let fits = !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(proper);

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunConfig {
-    /// Whether one step suffices to allow an action that hearken read completely and found nothing
-    /// wrong with.
+    /// Whether one step suffices to allow an action that hearken read in full without finding a problem.
     pub one_step: bool,
     /// Whether that one step may also allow running the project's own code: tests, builds, its
     /// scripts.
@@ -20,9 +19,9 @@ pub struct RunConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AskMode {
-    /// In the one that it begins in.
+    /// The one in which it begins.
     #[default]
     Agent,
-    /// In the one that asks the person most.
+    /// The one in which it asks the person most.
     Always,
 }

@@ -1,4 +1,4 @@
-//! Why settings that can be read can't be used, as data.
+//! Why readable settings can't be used, as data.
 //!
 //! Responsibilities: distinguishing the kinds of fault, each with its data. Not here: detecting them (each part of the
 //! settings), the words (`announce`).
@@ -79,13 +79,13 @@ pub enum AnswerFault {
     Empty,
     /// It answers a clarification with an empty text.
     NoWords,
-    /// It sets a tool or a risk for a clarification.
+    /// It names a tool or a risk for a clarification.
     Clarification,
     /// It answers a confirmation with something other than a decision.
     Decision,
     /// It allows a risk but does not accept.
     RiskRejected,
-    /// It allows a risk without naming a tool or a text: anything that an agent thinks of would be accepted.
+    /// It allows a risk without naming a tool or a text: anything that an agent asks would be accepted.
     RiskAtLarge,
 }
 
@@ -100,7 +100,7 @@ pub enum SourceFault {
     Twice(String),
     /// The source with this name has neither an address nor a command, or both.
     Address(String),
-    /// A source has two settings of which it may have only one.
+    /// A source has two settings that exclude each other.
     OneOf {
         /// The source's name.
         name: String,

@@ -11,26 +11,27 @@ pub enum ThemeChoice {
     /// The terminal's own colours.
     #[default]
     Terminal,
-    /// Bold text, and what matters most as black or white on a full colour of the terminal.
+    /// Bold text, and the most important parts in black or white on a full colour of the terminal.
     HighContrast,
     /// No colour at all: bold, underlined and reversed text.
     Plain,
 }
 
-/// What a mouse does in the full face, where it only looks; beside a screen reader, nothing.
+/// What a mouse does in the full face, where it can only look; with a screen reader, nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MouseChoice {
     /// Its wheel looks back, which the terminal sends as arrow keys.
     #[default]
     Wheel,
-    /// A click goes to an agent or looks at an entry, too; the terminal then selects text only with a key held.
+    /// A click also goes to an agent or looks at an entry; the terminal then selects text only while a key is
+    /// held.
     Click,
     /// Nothing.
     Off,
 }
 
-/// What is spoken of what is being typed.
+/// What is spoken while text is being typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EchoChoice {
@@ -60,7 +61,7 @@ pub enum AnswersChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NotificationChoice {
-    /// The one that the terminal is known to understand, judging by its traces in the environment.
+    /// The one that the terminal understands, judging by the environment.
     #[default]
     Auto,
     /// OSC 9, as iTerm2 understands it.
@@ -79,7 +80,7 @@ pub enum NotificationChoice {
 pub enum TimesChoice {
     /// With every announcement, to the second.
     Always,
-    /// When the minute differs from that of the one before.
+    /// When the minute differs from that of the previous announcement.
     #[default]
     Minute,
     /// Never; the JSON face and recordings have it.

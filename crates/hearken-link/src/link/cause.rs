@@ -1,4 +1,4 @@
-//! Why something does not work, for kinds of fault with several reasons: typed until they are put into words.
+//! The reasons for faults of several kinds, typed until they are worded.
 //!
 //! Responsibilities: each reason, its data, and the key of its words. Not here: what follows from a fault
 //! (`link_fault`), the words (`announce`).
@@ -150,7 +150,7 @@ causes! {
 }
 
 causes! {
-    /// Why something can't be used, or did not work, by its reason alone.
+    /// Why something can't be used, or did not work.
     Cause:
     /// An address has no host or no port.
     NoConnection => "cause.address.connection";
@@ -178,7 +178,7 @@ causes! {
     Bytes => "cause.websocket.bytes";
     /// The rules of a stream are broken.
     BrokenStream => "cause.stream.broken";
-    /// What was to be read is not a JSON document.
+    /// The expected JSON document is not one.
     NoDocument => "cause.document.none";
     /// The server names an address that is not valid.
     NoStream => "cause.stream.nowhere";
@@ -367,9 +367,9 @@ causes! {
     BrokerStreamGone => "cause.broker.stream_gone";
     /// A broker has no room for more events.
     BrokerFull => "cause.broker.full";
-    /// A broker has not the room that a space needs.
+    /// A broker does not have the room that a space needs.
     BrokerSmall => "cause.broker.small";
-    /// A broker confirms nothing that is to be stored.
+    /// A broker does not confirm that it stores messages.
     BrokerSilent => "cause.broker.silent";
     /// Another bridge publishes under the same name.
     BrokerTwin {

@@ -29,7 +29,7 @@ impl Frame {
     }
 }
 
-/// An event of a link; they are reported in the order in which they happen.
+/// An event of a link. Events are reported in the order in which they happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkEvent {
     /// An attempt begins; attempts count from 1, and start again after a good connection.
@@ -37,12 +37,12 @@ pub enum LinkEvent {
         /// The number of the attempt.
         attempt: u32,
     },
-    /// The stream is open: response headers have arrived, or the file could be opened. A server that sends no headers
-    /// before its first event can't be distinguished from one that does not answer, so this may come late; it is no
-    /// reason to hold anything back.
+    /// The stream is open: response headers have arrived, or the file could be opened. A server that sends no
+    /// headers before its first event can't be distinguished from one that does not answer, so this may come
+    /// late; nothing should wait for it.
     Connected,
-    /// The server treats the connection just reported as a continuation after the last event that arrived: its id was
-    /// sent along, and the answer was an event stream.
+    /// The server treats the connection just reported as a continuation after the last event that arrived: that
+    /// event's id was sent along, and the answer was an event stream.
     Resumed,
     /// A whole message arrived.
     Frame(Frame),
@@ -64,7 +64,7 @@ pub enum LinkEvent {
     Replied {
         /// The number that the sender chose.
         request: u64,
-        /// Whether it arrived, as far as that is known.
+        /// Whether it arrived, if that is known.
         outcome: Result<Receipt, Undelivered>,
     },
     /// The outcome of a request made beside the stream; there is exactly one for each.
@@ -82,8 +82,7 @@ pub enum LinkEvent {
         /// The text of the event (invalid UTF-8 replaced).
         text: String,
     },
-    /// A stream is silent, and it is unknown whether the other side is there. This is reported; nothing is done about
-    /// it.
+    /// A stream is silent, and it is unknown whether the other side is alive. This is only reported.
     Silent {
         /// The length of the silence, in seconds.
         seconds: u64,
@@ -113,12 +112,12 @@ pub enum LinkEvent {
     /// A stream that was opened by a message ended in good order: its answer is complete. The next
     /// [`LinkEvent::Connecting`] asks what to follow next.
     StreamEnded,
-    /// The stream was followed before, and this many messages were missed since; they come next.
+    /// The stream was followed before, and this many messages were missed meanwhile; they come next.
     Missed {
         /// The number of messages.
         count: u64,
     },
-    /// The messages that were missed have arrived.
+    /// The missed messages have arrived.
     CaughtUp,
     /// A line for people that arrived beside the messages: what a started program wrote to its standard error, cleaned
     /// and cut. It is shown on request.

@@ -1,4 +1,4 @@
-//! What can go wrong with a link, and sentences of a dialect: typed until they are put into words.
+//! Faults of a link and phrases of a dialect, typed until they are worded.
 //!
 //! Responsibilities: each kind of failure, whether a retry can help, how long the other side wants to be left alone;
 //! the key of a phrase and its arguments, so that modules without words can say something. Not here: detecting failures
@@ -62,9 +62,9 @@ pub enum Fault {
     ClosedWith {
         /// The close code.
         code: u16,
-        /// Its words, cleaned and cut; they are the other side's and never announced on their own.
+        /// Its words, cleaned and cut; they are the other side's and are never announced alone.
         reason: Reason,
-        /// Whether another connection would be turned away too.
+        /// Whether another connection would also be turned away.
         turned_away: bool,
     },
     /// A started program ended with an exit code other than success.

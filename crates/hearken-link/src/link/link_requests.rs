@@ -1,6 +1,6 @@
 //! Requests in both directions and their answers.
 //!
-//! Responsibilities: what is requested, and what came back, not yet interpreted. Not here: the host, tokens, redirects
+//! Responsibilities: the requests and their answers, not yet interpreted. Not here: the host, tokens, redirects
 //! and limits (`transport`), which request comes next (`dialect`).
 
 use std::time::Duration;
@@ -26,8 +26,8 @@ impl Body {
 
 /// One request to the server of a source.
 ///
-/// Its host and port, token, redirects (to the same origin only) and time limit are out of a dialect's control, so that
-/// no dialect can lead a token away.
+/// Its host and port, token, redirects (to the same origin only) and time limit are out of a dialect's control,
+/// so that no dialect can leak a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpCall {
     /// The method.
@@ -37,7 +37,7 @@ pub struct HttpCall {
     pub path: String,
     /// The kinds of answer that are understood, as in the header.
     pub accept: &'static str,
-    /// A header with a protocol version, and its value; the header's name ends in `-version`.
+    /// A header with a protocol version: its name, which ends in `-version`, and its value.
     pub version: Option<(&'static str, &'static str)>,
     /// The body; its size is bounded like that of a frame.
     pub body: Option<Body>,
@@ -49,7 +49,8 @@ pub struct HttpCall {
 }
 
 impl HttpCall {
-    /// The default bound of an answer, in bytes: room for a list, and a limit for a server that sends without end.
+    /// The default bound of an answer, in bytes: room for a list, and a limit for a server that sends
+    /// endlessly.
     pub const MOST: usize = 256 * 1024;
 
     /// Creates a request that reads JSON.
@@ -86,7 +87,7 @@ pub struct ServiceCall {
     pub headers: Vec<(&'static str, String)>,
     /// The text.
     pub body: String,
-    /// The answers that are waited for.
+    /// The expected answers.
     pub answers: ServiceAnswers,
 }
 
@@ -95,12 +96,12 @@ pub struct ServiceCall {
 pub enum ServiceAnswers {
     /// The first answer is the only one.
     One,
-    /// Each that comes within this time arrives as a [`super::LinkEvent::Piece`]; an empty one ends them.
+    /// Each answer within this time arrives as a [`super::LinkEvent::Piece`]; an empty one ends them.
     Gathered(Duration),
-    /// Each arrives as a [`super::LinkEvent::Piece`], however long it takes. An empty one ends them; one that names an
-    /// error in its headers is the answer, with the error's code and words.
+    /// Each answer arrives as a [`super::LinkEvent::Piece`], however long it takes. An empty one ends them; one
+    /// that names an error in its headers is the final answer, with the error's code and words.
     Streamed,
-    /// None comes: the message is published, and its outcome is whether anybody is there to receive it.
+    /// No answer comes: the message is published, and its outcome is whether anybody received it.
     Unanswered,
 }
 
@@ -121,7 +122,7 @@ impl ServiceCall {
 pub enum LastWords {
     /// A message, sent the way replies are.
     Message(String),
-    /// The same, with something to carry out, which takes a moment.
+    /// The same, but the other side needs a moment to carry it out.
     Request(String),
     /// A request beside the stream.
     Call(HttpCall),

@@ -1,9 +1,9 @@
 //! The vocabulary that transport, dialects and the app share. Pure.
 //!
-//! Responsibilities: naming a link, what arrives over it ([`Frame`], [`LinkEvent`]), what goes wrong ([`Fault`]), the
-//! outcome of a reply ([`Receipt`], [`Undelivered`]), requests beside a stream and their answers, sentences that are
-//! not put into words yet ([`Phrase`]). Not here: anything that acts: bytes and connections (`transport`), what a
-//! message means (`dialect`), what the person hears (`app`).
+//! Responsibilities: naming a link, what arrives over it ([`Frame`], [`LinkEvent`]), what goes wrong
+//! ([`Fault`]), the outcome of a reply ([`Receipt`], [`Undelivered`]), requests beside a stream and their
+//! answers, sentences that are not yet worded ([`Phrase`]). Not here: bytes and connections (`transport`), what
+//! a message means (`dialect`), what the person hears (`app`).
 
 mod cause;
 mod link_events;

@@ -1,8 +1,8 @@
 //! How a connection is opened: the address and kind of a stream, the terms of a WebSocket, another way to the same
 //! server.
 //!
-//! Responsibilities: what a dialect specifies about it before the first frame. Not here: which host it is, and opening
-//! it (`transport`).
+//! Responsibilities: what a dialect specifies before the first frame. Not here: the host, and opening the
+//! connection (`transport`).
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use super::Body;
 pub enum Address {
     /// The address that the person gave, query included.
     Given,
-    /// Another path than the person's, with the person's query.
+    /// A different path from the person's, with the person's query.
     GivenAt(String),
     /// An absolute path on the server, with a query of its own if needed.
     Path(String),
     /// The address that the server itself names, absolute or as a path. It may be on another server, if that is safe;
     /// the token is then left out.
     Named(String),
-    /// What a broker stores, and is to deliver.
+    /// Messages that a broker stores and is to deliver.
     Stored(Consumer),
-    /// What passes through a broker, under subjects of this kind, and is delivered as it comes.
+    /// Messages that a broker passes on under these subjects, delivered as they come.
     Passing(Passing),
 }
 
-/// What a broker is to pass on, without storing it.
+/// Messages that a broker is to pass on without storing them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passing {
     /// The subjects.
@@ -35,7 +35,7 @@ pub struct Passing {
     pub person: Option<String>,
 }
 
-/// What a broker is to deliver.
+/// Stored messages that a broker is to deliver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consumer {
     /// The stream in which it is stored.
@@ -46,7 +46,7 @@ pub struct Consumer {
     pub subjects: Vec<String>,
     /// The subjects of messages that are not stored and are delivered as they come.
     pub passing: Vec<String>,
-    /// Whether the stream may be missing, so that it is followed as soon as it is there.
+    /// Whether the stream may be missing; it is then followed as soon as it exists.
     pub may_be_missing: bool,
 }
 
@@ -64,12 +64,12 @@ pub struct Stream {
     pub replies: Option<String>,
     /// The path that is queried to check for life while the stream is silent. Any answer will do.
     pub probe: Option<String>,
-    /// For a server without a stream of its own: the interval at which the document there is read instead. It arrives
-    /// as a frame when it is first read and whenever it has changed, and the connection lasts as long as it can be
-    /// read, or until the dialect refuses it.
+    /// For a server without a stream: the interval at which the document at this address is read instead. It
+    /// arrives as a frame when it is first read and whenever it has changed; the connection lasts as long as it
+    /// can be read, or until the dialect refuses it.
     pub every: Option<Duration>,
-    /// Whether a status that would end the link only means that the server no longer knows this stream, so that another
-    /// attempt may follow a different one.
+    /// Whether a status that would otherwise end the link only means that the server no longer knows this
+    /// stream, so that another attempt may follow a different one.
     pub may_be_forgotten: bool,
 }
 
@@ -120,11 +120,11 @@ pub struct WebSocketTerms {
     pub subprotocol: Subprotocol,
     /// The close codes that end the source in good order, in addition to 1000.
     pub over: &'static [u16],
-    /// The close codes after which another connection would be turned away too.
+    /// The close codes after which another connection would also be turned away.
     pub turned_away: &'static [u16],
     /// The close code that this side sends on leaving.
     pub leaving: u16,
-    /// Whether a Unix socket carries a WebSocket, too.
+    /// Whether a Unix socket also carries a WebSocket.
     pub on_sockets: bool,
 }
 

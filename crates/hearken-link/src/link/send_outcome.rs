@@ -1,7 +1,7 @@
-//! The outcome of one attempt to send a reply, as far as this side can know it.
+//! The outcome of one attempt to send a reply, as known to this side.
 //!
-//! Responsibilities: distinguishing what was accepted, what was written, what never left, what was refused and what is
-//! unknown. Not here: whether it is retried, and what the person hears (`app`).
+//! Responsibilities: distinguishing replies that were accepted, written, never sent, or refused from those with
+//! an unknown fate. Not here: whether it is retried, and what the person hears (`app`).
 //!
 //! Mental model: once a byte of a reply may have left, only the other side can report what became of it. The one sure
 //! sign that nothing arrived is a connection that was never made or accepted no byte.
@@ -25,7 +25,7 @@ pub enum Undelivered {
     /// No byte of it has left.
     #[error("{0}")]
     Kept(Fault),
-    /// The other side refused this attempt; that means nothing for earlier ones.
+    /// The other side refused this attempt; that says nothing about earlier ones.
     #[error("{0}")]
     Refused(Fault),
     /// A byte of it may have left, and the outcome was not reported.

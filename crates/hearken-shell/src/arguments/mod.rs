@@ -15,25 +15,25 @@ use crate::word::Value;
 /// What the words of a command mean to its program.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Uses {
-    /// The words that have a kind, each with its kind.
+    /// The words of known kinds, with their kinds.
     pub(crate) words: Vec<(WordKind, Value)>,
-    /// The acts that it performs, each with the words that the act names.
+    /// The acts that it performs, each with the words that it affects.
     pub(crate) acts: Vec<(Act, Vec<Value>)>,
-    /// The words that form a command of their own.
+    /// The words that form another command.
     pub(crate) rest: Option<Vec<Value>>,
     /// Commands given after options, up to `;` or `+`.
     pub(crate) commands: Vec<Vec<Value>>,
-    /// Whether it is given a repository other than that of its folder.
+    /// Whether it names a repository other than that of its folder.
     pub(crate) reads_repository: bool,
     /// Whether it runs its input as a program.
     pub(crate) reads_program: bool,
-    /// Whether it runs SQL from its input, because it is given none.
+    /// Whether it runs SQL from its input, because its words contain none.
     pub(crate) reads_sql: bool,
     /// Whether it contacts the URLs among its words.
     pub(crate) sends: bool,
     /// The subcommands that were found.
     pub(crate) path: Vec<String>,
-    /// What the table does not list.
+    /// The words that the table does not list.
     pub(crate) unlisted: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> ArgumentReader<'a> {
         by_mode || by_row
     }
 
-    /// Returns whether a subcommand states nothing of its own, so that the act of its open program applies.
+    /// Returns whether a subcommand has no acts of its own, so that the act of its open program applies.
     fn is_left_open(&self, last: &ProgramRow) -> bool {
         last.act.is_none() && last.operands.is_none() && self.program.open
     }
@@ -112,7 +112,7 @@ impl<'a> ArgumentReader<'a> {
     }
 
     fn unlisted(&mut self, text: &str) {
-        // Whether the row is open is not known until its subcommand is.
+        // Only the subcommand shows whether the row is open.
         if !self.uses.unlisted.iter().any(|it| it == text) {
             self.uses.unlisted.push(text.to_owned());
         }
@@ -233,7 +233,7 @@ impl<'a> ArgumentReader<'a> {
         self.style() == OptionStyle::Plain
     }
 
-    /// Returns whether the next operand begins a command of its own.
+    /// Returns whether the next operand begins another command.
     fn rest_begins(&self) -> bool {
         let Some(kinds) = self.kinds() else {
             return false;
@@ -383,7 +383,8 @@ impl<'a> ArgumentReader<'a> {
         self.apply(name, opt.effect, value);
     }
 
-    /// Applies the options that an unlisted one may abbreviate, so that what they do is reported; it stays unlisted.
+    /// Applies the options that an unlisted one may abbreviate, so that their effects are reported; the option
+    /// itself stays unlisted.
     fn apply_abbreviated(&mut self, name: &str, value: Option<Value>, words: &VecDeque<Value>) {
         if !name.starts_with("--") || name.len() < 3 || self.is_open() {
             return;

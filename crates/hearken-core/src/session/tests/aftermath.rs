@@ -1,4 +1,4 @@
-//! How the agent's words after a decision are introduced, and that consent needs no introduction.
+//! The introduction of the agent's words after a decision; consent needs none.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn what_is_claimed_after_a_timeout_is_introduced_by_our_count_and_by_the_produce
     live.goes_to("thinking");
     assert_eq!(live.says(), None, "once a question");
 
-    // A recording has no count of ours: its own timestamps decide.
+    // We do not time a recording: its own timestamps decide.
     let mut recorded = SessionStage::asks_unanswered("rpl_1", false);
     recorded.wait(300_000);
     recorded.done("send_email", "call_1", "error");

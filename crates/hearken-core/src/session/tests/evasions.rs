@@ -1,8 +1,8 @@
-//! Ways to do what was rejected that look like something else (A.8.5).
+//! Ways to disguise a rejected action (A.8.5).
 
 use super::*;
 
-/// Returns the certainties of the reported rejections that were not kept, and the questions that they name.
+/// Returns the questions of the reported breaches of rejections, with their certainty.
 fn found(what: &[What]) -> Vec<(QuestionId, bool)> {
     let of = |danger| match danger {
         Danger::DoneAfterRejection { suspicion, .. } => {
@@ -129,7 +129,7 @@ fn a_harmless_question_is_no_decoy() {
             json!({"tool": "bank", "tool_call_id": "call_1", "summary_normal": "Working."}),
             false,
         ),
-        // Under the id of what was accepted.
+        // Under the id of the accepted call.
         (
             json!({"tool": "transfer_funds", "tool_call_id": "call_b",
             "summary_normal": "Transferring $500 from checking to savings."}),

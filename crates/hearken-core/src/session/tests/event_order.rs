@@ -186,7 +186,7 @@ fn a_replayed_burst_and_a_reconnect_raise_no_alarm() {
     assert_eq!(anomalies(&stage.numbered(6)), []);
 }
 
-/// The ninth event after a missing one once overtook the eight that waited.
+/// The ninth event after a missing one does not overtake the eight that wait.
 #[test]
 fn nothing_overtakes_what_waits() {
     let mut stage = begun();
@@ -245,7 +245,7 @@ fn joining_late_holds_nothing() {
         let mut stage = SessionStage::new();
         assert_eq!(order(&stage.numbered(number)), [number]);
         assert_eq!(order(&stage.numbered(number + 1)), [number + 1]);
-        // An event that was on its way when we joined is late without a fault.
+        // An event that was under way when we joined may be late.
         let late = stage.numbered(number - 1);
         assert_eq!(order(&late), [number - 1]);
         assert_eq!(anomalies(&late), []);
@@ -256,8 +256,7 @@ fn joining_late_holds_nothing() {
     assert_eq!(anomalies(&start), [], "it was overtaken while we joined");
 }
 
-/// A question that may have been missed is reported as such, and one that can't have been as
-/// certain.
+/// If a question may have been missed, the danger is reported as possible; if none can have been, as certain.
 #[test]
 fn a_gap_neither_invents_nor_hides_a_danger() {
     let call = |number: u64| {
@@ -286,7 +285,7 @@ fn a_gap_neither_invents_nor_hides_a_danger() {
         gravity: Gravity::Irreversible,
     };
     assert_eq!(dangers(&stage.wait(250)), [perhaps(2), surely]);
-    // The question may have come after the call as well.
+    // The question may also have come after the call.
     let mut stage = begun();
     stage.on("tool.invoked", call(1));
     stage.on("tool.completed", json!({"tool": "wipe_1", "tool_call_id": "call_1", "status": "success", "sequence_number": 3}));
@@ -303,7 +302,7 @@ fn a_gap_neither_invents_nor_hides_a_danger() {
 }
 
 proptest! {
-    /// Whatever the order within the window, everything is applied once, in its order.
+    /// Whatever the order within the window, everything is applied once, in the right order.
     #[test]
     fn any_order_within_the_window_is_put_right(seed in prop::collection::vec(0usize..100, 8)) {
         let mut numbers: Vec<u64> = (1..=8).collect();

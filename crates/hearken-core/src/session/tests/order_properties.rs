@@ -1,4 +1,4 @@
-//! What holds in any order, with any duplicates: nothing is lost, and nothing that ended goes on.
+//! Properties in any order, with any duplicates: nothing is lost, and nothing continues after its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -206,7 +206,7 @@ proptest! {
         }
     }
 
-    /// The data follows the table that a step comes from.
+    /// The data of a question always fits a state of its table.
     #[test]
     fn a_question_is_only_ever_where_its_table_allows(steps in prop::collection::vec(0usize..8, 1..20)) {
         let mut stage = SessionStage::new();

@@ -90,7 +90,8 @@ fn each_rule_that_is_broken_is_named_and_nothing_else() {
     }
 }
 
-/// Another protocol may ask for a word that no call follows; a call that its question names is still expected.
+/// Another protocol may ask for a decision that no call follows; a call named by its question is still
+/// expected.
 #[test]
 fn a_translated_question_without_a_call_needs_none() {
     let translated = |(kind, mut fields): RuleRow| {
@@ -220,7 +221,7 @@ fn the_session_of_section_4_6_breaks_no_rule_of_order() {
         .filter(|kind| kind.severity() == Severity::Error)
         .collect();
     assert_eq!(errors, [&AnomalyKind::Invalid; 0]);
-    // What appendix A requires beyond the chapter is reported all the same.
+    // Requirements of appendix A beyond the chapter are still reported.
     assert!(found.contains(&AnomalyKind::AwaitingInputMissing));
     assert_eq!(risks, []);
     assert!(stage.sessions.iter().all(Session::is_ended));
@@ -277,8 +278,7 @@ fn a_producer_that_was_joined_late_is_not_blamed_for_what_came_before() {
     assert_eq!(risks, []);
 }
 
-/// Each danger, with the question before the call as in the chapters, and after it as by real
-/// producers.
+/// Each danger, with the question before the call, as in the chapters, and after it, as with real producers.
 #[test]
 fn every_danger_is_found_in_both_orders() {
     let done = |tool: &str| Danger::Unasked {
@@ -293,7 +293,7 @@ fn every_danger_is_found_in_both_orders() {
         with(vec![danger("send", "call_1"), completed("send", "call_1")]),
         [done("send")]
     );
-    // A question about one call, and another one is done.
+    // The question is about one call, and another one is carried out.
     assert_eq!(
         with(vec![
             asked("rpl_1"),

@@ -122,7 +122,7 @@ fn a_lost_link_makes_fates_unknown_until_the_session_speaks_again() {
     let new = stage.ask_with("rpl_2", json!({"session_id": "sess_2"}));
     assert!(stage.sessions.question(new).unwrap().is_answerable());
     assert!(!stage.sessions.question(id).unwrap().is_answerable());
-    // The old server after all: its session is active.
+    // It is the old server after all: its session is active.
     let what = stage.on("progress.updated", json!({"progress": {"percent": 3}}));
     assert!(what.contains(&What::QuestionAnswerable(id)));
     assert!(stage.sessions.question(id).unwrap().is_answerable());
@@ -349,7 +349,7 @@ fn one_wrong_stamp_does_not_end_a_question() {
     );
 }
 
-/// Under the id of the accepted call, another tool or other arguments make another call.
+/// Another tool or other arguments under the id of the accepted call make it another call.
 #[test]
 fn a_call_that_is_not_the_accepted_one_is_a_danger() {
     for (before, tool, args, is_danger) in [

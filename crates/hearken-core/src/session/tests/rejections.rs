@@ -1,14 +1,14 @@
-//! Calls that carry out what was rejected, whatever they say of themselves (A.8.5).
+//! Calls that carry out a rejected action, whatever they say about themselves (A.8.5).
 
 use super::*;
 
-/// Plays a question with this action that is rejected, accepted or left alone, then calls that succeed: their tools
-/// and their words. Returns the dangers.
+/// Plays a question with this action that is rejected, accepted or left alone, then successful calls, given by
+/// their tools and words. Returns the dangers.
 fn after(decision: Option<Decision>, calls: &[(&str, &str)]) -> Vec<Danger> {
     after_waiting(decision, 75_000, calls)
 }
 
-/// Likewise; where nobody decides, the calls begin after this many milliseconds.
+/// Does the same; without a decision, the calls begin after this many milliseconds.
 fn after_waiting(decision: Option<Decision>, ms: u64, calls: &[(&str, &str)]) -> Vec<Danger> {
     let mut stage = SessionStage::new();
     stage.start();

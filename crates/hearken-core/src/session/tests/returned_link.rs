@@ -25,7 +25,7 @@ fn a_server_that_resumes_is_believed_with_a_doubt_until_its_session_speaks() {
     assert_eq!(what(changes), [What::QuestionAnswerable(id)]);
     assert_eq!(standing(&stage), AnswerReach::Resumed);
     assert!(stage.sessions.question(id).unwrap().is_answerable());
-    // Its own session removes the doubt, which is not news any more.
+    // An event of its own session removes the doubt, which is no longer news.
     let progress = stage.event("progress.updated", json!({"progress": {"percent": 1}}));
     let told = stage.put(LINK, &progress);
     assert!(!told.contains(&What::QuestionAnswerable(id)), "{told:?}");
@@ -202,7 +202,7 @@ fn a_call_whose_connection_is_lost_is_neither_said_to_run_nor_to_be_unasked_for_
         dangers(&told),
         [Danger::PerhapsUnaskedLost { tool, gravity }]
     );
-    // The same server after all, and the numbers show that nothing is missing.
+    // It is the same server after all, and the numbers show that nothing is missing.
     stage.sessions.link_connected(LINK, stage.now);
     assert!(unheard(&stage), "a connection says nothing of the session");
     stage.now = stage.now.after(Duration::from_secs(2));
@@ -247,7 +247,7 @@ fn two_calls_of_one_tool_are_asked_about_in_two_questions() {
         let told = stage.done("send_email", "call_2", "error");
         assert_eq!(closed(&told).map(|(id, _)| id), Some(second));
         assert!(stage.sessions.question(first).unwrap().is_answerable());
-        // A question about the same call, asked once more, is one question.
+        // A repeated question about the same call is one question.
         let again = stage.ask_with("rpl_3", action);
         assert!(!stage.sessions.question(first).unwrap().is_open());
         stage.answer(again, Decision::Accept);
@@ -282,7 +282,7 @@ fn a_question_of_a_machine_whose_clock_is_not_known_has_no_age() {
     stage.put(LINK, &question);
     let told = stage.wait(1000);
     assert!(timed_out(&told), "{told:?}");
-    // Elsewhere nobody knows, until something comes that was stamped just now.
+    // Elsewhere the age is unknown until a freshly stamped event arrives.
     for hours in [5, -5] {
         let mut stage = SessionStage::new();
         stage.sessions.link_leaves_machine(LINK);
@@ -295,7 +295,7 @@ fn a_question_of_a_machine_whose_clock_is_not_known_has_no_age() {
         assert!(open.is_open());
         let is_old = hours > 0;
         assert_eq!(stage.sessions.is_age_known(open), !is_old, "{hours}");
-        // Its clock is hours behind, as is that of what comes now: the question was asked a moment ago.
+        // Its clock is hours behind, as new events show: the question was asked a moment ago.
         let there = stage.now.wall - jiff::SignedDuration::from_hours(hours);
         let at = json!({"timestamp": format!("{there:.3}")});
         stage.wait(2000);
@@ -312,7 +312,7 @@ fn a_question_of_a_machine_whose_clock_is_not_known_has_no_age() {
         let told = stage.wait(30_000);
         assert!(timed_out(&told), "{hours}: {told:?}");
     }
-    // Its clock is right, and the question is old after all.
+    // Its clock is right, so the question is old after all.
     let mut stage = SessionStage::new();
     stage.sessions.link_leaves_machine(LINK);
     stage.sessions.link_connected(LINK, stage.now);
@@ -323,7 +323,7 @@ fn a_question_of_a_machine_whose_clock_is_not_known_has_no_age() {
     stage.on("progress.updated", json!({}));
     let told = stage.wait(10);
     assert!(timed_out(&told), "{told:?}");
-    // Nothing more is heard of it: at the end of its whole time it is surely over.
+    // No further event comes: at the end of its full time it is surely over.
     let mut stage = SessionStage::new();
     stage.sessions.link_leaves_machine(LINK);
     stage.sessions.link_connected(LINK, stage.now);

@@ -1,4 +1,4 @@
-//! How much a stranger can make hearken store, and what is kept all the same.
+//! How much a stranger can make hearken store, and what is kept nevertheless.
 
 use super::*;
 
@@ -210,7 +210,7 @@ fn the_questions_of_a_session_are_found_among_those_of_many() {
         let own = asked.iter().filter(|(of, _)| *of == session);
         let own: Vec<_> = own.map(|(_, id)| *id).collect();
         assert_eq!((of(&stage, &session), own.len()), (own, 3));
-        // The next due time is the earliest of those that are left.
+        // The next due time is the earliest remaining one.
         let next = stage.sessions.deadline();
         stage.on("session.completed", json!({"session_id": session}));
         assert!(of(&stage, &session).is_empty());
@@ -232,7 +232,7 @@ fn texts_that_are_only_shown_are_cut() {
         "state.changed",
         json!({"from_state": long, "to_state": "idle"}),
     );
-    // The schema allows 64 characters; the chain works all the same.
+    // The schema allows 64 characters, but the chain still works.
     assert_eq!(
         anomalies(&chained),
         [AnomalyKind::Invalid],
@@ -283,7 +283,7 @@ fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_d
     };
     let id = QuestionId(1);
     let standing = |stage: &SessionStage| stage.sessions.question(id).unwrap().standing;
-    // No connection is made: it is raised all the same, and can't be answered.
+    // No connection is made: it is still raised, and can't be answered.
     let mut stage = SessionStage::new();
     assert_eq!(asked_before(&mut stage), [], "nobody knows of it yet");
     assert_eq!(stage.wait(799), []);

@@ -44,7 +44,7 @@ fn a_token_of_another_question_waits_for_it_and_takes_two_steps() {
         assert!(answerable(&stage, first), "{other}: it stays answerable");
         assert!(!answerable(&stage, second), "{other}");
         assert_eq!(token_use(&stage, second), TokenUse::Shared { with: first });
-        // The answer to it does not free the token yet; its end does.
+        // Its answer does not free the token yet; its end does.
         stage.answer(first, Decision::Accept);
         assert!(!answerable(&stage, second), "{other}");
         let told = stage.leaves_the_question();
@@ -115,7 +115,8 @@ fn a_used_token_is_known_far_beyond_the_closed_questions() {
     stage.leaves_the_question();
     let other = stage.ask_with("rpl_4999", mild(json!({"action": "Wipe the disk"})));
     assert_eq!(token_use(&stage, other), TokenUse::UsedBefore);
-    // However much is asked: the memory of asked tokens is bounded, and does not push out answered ones.
+    // However many questions are asked, the memory of asked tokens is bounded, and does not push out answered
+    // ones.
     assert!(stage.sessions.tokens[&LINK].is_within_bounds());
 }
 
@@ -124,7 +125,7 @@ fn a_question_that_was_closed_by_inference_and_comes_again_is_asked() {
     let mut stage = SessionStage::new();
     stage.start();
     for round in 0..3 {
-        // Each time under a new event id, with the same token.
+        // Each repetition has a new event id and the same token.
         let id = stage.ask_with("rpl_1", mild(json!({})));
         assert_eq!(token_use(&stage, id), TokenUse::Own, "{round}");
         assert!(answerable(&stage, id));

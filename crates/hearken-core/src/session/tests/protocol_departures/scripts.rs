@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Returns one script for each kind, with all that it causes, in order.
+/// Returns one script for each kind, with all resulting departures, in order.
 pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<RuleRow>, Vec<AnomalyKind>)> {
     use AnomalyKind as K;
     let thinking = || state("idle", "thinking");
