@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Says what is in a package of hearken: the licences of what it is built from, their texts, and an SBOM.
+"""Describes the contents of a package of hearken: the licences of its parts, their texts, and an SBOM.
 
     describe.py list             writes packaging/licences.tsv: every package of Cargo.lock
-    describe.py check            fails where that list is not true
-    describe.py texts TARGET     the texts of the licences of what is built into the program for that target
+    describe.py check            fails if that list is out of date
+    describe.py texts TARGET     the licence texts of everything built into the program for that target
     describe.py sbom TARGET      the same as a CycloneDX document (1.5, JSON)
     describe.py copyright TARGET the copyright file of the Debian package
 
-Everything comes from Cargo.toml, Cargo.lock and the packages' own files, as cargo knows them; nothing is guessed.
+Everything comes from Cargo.toml, Cargo.lock and the packages' own files, through cargo; nothing is guessed.
 """
 
 import hashlib
@@ -23,14 +23,14 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parent.parent
 LIST = HOME / "packaging" / "licences.tsv"
 TARGETS = {"x86_64-unknown-linux-musl": "linux", "x86_64-pc-windows-gnu": "windows"}
-# What the compiler puts into every program.
+# Libraries that the compiler links into every program.
 RUST = "the standard library of Rust, MIT OR Apache-2.0, Copyright (c) The Rust Project Contributors"
 RUNTIMES = {
     "linux": [RUST, "musl, MIT, Copyright (c) 2005-2020 Rich Felker and others"],
     "windows": [RUST, "the runtime of mingw-w64, in the public domain or under the Zope Public License 2.1, Copyright (c) the "
                 "mingw-w64 project"],
 }
-# What a package's own files call the text of a licence.
+# The names of licence files in packages.
 TEXT = re.compile(r"^(un)?licen[cs]e|^copying|^notice|^copyright", re.IGNORECASE)
 
 
@@ -41,16 +41,16 @@ def metadata(target=None):
 
 
 def expression(package):
-    """Gives the licence as SPDX writes it: an older way to write a choice is a slash."""
+    """Returns the licence as an SPDX expression: in an older form, a slash separates choices."""
     return re.sub(r"\s*/\s*", " OR ", package["license"] or "")
 
 
-# What is not linked, but whose tables the build writes into the program (build.rs).
+# Packages that are not linked, but whose tables the build writes into the program (build.rs).
 WRITTEN_IN = ["unicode_security"]
 
 
 def built_in(target):
-    """Gives the packages that are built into the program, by their ids, and what each of them needs."""
+    """Returns the packages that are built into the program, by id, and the dependencies of each."""
     known = metadata(target)
     nodes = {node["id"]: node for node in known["resolve"]["nodes"]}
     needs, waiting = {}, [known["resolve"]["root"]]
@@ -120,7 +120,7 @@ def texts(target):
 
 
 def lock():
-    """Gives the checksum of each package that comes from a registry."""
+    """Returns the checksum of each package from a registry."""
     sums, name, version = {}, None, None
     for line in (HOME / "Cargo.lock").read_text().splitlines():
         key, _, value = line.partition(" = ")
@@ -155,7 +155,7 @@ def sbom(target):
     return json.dumps({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
-        # The same lock gives the same document.
+        # The same Cargo.lock gives the same document.
         "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_OID, digest)}",
         "version": 1,
         "metadata": {
@@ -170,7 +170,7 @@ def sbom(target):
 
 
 def copyright(_):
-    """Writes it in Debian's machine-readable form."""
+    """Returns the copyright file in Debian's machine-readable format."""
     def block(text):
         return "\n".join(" " + line if line.strip() else " ." for line in text.strip().splitlines())
     mit = (HOME / "packaging" / "LICENSE-MIT").read_text()

@@ -59,7 +59,7 @@ enum OpenBracket {
     List,
     /// An object, before a member's name.
     Object,
-    /// An object, after a member's name, which begins at these places of the mended text and of the original.
+    /// An object, after a member's name, which begins at these places of the repaired text and of the original.
     Member {
         there: usize,
         here: usize,

@@ -41,7 +41,7 @@ fn case(field: &'static str, section: &'static str, required: bool) -> FieldCase
     }
 }
 
-/// A field without values of its own: it must be absent, or depends on other fields.
+/// Returns a case without values, to which the caller adds the invalid ones.
 fn bare(field: &'static str, section: &'static str) -> FieldCase {
     FieldCase {
         field,

@@ -69,7 +69,7 @@ pub(super) fn judge(text: &str) -> StampVerdict {
     }
 }
 
-/// Returns the time of a text that conforms to 3.2.5.
+/// Returns the time of a text that conforms to 3.2.5, or else the verdict on the text.
 fn examine(text: &str) -> Result<Timestamp, StampVerdict> {
     let digits = fraction(text).ok_or(StampVerdict::NoTime)?;
     let time = (plain(text, digits).or_else(|| read(text))).ok_or(StampVerdict::NoTime)?;

@@ -16,11 +16,11 @@ const MOST_UNKNOWN: usize = 16;
 /// One thing that a command can do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CommandFinding {
-    /// What it does.
+    /// The act.
     pub act: Act,
-    /// What it does that to, as written in the command; empty if nothing is named.
+    /// The things that it affects, as written in the command; empty if none are named.
     pub what: Vec<String>,
-    /// How many more things it does that to.
+    /// How many more things it affects.
     pub more: usize,
 }
 
@@ -31,7 +31,7 @@ pub struct ExplainedPart {
     pub text: String,
     /// What it can do.
     pub findings: Vec<CommandFinding>,
-    /// What in it is not known.
+    /// The unknown pieces of the part.
     pub unknown: Vec<String>,
 }
 
@@ -42,9 +42,9 @@ pub struct CommandReport {
     pub findings: Vec<CommandFinding>,
     /// Its parts, in order.
     pub parts: Vec<ExplainedPart>,
-    /// What in it is not known, as written; empty if all of it was read.
+    /// The unknown pieces of the command, as written; empty if all of it was read.
     pub unknown: Vec<String>,
-    /// Whether it creates, changes or deletes a file, as far as it was read.
+    /// Whether the readable part creates, changes or deletes a file.
     pub changes_files: bool,
 }
 
@@ -56,7 +56,7 @@ impl CommandReport {
     }
 }
 
-/// What is done with a file.
+/// The use of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Touch {
     /// It is read.
@@ -88,7 +88,7 @@ pub(crate) struct Collector {
     part: Vec<(Act, Vec<String>)>,
     part_unknown: Vec<String>,
     changes_files: bool,
-    /// Whether the command runs in a container or on another machine, so that its paths are not of this one.
+    /// Whether the command runs in a container or on another machine, so that its paths are not on this one.
     pub(crate) is_elsewhere: bool,
 }
 
@@ -126,7 +126,7 @@ impl Collector {
         note(&mut self.part, act, what);
     }
 
-    /// Collects what is found, and leaves out what is not known.
+    /// Collects findings, and leaves out unknown pieces.
     pub(crate) fn without_unknown(&mut self, read: impl FnOnce(&mut Self)) {
         let unknown = std::mem::take(&mut self.unknown);
         let in_part = std::mem::take(&mut self.part_unknown);
@@ -135,7 +135,7 @@ impl Collector {
         self.part_unknown = in_part;
     }
 
-    /// Adds a piece that is not known unless there is one already.
+    /// Adds an unknown piece unless there already is one.
     pub(crate) fn never_cleared(&mut self, what: &str) {
         if self.unknown.is_empty() {
             self.unknown(what);
@@ -159,7 +159,7 @@ impl Collector {
         self.part.iter().any(|(it, _)| *it == act)
     }
 
-    /// Begins a part, and returns what was found in the part around it.
+    /// Begins a part, and returns the findings of the part around it.
     pub(crate) fn begin_part(&mut self) -> OuterPart {
         OuterPart {
             part: std::mem::take(&mut self.part),
@@ -172,7 +172,7 @@ impl Collector {
     pub(crate) fn end_part(&mut self, text: &str, outer: OuterPart) {
         let found = std::mem::replace(&mut self.part, outer.part);
         let unknown = std::mem::replace(&mut self.part_unknown, outer.unknown);
-        // A part that only contains other parts is explained by those.
+        // A part that only contains other parts is explained by them.
         let holds_others = self.parts.len() > outer.parts;
         let says_nothing = found.is_empty() && unknown.is_empty();
         if self.parts.len() < MOST_PARTS && !(holds_others && says_nothing) {
@@ -205,7 +205,7 @@ impl Collector {
                 (false, None) => {}
             }
             if !word.is_certain {
-                // The command does not show which files these are.
+                // The command does not show which files are meant.
                 self.unknown(if word.text.is_empty() {
                     "{}"
                 } else {
@@ -226,7 +226,7 @@ impl Collector {
             return;
         }
         let name = path.rsplit('/').next().unwrap_or_default();
-        // A pattern for hidden files may match one that holds secrets.
+        // A pattern for hidden files may match one with secrets.
         if !word.is_certain || (word.is_pattern && name.starts_with('.')) {
             self.unknown(path);
         }
@@ -336,7 +336,7 @@ impl Collector {
     }
 }
 
-/// What was found in the part around the current one.
+/// The findings of the part around the current one.
 #[derive(Debug)]
 pub(crate) struct OuterPart {
     part: Vec<(Act, Vec<String>)>,

@@ -1,4 +1,4 @@
-//! What a program does with its words: paths, addresses, and commands that it runs.
+//! The effects of a program on its words: paths, addresses, and commands that it runs.
 
 use crate::act::{Act, Rank};
 use crate::arguments::{Uses, is_assignment, uses};
@@ -22,7 +22,7 @@ impl Walk<'_> {
         input: Flow,
     ) -> Flow {
         let Some(name) = first.literal() else {
-            // The command does not show which program it is.
+            // The command does not show which program is meant.
             self.collector.add(Act::Generated, &[]);
             if state.downloaded.contains(&first.text) {
                 self.collector.add(Act::Downloaded, &[]);
@@ -308,7 +308,7 @@ impl Walk<'_> {
         for command in &uses.commands {
             let mut words = command.clone();
             for word in &mut words {
-                // `{}` stands for a path that is found.
+                // `{}` stands for each path that is found.
                 word.stands_for_many |= word.text.contains('{');
             }
             let placed = words.iter().any(|word| word.stands_for_many);
@@ -331,7 +331,7 @@ impl Walk<'_> {
         });
         for (act, words) in &uses.acts {
             if *act == Act::Opens && runs_given {
-                // It runs what it is given, and does not wait for a person.
+                // It runs its arguments, and does not wait for a person.
                 continue;
             }
             let shown: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
@@ -369,7 +369,7 @@ impl Walk<'_> {
 
     fn contact(&mut self, act: Act, host: &str) {
         if is_loopback(host) {
-            // Nothing leaves this machine, but what the local service does is not known.
+            // Nothing leaves this machine, but the effect of the local service is not known.
             return self.collector.unknown(host);
         }
         self.collector.add(act, &[host]);
@@ -459,7 +459,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Judges a program that runs what comes through a pipe, or what a person types.
+    /// Judges a program that runs piped text, or text that a person types.
     fn piped(&mut self, name: &str, state: &mut ShellState, input: &Flow) {
         let is_shell = is_shell(name) && !lists().languages.contains_key(name);
         match input {

@@ -1,7 +1,7 @@
-//! Commands among the words of a program whose words are not followed, such as `mise exec -- rm -rf build`.
+//! Commands among the words of a program that the table does not explain, such as `mise exec -- rm -rf build`.
 //!
-//! Responsibilities: recognising such a command, so that what it does is reported too. It never clears anything: the
-//! program around it stays as unknown as it was. Not here: programs whose table says where a command begins
+//! Responsibilities: recognising such a command, so that its effects are also reported. This never clears
+//! anything: the program around it stays unknown. Not here: programs whose row says where a command begins
 //! (`arguments`).
 
 use crate::act::Act;
@@ -21,7 +21,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Walks through a command that a program runs: in a container or on another machine, if that is what it does.
+    /// Walks through a command that a program runs, perhaps in a container or on another machine.
     pub(crate) fn of_program(&mut self, uses: &Uses, walk: impl FnOnce(&mut Self)) {
         let is_of_host = uses.words.iter().any(|(kind, _)| *kind == WordKind::Host);
         let mut acts = uses.acts.iter().map(|(act, _)| *act);
@@ -32,8 +32,8 @@ impl Walk<'_> {
         self.collector.is_elsewhere = outer;
     }
 
-    /// Judges the commands that stand among these words: behind `--`, quoted, or by the name of a program that changes
-    /// something and its first option or path.
+    /// Judges the commands among these words: after `--`, in quotes, or recognised by the name of a program
+    /// that changes something and its first option or path.
     pub(crate) fn embedded(&mut self, words: &[Value], state: &ShellState) {
         for word in words {
             if begins_command(word.text.split_whitespace()) {
@@ -74,7 +74,7 @@ fn may_start_others(act: Act) -> bool {
     )
 }
 
-/// Returns whether words begin with a program that changes something, and an option or a path.
+/// Returns whether words begin with a program that changes something and an option or a path.
 fn begins_command<'a>(mut words: impl Iterator<Item = &'a str>) -> bool {
     let (Some(name), Some(next)) = (words.next(), words.next()) else {
         return false;

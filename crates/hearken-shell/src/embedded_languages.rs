@@ -15,9 +15,9 @@ pub(crate) use printed_text::{escapes, printf};
 /// What a piece of code can do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Code {
-    /// What it does, and to what.
+    /// Its acts, with the things that they affect.
     pub(crate) acts: Vec<(Act, String)>,
-    /// Commands that it passes to a shell.
+    /// The commands that it passes to a shell.
     pub(crate) commands: Vec<String>,
     /// Whether all of it was read.
     pub(crate) is_read: bool,
@@ -29,7 +29,7 @@ impl Code {
     }
 }
 
-/// Reads a sed script; only scripts of the plainest form count as read.
+/// Reads a sed script; only the plainest scripts count as read.
 pub(crate) fn sed(script: &str) -> Code {
     let mut code = read_sed(script);
     code.is_read &= script
@@ -38,7 +38,7 @@ pub(crate) fn sed(script: &str) -> Code {
     code
 }
 
-/// Reads an awk program; only a program without any sign of output or input but the usual counts as read.
+/// Reads an awk program; only a program without signs of unusual input or output counts as read.
 pub(crate) fn awk(program: &str) -> Code {
     let mut code = read_awk(program);
     let words = ["system", "getline", "close", "fflush", "include", "load"];
@@ -89,7 +89,7 @@ pub(crate) fn sql(text: &str) -> Code {
     code
 }
 
-/// Finds what a sed script does.
+/// Finds the acts of a sed script.
 fn read_sed(script: &str) -> Code {
     let mut code = Code {
         is_read: true,
@@ -305,7 +305,7 @@ fn read_awk(program: &str) -> Code {
         }
         at += part.len();
     }
-    // `getline` may read from a file; a command that it reads from was found by its pipe.
+    // `getline` may read from a file; a command from which it reads was found by its pipe.
     for (found, _) in plain.match_indices("getline") {
         let rest = plain.get(found + "getline".len()..).unwrap_or_default();
         let Some((before, _)) = rest

@@ -1,13 +1,13 @@
 //! Reads a shell command and reports, in plain terms, what it can do.
 //!
-//! Responsibilities: the structure of a command, the table of programs, and the findings that follow. Not here: how a
-//! finding is worded, which command is asked about, and what a person may do with it.
+//! Responsibilities: the structure of a command, the table of programs, and the findings that follow. Not here:
+//! wording a finding, choosing the command to read, and what a person may do with it.
 //!
 //! # Mental model
-//! A command is read the way a shell reads it, including the programs that other programs start: through `sudo`,
-//! `xargs`, `sh -c`, loops and pipes. A table (`assets/programs`) says what each program does, with facts from the
-//! program's manual. A command counts as *read* only if every program, option and word in it could be read. The rest
-//! is reported as not known, and a command in which anything is not known is never cleared.
+//! A command is read the way a shell reads it, including the programs that other programs start: through
+//! `sudo`, `xargs`, `sh -c`, loops and pipes. A table (`assets/programs`) says what each program does,
+//! according to its manual. A command counts as *read* only if every program, option and word in it could be
+//! read. The rest is reported as not known, and a command with an unknown part is never cleared.
 //!
 //! Nothing is looked up: the same text always gives the same report. Links are not followed, and no file is opened.
 //!
@@ -21,8 +21,8 @@
 //! ```
 //!
 //! # Tuning by symptom
-//! If an ordinary command is not known, list its program or option in the table. If a harmless word is taken for a
-//! path, give its option or operand the kind `text` there.
+//! An ordinary command is not known: list its program or option in the table. A harmless word is taken for a
+//! path: give its option or operand the kind `text` there.
 
 mod act;
 mod arguments;

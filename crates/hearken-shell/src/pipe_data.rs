@@ -1,4 +1,4 @@
-//! What goes through a pipe: what a program writes to the next one, and the words that it adds to that.
+//! Data in a pipe: the output of each program, and its use as words of the next command.
 
 use crate::embedded_languages;
 use crate::program_lists::lists;
@@ -29,7 +29,7 @@ pub(crate) fn insert_input(words: &mut Vec<Value>, input: &Flow) {
     }
 }
 
-/// Returns what a program writes to the next one in a pipe.
+/// Returns the output of a program to the next one in a pipe.
 pub(crate) fn output_of(name: &str, rest: &[Value], input: Flow) -> Flow {
     let flows = &lists().flows;
     let is = |list: &[String]| list.iter().any(|it| it == name);

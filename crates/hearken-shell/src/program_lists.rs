@@ -1,4 +1,5 @@
-//! The lists of `assets/programs.toml`: files, variables, settings, pipes, and what shows an act in other languages.
+//! The lists of `assets/programs.toml`: files, variables, settings, pipes, and words that show an act in other
+//! languages.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -9,11 +10,11 @@ use crate::program_table::{TableError, tables};
 
 const FILE: &str = include_str!("../../../assets/programs.toml");
 
-/// Files and folders, by what other programs do with them (`["@files"]`).
+/// Files and folders by their use (`["@files"]`).
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Files {
-    /// Files and folders that other programs run by themselves.
+    /// Files and folders that other programs run automatically.
     pub(crate) run: Vec<String>,
     /// Files that builds and tests run.
     pub(crate) build: Vec<String>,
@@ -23,13 +24,13 @@ pub(crate) struct Files {
     pub(crate) not_secrets: Vec<String>,
     /// Devices that store nothing.
     pub(crate) harmless: Vec<String>,
-    /// Folders of a system that hold its programs.
+    /// Folders with the system's programs.
     pub(crate) programs: Vec<String>,
-    /// Folders of a system, which contain no project.
+    /// Folders of the system, which contain no project.
     pub(crate) system: Vec<String>,
 }
 
-/// What shows in code of a language that it does more than compute.
+/// Words in code of a language that show that it does more than compute.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CodeLanguage {
@@ -49,25 +50,25 @@ pub(crate) struct Lists {
     pub(crate) flows: Flows,
 }
 
-/// Programs, by what they do with the data in a pipe.
+/// Programs by their use of the data in a pipe.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Flows {
     /// They write their own arguments.
     pub(crate) prints: Vec<String>,
-    /// They write what they read.
+    /// They write their input unchanged.
     pub(crate) passes: Vec<String>,
-    /// They read commands of their own from their input.
+    /// They read their own commands from their input.
     pub(crate) commands: Vec<String>,
-    /// They decode what they read.
+    /// They decode their input.
     pub(crate) decodes: Vec<String>,
-    /// They pass what they read to another command, as its arguments.
+    /// They pass their input to another command, as its arguments.
     pub(crate) hands_on: Vec<String>,
-    /// They read names of files, and then those files.
+    /// They read names of files from their input, and then those files.
     pub(crate) names: Vec<String>,
-    /// They send what they read to another machine.
+    /// They send their input to another machine.
     pub(crate) sends: Vec<String>,
-    /// They pass what they find to a command, even without `{}`.
+    /// They pass the paths that they find to a command, even without `{}`.
     pub(crate) finds: Vec<String>,
     /// They change something, and are recognised among the words of a program that starts others.
     pub(crate) changes: Vec<String>,
@@ -75,7 +76,7 @@ pub(crate) struct Flows {
     pub(crate) runs: Vec<String>,
 }
 
-/// Variables, by what programs do with them. `*` in an entry stands for any characters.
+/// Variables by their effect on programs. `*` in an entry stands for any characters.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Variables {
@@ -87,7 +88,7 @@ pub(crate) struct Variables {
     pub(crate) code: Vec<String>,
 }
 
-/// Settings in the form `name=value`, by what programs do with them. `*` in an entry stands for any characters.
+/// Settings in the form `name=value`, by their effect on programs. `*` in an entry stands for any characters.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SettingPatterns {
@@ -98,7 +99,7 @@ pub(crate) struct SettingPatterns {
 }
 
 static LISTS: LazyLock<Lists> = LazyLock::new(|| {
-    // The tests read this file, so it can be read here.
+    // The tests read this file, so it is readable.
     read_lists().unwrap_or_default()
 });
 

@@ -1,4 +1,4 @@
-//! The table of programs: what each of them does, according to its manual.
+//! The table of programs: what each does, according to its manual.
 //!
 //! Responsibilities: parsing the rows of `assets/programs/*.toml`, and finding the row of a program. Not here: applying
 //! a row to the words of a command (`arguments`).
@@ -115,7 +115,7 @@ impl WordKind {
     }
 }
 
-/// Which shell a program belongs to.
+/// The shell that a program belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Family {
@@ -145,7 +145,7 @@ pub(crate) enum OptionStyle {
     Dd,
 }
 
-/// What an option does.
+/// The effect of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OptionEffect {
     /// It changes nothing that matters.
@@ -158,7 +158,7 @@ pub(crate) enum OptionEffect {
     DoesTo(Act),
     /// It turns path operands into this kind.
     Turns(WordKind),
-    /// With it, nothing is done.
+    /// It prevents all acts.
     Dry,
 }
 
@@ -189,7 +189,7 @@ pub(crate) struct ProgramRow {
     pub(crate) stops: bool,
     pub(crate) open: bool,
     pub(crate) sends: bool,
-    /// Whether its options ignore case, as on Windows; they are stored in lower case.
+    /// Whether case does not matter in its options, as on Windows; they are stored in lower case.
     pub(crate) ignores_case: bool,
 }
 
@@ -458,13 +458,13 @@ pub(crate) fn find(family: Family, name: &str) -> Option<Arc<ProgramRow>> {
     if let Some(row) = read.get(text) {
         return Some(Arc::clone(row));
     }
-    // The tests parse every row. One that failed here would count as absent, which clears nothing.
+    // The tests parse every row. A failing row would count as absent, which clears nothing.
     let row = Arc::new(parse_table(text).ok()?.1);
     read.insert(text, Arc::clone(&row));
     Some(row)
 }
 
-/// Returns whether the table has a program of Unix by this name.
+/// Returns whether the table has a Unix program with this name.
 pub fn is_program(name: &str) -> bool {
     INDEX.rows.contains_key(&(Family::Unix, name))
 }

@@ -6,7 +6,7 @@ use crate::command_report::Collector;
 use crate::syntax::CommandStep;
 use crate::word::{Value, is_pattern};
 
-/// The most values of a variable, or folders, that are followed.
+/// The most values of a variable, or folders, that are tracked.
 pub(crate) const MOST_VALUES: usize = 16;
 
 /// The input or output of a command.
@@ -34,7 +34,7 @@ pub(crate) struct ShellState {
     pub(crate) functions: HashMap<String, Vec<CommandStep>>,
     /// The files that were downloaded.
     pub(crate) downloaded: Vec<String>,
-    /// The files that were written, with their text if the command shows it.
+    /// The written files, with their text if the command shows it.
     pub(crate) written: HashMap<String, Option<String>>,
 }
 
@@ -80,7 +80,7 @@ impl ShellState {
 }
 
 impl ShellState {
-    /// Records what was written to a file.
+    /// Records text that was written to a file.
     pub(crate) fn note_written(&mut self, file: &str, content: &Flow, appends: bool) {
         let file = file.strip_prefix("./").unwrap_or(file).to_owned();
         if *content == Flow::Downloaded {
@@ -103,7 +103,7 @@ impl ShellState {
         self.variables.insert("*".to_owned(), words.to_vec());
     }
 
-    /// Records that a variable gets a value that is not known, and returns whether the variable is the command's own.
+    /// Records that a variable gets an unknown value, and returns whether the variable is the command's own.
     pub(crate) fn forget(&mut self, name: &str) -> bool {
         self.variables.remove(name);
         is_own(name)
@@ -118,7 +118,7 @@ impl ShellState {
         let Some(values) = self.variables.get(name) else {
             return vec![unknown()];
         };
-        // It is not known which of several values it has, and an empty one is no word at all.
+        // Any of several values is possible, and an empty one is not a word at all.
         let is_list = name == "@";
         let is_gone = !quoted && values.iter().any(|value| value.text.is_empty());
         if is_gone || name == "*" || (values.len() > 1 && !is_list) {

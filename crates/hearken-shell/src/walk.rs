@@ -26,7 +26,7 @@ pub fn read(command: &str, place: &Folders) -> CommandReport {
     match windows_commands::family(command) {
         Some(family) => {
             windows_commands::read(command, family, &mut collector);
-            // It may be meant for a Unix shell all the same: what it would do there is reported too.
+            // It may nevertheless be meant for a Unix shell, so its effects there are also reported.
             let unix_only = ["$(", "`", "<(", "; then", ";then", "; do", ";do"];
             if unix_only.iter().any(|sign| command.contains(sign)) {
                 collector.without_unknown(|collector| read_as_unix(command, collector));
@@ -100,7 +100,7 @@ impl Walk<'_> {
             CommandStep::Pipeline(steps) => {
                 let mut flow = input;
                 for step in steps {
-                    // Each runs in a subshell.
+                    // Each command of a pipe runs in a subshell.
                     flow = self.step(step, &mut state.clone(), flow);
                 }
                 flow
@@ -225,7 +225,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Judges a variable that is set.
+    /// Judges the setting of a variable.
     pub(crate) fn variable(&mut self, name: &str, values: Option<&[Value]>, state: &ShellState) {
         let variables = &lists().variables;
         let is = |list: &[String]| list.iter().any(|entry| is_like(name, entry));
@@ -448,7 +448,7 @@ impl Walk<'_> {
                     ..Value::certain(&text.join(" "))
                 };
                 let output = self.text(&whole, state, input);
-                // It may have set any variable.
+                // The command may have set any variable.
                 state.variables.clear();
                 output
             }
@@ -573,7 +573,7 @@ fn number(name: &str) -> Option<&'static str> {
     .then_some("0")
 }
 
-/// Returns whether a step may change the folder, but does not if it fails.
+/// Returns whether a step changes the folder only if it succeeds.
 fn may_stay(step: &CommandStep) -> bool {
     let changes = |simple: &ProgramCall| {
         let first = simple.words.first().map(|word| word.source.as_str());

@@ -1,7 +1,7 @@
-//! Commands of PowerShell and of Windows' cmd.exe, as far as they are plain.
+//! Plain commands of PowerShell and of Windows' cmd.exe.
 //!
-//! Responsibilities: recognising them, and reporting what they plainly do; they never count as read. Not here: the
-//! table of their programs (`program_table`), Unix commands (`syntax`).
+//! Responsibilities: recognising them, and reporting their plain effects; they never count as read. Not here:
+//! the table of their programs (`program_table`), Unix commands (`syntax`).
 
 use crate::act::Act;
 use crate::arguments::uses;
@@ -16,7 +16,7 @@ const LONGEST: usize = 32 * 1024;
 /// How deeply groups and commands may be nested.
 const DEEPEST: usize = 12;
 
-/// Returns the Windows shell that a command is written for, if any.
+/// Returns the Windows shell for which a command is written, if any.
 pub(crate) fn family(command: &str) -> Option<Family> {
     if command.len() > LONGEST {
         return None;
@@ -50,7 +50,7 @@ fn family_of_part(part: &PipelinePart) -> Option<Family> {
         .is_some_and(|(verb, noun)| capital(verb) && capital(noun));
     let is_unix = find(Family::Unix, first).is_some();
     if matches!(*first, "pwsh" | "powershell") {
-        // Another shell calls it, and passes its command in quotes.
+        // Another shell starts it, with its command in quotes.
         return None;
     }
     let in_cmd = listed(Family::Cmd, first);
@@ -88,7 +88,7 @@ pub(crate) fn shell(name: &str) -> Option<Family> {
     }
 }
 
-/// Reports what a command plainly does.
+/// Reports the plain effects of a command.
 pub(crate) fn read(command: &str, family: Family, collector: &mut Collector) {
     let mut state = ShellState::begin(collector);
     let mut walk = Walk {

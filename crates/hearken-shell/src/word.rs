@@ -1,4 +1,4 @@
-//! One word of a command: its pieces, and its value as far as that is certain.
+//! One word of a command: its pieces, and its value if that is certain.
 
 use crate::syntax::Script;
 
@@ -48,7 +48,7 @@ pub(crate) struct Value {
     pub(crate) is_pattern: bool,
     /// Whether the text begins with an uncertain part.
     pub(crate) begins_uncertain: bool,
-    /// Whether it stands for any number of words that are found or piped in.
+    /// Whether it stands for any number of found or piped words.
     pub(crate) stands_for_many: bool,
     /// Whether it may expand to several words, or to none.
     pub(crate) may_split: bool,
@@ -64,7 +64,7 @@ impl Value {
         }
     }
 
-    /// Returns a value that is not known, shown as this text.
+    /// Returns an unknown value, shown as this text.
     pub(crate) fn uncertain(text: &str) -> Self {
         Self {
             text: text.to_owned(),
@@ -73,7 +73,7 @@ impl Value {
         }
     }
 
-    /// Returns a value that stands for any number of words that are found or piped in.
+    /// Returns a value that stands for any number of found or piped words.
     pub(crate) fn many() -> Self {
         Self {
             stands_for_many: true,
@@ -97,7 +97,7 @@ impl Value {
         }
     }
 
-    /// Returns the text after its first `bytes` bytes as a value of its own, with the same certainty.
+    /// Returns the text after its first `bytes` bytes as a separate value, with the same certainty.
     pub(crate) fn behind(&self, bytes: usize) -> Self {
         Self {
             text: self.text.get(bytes..).unwrap_or_default().to_owned(),
@@ -194,7 +194,7 @@ fn expand<'a>(tokens: &[Token<'a>], depth: usize) -> Option<Vec<Vec<Token<'a>>>>
     Some(all)
 }
 
-/// Returns the positions of the first braces with commas at their own level: opening, closing and commas.
+/// Returns the positions of the first braces with commas directly inside: opening, closing and commas.
 fn first_braces(tokens: &[Token<'_>]) -> Option<(usize, usize, Vec<usize>)> {
     for (open, _) in tokens.iter().enumerate().filter(|(_, token)| token.is('{')) {
         let (mut level, mut commas) = (0_usize, Vec::new());

@@ -1,4 +1,4 @@
-//! Runs commands that the crate clears in a real bash, and checks that no file changes.
+//! Runs the commands that the crate clears in a real bash, and checks that no file changes.
 //!
 //! Commands are assembled at random from pieces that matter to a shell. Each one that is cleared runs in a test folder,
 //! whose files must be unchanged afterwards. The test needs bash and the usual programs, so `.ci/run` calls it.

@@ -1,8 +1,8 @@
-//! Compares what is found in commands with what a person says that each of them does.
+//! Compares the findings about commands with a person's account of each.
 //!
-//! Each line of `cases/dangerous.tsv` and `cases/ordinary.tsv` holds the acts, a tab and the command. For `a|b` one act
-//! is enough, for `a,b` both are needed, and `-` stands for none. `\n`, `\t` and `\\` stand for a new line, a tab and a
-//! backslash.
+//! Each line of `cases/dangerous.tsv` and `cases/ordinary.tsv` has the acts, a tab and the command. For `a|b`
+//! one act is enough, for `a,b` both are needed, and `-` stands for none. `\n`, `\t` and `\\` stand for a new
+//! line, a tab and a backslash.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hearken_shell::{Folders, Touch, read, touches};
 use proptest::prelude::*;
 
-/// Far more than these need on a busy machine; without bounds in the reader they would take hours.
+/// Far more than these commands need on a busy machine; without bounds in the reader they would take hours.
 const MOST: Duration = Duration::from_secs(20);
 
 #[test]
@@ -71,7 +71,7 @@ fn a_huge_command_is_read_in_time() {
             );
         }
     }
-    // What loops multiply is bounded too.
+    // Loops can't multiply without bounds.
     let _ = read(
         "for a in 1 2 3 4; do for b in 1 2 3 4; do for c in 1 2 3 4; do for d in 1 2 3 4; do rm $a$b$c$d; done; done; done; done",
         &Folders::default(),

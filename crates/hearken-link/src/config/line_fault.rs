@@ -13,14 +13,14 @@ pub enum Misfit {
     Value {
         /// The setting.
         name: String,
-        /// The value that is there.
+        /// The given value.
         given: String,
         /// The values that are allowed.
         allowed: Vec<String>,
     },
     /// There is no such setting.
     Name {
-        /// The name that is there.
+        /// The given name.
         given: String,
         /// The closest setting, if one is close.
         close: Option<String>,
@@ -29,14 +29,14 @@ pub enum Misfit {
     Kind {
         /// The setting.
         name: String,
-        /// The value that is there.
+        /// The given value.
         given: String,
     },
     /// A setting needs a list but has a single value.
     List {
         /// The setting.
         name: String,
-        /// The value that is there.
+        /// The given value.
         given: String,
     },
     /// A required setting is missing.

@@ -112,7 +112,7 @@ impl<'a> ArgumentReader<'a> {
     }
 
     fn unlisted(&mut self, text: &str) {
-        // Only the subcommand shows whether the row is open.
+        // Noted as unlisted for now: only the subcommand shows whether the row is open.
         if !self.uses.unlisted.iter().any(|it| it == text) {
             self.uses.unlisted.push(text.to_owned());
         }
@@ -486,7 +486,7 @@ impl<'a> ArgumentReader<'a> {
             OptionEffect::DoesTo(act) => self.uses.acts.push((act, value.into_iter().collect())),
             OptionEffect::Value(kind) => {
                 self.uses.reads_repository |= matches!(name, "-C" | "--git-dir" | "--work-tree");
-                // The program adds words of its own to that command. A shell does not.
+                // The program adds words to that command; a shell does not.
                 if kind == WordKind::Command && name != "-c" {
                     self.uses.acts.push((Act::Starts, Vec::new()));
                 }

@@ -1,4 +1,4 @@
-//! Operands: the kind of each, and which of them the act names.
+//! Operands: the kind of each, and which of them the act affects.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl ArgumentReader<'_> {
             last.act
                 .or(self.program.act.filter(|_| self.is_left_open(last)))
         });
-        // A program that has subcommands and is given none prints its help.
+        // A program that has subcommands prints its help if it gets none.
         let only_help = self.chain.len() == 1
             && !self.program.subcommands.is_empty()
             && self.program.operands.is_none()
@@ -57,7 +57,7 @@ impl ArgumentReader<'_> {
         self.uses
     }
 
-    /// Assigns a kind to each operand, and returns the operands that the act names.
+    /// Assigns a kind to each operand, and returns the operands that the act affects.
     fn assign(&mut self, kinds: Option<&[Operand]>, mut operands: Vec<Value>) -> Vec<Value> {
         let Some(kinds) = kinds else {
             if let Some(word) = operands.first() {
@@ -81,7 +81,7 @@ impl ArgumentReader<'_> {
             uses.words.iter().any(|(kind, _)| of_program(*kind))
         };
         if takes_program && has_program(&self.uses) {
-            // What follows the program is its arguments.
+            // Words after the program are its arguments.
             if self
                 .uses
                 .words
@@ -141,7 +141,8 @@ impl ArgumentReader<'_> {
                 kind = *turned;
             }
             if kind == WordKind::Command {
-                // Several words are one command line (`ssh host ls -l`); behind `:::` stands what parallel gives to it.
+                // Several words are one command line (`ssh host ls -l`); after `:::` come the arguments that
+                // parallel adds to it.
                 let line = operands
                     .by_ref()
                     .filter(|(_, word)| !word.text.starts_with(":::"))
@@ -150,7 +151,7 @@ impl ArgumentReader<'_> {
                 break;
             }
             if kind == WordKind::Read && word.text.starts_with(['@', '|']) {
-                // Many programs read further arguments from `@FILE`, and some run what follows `|`.
+                // Many programs read further arguments from `@FILE`, and some run the text after `|`.
                 self.unlisted(&word.text.clone());
             }
             if matches!(
@@ -164,7 +165,7 @@ impl ArgumentReader<'_> {
                 named.push(word.clone());
             }
             if kind.writes() && word.text == "-" {
-                // Only what is read may be the standard input; as a target it is a file of that name.
+                // Only a file to be read may be the standard input; a target is a file of that name.
                 word.text = "./-".to_owned();
             }
             let is_script = kind == WordKind::Script;

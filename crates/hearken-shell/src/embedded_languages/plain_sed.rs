@@ -1,4 +1,4 @@
-//! The sed commands that can be read in one way only.
+//! The unambiguous sed commands.
 
 /// Returns whether a sed command only prints, deletes lines of its output, or substitutes, without any ambiguity.
 pub(super) fn is_plain_sed(part: &str) -> bool {

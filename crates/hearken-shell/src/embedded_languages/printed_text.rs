@@ -1,6 +1,6 @@
-//! What `printf` and `echo` write.
+//! The output of `printf` and `echo`.
 
-/// Returns what `printf` writes, before escapes are resolved.
+/// Returns the output of `printf`, before escapes are resolved.
 pub(crate) fn printf(format: &str, values: &[&str]) -> String {
     let mut values = values.iter();
     let mut text = String::new();

@@ -33,7 +33,7 @@ fn harmless_sed_scripts_are_read_and_others_reported() {
         );
     }
     assert_eq!(sed("1e rm -rf x").commands, ["rm -rf x"]);
-    // What can be read in two ways is not read at all.
+    // An ambiguous script does not count as read.
     for script in [
         "s/a",
         "k",

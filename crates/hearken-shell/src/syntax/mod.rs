@@ -1,11 +1,12 @@
 //! The structure of a command line: commands, pipes, loops, redirections.
 //!
-//! Responsibilities: turning the tree of the bash grammar into the few kinds of steps that matter here, and recording
-//! what could not be read. Not here: what a command does (`walk`).
+//! Responsibilities: turning the tree of the bash grammar into the few kinds of steps that matter here, and
+//! recording unreadable parts. Not here: what a command does (`walk`).
 //!
 //! # Mental model
-//! The grammar accepts any bytes. What it marks as an error, what it skips, and every kind of node that is not handled
-//! here becomes an entry of `unread`, and such a command never counts as read. Nothing is repaired or guessed.
+//! The grammar accepts any bytes. Everything that it marks as an error or skips, and every kind of node that is
+//! not handled here, becomes an entry of `unread`, and such a command never counts as read. Nothing is repaired
+//! or guessed.
 
 mod redirects;
 mod statements;
@@ -21,7 +22,7 @@ use statements::TreeReader;
 /// The longest command that is read, in bytes.
 const LONGEST: usize = 32 * 1024;
 
-/// A command line, or a part of one that is run as a whole.
+/// A command line, or a part of one that runs as a unit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Script {
     pub(crate) steps: Vec<CommandStep>,
@@ -47,7 +48,7 @@ pub(crate) enum CommandStep {
     Pipeline(Vec<CommandStep>),
     /// Commands joined by `&&` and `||`.
     List(Box<CommandStep>, Vec<(ListOperator, CommandStep)>),
-    /// Commands in parentheses or braces, or anything with redirections of its own.
+    /// Commands in parentheses or braces, or anything else with its own redirections.
     Group {
         body: Vec<CommandStep>,
         redirects: Vec<Redirect>,
@@ -101,11 +102,11 @@ pub(crate) struct Assignment {
     pub(crate) name: String,
     /// The value; `None` if it is an array, or appended to the old value.
     pub(crate) value: Option<ShellWord>,
-    /// All words in it.
+    /// All words in the assignment.
     pub(crate) words: Vec<ShellWord>,
 }
 
-/// What a redirection does.
+/// The effect of a redirection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// Reads a file.
@@ -127,10 +128,10 @@ pub(crate) struct Redirect {
     pub(crate) target: ShellWord,
 }
 
-/// Returns a text in which each byte outside ASCII is a full stop: a word character that begins nothing.
+/// Returns a text in which a full stop, a word character that begins nothing, replaces each byte outside ASCII.
 ///
-/// The grammar's scanner looks up characters in C tables that end at 255, and reads beyond them. No sign of the shell
-/// is outside ASCII, so the tree is the same, and every place in it is one in the text itself.
+/// The grammar's scanner looks up characters in C tables that end at 255, and reads beyond them. No sign of the
+/// shell is outside ASCII, so the tree is the same, and its places are valid in the text itself.
 fn masked(text: &str) -> String {
     let mask = |byte: u8| {
         if byte.is_ascii() {

@@ -6,7 +6,7 @@ use super::statements::TreeReader;
 use super::{CommandStep, Direction, ListOperator, Redirect};
 use crate::word::ShellWord;
 
-/// What follows the operator of a here-document on its line.
+/// The text after the operator of a here-document on its line.
 pub(super) enum Continuation {
     Pipe(Vec<CommandStep>),
     Joined(ListOperator, CommandStep),
@@ -41,7 +41,7 @@ impl TreeReader<'_> {
                 simple.redirects.append(&mut redirects);
                 simple.words.append(&mut words);
             }
-            // They belong to the last command of a pipe.
+            // These belong to the last command of a pipe.
             Some(CommandStep::Pipeline(steps)) => {
                 if let Some(CommandStep::Simple(simple)) = steps.last_mut() {
                     simple.redirects.append(&mut redirects);
@@ -74,8 +74,8 @@ impl TreeReader<'_> {
             })
     }
 
-    /// Reads a redirection, and returns it with the arguments that the grammar took for a part of it, and with what
-    /// follows the operator of a here-document.
+    /// Reads a redirection, and returns it with the arguments that the grammar took for part of it, and with
+    /// the text after the operator of a here-document.
     pub(super) fn redirect(
         &mut self,
         node: Node<'_>,
@@ -119,7 +119,8 @@ impl TreeReader<'_> {
                 }
                 let mut targets = targets.into_iter();
                 let first = targets.next();
-                // The words that follow are further targets to the grammar, but arguments to the shell.
+                // For the grammar, the words that follow are further targets; for the shell, they are
+                // arguments.
                 words.extend(targets);
                 let number = |word: &ShellWord| {
                     let digits = word.source.strip_suffix('-').unwrap_or(&word.source);

@@ -26,7 +26,7 @@ impl TreeReader<'_> {
         }
     }
 
-    /// Notes what the grammar marked as an error.
+    /// Notes everything that the grammar marked as an error.
     pub(super) fn errors(&mut self, root: Node<'_>) {
         if !root.has_error() {
             return;
@@ -53,8 +53,8 @@ impl TreeReader<'_> {
         }
     }
 
-    /// Notes text other than blanks between two tokens. A line continuation inside a word is noted too: the shell reads
-    /// one word there, and the grammar reads two; so is a comment that begins inside a word.
+    /// Notes text other than blanks between two tokens. A line continuation inside a word is also noted,
+    /// because the shell reads one word there and the grammar two; so is a comment that begins inside a word.
     pub(super) fn gaps(&mut self, root: Node<'_>) {
         let mut at = 0;
         let mut cursor = root.walk();
@@ -157,7 +157,7 @@ impl TreeReader<'_> {
                 let body = body
                     .map(|body| self.statements(body, depth))
                     .unwrap_or_default();
-                // Its arithmetic can run commands only by way of these characters.
+                // Its arithmetic can run commands only through these characters.
                 let head = self.source(node).split("))").next().unwrap_or_default();
                 if head.contains(['$', '`', '[']) {
                     let head = head.to_owned();
@@ -182,7 +182,7 @@ impl TreeReader<'_> {
             }
             "test_command" => self.test(node, depth),
             "ERROR" => {
-                // The commands in it are judged all the same.
+                // The commands in it are still judged.
                 let body = self.statements(node, depth);
                 self.unread(node);
                 CommandStep::Group {
@@ -379,7 +379,7 @@ impl TreeReader<'_> {
                 }
                 "comment" => {}
                 _ => {
-                    // The word that is compared, which may contain commands.
+                    // The compared word may contain commands.
                     let word = self.word(child, depth);
                     branches.push(vec![CommandStep::Test {
                         text: word.source.clone(),
@@ -405,8 +405,8 @@ impl TreeReader<'_> {
             pieces: vec![computed],
             source: text.clone(),
         };
-        // A comparison of numbers and a test for a variable evaluate their operands, and so run commands in an array
-        // index. Plain numbers and text run nothing.
+        // A comparison of numbers and a test for a variable evaluate their operands, and thus run commands in
+        // an array index. Plain numbers and text run nothing.
         let signs = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"];
         let compares = text.split_whitespace().any(|word| signs.contains(&word));
         let numbers = text.starts_with("((");
@@ -439,7 +439,7 @@ impl TreeReader<'_> {
     }
 
     pub(super) fn inner(&mut self, node: Node<'_>, depth: usize) -> Script {
-        // What could not be read is noted for the whole command.
+        // Unreadable parts are noted for the whole command.
         Script {
             steps: self.statements(node, depth + 1),
             unread: Vec::new(),

@@ -1,10 +1,11 @@
-//! Constructs of the shell that the reader follows only in part: they make a command not known, whatever else is found.
+//! Shell constructs that the reader follows only in part: with one of them, a command is not known, whatever
+//! else is found.
 //!
 //! Responsibilities: finding them by their syntax. Not here: what the rest of a command does (`walk`).
 //!
-//! The reader and bash agree on plain commands. Where bash evaluates text once more, keeps state from one command to
-//! another, or reads a word in an unusual way, a command that looks harmless can run anything, so none of that is ever
-//! cleared.
+//! The reader and bash agree on plain commands. Where bash evaluates text again, carries state from one command
+//! to another, or reads a word in an unusual way, a harmless-looking command can run anything, so none of that
+//! is ever cleared.
 
 use tree_sitter::Node;
 
@@ -47,7 +48,7 @@ impl TreeReader<'_> {
     /// Notes each construct that is followed only in part.
     pub(super) fn half_followed(&mut self, root: Node<'_>) {
         let mut cursor = root.walk();
-        // How many command substitutions are around, outermost first.
+        // The number of command substitutions around each node, outermost first.
         let mut around = vec![0];
         loop {
             let node = cursor.node();
@@ -68,7 +69,7 @@ impl TreeReader<'_> {
         }
     }
 
-    /// Returns what of a node is followed only in part.
+    /// Returns the construct of a node that is followed only in part.
     fn half_follows(&self, node: Node<'_>, substitutions: usize) -> Option<&'static str> {
         let source = self.source(node);
         match node.kind() {
@@ -119,7 +120,7 @@ impl TreeReader<'_> {
         before == Some(&b'\n') && after.is_none_or(|c| *c == b'\n')
     }
 
-    /// Returns whether bash and the grammar end a here-document at the same line, and nothing in it is evaluated.
+    /// Returns whether bash and the grammar end a here-document at the same line, and evaluate nothing in it.
     fn is_plain_heredoc(&self, node: Node<'_>) -> bool {
         let mut cursor = node.walk();
         let mut start = None;
@@ -185,7 +186,7 @@ fn is_plain_expansion(source: &str) -> bool {
     !name.is_empty() && is_name && is_literal
 }
 
-/// Returns whether an expression names a variable, which the shell evaluates once more.
+/// Returns whether an expression names a variable, which the shell evaluates again.
 fn has_name(source: &str) -> bool {
     source.contains(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '`' | '['))
 }

@@ -106,7 +106,7 @@ impl TreeReader<'_> {
                     quoted: false,
                 });
             }
-            // Punctuation that is an argument of a command.
+            // Punctuation as an argument of a command.
             _ if !node.is_named() && !source.contains(['$', '`', '\'', '"', '\\']) => {
                 pieces.push(WordPiece::Quoted(source));
             }

@@ -25,7 +25,7 @@ pub(super) fn push_quoted(text: &mut String, quoted: bool, pieces: &mut Vec<Word
     pieces.push(WordPiece::Quoted(plain));
 }
 
-/// Splits unquoted text into what may be special to the shell and what is escaped.
+/// Splits unquoted text into text that may be special to the shell and escaped text.
 pub(super) fn unquoted(source: &str, pieces: &mut Vec<WordPiece>) {
     let mut plain = String::new();
     let mut chars = source.chars();
@@ -102,7 +102,7 @@ pub(super) fn digits(
     value
 }
 
-/// Returns a sample result of an arithmetic expansion, if it holds only numbers and operators.
+/// Returns a sample result of an arithmetic expansion, if it contains only numbers and operators.
 pub(super) fn number(source: &str) -> Option<String> {
     let inner = source.strip_prefix("$((")?.strip_suffix("))")?;
     inner
