@@ -1,8 +1,8 @@
 //! The person's settings: read from a TOML file, with a default for each.
 //!
 //! Responsibilities: the shape, the defaults and the errors of the settings. Not here: command-line flags (`cli`
-//! applies them to a [`Config`]) and where the file is (`runtime` reads it). `assets/config.toml` is the annotated
-//! default; a test checks that it equals [`Config::default`].
+//! applies them to a [`Config`]), and reading the file (`runtime`). `assets/config.toml` is the annotated default; a
+//! test checks that it equals [`Config::default`].
 
 use std::collections::BTreeMap;
 use std::path::Path;
