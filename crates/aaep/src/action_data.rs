@@ -74,7 +74,7 @@ pub struct Deed {
 }
 
 impl Deed {
-    /// Returns whether a call does something other than what was asked, as far as both are known.
+    /// Returns whether a call does something other than what was asked, in the parts known of both.
     pub fn differs_from(&self, asked: &Self) -> bool {
         let differ = |one: &str, other: &str| one != "-" && other != "-" && one != other;
         match (self.digest.split_once('.'), asked.digest.split_once('.')) {

@@ -30,7 +30,7 @@ pub struct Attachments {
     pub output: Option<CallOutput>,
     /// The agent's plan.
     pub plan: Vec<PlanStep>,
-    /// What the call does, as far as the translator knows.
+    /// What the call does, if the translator knows.
     pub deed: Option<Deed>,
     /// Facts about the call beyond AAEP's fields.
     pub call: Option<CallFacts>,

@@ -143,7 +143,7 @@ fn carried(value: &Value) -> &Value {
     }
 }
 
-/// Returns the object that a text contains, as far as it can be read.
+/// Returns the object that a text contains, if it can be read.
 pub fn object(text: &str) -> Option<Map<String, Value>> {
     match carried(&parse(text).ok()?.value) {
         Value::Object(map) => Some(map.clone()),

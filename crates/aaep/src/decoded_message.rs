@@ -4,7 +4,7 @@ use super::envelope::Envelope;
 use super::event::Event;
 use super::finding::Finding;
 
-/// One message, decoded as far as it can be understood.
+/// One message, decoded leniently.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decoded {
     /// Who sent it, when, where it belongs, and how urgent it is.

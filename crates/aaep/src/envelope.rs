@@ -59,7 +59,7 @@ pub struct Producer {
     pub agent_name: Option<Arc<str>>,
     /// The producer's version.
     pub agent_version: Option<String>,
-    /// The model behind it.
+    /// The producer's model.
     pub model: Option<String>,
     /// The address of its manifest.
     pub manifest_uri: Option<String>,

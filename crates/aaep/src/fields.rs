@@ -1,4 +1,4 @@
-//! Reads typed fields from a JSON object, as far as they can be understood.
+//! Reads typed fields from a JSON object, leniently.
 //!
 //! Responsibilities: values within their bounds; what exceeds a bound is left out and noted. Not here: what is wrong
 //! with a value (`field_rules`).

@@ -144,8 +144,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The most findings of one message that are kept: a real one has a handful, a hostile one could have one for each of
-/// millions of fields.
+/// The most findings of one message that are kept: a real message has a handful, a hostile one could have
+/// millions, one per field.
 const MOST_FINDINGS: usize = 64;
 
 /// The most characters of a name from the wire that a finding shows.

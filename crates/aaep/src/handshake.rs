@@ -28,7 +28,8 @@ pub struct EventFilters {
     pub exclude: Vec<String>,
 }
 
-/// What a subscriber can handle (5.3); an absent field is left to the producer or, in a renegotiation, stays as it was.
+/// What a subscriber can handle (5.3); an absent field is left to the producer or, in a renegotiation, is
+/// unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Capabilities {
     /// `max_events_per_second`, from 1.

@@ -200,8 +200,8 @@ pub struct Facts {
     pub address: Option<String>,
     /// The attached material that is read on demand, if any.
     pub(super) attached: Option<Arc<Attachments>>,
-    /// A piece of an agent's text as written, if its line breaks and leading white space carry meaning of their own; it
-    /// is then read and copied line by line.
+    /// A piece of an agent's text as written, if its line breaks and leading white space are significant; it is
+    /// then read and copied line by line.
     pub written: Option<String>,
 }
 
@@ -265,7 +265,7 @@ pub enum Quoted {
 /// The part of an agent's text that begins with this piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Opening {
-    /// Nothing: the paragraph goes on.
+    /// Nothing: the paragraph continues.
     #[default]
     Nothing,
     /// A paragraph, a heading, an item or a block.

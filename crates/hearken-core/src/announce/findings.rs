@@ -55,7 +55,7 @@ pub struct QuestionFindings {
     pub findings: Vec<CommandFinding>,
     /// The parts of its commands.
     pub parts: Vec<ExplainedPart>,
-    /// What remains unknown, as it is written; empty if all of it was read.
+    /// What remains unknown, as written; empty if all of it was read.
     pub unknown: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ pub fn found(deed: &Deed, folder: Option<&str>) -> QuestionFindings {
     found
 }
 
-/// Returns whether a call creates, changes or deletes a file, as far as it can be read.
+/// Returns whether a call creates, changes or deletes a file, if that can be read.
 pub fn changes_files(deed: &Deed) -> bool {
     let place = Folders {
         folder: deed.folder.clone(),

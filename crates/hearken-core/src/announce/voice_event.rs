@@ -16,7 +16,7 @@ pub enum VoiceEvent {
     Adjustable {
         /// What can be changed.
         knobs: Vec<Knob>,
-        /// The engine's own settings, as far as they are known.
+        /// The engine's own settings, if known.
         usual: Delivery,
     },
     /// Whether the short sounds can be heard; sent after the first attempt and at every change.

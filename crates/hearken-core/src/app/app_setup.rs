@@ -122,14 +122,14 @@ pub struct SourceSetup {
     pub recording: Option<Recording>,
     /// Whether it is a program that this run starts.
     pub program: bool,
-    /// How its agents are announced, as far as that differs from the general settings.
+    /// How its agents are announced, if differently from the general settings.
     pub announce: SourceAnnounce,
     /// Its own handshake settings, if they differ from the general ones.
     pub handshake: Option<HandshakeConfig>,
 }
 
 impl SourceSetup {
-    /// Returns whether its messages come from another machine, as far as its address shows.
+    /// Returns whether its messages come from another machine, judging by its address.
     pub(super) fn leaves_machine(&self) -> bool {
         let (_, host) = self.origin.split_once("://").unwrap_or_default();
         let is_here = ["localhost", "127.", "[::1]"];

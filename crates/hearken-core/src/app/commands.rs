@@ -283,7 +283,7 @@ impl App {
             .tuning
             .set_language(to, self.hands.keymap(), &mut self.cx)
         {
-            // The title contains words, too.
+            // The title also contains words.
             self.questions.retitle();
             self.change_terms();
             self.tuning.tell_language(&self.links, &mut self.cx);

@@ -84,7 +84,7 @@ pub enum Fact {
     NotJson {
         /// The column, from 1.
         column: usize,
-        /// Whether it is valid JSON as far as it goes but ends too early.
+        /// Whether it is valid JSON up to its end but ends too early.
         cut: bool,
     },
     /// A line belongs to another protocol, or to none.

@@ -1,4 +1,4 @@
-//! A person's action at the keyboard, as far as the terminal's bytes show it.
+//! A person's action at the keyboard, as the terminal's bytes show it.
 
 use std::time::Duration;
 

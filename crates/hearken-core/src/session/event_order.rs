@@ -5,7 +5,7 @@
 //!
 //! Mental model: an event whose number is ahead waits for the ones before it, but never for long
 //! ([`PATIENCE`]), and never with many others ([`WINDOW`]). If the gap is filled, the order is repaired and
-//! nothing is announced. If not, the waiting events go on in order and the gap is announced once. Nothing
+//! nothing is announced. If not, the waiting events are applied in order and the gap is announced once. Nothing
 //! overtakes a waiting event: an event that can't wait releases the waiting ones first. After [`HABIT`] gaps, a
 //! producer habitually leaves numbers out (filters, a rate limit), and its events no longer wait, except at an
 //! end, because nothing may come after it. If we join a run in its middle, nothing waits for earlier events.

@@ -259,7 +259,7 @@ pub(super) enum Numbering {
     Next(u64),
     /// Only some events have numbers; reported once.
     Mixed,
-    /// It goes on with the numbers of its lead.
+    /// It continues the numbers of its lead.
     Shared,
 }
 

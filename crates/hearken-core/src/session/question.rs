@@ -92,7 +92,7 @@ pub enum CloseReason {
         /// The state that it entered; the agent's words about it are announced with the state itself.
         to: String,
     },
-    /// The linked tool went on.
+    /// The linked tool continued.
     ToolWentOn {
         /// What happened to it.
         how: ToolEvent,

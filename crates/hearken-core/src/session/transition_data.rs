@@ -5,7 +5,7 @@
 use super::machines::QuestionRun;
 use super::question::{CloseReason, GivenAnswer, ReplyState};
 
-/// The data of a step; absent data stays as it was.
+/// The data of a step; absent data is unchanged.
 #[derive(Debug, Default)]
 pub(super) struct TransitionData {
     pub(super) given: Option<GivenAnswer>,

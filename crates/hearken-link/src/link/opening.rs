@@ -15,7 +15,7 @@ pub enum Address {
     Given,
     /// A different path from the person's, with the person's query.
     GivenAt(String),
-    /// An absolute path on the server, with a query of its own if needed.
+    /// An absolute path on the server, with its own query if needed.
     Path(String),
     /// The address that the server itself names, absolute or as a path. It may be on another server, if that is safe;
     /// the token is then left out.
@@ -105,7 +105,7 @@ pub enum Subprotocol {
     /// None is offered.
     #[default]
     None,
-    /// These are offered, best first; a server that chooses none is accepted, too.
+    /// These are offered, best first; a server that chooses none is also accepted.
     Offered(&'static [&'static str]),
     /// These are offered, best first; a server that chooses none is not followed.
     Required(&'static [&'static str]),

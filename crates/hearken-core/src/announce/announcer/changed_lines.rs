@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use crate::announce::text::wrap::beginning;
 use crate::protocol::{ChangedLine, FileChange, Hunk};
 
-/// The maximum number of characters in the lines of a part; a longer line gets parts of its own.
+/// The maximum number of characters in the lines of a part; a longer line gets separate parts.
 pub(super) const MOST_SIGNS: usize = 240;
 /// The maximum number of word changes in a line that is announced by them.
 const MOST_SPANS: usize = 3;
@@ -53,7 +53,7 @@ impl<'a> ReadingSubject<'a> {
         }
     }
 
-    /// Returns the text as it is, or as it will be.
+    /// Returns the current text, or the text after the change.
     pub(super) fn text(&self) -> &'a str {
         match self {
             Self::Kept(text)

@@ -24,7 +24,7 @@ const MOST_NAMED: usize = 4;
 pub struct JudgingBasis {
     /// The folder in which each source's agent works, if the agent was started here.
     folders: BTreeMap<LinkId, String>,
-    /// Whether the person wants one step where that is safe, and so wants to hear where it is not.
+    /// Whether the person wants one step if that is safe, and therefore wants to hear if it is not.
     one_step: bool,
     /// Whether one step may also run the project's own code.
     one_step_project: bool,
@@ -43,7 +43,8 @@ impl JudgingBasis {
         self.folders.get(&link).map(String::as_str)
     }
 
-    /// Records that one step is wanted where that is safe, and whether that includes running the project's own code.
+    /// Records that one step is wanted if that is safe, and whether this includes running the project's own
+    /// code.
     pub fn want_one_step(&mut self, project: bool) {
         self.one_step = true;
         self.one_step_project = project;

@@ -1,7 +1,7 @@
 //! The words for a failed call: how much is said and what first, instead of everything that the call wrote.
 //!
-//! Responsibilities: what is said of a failed call's words and output, what remains to be read on demand, and the
-//! error's message beside a summary. Not here: finding what failed in an output (`failure`), reading it
+//! Responsibilities: which of a failed call's words and output are spoken, which remain to be read on demand,
+//! and the error's message beside a summary. Not here: finding what failed in an output (`failure`), reading it
 //! (`attached_material`).
 //!
 //! # Mental model
@@ -33,7 +33,7 @@ const LONGEST: usize = 300;
 const LONGEST_CALL: usize = 40;
 const MOST_TITLE_WORDS: usize = 20;
 
-/// What is said of a failed call.
+/// The words for a failed call.
 #[derive(Debug, Default)]
 struct FailureWords {
     /// The words of the agent or of its program.
@@ -319,7 +319,7 @@ fn unread(output: &CallOutput, said: &str) -> u64 {
     }
 }
 
-/// Returns what is known of the call that a change is about.
+/// Returns the known facts about the call that a change is about.
 fn facts_of(change: &Change) -> Option<&CallFacts> {
     change.attached.call.as_ref()
 }

@@ -162,7 +162,7 @@ impl Announcer {
             .cloned()
     }
 
-    /// Returns the place of an entry among those that contain a text, newest first, and how many there are.
+    /// Returns the position of an entry among those that contain a text, newest first, and how many there are.
     pub fn place_among(&self, text: &str, found: AnnouncementId) -> (usize, usize) {
         self.hits(text).fold((0, 0), |(place, count), told| {
             (place + usize::from(told.id >= found), count + 1)

@@ -25,8 +25,8 @@ const LONGEST_COMPARED: usize = 400;
 const TAB: usize = 4;
 
 impl Announcer {
-    /// Words a question in full for a face that shows it page by page. The usual keys and the remaining time are
-    /// left out: such a face has rows for them, and the words stay as they are.
+    /// Words a question in full for a face that shows it page by page. The usual keys and the remaining time
+    /// are left out: such a face has rows for them, and the words stay the same.
     pub fn in_full(&self, question: &Question, sessions: &Sessions) -> QuestionInSight {
         let mut words = self.asked_in_sight(question, sessions);
         // Its head, and what was found.

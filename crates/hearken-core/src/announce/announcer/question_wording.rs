@@ -135,7 +135,7 @@ impl Announcer {
         }
     }
 
-    /// Words a question under a separate head, so that a face with a head of its own can leave out just that.
+    /// Words a question under a separate head, so that a face with its own head can leave out just that.
     fn headed(&self, head: &str, key: &str, args: &Args<'_>) -> Vec<Segment> {
         let mut segments = self.phrases.say(head, Verbosity::Normal, args);
         segments.extend(self.phrases.say(key, Verbosity::Normal, args));

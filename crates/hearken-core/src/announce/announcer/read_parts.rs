@@ -68,7 +68,7 @@ pub struct Copied {
     pub words: Vec<Segment>,
 }
 
-/// A question in full, for a face with a head and keys of its own.
+/// A question in full, for a face with its own head and keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionInSight {
     /// What was found about its action, a sentence each, and whether it is grave: it destroys something, changes the
@@ -78,7 +78,7 @@ pub struct QuestionInSight {
     pub words: Vec<Segment>,
 }
 
-/// A place that changes, as it is seen.
+/// A changed place, as seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeInSight<'a> {
     /// The path of its file.
@@ -115,7 +115,7 @@ pub struct LineInSight {
     pub changed: Vec<Range<usize>>,
 }
 
-/// A place in what a question changes, as it is seen.
+/// A place in a question's changes, as seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct ChangePlace {
     /// The item, counted over all places.

@@ -332,8 +332,8 @@ impl Announcer {
         }
     }
 
-    /// Returns whether a call is the first since the person accepted something in its session; if the call needed no
-    /// consent of its own, nothing else links the two.
+    /// Returns whether a call is the first since the person accepted something in its session; if the call
+    /// needed no consent itself, nothing else links the two.
     fn follows_consent(&self, change: &Change, sessions: &Sessions) -> bool {
         let session = sessions.get(&change.key);
         let asked = session.and_then(|session| self.last.borrow().asked(session));

@@ -4,9 +4,9 @@
 //! run. Not here: where the settings come from (`config`), who is told of a change (`app`).
 //!
 //! # Mental model
-//! Each source may have settings of its own, which apply whatever happens to the general ones: a key
-//! that changes the general verbosity leaves such a source as it is, and says so. What the program says
-//! in its own name, and every question, follows the general settings.
+//! Each source may have its own settings, which apply whatever happens to the general ones: a key that changes
+//! the general verbosity does not affect such a source, and says so. What the program says in its own name, and
+//! every question, follows the general settings.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::announce::words::phrase::Phrases;
 impl Announcer {
     /// Sets a source's own announcement settings.
     pub fn set_source(&mut self, link: LinkId, own: SourceAnnounce) {
-        // This is queried a dozen times per event, and nearly always there are no settings of its own.
+        // This is queried a dozen times per event, and a source hardly ever has its own settings.
         if own == SourceAnnounce::default() {
             self.own.remove(&link);
         } else {

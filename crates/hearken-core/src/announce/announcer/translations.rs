@@ -12,7 +12,7 @@ use crate::session::{LinkId, Question};
 use super::Announcer;
 
 impl Announcer {
-    /// Puts a question into the person's language, as far as its producer sent it in that language (11.5.1).
+    /// Puts a question into the person's language, where its producer sent it in that language (11.5.1).
     pub fn put_into_language(&self, link: LinkId, decoded: &mut Decoded) {
         let hints = &mut decoded.envelope.localization;
         let wanted = WantedLanguages {
@@ -37,7 +37,7 @@ impl Announcer {
         };
         if main.as_deref() != hints.primary_language.as_deref() {
             let hints = Arc::make_mut(hints);
-            // A variant has a direction of its own.
+            // A variant has its own direction.
             hints.text_direction = main.as_deref().map(direction_of);
             hints.primary_language = main.map(Arc::from);
         }

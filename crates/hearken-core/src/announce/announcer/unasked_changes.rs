@@ -45,7 +45,7 @@ impl AgentsThatAsked {
     }
 }
 
-/// Returns whether a call changed files, as far as its translator and its command show.
+/// Returns whether a call changed files, if its translator or its command shows that.
 fn changes(attached: &Attachments) -> bool {
     !attached.changes.is_empty() || attached.deed.as_ref().is_some_and(changes_files)
 }

@@ -32,7 +32,7 @@ pub struct Utterance {
     pub sound: Sound,
 }
 
-/// How an utterance is to sound, as far as the person's settings say.
+/// How an utterance is to sound, as the person has set it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sound {
     /// Rate, pitch, volume, voice, punctuation; absent values are the engine's own.

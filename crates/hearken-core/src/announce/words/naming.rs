@@ -111,7 +111,7 @@ fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
             }
             marks = if c.is_alphanumeric() { MARKS } else { 0 };
             let goes_on = |c: char| c.is_alphanumeric() || "._/-*".contains(c);
-            // A full stop before a sign would end a sentence, too.
+            // A full stop before a sign would also end a sentence.
             let ends = c == '.' && !next.as_str().starts_with(goes_on);
             let stays = !ends && (c.is_alphanumeric() || c == ' ' || signs.contains(c));
             Some(if stays { c } else { ' ' })

@@ -58,7 +58,7 @@ impl Hands {
         let Some(press) = press else {
             return Vec::new();
         };
-        // With slow keys, the repeat is what counts.
+        // With slow keys, the repeat counts.
         let key = match key.kind {
             KeyEventKind::Repeat if !press.again => KeyEvent {
                 kind: KeyEventKind::Press,

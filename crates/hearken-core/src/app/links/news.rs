@@ -65,7 +65,7 @@ impl Links {
         let Some(from) = cx.catching_up.get(&id).copied() else {
             return Vec::new();
         };
-        // Text that still waits for the end of its sentence was missed, too.
+        // Text that still waits for the end of its sentence was also missed.
         for announcement in cx.announcer.flush_link(id, cx.now, &cx.sessions) {
             cx.emit(announcement);
         }
@@ -180,7 +180,7 @@ impl Links {
             }
             LinkEvent::Connecting { .. }
             | LinkEvent::Resumed
-            // Only the dialect knows whether everything under way has arrived, too.
+            // Only the dialect knows whether everything under way has also arrived.
             | LinkEvent::Missed { .. }
             | LinkEvent::CaughtUp
             | LinkEvent::Frame(_)

@@ -113,7 +113,7 @@ impl LinkPhase {
     }
 
     /// Enters the next state of the table; `attempt` matters only while connecting. An event out of turn does
-    /// not change the state; its content is handled all the same.
+    /// not change the state; its content is still handled.
     pub(super) fn step(&mut self, event: StreamEvent, attempt: u32) {
         if let Ok(to) = self.stream().transition(event) {
             *self = match to {

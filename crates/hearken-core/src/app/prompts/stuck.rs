@@ -1,4 +1,4 @@
-//! Work that is stuck: nothing more is heard of it, or it was asked to stop and does not.
+//! Stuck work: it has fallen silent, or it was asked to stop and does not.
 //!
 //! Responsibilities: how long nothing new has come, which stop was sent, and when to announce either. Not here:
 //! announcing it and leaving the work behind (`stuck_actions`), the sign of life while an agent works
@@ -105,7 +105,7 @@ impl Stop {
 /// How long nothing new has come from a source.
 #[derive(Debug, Clone, Default)]
 struct SourceQuiet {
-    /// For work of which no session is known yet.
+    /// For work without a known session.
     unbegun: Option<Quiet>,
     /// By agent.
     agents: BTreeMap<AgentId, Quiet>,
@@ -120,7 +120,7 @@ pub(super) struct Stuck {
 }
 
 impl Stuck {
-    /// Notes that something was asked of a source, or said about it as a whole.
+    /// Notes that a source received a request, or that it reported something as a whole.
     pub(super) fn stir(&mut self, link: LinkId, now: Now) {
         if let Some(source) = self.source(link) {
             source.unbegun = Some(Quiet::new(now));

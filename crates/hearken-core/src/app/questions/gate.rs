@@ -46,7 +46,7 @@ impl Meant {
 impl Questions {
     /// Splits off the number of the question that a text is for. With several questions open, a text may begin
     /// with the number; with one, it is all text, unless the number has a sign: `#2` is always an address. A
-    /// reason names the open question, too. A number that may mean another question than the open one sends
+    /// reason also names the open question. A number that may mean another question than the open one sends
     /// nothing: then the result is `None`, and the cause is announced.
     pub(in crate::app) fn addressed(
         &self,

@@ -108,7 +108,7 @@ fn agents_that_are_only_listened_to_are_conversations_that_can_be_left_and_muted
     assert!(stage.heard("No agent here can be told what to do."));
 }
 
-/// A face shows the number before the person has asked for any, and it stays what it is.
+/// A face shows the number before the person has asked for it, and it stays the same.
 #[test]
 fn an_agent_has_the_number_that_goes_to_it_as_soon_as_it_is_heard() {
     let mut stage = Stage::agents(2, PIPE, Config::default());

@@ -1,5 +1,5 @@
-//! The fate of an answer, as far as it is known: nothing untrue is announced about one that may have arrived, and no
-//! single key sends another that contradicts it.
+//! The known fate of an answer: nothing untrue is announced about one that may have arrived, and no single key
+//! sends another that contradicts it.
 
 use super::*;
 

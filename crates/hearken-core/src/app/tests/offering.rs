@@ -169,7 +169,7 @@ fn what_is_written_in_the_persons_own_editor_comes_back_into_the_line_and_is_not
     stage.input(Input::Edited(Ok("do it\r\nwell\u{1b}\n".to_owned())));
     assert_eq!(stage.app.editor().0, "do it\nwell");
     assert_eq!(stage.sent, []);
-    // Without an editor, everything stays as it was.
+    // Without an editor, nothing changes.
     stage.key(open);
     stage.input(Input::Edited(Err(crate::announce::Reason::new(
         "prompt.editor.none",

@@ -1,4 +1,4 @@
-//! Sources with announcement settings of their own, and what a key changes of that.
+//! Sources with their own announcement settings, and the effect of a key on these.
 
 use super::*;
 use crate::config::{Load, SourceAnnounce, Verbosity};

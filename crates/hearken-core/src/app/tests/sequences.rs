@@ -25,7 +25,7 @@ impl Dice {
     }
 }
 
-/// Returns every key that a terminal can distinguish, as far as a test keyboard goes.
+/// Returns every key of the test keyboard that a terminal can distinguish.
 fn every_code() -> Vec<KeyCode> {
     let mut codes: Vec<KeyCode> = (' '..='~').map(KeyCode::Char).collect();
     codes.extend(['é', 'ß', 'я', '中', '😀'].map(KeyCode::Char));

@@ -94,7 +94,7 @@ fn a_source_that_begins_in_time_adds_nothing() {
     stage.wait(60_000);
     assert!(!stage.heard("Still connecting"));
     assert!(!stage.heard("no agent there"));
-    // An unreadable message was sent, too.
+    // An unreadable message was also sent.
     let mut stage = begun(plain());
     stage.link(0, LinkEvent::Connected);
     let text = "{".to_owned();

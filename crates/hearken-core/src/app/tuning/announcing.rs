@@ -199,7 +199,7 @@ impl Tuning {
     }
 }
 
-/// Returns the sources that keep a value of their own, each with the value; empty if there are none.
+/// Returns the sources that keep their own value, each with the value; empty if there are none.
 fn kept_in(
     links: &Links,
     own: impl Fn(&Announcer, &SourceAnnounce) -> Option<String>,

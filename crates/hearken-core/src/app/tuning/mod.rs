@@ -27,7 +27,7 @@ pub(super) struct Tuning {
     kept: Delivery,
     /// The settings that the engine can change; `None` until they are known.
     knobs: Option<Vec<Knob>>,
-    /// The engine's own settings, as far as it reported them.
+    /// The engine's own settings, as reported.
     own: Delivery,
     /// How the program's own words were spoken when the run began.
     tongue: Arc<Tongue>,

@@ -111,7 +111,7 @@ fn a_used_token_is_known_far_beyond_the_closed_questions() {
     let again = stage.ask_with("rpl_used", mild(json!({})));
     assert_eq!(token_use(&stage, again), TokenUse::UsedBefore);
     assert!(stage.sessions.question(again).unwrap().wants_second_step());
-    // Another action under an unanswered token is recognized, too.
+    // Another action under an unanswered token is also recognised.
     stage.leaves_the_question();
     let other = stage.ask_with("rpl_4999", mild(json!({"action": "Wipe the disk"})));
     assert_eq!(token_use(&stage, other), TokenUse::UsedBefore);

@@ -1,6 +1,6 @@
 //! Going back in what is being spoken, by sentence and by paragraph.
 //!
-//! Responsibilities: repeating the last sentences and then going on. Not here: which sentences these are
+//! Responsibilities: repeating the last sentences and then continuing. Not here: which sentences these are
 //! (`trail`).
 //!
 //! # Worked example

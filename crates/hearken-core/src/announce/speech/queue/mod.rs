@@ -168,7 +168,7 @@ struct Playing {
     utterance: UtteranceId,
 }
 
-/// What was silenced and can go on.
+/// Silenced speech that can continue.
 #[derive(Debug, Clone)]
 struct Silenced {
     item: QueueItem,
@@ -199,7 +199,7 @@ pub struct SpeechQueue {
     polite: bool,
     deliveries: Deliveries,
     phrases: Arc<Phrases>,
-    /// What was silenced and can go on, the last one last.
+    /// Silenced speech that can continue, the most recent last.
     silenced: Vec<Silenced>,
     /// How many announcements the person skipped without being told the count.
     skipped: u64,

@@ -36,7 +36,7 @@ pub(super) fn is_mark(c: char) -> bool {
     )
 }
 
-/// Returns whether a text is long enough to be spoken as a clause of its own.
+/// Returns whether a text is long enough to be spoken as a separate clause.
 pub(super) fn is_worth(text: &str) -> bool {
     has_words(text, WORDS)
 }

@@ -391,8 +391,8 @@ impl Coalescer {
     }
 }
 
-/// Returns where the last `length` bytes of a text begin, or slightly later: never inside what a person
-/// sees as one character, as far as a few characters tell.
+/// Returns where the last `length` bytes of a text begin, or slightly later: never inside what a person sees as
+/// one character, judging by a few characters.
 fn end_from(text: &str, length: usize) -> usize {
     let mut from = text.len().saturating_sub(length + JOINED);
     while !text.is_char_boundary(from) {

@@ -1,5 +1,5 @@
-//! Runners that write counts after a name and a colon, or in a form of their own: Maven, Gradle, PHPUnit,
-//! dotnet, CTest.
+//! Runners that write counts after a name and a colon, or in their own form: Maven, Gradle, PHPUnit, dotnet,
+//! CTest.
 
 use super::output_line::untimed;
 use super::{Counted, FailedNames, Failure, numbers};

@@ -338,7 +338,7 @@ mod tests {
         fn no_letter_is_lost(text in "[a-z0-9*_`~|>#\\[\\]! \n-]{0,120}") {
             let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
             let blocks = told(&text).concat();
-            // The words after a fence are kept, too.
+            // The words after a fence are also kept.
             for word in text.split(|c: char| !c.is_alphanumeric()) {
                 prop_assert!(letters(&blocks).contains(word), "{} {}", word, blocks);
             }

@@ -133,7 +133,7 @@ fn put(line: &str, plain: &std::ops::Range<usize>, spoken: &mut Spoken) {
     }
 }
 
-/// Returns a token's end, and whether it is a word that can be spoken as it is.
+/// Returns a token's end, and whether it is a word that can be spoken unchanged.
 fn scan(line: &str, start: usize) -> (usize, bool) {
     match end_of_usual(line.as_bytes(), start) {
         Some(end) => (end, true),
@@ -174,8 +174,8 @@ fn scan_any(line: &str, start: usize) -> (usize, bool) {
     (at, !is_odd)
 }
 
-/// Returns the end of a token that consists of lower-case letters, possibly with an initial capital and a final stop:
-/// most tokens do, and all of these can be spoken as they are.
+/// Returns the end of a token that consists of lower-case letters, possibly with an initial capital and a final
+/// stop: most tokens do, and all of these can be spoken unchanged.
 fn end_of_usual(bytes: &[u8], start: usize) -> Option<usize> {
     let class = |at: usize| bytes.get(at).map(|b| CLASSES[usize::from(*b)]);
     if class(start)? & (LOWER | UPPER) == 0 {

@@ -10,7 +10,7 @@ use super::command::trimmed;
 use super::odd_characters::{Odd, masked_letter, odd_at, run_around};
 use super::words::{Words, fill};
 
-/// Returns a text exactly as written, each of its lines on a row of its own.
+/// Returns a text exactly as written, each line on a separate row.
 ///
 /// What can't be seen is named in brackets: `[new line]`, `[tab]`, `[3 spaces]`. A bracket that could begin such a
 /// name is doubled.

@@ -43,7 +43,7 @@ struct SpokenFormula {
     text: String,
     /// How many letters and numbers are next to each other.
     parts: usize,
-    /// Whether it has operators, or groups of its own.
+    /// Whether it has operators or groups.
     joined: bool,
     /// Whether its closing sign was found.
     closed: bool,

@@ -127,7 +127,7 @@ impl Within {
 enum LineShape {
     /// A line of a paragraph, which may continue on the next one.
     Flowing,
-    /// An item, a heading, a row: a unit of its own.
+    /// An item, a heading, a row: a separate unit.
     Block,
 }
 

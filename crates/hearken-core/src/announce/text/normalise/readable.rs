@@ -30,7 +30,7 @@ pub struct Readable {
 }
 
 impl Readable {
-    /// Returns the output's next passage as shown: prose on one line, each line of code on a line of its own.
+    /// Returns the output's next passage as shown: prose on one line, each line of code on a separate line.
     /// Empty if the passage is structure only.
     pub fn show(&mut self, passage: Passage<'_>, words: &Words) -> String {
         self.place.enter(passage.begins);
@@ -337,7 +337,7 @@ mod tests {
                     prop_assert_eq!(letters(&shown), letters(&text));
                 }
             }
-            // Only code has lines of its own.
+            // Only code has separate lines.
             prop_assert!(!shown.contains('\n') || text.contains("```") || text.contains("~~~"));
         }
     }

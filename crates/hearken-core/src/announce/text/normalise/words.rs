@@ -89,7 +89,7 @@ pub struct Words {
     pub new_line: WordOrTemplate,
     /// The substitute for a name that contains nothing to speak.
     pub unnamed: WordOrTemplate,
-    /// A symbol without a name of its own, where nothing may be left out.
+    /// A symbol without a name, where nothing may be left out.
     pub symbol: WordOrTemplate,
     /// A flag: its country's letters in `{letters}`.
     pub flag: WordOrTemplate,
