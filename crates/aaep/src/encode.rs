@@ -310,7 +310,7 @@ fn write_payload(fields: &mut OrderedFields, event: &Event) {
 }
 
 fn write_confirmation(fields: &mut OrderedFields, asked: &AwaitingConfirmation) {
-    // Otherwise its action is only the summary, read in its place.
+    // Without an action of its own, the question's action was read from the summary.
     if asked.names_action {
         fields.text("action", &asked.action);
         fields.variants("action", &asked.actions);

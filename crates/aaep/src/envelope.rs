@@ -113,7 +113,7 @@ impl Envelope {
         direct
             .or_else(spaced)
             .and_then(Value::as_str)
-            // A text longer than any id is not an id; the session's own id was shortened.
+            // A text longer than any id is not an id.
             .filter(|id| !id.is_empty() && id.len() <= 256)
             .map(SessionId::from)
     }

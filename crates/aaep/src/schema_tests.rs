@@ -72,7 +72,7 @@ fn text(field: &'static str, section: &'static str, required: bool, most: usize)
     if most == 0 {
         case
     } else {
-        // A text longer in bytes would exceed the limit of 3.7.
+        // Two-byte letters would take a long text beyond the limit of 3.7.
         let letter = if most < LONG { "ó" } else { "x" };
         case.fits(&[json!(letter.repeat(most))])
             .breaks(TooLong, &[json!("x".repeat(most + 1))])

@@ -76,7 +76,7 @@ fn examine(text: &str) -> Result<Timestamp, StampVerdict> {
     if !matches!(digits, 0 | 3 | 6) {
         return Err(StampVerdict::Fraction);
     }
-    // The Unix epoch, the first years and the last.
+    // No producer means the Unix epoch, the first years or the last one.
     let year = &text[..4];
     if time == Timestamp::UNIX_EPOCH || year == "0001" || year == "0000" || year == "9999" {
         return Err(StampVerdict::Placeholder);

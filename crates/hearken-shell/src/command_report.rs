@@ -264,7 +264,7 @@ impl Collector {
         let reach = |folder: &String| self.base.reach(path, folder);
         let reaches: Vec<Reach> = folders.iter().map(reach).collect();
         if word.begins_uncertain {
-            // It may lead anywhere, but the default of a variable can be seen to lead outside.
+            // An uncertain path may lead anywhere, but the visible default of a variable may lead outside.
             if [":-/", ":-~", "-/"]
                 .iter()
                 .any(|default| path.starts_with("${") && path.contains(default))

@@ -336,7 +336,7 @@ impl Walk<'_> {
             }
             let shown: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
             if *act == Act::Send && shown.iter().any(|it| it.eq_ignore_ascii_case("delete")) {
-                // The method of a request.
+                // `DELETE` as the method of a request.
                 self.collector.add(Act::DeleteRemote, &[]);
             }
             match act.rank() {
@@ -448,7 +448,8 @@ impl Walk<'_> {
             .and_then(|module| find(Family::Unix, module));
         match listed {
             Some(_) => {
-                // A file of that name in the folder, or of one that it imports, comes first.
+                // A file with the module's name in the folder, or with the name of a module that it imports,
+                // takes precedence.
                 self.collector.add(Act::Project, &[&module.text]);
                 self.program(module, rest, state, input);
             }

@@ -474,7 +474,7 @@ impl Walk<'_> {
                 None => Flow::Nothing,
             },
             Some("coproc") => {
-                // A name may come before a group.
+                // A coprocess's name may come before a group.
                 let groups = ["{", "(", "while", "until", "if", "for", "case"];
                 let is_named = rest
                     .get(1)

@@ -95,10 +95,10 @@ fn the_frequent_events_are_read_directly() {
     for event in frequent() {
         let text = event.to_string();
         assert!(is_direct(&text), "{text}");
-        // As Python writes it.
+        // Spaced as Python writes it.
         let spaced = text.replace("\":", "\": ").replace(",\"", ", \"");
         assert!(is_direct(&spaced), "{spaced}");
-        // Over several lines.
+        // On several lines.
         assert!(is_direct(&serde_json::to_string_pretty(&event).unwrap()));
     }
 }

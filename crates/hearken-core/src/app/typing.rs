@@ -232,7 +232,7 @@ pub(super) fn echo(text: &str, nothing: &str, cx: &mut AppCx) {
         (Some(_), Some(_)) => text.to_owned(),
     };
     cx.answer_aside(vec![Segment::own(spoken)]);
-    // The line itself shows it.
+    // The line itself shows the text.
     cx.answers.clear();
 }
 

@@ -304,7 +304,8 @@ impl App {
             if let What::QuestionDoubted(id) = &change.what
                 && self.questions.shown_id() == Some(*id)
             {
-                // A person who was about to answer the question did not know this.
+                // The person may have been about to answer without knowing this, so the question is armed
+                // again.
                 self.questions.show(Some(*id), false, &mut self.cx);
             }
         }

@@ -108,7 +108,7 @@ fn shown_by_calls(danger: &Danger) -> Option<(DangerKind, &str, Option<QuestionI
                 it if it.is_sure => DangerKind::Rejected,
                 _ => DangerKind::PerhapsRejected,
             };
-            // Silence is the same for every watcher.
+            // Silence rejects for every watcher alike, so no question is named.
             let question = (!suspicion.by_silence).then_some(suspicion.question);
             (kind, tool, question, None)
         }

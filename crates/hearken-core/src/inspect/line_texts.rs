@@ -64,7 +64,7 @@ impl Checker {
                         self.event(gathered.line, decoded);
                     }
                 }
-                // This checks one text at a time.
+                // Only one text is read at a time, so the count does not matter.
                 Out::Unread(NoEvent::Broken(error), _) => self.no_event(gathered, &error),
                 Out::Unread(NoEvent::Foreign(what), _) => {
                     self.stream(gathered.line, Fact::Foreign(what), String::new());

@@ -120,7 +120,7 @@ impl ReportItem {
             FoundIn::Line | FoundIn::Event | FoundIn::Order | FoundIn::End => self.severity.name(),
         };
         let grade = wording.text(&format!("check.grade.{grade}"), &[]);
-        // The end of the stream is about a session, and no line shows which.
+        // A finding at the end of the stream names its session, because no line shows it.
         let (key, session) = match (self.place, self.session.as_deref()) {
             (FoundIn::End, session) => ("check.end", session.unwrap_or_default()),
             (FoundIn::Line | FoundIn::Event | FoundIn::Order | FoundIn::Danger, _) => {

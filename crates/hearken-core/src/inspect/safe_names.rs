@@ -6,7 +6,7 @@ const LONGEST: usize = 80;
 /// Returns a name that is safe for a terminal: short, on one line, and without characters that are
 /// invisible or change the direction of what follows. An omitted character is shown by its number.
 pub(super) fn name(text: &str) -> String {
-    // This fits nearly every name.
+    // Nearly every name passes this quick check.
     if text.len() <= LONGEST && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.to_owned();
     }

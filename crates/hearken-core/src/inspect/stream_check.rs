@@ -348,7 +348,7 @@ impl Checker {
         };
         let (place, severity, rule, section, field, told) = match change.what {
             What::Anomaly(anomaly) => {
-                // Its findings were reported one by one.
+                // The findings of an invalid event were already reported one by one.
                 if anomaly.kind == AnomalyKind::Invalid {
                     return;
                 }

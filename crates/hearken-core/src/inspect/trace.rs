@@ -542,7 +542,7 @@ fn step_text(step: &RecordedStep, wording: &dyn Wording) -> String {
     let key = match verdict(step) {
         "illegal" => "trace.illegal",
         "unusual" => "trace.unusual",
-        // Its events are named after the states that they enter.
+        // The events of this machine are named after the states that they enter.
         _ if step.lane.machine == AgentState::NAME => "trace.state",
         _ => "trace.step",
     };

@@ -40,7 +40,7 @@ impl Sessions {
             let mut relay = Relay {
                 key: &question.key,
                 at: now,
-                // An answer is not an event.
+                // An answer is not an event and has no number.
                 number: None,
                 subject: Subject::Question(id),
                 observer,

@@ -51,7 +51,7 @@ mod transition_data;
 mod unraised_questions;
 mod waiting_lists;
 
-// A session names its source; this re-export spares users of sessions the other module.
+// Re-exported because session keys name their source.
 pub use crate::link::LinkId;
 pub use action_fate::{Aftermath, Fate};
 pub use anomaly::{Anomaly, AnomalyDetail, AnomalyKind, Danger};

@@ -34,7 +34,7 @@ impl Sessions {
         let mut revived = Vec::new();
         for id in self.open_of(context.key) {
             let stands = self.questions.get(id).map(|question| question.standing);
-            // Most already have the right standing.
+            // Most questions already have the right standing.
             if stands == Some(standing)
                 || !matches!(stands, Some(AnswerReach::LinkLost | AnswerReach::Resumed))
             {
@@ -188,7 +188,7 @@ impl Sessions {
                 || question.tool.is_some()
                 || question.beside_a_tool
                 || session.invocations > question.invocations;
-            // The end itself is one event.
+            // The session's end itself counts as one event.
             let silent = question
                 .events_at_answer
                 .is_some_and(|events| session.events <= events + 1);

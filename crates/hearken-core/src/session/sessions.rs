@@ -315,7 +315,7 @@ impl Sessions {
             }
         }
         let young = state.is_young(envelope.timestamp);
-        // Nearly every event causes one change, and a list that grows by itself begins with room for four.
+        // Nearly every event causes one change, and by default a list begins with room for four.
         let mut changes = Vec::with_capacity(1);
         if state.is_replayed(envelope.timestamp, now) {
             self.take_in_turn(
@@ -355,7 +355,7 @@ impl Sessions {
         observer: &mut dyn Observer,
         changes: &mut Vec<Change>,
     ) {
-        // Only the payload is moved; the envelope stays where it is.
+        // Only the payload is moved; the envelope stays in place.
         let event = decoded.event;
         let (envelope, findings) = (&decoded.envelope, &decoded.findings);
         let replayed = arrived == Arrival::Replayed;

@@ -240,7 +240,7 @@ fn an_accepted_email_as_the_chapters_want_it() {
 
 #[test]
 fn a_deed_after_a_rejection_is_a_danger_in_both_orders() {
-    // Invoked first, as by real producers.
+    // Here the call comes first, as with real producers.
     let mut stage = SessionStage::new();
     stage.start();
     stage.tool("send_email", "call_1");
@@ -258,7 +258,7 @@ fn a_deed_after_a_rejection_is_a_danger_in_both_orders() {
             }
         }]
     );
-    // Asked first, as the chapters require.
+    // Here the question comes first, as the chapters require.
     let mut stage = SessionStage::new();
     stage.start();
     let id = stage.ask("rpl_1");

@@ -247,7 +247,7 @@ impl Sessions {
             self.anomaly(context, kind, event.tool.clone());
         }
         if let Some(danger) = danger {
-            // A further success of the same call is no news.
+            // A repeated success of the same call is not news.
             if let Some(session) = self.sessions.of_mut(context) {
                 session.remember_run(id, ToolRun::Succeeded);
             }

@@ -184,7 +184,7 @@ impl<'a> ArgumentReader<'a> {
                 self.unlisted(&word.text.clone());
             }
             if word.begins_uncertain {
-                // It may turn out to be an option.
+                // An uncertain word may turn out to be an option.
                 let shown = word.text.clone();
                 if !self.takes_any() {
                     self.unlisted(&shown);

@@ -270,7 +270,7 @@ impl Announcer {
             ErrorCategory::Other(text) => Arg::Name(text.replace('_', " ")),
         };
         let mut summary = self.summary(change, &event.summary, Kind::SessionErrored);
-        // The `error_message` sent in the wild says more than "Error: ValueError".
+        // The `error_message` that real producers send says more than "Error: ValueError".
         if let (Arg::Agent(text, _), Some(message)) = (&mut summary, &event.message)
             && self.verbosity_of(change.key.link) != Verbosity::Terse
             && !text.contains(message.as_str())

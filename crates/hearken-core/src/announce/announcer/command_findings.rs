@@ -95,7 +95,7 @@ impl Announcer {
         let all = in_full || self.grounds.one_step;
         let told = told_of(&found, all);
         let unknown = all && !found.unknown.is_empty();
-        // At the beginning of a question they need no heading: nobody else's words come before the action.
+        // At the beginning of a question, findings need no heading: before the action, all words are hearken's.
         if in_full && !told.is_empty() || unknown {
             words.push(self.own_words("question.found"));
         }

@@ -212,7 +212,7 @@ impl Announcer {
             );
         }
         self.fact(facts, "fact.code", ("code", name(event.code.as_deref())));
-        // The error's category may already say it.
+        // The error's category may already say whether it is recoverable.
         let again = match (&event.category, event.recoverable) {
             (ErrorCategory::Transient, Some(true))
             | (ErrorCategory::Permanent, Some(false))

@@ -48,7 +48,7 @@ mod tests {
         }
         assert!(Arc::ptr_eq(&first, &find(0)));
         assert_eq!(*find(MOST), MOST);
-        // The oldest is gone.
+        // The oldest value was dropped.
         let again = find(0);
         assert_eq!(*again, 0);
         assert!(!Arc::ptr_eq(&first, &again));

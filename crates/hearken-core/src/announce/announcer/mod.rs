@@ -260,7 +260,7 @@ impl Announcer {
                 told.extend(self.at_the_end(change, sessions));
             }
             What::SessionEnded(_) => {
-                // Its unspoken text comes first.
+                // The session's unspoken text comes first.
                 told.extend(self.flush_session(&change.key, change.at, sessions));
                 let waited = self.at_the_end(change, sessions);
                 if let Some(draft) = self.worded(change, sessions) {
@@ -348,7 +348,7 @@ impl Announcer {
         while let Some(place) = self.outputs.take_due(now.monotonic) {
             due.push(place);
         }
-        // In the order of the speakers, whichever paused first.
+        // Flushed in the order of the speakers, whichever paused first.
         due.sort_unstable_by_key(|place| self.outputs.rank(*place));
         let mut told = NewAnnouncements::new();
         for place in due {

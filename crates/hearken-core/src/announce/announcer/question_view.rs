@@ -29,7 +29,7 @@ impl Announcer {
     /// are left out: such a face has rows for them, and the words stay the same.
     pub fn in_full(&self, question: &Question, sessions: &Sessions) -> QuestionInSight {
         let mut words = self.asked_in_sight(question, sessions);
-        // Its head, and what was found.
+        // The words before the question itself: its head and the findings.
         let before = match question.body {
             QuestionBody::Confirmation(_) => 1 + self.found(question, false).len(),
             QuestionBody::Clarification(_) => 1,

@@ -328,7 +328,7 @@ impl Announcer {
         let mut room = longest;
         for (index, choice) in asked.choices.iter().enumerate() {
             let length = choice.label.chars().count();
-            // What does not fit is read with the rest of the question.
+            // Context that does not fit is read with the rest of the question.
             let Some(left) = room.checked_sub(length) else {
                 break;
             };

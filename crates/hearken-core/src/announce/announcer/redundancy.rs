@@ -265,7 +265,7 @@ impl Announcer {
         let bare = summary
             .agents_text()
             .is_none_or(|(text, _)| words.iter().any(|word| same_letters(text, word)));
-        // After that long a wait, the person may have stopped paying attention.
+        // After a long session, the person may have stopped paying attention.
         let took = event.duration_ms.map(Duration::from_millis);
         let long = level != Verbosity::Terse && took.is_some_and(|took| took >= LONG);
         let key = match level {

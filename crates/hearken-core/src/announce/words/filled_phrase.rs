@@ -199,7 +199,7 @@ impl<'a> Filled<'a> {
     }
 
     fn foreign(&mut self, text: &str, language: Option<Arc<str>>, profile: Profile) {
-        // A question's text is exact.
+        // A question's text is not shortened.
         let text = match profile {
             Profile::Prose => self.undoubled(text),
             Profile::Exact | Profile::Command => text,

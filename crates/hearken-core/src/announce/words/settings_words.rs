@@ -83,7 +83,7 @@ impl Phrases {
     fn answers_fault(&self, fault: &AnswersFault) -> String {
         match fault {
             AnswersFault::Nothing => {
-                // As written in the file; in a phrase, brackets would mean something else.
+                // Written as in the file; in a phrase, brackets would mean something else.
                 self.text(
                     "settings.answers.none",
                     &[("table", Arg::own("[[answer]]"))],
@@ -106,7 +106,7 @@ impl Phrases {
     }
 
     fn source_fault(&self, fault: &SourceFault) -> String {
-        // As written in the file.
+        // Written as in the file.
         let named = |name: &String| ("name", Arg::Own(format!("{name:?}")));
         match fault {
             SourceFault::TooMany(most) => {

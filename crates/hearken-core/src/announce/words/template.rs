@@ -49,7 +49,7 @@ pub(super) fn first(text: &str) -> Result<(TemplatePart<'_>, &str), &'static str
             Ok((TemplatePart::Optional(&inner[..end]), &inner[end + 1..]))
         }
         Some(b'{') => {
-            // Nearly always just a few letters.
+            // The text in braces is nearly always short.
             let inner = &text[1..];
             let end = inner
                 .bytes()
@@ -93,7 +93,7 @@ fn place(inner: &str) -> Result<TemplatePart<'_>, &'static str> {
     if let Some(typed) = inner.strip_prefix("type:") {
         return Ok(TemplatePart::Typed(typed));
     }
-    // Most are just a name.
+    // Most contain just a name.
     if !inner.is_empty() && !inner.bytes().any(|byte| byte == b'#') {
         return Ok(TemplatePart::Arg(inner));
     }

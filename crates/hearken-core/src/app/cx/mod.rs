@@ -275,7 +275,7 @@ impl AppCx {
         key: &str,
         words: (Vec<Segment>, Aloud),
     ) {
-        // The outcome of an answer is a reply; what happens to a question is about the question.
+        // The outcome of an answer is a reply; other news has the question's own kind.
         let kind = if key.starts_with("reply.") {
             Kind::Reply
         } else {

@@ -82,7 +82,7 @@ impl AppCx {
             {
                 let same = matches!(command, Some(Command::Accept(number)) if number.is_none_or(|number| number == id));
                 if is_line && same {
-                    // Repeating the first step is not a change of mind.
+                    // Repeating the first step is not a change of mind, so nothing is announced.
                     self.doing = Doing::Watching;
                 } else {
                     self.stay_open();

@@ -109,7 +109,7 @@ impl Links {
         let over = self.get(id).is_some_and(LinkView::is_over);
         let rests = |view: &LinkView| view.connection().rests;
         if !over && self.get(id).is_some_and(rests) {
-            // Questions there do not depend on a connection.
+            // Questions of this source do not depend on a connection.
             return Vec::new();
         }
         let unsure = if over {

@@ -117,7 +117,7 @@ impl LinkView {
             recent: RecentValues::default(),
             phase: LinkPhase::Disconnected,
             answerable,
-            // A recording exists or not, without a wait.
+            // A recording needs no wait: its file exists or not.
             waiting: match recording {
                 Some(_) => StartWait::Over,
                 None => StartWait::Unbegun,

@@ -48,7 +48,7 @@ impl Prompts {
         if all.len() <= MOST_READ {
             return all.to_vec();
         }
-        // What waits for the person comes first, then where they are, then what was announced last.
+        // The chosen conversation comes first, then those that wait for the person, then those announced last.
         let chosen = self.conversations.chosen();
         let asking = cx.sessions.open_questions();
         let asking = asking.filter(|question| question.answer().is_none());
@@ -67,7 +67,7 @@ impl Prompts {
                 near.insert(number);
             }
         }
-        // Among agents that were never heard, any are as near as any others.
+        // If no agent was heard yet, any of them will do.
         if near.is_empty() {
             near.extend(all.iter().take(MOST_READ));
         }

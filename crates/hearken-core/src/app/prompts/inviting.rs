@@ -54,7 +54,7 @@ impl Prompts {
             true => (cx.face).pick("prompt.begin.any.keys", "prompt.begin.any.lines"),
         };
         match cx.face.manner() {
-            // The screen shows it while nothing happens.
+            // The screen shows the invitation while nothing happens.
             Manner::Keys if !cx.queue.is_enabled() && cx.has_voice() => {
                 // The voice is still getting ready.
                 self.invitation = Invitation::Idle(cx.now.monotonic);

@@ -110,7 +110,7 @@ impl Prompts {
             let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
             rest.get(..end).unwrap_or_default()
         });
-        // A path begins with a slash too, but contains another one.
+        // A path also begins with a slash, but contains another one.
         let Some(called) = called.filter(|it| !it.is_empty() && !it.contains('/')) else {
             return;
         };

@@ -234,7 +234,7 @@ impl Prompts {
                 return Vec::new();
             }
             match (by, number.is_some() || self.takes_prompts(links)) {
-                // If no agent takes prompts, the line means the voice.
+                // If no agent takes prompts, the line stops the voice.
                 (By::Line { .. }, false) => return vec![AppFact::StopSpeech],
                 (By::Line { .. } | By::Key(_) | By::Begun, _) => {
                     cx.respond("stop_turn.none", &[]);

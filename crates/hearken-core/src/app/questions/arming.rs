@@ -95,7 +95,7 @@ impl Questions {
         if press.again || press.read < quiet_since + senses.arm {
             return Some(NotYet::Keys);
         }
-        // The second step follows the first one.
+        // A second step follows a letter, too: the first step.
         if press.follows_letter && !is_second_step {
             return Some(NotYet::Word);
         }
@@ -139,7 +139,7 @@ impl Questions {
         };
         let written = shown.max(written);
         let counts = match senses.lines {
-            // Input typed before that was flushed.
+            // Earlier input was flushed.
             Some(LineSource::Terminal | LineSource::Editor) => written + senses.arm,
             Some(LineSource::Pipe) | None => written,
         };

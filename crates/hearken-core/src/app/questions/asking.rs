@@ -183,7 +183,7 @@ impl Questions {
             return;
         }
         self.note_said(cx);
-        // A question that was heard in full, or is written above, is repeated only by its risk and action.
+        // Of a question that was heard in full, or is written above, only the risk and the action are repeated.
         let known = self.known.heard(id).is_some() || !cx.has_voice();
         let segments = match known && class == Class::Alert {
             true => cx.announcer.remind(&question, &cx.sessions, cx.now),

@@ -1,7 +1,8 @@
 //! Choosing one of several answers: by number, by first letter, or step by step.
 //!
-//! Responsibilities: which choice is in focus, which are picked if several may be, and which answer results. Not here:
-//! the person's place (`choices`), whether the question may be answered (`answering`), drawing (`pane`).
+//! Responsibilities: which choice is in focus, which are picked if several may be, and which answer results.
+//! Not here: the person's place (`choice_progress`), whether the question may be answered (`answering`),
+//! drawing (`pane`).
 //!
 //! # Mental model
 //! Opening the choices is armed like any answer. From then on a digit answers immediately, letters and arrows only move

@@ -13,7 +13,7 @@ use crate::app::{AppCx, AppFacts, By, Doing};
 impl Questions {
     /// Asks for the second step.
     pub(super) fn ask_to_confirm(&self, question: &Question, answer: Answer, cx: &mut AppCx) {
-        // If it is obvious what is being answered, the question has just named it.
+        // If it is obvious what is being answered, the question has just named its action.
         let is_plain = self.is_plain(question, cx) && cx.face.manner() != Manner::Program;
         let words = cx.announcer.answer_words(question, &answer);
         let mut args = vec![

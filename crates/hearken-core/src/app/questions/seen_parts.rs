@@ -113,7 +113,7 @@ impl Questions {
         // Without an answer, the key or line would seem to be lost. The answer is not spoken: the person asked for
         // silence.
         if cx.queue.skipped() > skipped {
-            // It is said once the person wants to hear something again.
+            // The count is spoken once the person wants to hear something again.
             let n = Arg::own(cx.queue.skipped());
             return cx.answer_unsaid("stop.skipped", &[("n", n)]);
         }

@@ -24,7 +24,7 @@ impl Questions {
         if question.body.token().is_none() {
             return Vec::new();
         }
-        // Both depend on what was heard so far.
+        // Both values depend on what was heard before the speech is withdrawn.
         let was_named =
             named && takes_two_steps(question) && !cx.queue.holds(About::Tells(question.id));
         let is_plain = self.is_plain(question, cx);

@@ -43,7 +43,7 @@ impl Run {
                             Some(Decision::Reject) => "quit.default.reject",
                             Some(Decision::Accept) => "quit.default.accept",
                             Some(Decision::Other(_)) => "quit.default.other",
-                            // Only a translated question may leave it out (`protocol::translated`).
+                            // Only a translated question may lack a default (`protocol::translated_events`).
                             None => "quit.default.not_stated",
                         };
                         cx.phrases().text(key, &[n])

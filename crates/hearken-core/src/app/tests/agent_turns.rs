@@ -76,7 +76,7 @@ fn an_answer_is_gone_through_by_parts_and_its_code_line_by_line_with_the_indenta
         ] {
             step(&mut stage, back);
             if words == "No indent. }" {
-                // That line was the last line of code that was read.
+                // The bracket without indentation was the last line read.
                 assert_eq!(last(&stage), "}");
             } else {
                 assert_eq!(last(&stage), words);

@@ -81,7 +81,8 @@ fn a_letter_goes_round_among_those_that_begin_with_it_in_either_case() {
         stage.press(letter);
         assert_eq!(focus(&stage), Some(day), "{letter}");
     }
-    // Neither is an answer here, and a letter that no choice begins with leaves the focus unchanged.
+    // Neither `n` nor `y` is an answer here, and a letter with which no choice begins leaves the focus
+    // unchanged.
     for letter in ['n', 'y'] {
         stage.press(letter);
         assert_eq!(focus(&stage), Some("Ärzte"));

@@ -473,7 +473,7 @@ fn a_server_without_a_replay_that_is_back_can_be_answered_with_a_doubt_in_two_st
         stage.press('c');
         assert_eq!(stage.decision(), Some("accept"), "{carrier:?}");
     }
-    // A program that was started again never asked.
+    // A restarted program has not asked anything.
     let mut stage = back_in_silence(Carrier::Lines);
     stage.wait(3000);
     assert!(!stage.heard("answered again"), "{:?}", stage.lines);

@@ -79,7 +79,7 @@ fn going_to_a_conversation_shows_its_question_and_answers_nothing() {
     stage.code(KeyCode::F(6));
     let (_, question) = stage.app.shown().unwrap();
     assert_eq!(question.body.subject(), "touch two");
-    // It is armed again, and an earlier key does not count for it.
+    // The question is armed again, and an earlier key does not count for it.
     stage.press('y');
     assert!(stage.answers_to(9).is_empty());
     stage.wait(800);

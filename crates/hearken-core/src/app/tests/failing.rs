@@ -321,12 +321,12 @@ fn the_output_of_a_call_is_read_from_any_place_in_the_history() {
         "{:?}",
         stage.lines
     );
-    // Before the first call, the last one is meant.
+    // From before the first call, the last call is read.
     stage.lines.clear();
     stage.type_line("find Testing");
     stage.type_line("output");
     assert!(stage.heard("Output, 2 lines"), "{:?}", stage.lines);
-    // And back to the present.
+    // Then back to the present.
     stage.lines.clear();
     stage.type_line("now");
     assert!(stage.heard("so I look."), "{:?}", stage.lines);

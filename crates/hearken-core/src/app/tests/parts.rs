@@ -160,7 +160,7 @@ fn a_plan_is_told_on_demand_and_never_unasked() {
                 {"step": "run the tests", "stage": "now"}, {"step": "rest", "stage": "open"}]}}}),
     );
     stage.wait(3000);
-    // Programs get an announcement that it moved on; people do not.
+    // Programs, but not people, get an announcement of the move.
     let told = stage.app.history().iter().last().unwrap();
     assert_eq!(told.aloud, crate::announce::Aloud::Echo);
     stage.type_line("plan");

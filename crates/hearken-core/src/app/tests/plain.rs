@@ -34,7 +34,7 @@ fn an_agent_is_muted_by_its_name() {
         "{:?}",
         stage.lines
     );
-    // One of two is addressed by its full name.
+    // One of two agents is addressed by its full name.
     stage.event_on(1, "session.started", json!({"summary_normal": "Off we go"}));
     stage.type_line("m Mailer");
     assert!(
@@ -131,7 +131,7 @@ fn two_runs_of_one_agent_at_a_time_are_told_apart_by_what_was_asked_for() {
         names.contains(&"Mailer on 'Sort the post'".to_owned()),
         "{names:?}"
     );
-    // All of its runs are muted, whichever one is named.
+    // All of an agent's runs are muted, whichever one is named.
     stage.type_line("m mailer on 'sort the post'");
     assert!(stage.heard("Mailer is muted."), "{:?}", stage.lines);
 }

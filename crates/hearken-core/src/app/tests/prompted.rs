@@ -229,7 +229,7 @@ fn a_prompt_has_several_lines_and_earlier_ones_are_taken_up_again() {
     stage.code(KeyCode::Enter);
     assert_eq!(stage.prompts(0).last().unwrap().1, "fix it\nthen\ntest");
     stage.turn_ends();
-    // The abandoned text comes back, and the sent one comes before it.
+    // The abandoned text comes back, and the sent one precedes it.
     stage.press('>');
     stage.press('x');
     stage.code(KeyCode::Esc);

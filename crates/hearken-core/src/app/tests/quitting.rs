@@ -166,7 +166,7 @@ fn started(keeps: bool) -> Stage {
 
 #[test]
 fn leaving_asks_once_where_work_or_a_conversation_would_end_with_it() {
-    // It was never prompted, so nothing is lost.
+    // The agent was never prompted, so nothing is lost.
     let mut stage = started(false);
     stage.type_line("q");
     assert_eq!(stage.quit, Some(Exit::Clean));

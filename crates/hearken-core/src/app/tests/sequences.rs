@@ -241,7 +241,7 @@ fn bursts_answer_nothing_and_the_documented_keys_answer_once() {
             let leaving = matches!(stage.app.mode(), Mode::Quitting | Mode::Leaving(_));
             let leaves = matches!(code, KeyCode::Char('q' | 'Q' | 'x' | 'X'));
             let code = if leaves && (leaving || at <= arrival) {
-                // Pressed twice, or with nothing open, these leave, as documented.
+                // Pressed twice, or with nothing open, these keys would leave the program, as documented.
                 KeyCode::Char('z')
             } else if dice.roll(2) == 0 && !leaving {
                 // Half of the keys decide something.

@@ -99,7 +99,7 @@ fn a_run_ends_although_the_link_was_over_before_the_word_for_an_answer() {
             stage.lines
         );
         assert!(stage.quit.is_some(), "{way}: {:?}", stage.lines);
-        // The transport reports only now.
+        // Here the transport reports only now.
         let mut stage = rejected();
         over(&mut stage);
         stage.wait(10_000);

@@ -21,7 +21,7 @@ impl Tuning {
             return;
         };
         match speaker(&told, cx) {
-            // Others may have spoken meanwhile.
+            // Other agents may have spoken meanwhile.
             Some(agent) => cx.respond("go_on.agent", &[("agent", agent)]),
             None => cx.answer_unsaid("go_on.done", &[]),
         }

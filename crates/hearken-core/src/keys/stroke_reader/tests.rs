@@ -194,7 +194,7 @@ fn control_c_gets_through_in_the_middle_of_anything() {
         let mut all = bytes.to_vec();
         all.push(3);
         assert!(whole(&all).contains(&CONTROL_C()), "{bytes:?}");
-        // The same in a paste that was given up.
+        // The same holds in a paste that was given up.
         let parts: [(u64, &[u8]); 2] = [(0, bytes), (5000, b"\x03")];
         assert!(read(&parts).contains(&(5000, CONTROL_C())), "{bytes:?}");
     }

@@ -101,7 +101,7 @@ impl Witness {
                 What::SessionStarted(_) => {
                     self.ended.insert(change.key.clone(), false);
                 }
-                // It may join a session that is over.
+                // A helper may join a session that is over.
                 What::HelperJoined => {
                     self.ended.remove(&change.key);
                 }

@@ -316,7 +316,7 @@ fn every_danger_is_found_in_both_orders() {
         ]),
         [done("wipe")]
     );
-    // Rejected, and done.
+    // The action is rejected, and carried out.
     let rejected = |tool: &str| {
         vec![Danger::DoneAfterRejection {
             tool: tool.into(),

@@ -194,7 +194,7 @@ impl SpeechQueue {
         now: Duration,
     ) -> QueueItem {
         let announcement = Announcement {
-            // It stands for others and is not itself a history entry.
+            // A count stands for others and is not itself a history entry.
             id: AnnouncementId(0),
             at: crate::protocol::Now {
                 monotonic: now,

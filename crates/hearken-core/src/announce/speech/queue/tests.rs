@@ -396,7 +396,7 @@ fn the_answer_to_a_key_goes_before_the_next_question_which_is_said_once() {
         ..told(Lane::Alert, text)
     };
     rig.push(asks("question 2"));
-    // The same key causes both.
+    // The same key causes the response and the question.
     let response = Arc::new(told(Lane::Response, "accepting question 1"));
     let mut wishes = rig.queue.push(response, rig.now);
     wishes.extend(rig.queue.push(Arc::new(asks("question 2 anew")), rig.now));

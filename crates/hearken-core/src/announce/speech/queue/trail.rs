@@ -60,7 +60,7 @@ impl Trail {
             Lane::Response => is_long(told),
             Lane::Alert | Lane::Outcome | Lane::Activity | Lane::Progress => false,
         };
-        // A speaker's name is only heard, before a sentence.
+        // A speaker's name before a sentence is only heard.
         let is_named = |segment: &Segment| segment.text().is_empty();
         let names = told.segments.get(words.at.segment).is_some_and(is_named);
         let again = |last: &SpokenSentence| last.is(told, words.at);

@@ -174,8 +174,8 @@ fn counts(text: &str) -> [u64; UNITS] {
     if text.is_ascii() {
         return [text.len() as u64; UNITS];
     }
-    // Each character has exactly one byte that is not a continuation byte; those of four bytes are two UTF-16 units.
-    // Bytes are counted because the compiler turns that into wide instructions.
+    // Each character has exactly one byte that is not a continuation byte, and a character of four bytes is two
+    // UTF-16 units. Bytes are counted because the compiler turns that into wide instructions.
     let (mut chars, mut long) = (0, 0);
     for byte in text.bytes() {
         chars += u64::from(byte & 0xc0 != 0x80);

@@ -21,7 +21,7 @@ pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
         } else if let Some(rest) = text.strip_prefix("FAIL [")
             && let Some((_, name)) = rest.split_once(']')
         {
-            // nextest: the crate, then the test.
+            // nextest writes the crate, then the test.
             names.add(name.split_whitespace().last().unwrap_or_default());
         } else if text.starts_with("Summary [") && text.contains("tests run") {
             results = true;
@@ -47,7 +47,7 @@ pub(super) fn panic(lines: &[&str]) -> Option<Failure> {
         .iter()
         .position(|line| line.starts_with("thread '") && line.contains("' panicked at "))?;
     let (_, place) = lines[at].split_once("' panicked at ")?;
-    // Before 1.73, the message stood in quotes before the place.
+    // Before Rust 1.73, the message was in quotes before the place.
     let message = match place.starts_with('\'') {
         true => place,
         false => lines.get(at + 1).copied().unwrap_or_default(),

@@ -110,7 +110,7 @@ impl Fence {
         match mark {
             '`' | '~' if behind.is_empty() => None,
             '`' | '~' => (run < FEWEST || behind.contains(mark)).then_some(None),
-            // This may become the mark of another item.
+            // The sign may become the mark of another item.
             '-' | '*' | '+' if bare.len() == 1 => None,
             '0'..='9'
                 if bare

@@ -25,7 +25,7 @@ pub(in crate::announce::text) fn spans(line: &str) -> Vec<Span> {
 /// Pairs the runs of backticks of a line.
 fn pairs(runs: &[Range<usize>]) -> Vec<Span> {
     if runs.is_empty() {
-        // The usual case.
+        // Most lines have no pair.
         return Vec::new();
     }
     let mut by_length: Vec<usize> = (0..runs.len()).collect();

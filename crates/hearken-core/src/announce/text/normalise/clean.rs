@@ -262,7 +262,7 @@ fn sequence(text: &str, at: usize) -> usize {
         Some(']' | 'P' | 'X' | '^' | '_' | 'k') => {
             control_string(&text[body..]).map_or(body, |length| body + length)
         }
-        // A character set or another sequence with intermediate bytes.
+        // A choice of character set, or another sequence with intermediate bytes.
         Some(' '..='/') => {
             let rest = text[body..].trim_start_matches(|c| matches!(c, ' '..='/'));
             match rest.chars().next() {
@@ -271,7 +271,7 @@ fn sequence(text: &str, at: usize) -> usize {
             }
         }
         Some('0'..='~') => body,
-        // ESC before anything else stands alone.
+        // ESC before anything else is a sequence by itself.
         _ => at + 1,
     }
 }

@@ -387,7 +387,7 @@ pub(super) fn trimmed(text: &str) -> &str {
     let blank = |c: char| matches!(c, ' ' | '\t' | '\n');
     let text = text.trim_start_matches(blank);
     let short = text.trim_end_matches(blank);
-    // In a here-document, blanks after its end make it another line.
+    // In a here-document, blanks after the delimiter keep it from ending there.
     match short.ends_with('\\') || text.contains("<<") {
         true => text,
         false => short,

@@ -79,11 +79,11 @@ fn is_one_word(run: &str) -> bool {
     };
     let capitals = bytes.iter().filter(|b| b.is_ascii_uppercase()).count();
     let small = bytes.len() - capitals;
-    // "PhD", "YoY", "SaaS", "IPv" and "DDoS".
+    // As in "PhD", "YoY", "SaaS", "IPv" and "DDoS".
     let is_short = first.is_ascii_uppercase()
         && bytes.len() <= 4
         && (last.is_ascii_uppercase() || bytes.len() == 3 && capitals == 2 && bare != run);
-    // "kHz", "mRNA", "eBPF".
+    // As in "kHz", "mRNA" and "eBPF".
     let is_led = first.is_ascii_lowercase()
         && bytes.get(1).is_some_and(u8::is_ascii_uppercase)
         && (small == 1 || bytes.len() <= 3);

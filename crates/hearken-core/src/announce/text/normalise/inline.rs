@@ -153,7 +153,7 @@ fn scan_any(line: &str, start: usize) -> (usize, bool) {
         if class == SPACE {
             break;
         }
-        // A capital after a lower-case letter, two stops in a row, a letter after a stop.
+        // Odd are a capital after a lower-case letter, two stops in a row, and a letter after a stop.
         odd |= (class == UPPER && last == LOWER) || (last == STOP && class == STOP);
         odd |= last == STOP && class != STOP && (bytes[at - 1] == b':' || bytes[at - 1] == b'.');
         capitals += usize::from(class == UPPER);
@@ -457,7 +457,7 @@ impl<'a> Inline<'a> {
             token::say(part, angled, self.words, spoken);
             return;
         }
-        // A star before a dot stands for any name; it is not emphasis unless it is closed.
+        // A star before a dot means any name; it is not emphasis unless it is closed.
         let glob = part.starts_with("*.") && !part[1..].contains('*');
         let marks = move |c| c == '_' || c == '*' && !glob;
         let opens = move |c| matches!(c, '[' | '{') || c == '<' && angled || marks(c);

@@ -133,7 +133,7 @@ impl<'a> Marking<'a> {
         match place.and_then(|place| char::from_u32(FIRST + place)) {
             Some(mark) => {
                 self.out.push(mark);
-                // Parting signs may leave one that joins nothing.
+                // Splitting off a sign may leave a joiner that joins nothing, which is removed.
                 self.said.push(match said {
                     SpokenMark::Words(words) if hides(&words) => {
                         SpokenMark::Words(clean(&words).into_owned())
@@ -382,7 +382,7 @@ impl<'a> Marking<'a> {
             self.out.push_str(written);
             self.at += length;
         } else if written.ends_with(['+', '-', '−', '–']) {
-            // The charge of an ion.
+            // The charge of an ion may have a dash as its minus.
             let charge = formula(&written.replace('–', "-"), self.words);
             self.say(SpokenMark::Words(charge), length);
         } else if written.chars().count() > 1 && written.chars().all(char::is_uppercase) {
@@ -509,7 +509,7 @@ impl<'a> Marking<'a> {
         let said = formula(inside, self.words);
         self.say(SpokenMark::Words(said), length);
         let rest = self.rest();
-        // "x-axis".
+        // As in "x-axis".
         if rest.starts_with('-') && rest[1..].starts_with(|c: char| c.is_alphabetic()) {
             self.out.push(' ');
             self.at += 1;

@@ -1,8 +1,8 @@
 //! Formulas in words.
 //!
-//! Responsibilities: LaTeX and the signs of mathematics, with their grouping: fractions, roots, exponents, indices,
-//! operators with their ranges, matrices. Not here: where a formula begins and ends (`markup`), which sign a command
-//! stands for (`commands`).
+//! Responsibilities: LaTeX and the signs of mathematics, with their grouping: fractions, roots, exponents,
+//! indices, operators with their ranges, matrices. Not here: where a formula begins and ends (`markup`), the
+//! sign of each command (`command_signs`).
 //!
 //! Mental model: a formula is read once from left to right. The content of a group is read first, to know
 //! whether it is short; the end of a longer group is spoken, so that no two groupings have the same words.

@@ -30,8 +30,8 @@ pub(super) fn picture_at(text: &str, words: &Words) -> Option<(Picture, usize)> 
         let length = text.len() - rest.len();
         return Some((Picture::Drawing(text[..length].chars().count()), length));
     }
-    // Joined pictures are handled together below; this joiner follows a sign that is spoken alone. A joiner
-    // that `clean` has left inside a word belongs to the word.
+    // Joined pictures are handled together below; the joiner here follows a sign that is spoken separately. A
+    // joiner that `clean` has left inside a word belongs to the word.
     if c == '\u{200d}' && text.chars().nth(1).is_some_and(is_pictograph) {
         return Some((Picture::Mark, c.len_utf8()));
     }

@@ -406,7 +406,7 @@ impl SignNames {
         own.into_iter()
             .chain(&words.capitals)
             .for_each(|name| add(name));
-        // The name of a single character is a template; its first word stands for the whole.
+        // The name of a single character is a template, represented here by its first word.
         let templates = [
             &words.lookalike,
             &words.blank,

@@ -137,7 +137,7 @@ fn varied(text: &str, seed: u64) -> String {
     }
     let shift = (seed % 4) as u32;
     if text.contains(" item") || text.contains("list item") {
-        // A list stays a list.
+        // The numbers of a list are shifted together, so that it stays a list.
         return ["1", "2", "9", "10"]
             .iter()
             .rev()

@@ -130,7 +130,7 @@ impl Segmenter {
         let place = view.base + at as u64;
         let on = ScanStep::On(at + c.len_utf8());
         if is_ordinary(c) {
-            // Whole words of scripts whose first bytes don't distinguish letters from marks.
+            // Skips whole words of scripts whose first bytes don't distinguish letters from marks.
             let rest = &view.text[at..];
             let length = rest.find(|c| !is_ordinary(c)).unwrap_or(rest.len());
             return Some(ScanStep::On(at + length));

@@ -140,7 +140,7 @@ fn agents_are_conversations_before_they_are_heard_and_are_left_where_they_cannot
         "{:?}",
         stage.lines
     );
-    // The one that was heard is listed once.
+    // An agent that was heard is listed only once.
     stage.type_line("sessions");
     let list = stage.lines.last().unwrap();
     assert_eq!(list.matches("pi docs").count(), 1, "{list}");

@@ -125,7 +125,7 @@ fn the_action_is_named_again_where_it_is_not_obvious_what_is_confirmed() {
         stage.speak_all();
         stage.wait(800);
     };
-    // Two are open.
+    // With two open questions.
     let mut stage = Stage::with(VOICE, Config::default());
     stage.voiced();
     asked(&mut stage, "a");

@@ -347,7 +347,7 @@ pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<RuleRow>, Vec<AnomalyKind>)> {
                     json!({"question": "Which?", "timeout_seconds": 9, "urgency": "critical"}),
                 ),
             ],
-            // The decoder reports it as invalid, too.
+            // The decoder also reports it as invalid.
             vec![K::Invalid, K::QuestionWithoutToken],
         ),
         (

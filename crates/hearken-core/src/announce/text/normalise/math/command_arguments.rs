@@ -16,7 +16,7 @@ impl Formula<'_> {
             self.pass(1);
             self.inner(Until::Parenthesis)
         } else {
-            // A number is one part here.
+            // A number is a single argument.
             let digits = number(self.rest);
             match digits {
                 0 => self.argument().1,
