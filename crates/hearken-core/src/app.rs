@@ -9,8 +9,8 @@
 //! `review` (looking back), `tuning` (how everything sounds, and how much is said), `hands` (keys, switches),
 //! `run` (how long the program runs). A part owns its methods: each takes an input and `AppCx`, which lends
 //! what all parts may use, and returns facts (`fact`). No part calls another or knows [`App`]: `update` passes
-//! facts on until there are none, `commands` gives each command to its part. What a part must know about
-//! another is passed to it as a value, or it is lent the links to read.
+//! facts on until there are none, `commands` gives each command to its part. A part receives what it must know
+//! about another as a value, or is lent the links to read.
 //!
 //! `cx` lends `activity` (what the person is doing), `key_replies`, `face`, `holding` (what waits for a line)
 //! and `signals` (voice, bell and beat). Also here: `input`, `effect` and `app_setup` (what comes in, what goes

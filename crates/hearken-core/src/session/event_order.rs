@@ -1,16 +1,16 @@
 //! The order of a session's events by their sequence numbers (3.4.1).
 //!
-//! Responsibilities: holding back, for a moment, events that came before their turn; noticing what is missing, late or
-//! numbered wrongly. Not here: the effects of the events (`event_effects`).
+//! Responsibilities: holding back, for a moment, events that came before their turn; noticing missing, late or
+//! wrongly numbered events. Not here: the effects of the events (`event_effects`).
 //!
 //! Mental model: an event whose number is ahead waits for the ones before it, but never for long
 //! ([`PATIENCE`]), and never with many others ([`WINDOW`]). If the gap is filled, the order is repaired and
 //! nothing is announced. If not, the waiting events are applied in order and the gap is announced once. Nothing
 //! overtakes a waiting event: an event that can't wait releases the waiting ones first. After [`HABIT`] gaps, a
-//! producer habitually leaves numbers out (filters, a rate limit), and its events no longer wait, except at an
-//! end, because nothing may come after it. If we join a run in its middle, nothing waits for earlier events.
-//! Only number 1 of an unknown session waits, for its start. Old events that a server replays are not held,
-//! because they have no turn.
+//! producer counts as leaving numbers out by habit (filters, a rate limit), and its events no longer wait,
+//! except at an end, because nothing may come after it. If we join a run in its middle, nothing waits for
+//! earlier events. Only number 1 of an unknown session waits, for its start. Old events that a server replays
+//! are not held, because they have no turn.
 //!
 //! Worked example: 3, 5, 4 is heard as 3, 4, 5. With 3, 5, 6 and nothing else, 5 and 6 are heard a quarter of a second
 //! later, with "1 message is missing". With 3 and 5 to 13 in one go, 5 to 13 are heard as soon as more than [`WINDOW`]

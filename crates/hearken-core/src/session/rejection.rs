@@ -21,7 +21,7 @@
 //! # Worked example
 //! "Transfer $500 from checking to savings" is rejected. `transfer_funds`, "Transferring $500 from checking to
 //! savings", has neither the id nor the tool of the question, but its words: it surely does what was rejected.
-//! `sync_accounts` in its place would be a perhaps; the call after it would not count.
+//! `sync_accounts` in its place would perhaps do so; the call after it would not count.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -5,8 +5,8 @@
 //!
 //! # Mental model
 //! Changes are read place by place. Because a sign would not be heard, words before the lines say what happens
-//! to them and to how many, so that no line can pass itself off as such an announcement. If only some words of
-//! a line change, they are read before the line. Indentation is announced whenever it changes: in some
+//! to them, and how many they are, so that no line can pass itself off as such an announcement. If only some
+//! words of a line change, they are read before the line. Indentation is announced whenever it changes: in some
 //! languages it is all that an edit does. A part is short enough to remember and to fit a small screen; a part
 //! that continues says so, and whatever is missing is counted where it is missing.
 

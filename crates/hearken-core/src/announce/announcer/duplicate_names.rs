@@ -1,4 +1,4 @@
-//! Whether other sessions share what distinguishes a session.
+//! Whether a session can be confused with others.
 //!
 //! Responsibilities: counting the sessions that look the same, whose runs overlapped, or that received the same
 //! request. Not here: what is added to a shared name (`agent_names`), how a name looks (`naming`).

@@ -4,10 +4,10 @@
 //! right away (`question_wording`), which part comes next (`app`).
 //!
 //! # Mental model
-//! A question consists of a series of texts: the action, the consequence, the reason, what else is known. In this order
-//! they fill parts of [`Prompt::LONGEST_PART`] characters; a text that does not fit continues in the next
-//! part, under its label again. The first `needed` parts contain what a decision is about; the later ones contain only
-//! what surrounds it.
+//! A question consists of a series of texts: the action, the consequence, the reason, what else is known. In
+//! this order they fill parts of [`Question::LONGEST_PART`] characters; a text that does not fit continues in
+//! the next part, under its label again. The first `needed` parts contain what a decision is about; the later
+//! ones contain only what surrounds it.
 
 use std::borrow::Cow;
 

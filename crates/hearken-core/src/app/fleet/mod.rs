@@ -6,8 +6,8 @@
 //! # Mental model
 //! A person follows a handful of agents, but is asked by all of them. While many work, sources that can do so
 //! are asked to send everything from the agents that the person went to or prompted, and only questions,
-//! dangers, starts and ends from all others. What is not urgent from the others goes only to the history, and
-//! the line `fleet` counts them.
+//! dangers, starts and ends from all others. Other news from these goes only to the history, and the line
+//! `fleet` counts them.
 //!
 //! The folder: `counting` (counts by state, in words).
 

@@ -1,4 +1,4 @@
-//! Sequence numbers: what is repaired, what is announced, and which sessions are not waited for.
+//! Sequence numbers: what is repaired, what is announced, and for which sessions nothing waits.
 
 use super::*;
 

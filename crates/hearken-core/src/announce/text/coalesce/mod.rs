@@ -17,7 +17,7 @@
 //!
 //! # Tuning by symptom
 //! - speech lags behind a slow stream: lower `pause`
-//! - choppy speech: raise `pause`; a producer that hints every word is not the cause, as words are joined
+//! - choppy speech: raise `pause`; a producer that hints every word is not the cause, because words are joined
 //! - silence until the end: the producer sends `none` with every chunk; set `relax_none`
 
 mod clause;
