@@ -184,7 +184,7 @@ impl Pass<'_> {
                 self.comma();
                 name
             }
-            // Alone or in the place of a name, it can't be repaired.
+            // Alone or in place of a name, it can't be repaired.
             Some(OpenBracket::Object) | None => {
                 self.at += length;
                 return;

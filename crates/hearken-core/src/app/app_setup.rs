@@ -23,7 +23,7 @@ pub enum LineSource {
     Terminal,
 }
 
-/// When the program ends by itself.
+/// When the program ends on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Until {
     /// When no source is left.
@@ -68,7 +68,7 @@ pub struct Setup {
     pub copies: bool,
     /// Whether a voice is wanted at all.
     pub voice: VoiceWish,
-    /// When to end by itself.
+    /// When to end automatically.
     pub until: Until,
     /// The keys that signed manifests are checked against.
     pub keys: KeyRing,

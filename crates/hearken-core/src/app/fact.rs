@@ -65,7 +65,7 @@ pub(super) enum AppFact {
     Settled(u64, Result<Receipt, Undelivered>),
     /// The loss of the connection of these questions was announced.
     LossTold(Vec<QuestionId>),
-    /// An answer without a number may now be meant for another question than a moment ago.
+    /// An answer without a number may now be meant for a different question than a moment ago.
     QuestionsChanged,
     /// A source ended before the work of its agents.
     WentWrong,

@@ -85,7 +85,7 @@ impl Signals {
     }
 
     /// Returns whether the bell rings for an announcement: its cue signals a fault, a voice is wanted but there
-    /// is none, and the bell has not just rung. A question rings by itself.
+    /// is none, and the bell has not just rung. A question rings on its own.
     pub(super) fn rings_for(
         &mut self,
         told: &Announcement,

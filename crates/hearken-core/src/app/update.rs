@@ -226,7 +226,7 @@ impl App {
         !self.is_reading() && spoken && self.questions.is_all_sent()
     }
 
-    /// Ends the run by itself if its condition is met and everything is spoken.
+    /// Ends the run automatically if its condition is met and everything is spoken.
     pub(super) fn end_if_over(&mut self) {
         let facts = self
             .run

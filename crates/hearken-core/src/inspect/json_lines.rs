@@ -2,9 +2,9 @@
 //!
 //! Responsibilities: gathering the lines of one text, within a bound. Not here: reading it (`dialect`).
 //!
-//! A complete line is a text by itself. A line that opens more than it closes is gathered with the lines after
+//! A complete line is a text on its own. A line that opens more than it closes is gathered with the lines after
 //! it until everything is closed. A line cut off in the middle looks the same; so a line that is a whole event
-//! by itself ends the wait, and the gathered lines are judged as they are. Several texts on a line, or in a
+//! on its own ends the wait, and the gathered lines are judged as they are. Several texts on a line, or in a
 //! list, are split up.
 
 use crate::dialect::{self, Texts};

@@ -66,7 +66,7 @@ impl Repeats {
     /// Adds a finding, and returns whether it is the first of its kind.
     ///
     /// # Errors
-    /// Returns a finding beyond the bound to the caller, to be reported by itself.
+    /// Returns a finding beyond the bound to the caller, to be reported separately.
     pub fn take(&mut self, item: ReportItem) -> Result<bool, Box<ReportItem>> {
         let kind = kind_of(&item);
         if let Some(known) = self.kinds.get(&kind).and_then(|at| self.list.get_mut(*at)) {

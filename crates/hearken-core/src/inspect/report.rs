@@ -19,7 +19,7 @@ use super::stream_rules::Fact;
 pub enum FoundIn {
     /// In the line itself.
     Line,
-    /// In the event by itself.
+    /// In the event on its own.
     Event,
     /// In the order of a session's events.
     Order,

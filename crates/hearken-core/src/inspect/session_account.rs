@@ -113,7 +113,7 @@ struct OutputPlace {
 }
 
 impl Account {
-    /// Notes the start; a session that starts anew has a new account.
+    /// Notes the start; a session that starts again has a new account.
     fn start(&mut self, event: &SessionStarted) {
         *self = Self {
             whole: true,

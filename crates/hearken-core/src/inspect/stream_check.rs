@@ -1,4 +1,4 @@
-//! The check of a stream: every line by itself, and the order of events.
+//! The check of a stream: every line on its own, and the order of events.
 //!
 //! Responsibilities: passing each line to the modules that know the rules, and collecting their findings as items and
 //! totals. Not here: the rules, the words of a report (`report`).
@@ -126,7 +126,7 @@ impl Checker {
         } else {
             text
         };
-        // Nearly every line is a valid AAEP event by itself, whatever surrounds it.
+        // Nearly every line is a valid AAEP event on its own, whatever surrounds it.
         if self.gatherer.begins()
             && let Some(decoded) = self.recent.decode_at_once(text)
         {

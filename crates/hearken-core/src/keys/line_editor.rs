@@ -105,7 +105,7 @@ impl Typing {
         }
     }
 
-    /// Adds pasted text to the line; its line breaks become spaces, so that it never answers by itself.
+    /// Adds pasted text to the line; its line breaks become spaces, so that it never answers a question.
     pub fn paste(&mut self, text: &str, now: Duration) -> (String, Typed) {
         self.note(now);
         let text: String = text

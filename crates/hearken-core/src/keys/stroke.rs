@@ -19,7 +19,7 @@ pub struct Stroke {
 pub enum Struck {
     /// A key.
     Key(KeyEvent),
-    /// Pasted text: it never answers by itself.
+    /// Pasted text: it never answers a question.
     Paste(String),
     /// A paste does not end: typed keys count as part of it until its end mark or Escape.
     Stalled,

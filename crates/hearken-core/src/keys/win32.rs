@@ -13,7 +13,7 @@ const RIGHT_CONTROL: u32 = 0x04;
 const LEFT_CONTROL: u32 = 0x08;
 const SHIFT: u32 = 0x10;
 
-/// Reads the parameters of a report; `None` if its key means nothing by itself.
+/// Reads the parameters of a report; `None` if its key means nothing on its own.
 pub(super) fn key(parameters: &[u8]) -> Option<KeyEvent> {
     let text = std::str::from_utf8(parameters).ok()?;
     let mut numbers = [0, 0, 0, 0, 0, 1];

@@ -41,7 +41,7 @@ anomaly_kinds! {
     Invalid = "invalid", "3.9", Error;
     /// Two different events carry the same id; both are accepted.
     EventIdReused = "event_id_reused", "3.2.3", Error;
-    /// A session begins anew under the id of one that ended.
+    /// A session begins again under the id of one that ended.
     SessionIdReused = "session_id_reused", "3.2.4", Error;
     /// An event has an earlier timestamp than the one before it.
     TimestampDecreased = "timestamp_decreased", "3.2.5", Warning;
@@ -118,7 +118,7 @@ anomaly_kinds! {
 pub enum AnomalyDetail {
     /// A tool's or state's name, or a count; may be empty.
     Name(String),
-    /// What is wrong with an event by itself.
+    /// What is wrong with an event on its own.
     Finding(Finding),
 }
 

@@ -181,7 +181,7 @@ impl Sessions {
 
     fn start(&mut self, context: &mut Context, event: SessionStarted, again: bool) {
         if again {
-            // A producer that starts anew does not wait for earlier questions.
+            // A producer that starts again does not wait for earlier questions.
             for id in self.open_of(context.key) {
                 self.close_told(context, id, CloseReason::SessionEnded);
             }

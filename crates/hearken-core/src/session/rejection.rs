@@ -6,22 +6,23 @@
 //! # Mental model
 //! A.8.5 does not depend on a call's account of itself. A call is about the question that has its id; or else
 //! about the one whose words it names best, if it names most of them, including the verb and no other number.
-//! If that question was rejected, the call surely carries it out; if it is a repetition that nobody accepted
-//! here, perhaps.
+//! If that question was rejected, the call certainly carries it out. If the question is a repetition that
+//! nobody accepted here, the call may carry it out.
 //!
 //! If the call is about no question, and no accepted action waits for its call, the first call that succeeds
-//! after a rejection is perhaps the rejected action, whatever its name; surely, if its tool begins with the
+//! after a rejection may be the rejected action, whatever its name; it certainly is if its tool begins with the
 //! same verb. That ends with the turn. Translated calls that only look at something are exempt, and so are
-//! those of another tool than the question names. While another accepted action waits for its call, a call is
-//! perhaps the rejected action if only that one has its tool or its verb: harmless questions are no decoy.
+//! calls of a tool other than the one that the question names. While another accepted action waits for its
+//! call, a call may be the rejected action if only that action has its tool or its verb: harmless questions are
+//! no decoy.
 //!
 //! A rejection in another session of the same link counts for ten minutes. A call with the words of that
-//! question, or with its tool and arguments, is perhaps the rejected action, unless that was accepted since.
+//! question, or with its tool and arguments, may be the rejected action, unless that was accepted since.
 //!
 //! # Worked example
 //! "Transfer $500 from checking to savings" is rejected. `transfer_funds`, "Transferring $500 from checking to
-//! savings", has neither the id nor the tool of the question, but its words: it surely does what was rejected.
-//! `sync_accounts` in its place would perhaps do so; the call after it would not count.
+//! savings", has neither the id nor the tool of the question, but its words: it certainly does what was
+//! rejected. `sync_accounts` in its place might do so; the call after it would not count.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -410,7 +411,7 @@ impl ComparedCall<'_> {
         same_verb || question.asked_tool() == Some(&self.event.tool)
     }
 
-    /// Returns whether a translated call is surely not the one that the question is about: it only looks at
+    /// Returns whether a translated call is certainly not the one that the question is about: it only looks at
     /// something, or has another tool.
     fn is_another(&self, question: &Question) -> bool {
         if !self.envelope.is_translated() {

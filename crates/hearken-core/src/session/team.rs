@@ -88,7 +88,7 @@ impl Sessions {
         }
     }
 
-    /// Forgets the helpers of a session that begins anew.
+    /// Forgets the helpers of a session that begins again.
     pub(super) fn forget_helpers(&mut self, context: &mut Context) {
         let over = |session: &&Session| session.helps && session.is_ended();
         let over: SmallVec<[SessionKey; 2]> = self

@@ -157,7 +157,7 @@ impl Announcer {
             .language(language.map(Arc::from))
     }
 
-    /// Words a paragraph in the same way, each item of a list by itself.
+    /// Words a paragraph in the same way, each item of a list separately.
     fn by_items(&self, written: &str, language: Option<&str>) -> Vec<Segment> {
         let pieces = items(written).into_iter();
         pieces

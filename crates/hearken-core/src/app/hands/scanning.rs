@@ -75,7 +75,7 @@ impl ScanScene {
 }
 
 impl Hands {
-    /// Returns whether it steps by itself.
+    /// Returns whether it steps automatically.
     pub(in crate::app) fn is_automatic(&self) -> bool {
         self.scanning.auto().is_some()
     }

@@ -15,11 +15,11 @@ pub(super) enum Beginning {
     Held {
         /// The lines.
         text: String,
-        /// The finding about each line by itself.
+        /// The finding about each separate line.
         alone: Vec<NoEvent>,
     },
     /// They were saved by an agent, and so was the rest.
     Known(ForeignFormat),
-    /// Each line is judged by itself.
+    /// Each line is judged separately.
     Over,
 }

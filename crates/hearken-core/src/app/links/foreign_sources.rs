@@ -117,7 +117,7 @@ impl Links {
         }
     }
 
-    /// Judges each held line by itself, because they form no known object or nothing more comes.
+    /// Judges each held line separately, because they form no known object or nothing more comes.
     pub(super) fn end_beginning(&mut self, id: LinkId) -> AppFacts {
         match self.get_mut(id).and_then(LinkView::beginning) {
             Some(beginning @ Beginning::Held { .. }) => {
@@ -131,7 +131,7 @@ impl Links {
     }
 }
 
-/// Returns the facts that judge each of these texts by itself.
+/// Returns the facts that judge each of these texts separately.
 fn judged_alone(id: LinkId, all: impl IntoIterator<Item = NoEvent>) -> AppFacts {
     let judge = |why| AppFact::Link(id, LinkStep::Judge(why));
     all.into_iter().map(judge).collect()

@@ -440,7 +440,7 @@ fn has_left(event: &LinkEvent, out: &[Out]) -> AppFacts {
 }
 
 fn resumed(id: LinkId, standing: AnswerReach, cx: &mut AppCx) -> AppFacts {
-    // A server that waits for an answer sends nothing more by itself, so without this the person could not
+    // A server that waits for an answer sends nothing more unprompted, so without this the person could not
     // answer. A server that knows its own subscription is the one that asked. A server that claims to resume
     // after an event's id must say so if it can't (B.1.5), but may be wrong.
     let changes = cx.sessions.link_resumed(id, standing, cx.now);

@@ -20,7 +20,7 @@ const MOST_NAMED: usize = 3;
 const READ: usize = 10;
 
 impl Links {
-    /// Stores a line that a program wrote to its standard error; it is not announced by itself.
+    /// Stores a line that a program wrote to its standard error; it is not announced unasked.
     pub(in crate::app) fn remark(&mut self, id: LinkId, line: String) {
         if let Some(view) = self.get_mut(id) {
             view.remarks_mut().note(line);

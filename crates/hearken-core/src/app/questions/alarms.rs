@@ -1,7 +1,7 @@
 //! What calls the person back: bell, notification and title for an unanswered question, a notification for an agent
 //! that is done.
 //!
-//! Responsibilities: when each is sent, again and more urgently the longer a question waits, and when it is taken back.
+//! Responsibilities: when each is sent, again and more urgently the longer a question waits, and when it is withdrawn.
 //! Not here: the sequences of a terminal (`runtime`).
 //!
 //! # Mental model

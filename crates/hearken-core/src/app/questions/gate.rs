@@ -46,7 +46,7 @@ impl Meant {
 impl Questions {
     /// Splits off the number of the question that a text is for. With several questions open, a text may begin
     /// with the number; with one, it is all text, unless the number has a sign: `#2` is always an address. A
-    /// reason also names the open question. A number that may mean another question than the open one sends
+    /// reason also names the open question. A number that may mean a question other than the open one sends
     /// nothing: then the result is `None`, and the cause is announced.
     pub(in crate::app) fn addressed(
         &self,
@@ -87,7 +87,7 @@ impl Questions {
                 None
             }
             (Some(_), _) => Some((Some(id), rest)),
-            // A reason rarely begins with a number, and a rejection of the wrong question can't be taken back.
+            // A reason rarely begins with a number, and a rejection of the wrong question can't be undone.
             (None, Some(shown)) if !several && meant == Meant::RejectBecause => {
                 let example = Arg::Own(meant.line(shown));
                 let args = [("n", Arg::own(id)), ("example", example)];

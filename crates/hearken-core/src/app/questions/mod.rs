@@ -109,7 +109,7 @@ impl Questions {
         }
     }
 
-    /// Notes that an answer without a number may now be meant for another question than a moment ago.
+    /// Notes that an answer without a number may now be meant for a different question than a moment ago.
     pub(super) fn note_change(&mut self, now: Duration) {
         self.changed = Some(now);
     }

@@ -46,7 +46,7 @@ impl ReceivedExtent {
         self.heard.get(&id).copied()
     }
 
-    /// Notes a line about a question; only a line that asks it counts anew.
+    /// Notes a line about a question; only a line that asks it updates the time.
     pub(super) fn wrote(&mut self, id: QuestionId, asks: bool, at: Duration) {
         let written = self.written.entry(id).or_insert(at);
         if asks {

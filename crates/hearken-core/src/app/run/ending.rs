@@ -1,4 +1,4 @@
-//! How a run ends by itself, once its condition is met and everything is spoken.
+//! How a run ends on its own, once its condition is met and everything is spoken.
 
 use super::Run;
 use super::{Ends, Scene};
@@ -34,7 +34,7 @@ impl Run {
         vec![AppFact::Quit(exit)]
     }
 
-    /// Ends a run by itself if its condition is met; everything is spoken.
+    /// Ends a run automatically if its condition is met; everything is spoken.
     pub(in crate::app) fn check_end(&self, links: &Links, cx: &mut AppCx) -> AppFacts {
         if self.is_over() {
             return Vec::new();

@@ -1,8 +1,8 @@
 //! How long a run lasts: what ends it, and what is then left unspoken or unsent.
 //!
-//! Responsibilities: whether it continues, waits for the last answers or is over; when it ends by itself; what
+//! Responsibilities: whether it continues, waits for the last answers or is over; when it ends on its own; what
 //! hearken forgot because of the limits in `session`; what else could be followed. The rest of the folder asks
-//! and announces: `ending` (by itself), `quitting` (by wish), `leaving` (one source), `forgotten`. Not here:
+//! and announces: `ending` (on its own), `quitting` (on request), `leaving` (one source), `forgotten`. Not here:
 //! closing links (`transport`).
 
 use std::time::Duration;
@@ -46,7 +46,7 @@ enum RunStage {
     Over,
 }
 
-/// The state that decides whether a run ends by itself.
+/// The state that decides whether a run ends on its own.
 #[derive(Debug, Clone, Copy)]
 struct Scene {
     /// Whether every source is over; `failed` is whether one of them failed.
@@ -56,7 +56,7 @@ struct Scene {
     ended: bool,
 }
 
-/// How a run ends by itself.
+/// How a run ends on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ends {
     /// As intended, with this exit.
@@ -130,7 +130,7 @@ impl Run {
         goes_on
     }
 
-    /// Returns when it ends by itself or stops waiting for the last answers.
+    /// Returns when it ends on its own or stops waiting for the last answers.
     pub(super) fn due(&self, silent: bool) -> Option<Duration> {
         let idle = match self.until {
             // Pending speech or sending ends with its own input.
@@ -153,7 +153,7 @@ impl Run {
         }
     }
 
-    /// Returns how it ends by itself, once everything is spoken and sent.
+    /// Returns how it ends on its own, once everything is spoken and sent.
     fn ends(&self, scene: Scene, now: Duration) -> Option<Ends> {
         let no_source = if scene.failed {
             Exit::NoSource

@@ -436,7 +436,7 @@ fn a_server_that_resumes_in_silence_can_be_answered_and_the_doubt_is_told_twice(
     assert_eq!(stage.decision(), Some("reject"));
 }
 
-/// Loses a connection with a question open, and connects again to a server that sends nothing by itself.
+/// Loses a connection with a question open, and connects again to a server that sends nothing unprompted.
 fn back_in_silence(carrier: crate::dialect::Carrier) -> Stage {
     let source = SourceSetup {
         name: "one".into(),

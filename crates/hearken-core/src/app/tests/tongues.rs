@@ -298,7 +298,7 @@ fn a_confirmation_is_asked_in_the_persons_language_where_it_was_sent() {
         "{:?}",
         stage.lines
     );
-    // So is a summary in another language than the action.
+    // So is a summary in a language other than that of the action.
     let mut mixed = fields;
     mixed["action_de"] = json!(null);
     mixed["summary_detailed"] = json!("All of it");

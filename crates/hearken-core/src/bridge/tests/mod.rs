@@ -21,7 +21,7 @@ struct DialectInput {
     wishes: Vec<Wish>,
 }
 
-/// A dialect that passes frames on as events, records what it receives and settles nothing by itself.
+/// A dialect that passes frames on as events, records what it receives and settles nothing on its own.
 #[derive(Debug)]
 struct Passing {
     taken: Arc<Mutex<DialectInput>>,

@@ -323,7 +323,7 @@ fn a_question_of_a_machine_whose_clock_is_not_known_has_no_age() {
     stage.on("progress.updated", json!({}));
     let told = stage.wait(10);
     assert!(timed_out(&told), "{told:?}");
-    // No further event comes: at the end of its full time it is surely over.
+    // No further event comes: at the end of its full time it is certainly over.
     let mut stage = SessionStage::new();
     stage.sessions.link_leaves_machine(LINK);
     stage.sessions.link_connected(LINK, stage.now);

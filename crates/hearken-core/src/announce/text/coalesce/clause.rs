@@ -46,8 +46,8 @@ pub(super) fn clause(text: &str) -> Option<usize> {
     last_clause(window(text, open_from(text)))
 }
 
-/// Returns the place at which a pause cuts: after the last clause, or else before the last, perhaps unfinished, word if
-/// enough words precede it.
+/// Returns the place at which a pause cuts: after the last clause, or else before the last word, which may be
+/// unfinished, if enough words precede it.
 pub(super) fn pause(text: &str) -> Option<usize> {
     let near = window(text, open_from(text));
     last_clause(near).or_else(|| last_word(near))

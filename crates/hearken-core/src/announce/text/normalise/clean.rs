@@ -271,7 +271,7 @@ fn sequence(text: &str, at: usize) -> usize {
             }
         }
         Some('0'..='~') => body,
-        // ESC before anything else is a sequence by itself.
+        // ESC before anything else is a sequence on its own.
         _ => at + 1,
     }
 }

@@ -66,7 +66,7 @@ const STRONG: &[(char, char)] = &[
     ('\u{1DA88}', '\u{1DA88}'),
 ];
 
-/// Returns whether a character ends a sentence by itself, whatever follows it.
+/// Returns whether a character ends a sentence on its own, whatever follows it.
 pub(super) fn is_strong(c: char) -> bool {
     c >= '\u{0589}'
         && STRONG
