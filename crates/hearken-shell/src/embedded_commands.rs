@@ -21,7 +21,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Walks through a command that a program runs, perhaps in a container or on another machine.
+    /// Walks through a command that a program runs, possibly in a container or on another machine.
     pub(crate) fn of_program(&mut self, uses: &Uses, walk: impl FnOnce(&mut Self)) {
         let is_of_host = uses.words.iter().any(|(kind, _)| *kind == WordKind::Host);
         let mut acts = uses.acts.iter().map(|(act, _)| *act);

@@ -71,7 +71,7 @@ impl Answers {
         }
     }
 
-    /// Remembers a question that is asked, perhaps again.
+    /// Remembers a question that is asked, for the first time or again.
     pub(super) fn asked(&mut self, outside: String, asked: PublishedQuestion) {
         let known = KnownQuestion {
             asked,

@@ -191,8 +191,8 @@ impl LinkState {
         old
     }
 
-    /// Returns whether an event of a burst is still news to a person. A question that came in a burst is
-    /// nevertheless perhaps answered, however young it is.
+    /// Returns whether an event of a burst is still news to a person. A question that came in a burst may
+    /// nevertheless have been answered, however young it is.
     pub(super) fn is_young(&self, stamped: Option<Timestamp>) -> bool {
         let Burst::Possible { connected, .. } = &self.burst else {
             return false;

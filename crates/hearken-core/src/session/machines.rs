@@ -295,7 +295,7 @@ state_machine! {
         Settling = "settling",
         /// Over, by our answer.
         Resolved = "resolved",
-        /// Over, perhaps by our answer.
+        /// Over; it is unknown whether by our answer.
         PerhapsResolved = "perhaps resolved",
         /// Over, without our answer.
         Withdrawn = "withdrawn",

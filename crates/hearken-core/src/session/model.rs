@@ -376,7 +376,7 @@ impl Session {
         due.map(|call| call.since + UNASKED_AFTER).min()
     }
 
-    /// Returns its memory in bytes, rather too much than too little.
+    /// Returns an estimate of its memory in bytes, on the high side.
     pub(super) fn weigh(&mut self) -> usize {
         self.counted = self.counted.min(self.loaded);
         if self.loaded > self.counted + LOADED {

@@ -78,7 +78,7 @@ pub enum ReplyState {
     Settling(GivenAnswer, CloseReason),
     /// The agent's events show that it was decided by our answer.
     Resolved(GivenAnswer, CloseReason),
-    /// It is over, perhaps by our answer and perhaps without it.
+    /// It is over; it is unknown whether our answer decided it.
     PerhapsResolved(GivenAnswer, CloseReason),
     /// It is over without an answer of ours.
     Withdrawn(CloseReason),
@@ -225,7 +225,7 @@ pub struct Question {
     pub opened: Now,
     /// When it was raised, on the monotonic clock: later than its arrival if it was held back.
     pub raised: Duration,
-    /// Who else used its token: unless nobody did, nothing about the question is routine.
+    /// Who else used its token; if anybody did, nothing about the question is routine.
     pub token_use: TokenUse,
     /// When the producer asked, by its own account.
     pub asked: Option<Timestamp>,

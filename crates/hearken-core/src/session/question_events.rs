@@ -1,4 +1,4 @@
-//! The life of questions: raising, holding back, closing, perhaps decided (chapter 6).
+//! The life of questions: raising, holding back, closing, possibly decided (chapter 6).
 
 use std::sync::Arc;
 
@@ -204,7 +204,7 @@ impl Sessions {
     }
 
     /// Handles the agent leaving `awaiting_input`: the question that blocked it is decided. If several are
-    /// open, only an answered one can be identified; otherwise each counts as perhaps decided.
+    /// open, only an answered one can be identified; otherwise each counts as possibly decided.
     pub(super) fn left_awaiting(&mut self, context: &mut Context, event: &StateChanged) {
         // A translator says so if the other protocol ends a turn together with its questions.
         if context.envelope.is_translated() && context.envelope.attached.unanswered {

@@ -1,6 +1,6 @@
 //! Calls that carry out a rejected action (A.8.5).
 //!
-//! Responsibilities: which rejected question a call is about, and how sure that is. Not here: how a question is
+//! Responsibilities: which rejected question a call is about, and how certain that is. Not here: how a question is
 //! decided (`answer_path`), calls without a question (`consent`), the words (`announce`).
 //!
 //! # Mental model
@@ -178,7 +178,7 @@ impl Sessions {
     }
 
     /// Returns whether a call does what was rejected in another session of its link, by its words or by its
-    /// tool and arguments. That is never sure, because this session may have its own reason.
+    /// tool and arguments. That is never certain, because this session may have its own reason.
     fn suspicion_elsewhere(
         &self,
         decided: &[&Question],

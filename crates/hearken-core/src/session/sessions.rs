@@ -175,7 +175,7 @@ impl Sessions {
 
     /// Notes that the asking server is back: its questions can be answered.
     ///
-    /// `standing` says how sure that is: [`AnswerReach::Live`] if the server recognised its own subscription,
+    /// `standing` says how certain that is: [`AnswerReach::Live`] if the server recognised its own subscription,
     /// [`AnswerReach::Resumed`] if it only accepted the id of its last event.
     pub fn link_resumed(&mut self, link: LinkId, standing: AnswerReach, now: Now) -> Vec<Change> {
         let lost = self.open_on(link, |standing| standing == AnswerReach::LinkLost);

@@ -16,7 +16,7 @@ pub enum Gravity {
 pub struct Suspicion {
     /// The rejected question.
     pub question: QuestionId,
-    /// Whether that is sure.
+    /// Whether that is certain.
     pub is_sure: bool,
     /// Whether silence, not the person, rejected it.
     pub by_silence: bool,

@@ -7,7 +7,7 @@
 //! # Mental model
 //! A question that a server replays right after we connect may be answered by the next replayed events, so it
 //! is held back for a moment: until the replay is over, but never for longer than [`HELD_AT_MOST`], however
-//! often its link fails. A question that a broken connection may have replayed is raised as perhaps answered.
+//! often its link fails. A question that a broken connection may have replayed is raised as possibly answered.
 //! Beyond [`MOST_OPEN`] questions of an agent, further ones wait for room; the stream is still read, so that
 //! ends, withdrawals and other agents get through, and waiting questions are counted, reported, and asked in
 //! order.

@@ -165,8 +165,8 @@ impl Announcer {
         }
     }
 
-    /// Returns [`Self::perhaps_words`], unless they were said when the attempt failed: the answer has waited or gone
-    /// out again since.
+    /// Returns [`Self::perhaps_words`], or nothing if the answer waits for another attempt or is being sent again:
+    /// they were said when the earlier attempt failed.
     fn perhaps_untold(&self, question: &Question) -> String {
         let is_again = matches!(
             question.reply,

@@ -25,7 +25,7 @@ impl AgentsThatAsked {
         self.all.len() < MOST_AGENTS && self.all.insert(agent)
     }
 
-    /// Returns whether a change is the first one to files by an agent that has never asked.
+    /// Returns whether a change is the first change to files by an agent that has never asked.
     pub(super) fn is_first_unasked(&mut self, change: &Change, sessions: &Sessions) -> bool {
         if change.replayed {
             return false;

@@ -7,7 +7,7 @@
 //! # Mental model
 //! The bell rings whether or not the person looks at the terminal: without a voice it may be all that they
 //! notice. A notification is for a person who looks elsewhere. It never carries an agent's words, not even its
-//! name: it appears where nothing tells our words from an agent's, perhaps on a locked screen.
+//! name: it appears where nothing tells our words from an agent's, possibly on a locked screen.
 
 use crate::announce::Arg;
 use crate::protocol::RiskLevel;

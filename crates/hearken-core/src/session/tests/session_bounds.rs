@@ -289,7 +289,7 @@ fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_d
     assert_eq!(stage.wait(799), []);
     assert_eq!(stage.wait(1), [What::QuestionOpened(id)]);
     assert_eq!(standing(&stage), AnswerReach::LinkLost);
-    // A connection fails again and again: it is raised within the second, as perhaps answered.
+    // A connection fails again and again: it is raised within the second, as possibly answered.
     let mut stage = SessionStage::new();
     asked_before(&mut stage);
     let mut raised = Vec::new();

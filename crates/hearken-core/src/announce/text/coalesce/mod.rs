@@ -53,7 +53,7 @@ pub const LONGEST_CHUNK: usize = 32 * 1024;
 /// middle.
 const END_OF_CHUNK: usize = 8 * 1024;
 
-/// How many pauses make a hint believed that may be in the middle of a word.
+/// After how many pauses a hint that may be in the middle of a word is believed.
 const BELIEVE: u32 = 3;
 
 /// How many `sentence` hints within a sentence count as slips: a producer that marks every token does not
