@@ -88,7 +88,7 @@ pub enum ReaderChoice {
     /// It is detected on this machine.
     #[default]
     Auto,
-    /// One is running, whatever is detected, for example on the machine from which the person connects.
+    /// One is running, whatever is detected, for example on the machine that you connect from.
     Yes,
     /// None is running, or it is to be ignored.
     No,
