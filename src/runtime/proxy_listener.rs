@@ -23,7 +23,7 @@ use tokio::sync::{mpsc, watch};
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::{EveryLanguage, Exit};
 use crate::cli::SpeechFlags;
-use crate::dialect::{AgentListener, Cx, DecisionResult, Out, SharedWording};
+use crate::dialect::{AgentListener, Cx, DecisionResult, DialectOutput, SharedWording};
 use crate::platform::processes::leave_terminal;
 use crate::platform::sockets;
 use crate::producer::{self, Entrance, Host, Lasting, ProducerEvent, ProducerSettings, Running};
@@ -330,45 +330,47 @@ impl ListenerState {
         self.carry_out(out)
     }
 
-    fn carry_out(&mut self, out: Vec<Out>) -> Vec<ListenerRequest> {
+    fn carry_out(&mut self, out: Vec<DialectOutput>) -> Vec<ListenerRequest> {
         let mut wishes = Vec::new();
         for out in out {
             match out {
-                Out::Event(text) | Out::ViewOnly(text) => {
+                DialectOutput::Event(text) | DialectOutput::ViewOnly(text) => {
                     self.running.producer().publish(&text, &Lasting::AsItsType);
                     self.speaker.tell(text);
                 }
-                Out::Respond { id, request, body } => wishes.push(ListenerRequest::Decide {
-                    ticket: id,
-                    request: request.unwrap_or_default(),
-                    line: body.into_bytes(),
-                }),
+                DialectOutput::Respond { id, request, body } => {
+                    wishes.push(ListenerRequest::Decide {
+                        ticket: id,
+                        request: request.unwrap_or_default(),
+                        line: body.into_bytes(),
+                    })
+                }
                 // A watcher learns it from the events alone: the protocol has no reply to an answer.
-                Out::Settled { .. }
-                | Out::Tell(_)
-                | Out::Detail(_)
-                | Out::Over { .. }
-                | Out::Decided { .. }
-                | Out::AnsweredBy { .. }
-                | Out::Missed(_)
-                | Out::Recalled(_)
-                | Out::Warn(_)
-                | Out::Unread(..)
-                | Out::Send { .. }
-                | Out::Hand { .. }
-                | Out::Call { .. }
-                | Out::CallService { .. }
-                | Out::LeaveCall(_)
-                | Out::Follow(_)
-                | Out::Refuse(_)
-                | Out::Release
-                | Out::LastWords(_)
-                | Out::ChangeWay(_)
-                | Out::Close(_)
-                | Out::Standing(_)
-                | Out::Answered(_)
-                | Out::Proven(_)
-                | Out::Stepped(_) => {}
+                DialectOutput::Settled { .. }
+                | DialectOutput::Tell(_)
+                | DialectOutput::Detail(_)
+                | DialectOutput::Over { .. }
+                | DialectOutput::Decided { .. }
+                | DialectOutput::AnsweredBy { .. }
+                | DialectOutput::Missed(_)
+                | DialectOutput::Recalled(_)
+                | DialectOutput::Warn(_)
+                | DialectOutput::Unread(..)
+                | DialectOutput::Send { .. }
+                | DialectOutput::Hand { .. }
+                | DialectOutput::Call { .. }
+                | DialectOutput::CallService { .. }
+                | DialectOutput::LeaveCall(_)
+                | DialectOutput::Follow(_)
+                | DialectOutput::Refuse(_)
+                | DialectOutput::Release
+                | DialectOutput::LastWords(_)
+                | DialectOutput::ChangeWay(_)
+                | DialectOutput::Close(_)
+                | DialectOutput::Standing(_)
+                | DialectOutput::Answered(_)
+                | DialectOutput::Proven(_)
+                | DialectOutput::Stepped(_) => {}
             }
         }
         wishes

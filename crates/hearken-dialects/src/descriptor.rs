@@ -383,7 +383,7 @@ pub fn table() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cx, Out, Wish};
+    use crate::{Cx, DialectOutput, Wish};
 
     #[test]
     fn a_source_names_at_most_one_dialect() {
@@ -447,7 +447,9 @@ mod tests {
             for (ability, wish) in wishes {
                 let mut out = Vec::new();
                 machine.wish(&wish, &mut Cx::new(now, &mut out));
-                let sends = |out: &Out| matches!(out, Out::Send { .. } | Out::Call { .. });
+                let sends = |out: &DialectOutput| {
+                    matches!(out, DialectOutput::Send { .. } | DialectOutput::Call { .. })
+                };
                 if ability == Ability::No {
                     assert!(!out.iter().any(sends), "{:?} {wish:?}", row.dialect);
                 }

@@ -1,7 +1,7 @@
 //! Dialects: one machine between the frames of a link and AAEP. Pure.
 //!
 //! Responsibilities: the interface of every dialect ([`Dialect`]), which takes link events, and the person's replies
-//! and wishes, and returns outputs ([`Out`]); decoding a text with the one decoder ([`read`]). Not here:
+//! and wishes, and returns outputs ([`DialectOutput`]); decoding a text with the one decoder ([`read`]). Not here:
 //! AAEP's own rules (`protocol`), connections and their retries (`transport`), what the person is told and when, and
 //! which question an answer belongs to (`app`).
 //!
@@ -11,11 +11,11 @@
 //! back. A dialect knows nothing of screens, voices or wording: what it says in its own name is a phrase key.
 //!
 //! # Worked example
-//! A link connects: [`Dialect::on_up`]. If the other side waits to be spoken to, the dialect emits [`Out::Send`] with
+//! A link connects: [`Dialect::on_up`]. If the other side waits to be spoken to, the dialect emits [`DialectOutput::Send`] with
 //! its first frame and a number of its own ([`Numbers`]). A frame arrives: [`Dialect::on_frame`] emits the events in
 //! it, in order. One of them asks a question, under a reply token that the dialect drew from its seed. The person
-//! answers: `reply(7, …)` emits [`Out::Send`] under the number 7. Its delivery is reported by `on_sent(7, …)`, and
-//! passed on as [`Out::Settled`].
+//! answers: `reply(7, …)` emits [`DialectOutput::Send`] under the number 7. Its delivery is reported by `on_sent(7, …)`, and
+//! passed on as [`DialectOutput::Settled`].
 
 mod a2a;
 mod aaep;
@@ -64,7 +64,9 @@ pub use kit::event_wording::{SharedWording, WordedSentence, Wording, summary as 
 pub use kit::oversight::Oversight;
 pub use kit::request_numbers::Numbers;
 pub use kit::{edit_changes, event_writer, rpc};
-pub use machine_output::{AgentPast, CatchUpPhase, Out, OwnStep, QuestionEnd, QuestionsStanding};
+pub use machine_output::{
+    AgentPast, CatchUpPhase, DialectOutput, OwnStep, QuestionEnd, QuestionsStanding,
+};
 pub use machine_start::{Carrier, ConversationToContinue, Start};
 pub use nats::BrokerPlace;
 pub use opencode::events as opencode_events;
@@ -88,12 +90,12 @@ pub struct Cx<'a> {
     /// The time.
     pub now: Now,
     /// The outputs so far, in order.
-    pub out: &'a mut Vec<Out>,
+    pub out: &'a mut Vec<DialectOutput>,
 }
 
 impl<'a> Cx<'a> {
     /// Creates the context of a call.
-    pub fn new(now: Now, out: &'a mut Vec<Out>) -> Self {
+    pub fn new(now: Now, out: &'a mut Vec<DialectOutput>) -> Self {
         Self { now, out }
     }
 }
@@ -106,7 +108,7 @@ pub trait Dialect: Debug + Send {
     /// Handles a link event: one of the methods below is called for it.
     ///
     /// Every [`LinkEvent`] comes here before it reaches the app. A dialect that answers [`ConnectionLoss::Failed`] with
-    /// [`Out::ChangeWay`] keeps the link alive, so it has not failed; with [`Out::Close`], it has failed for that
+    /// [`DialectOutput::ChangeWay`] keeps the link alive, so it has not failed; with [`DialectOutput::Close`], it has failed for that
     /// reason.
     fn news(&mut self, event: &LinkEvent, cx: &mut Cx<'_>) {
         match event {
@@ -163,7 +165,7 @@ pub trait Dialect: Debug + Send {
     ) {
     }
 
-    /// Handles the answer to an [`Out::Call`].
+    /// Handles the answer to an [`DialectOutput::Call`].
     fn on_answer(&mut self, _request: u64, _outcome: &Result<HttpAnswer, Fault>, _cx: &mut Cx<'_>) {
     }
 
@@ -190,7 +192,7 @@ pub trait Dialect: Debug + Send {
         false
     }
 
-    /// Sends an answer from the person. [`Out::Settled`] with this number must follow, now or later, exactly once.
+    /// Sends an answer from the person. [`DialectOutput::Settled`] with this number must follow, now or later, exactly once.
     fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>);
 
     /// Carries out any other wish of the person to the agent.

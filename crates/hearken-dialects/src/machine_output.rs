@@ -1,6 +1,6 @@
 //! What a dialect wants done, or reports.
 //!
-//! Responsibilities: the outputs of a dialect ([`Out`]), and the steps of its own state machines. Not here: carrying
+//! Responsibilities: the outputs of a dialect ([`DialectOutput`]), and the steps of its own state machines. Not here: carrying
 //! them out (`app`).
 
 use crate::link::{
@@ -14,7 +14,7 @@ use super::NoEvent;
 
 /// An output of a dialect: what it wants done, or reports.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Out {
+pub enum DialectOutput {
     /// An AAEP event, as JSON text. Whatever its dialect, the one decoder reads it.
     Event(String),
     /// An AAEP event with a question that can be seen here, but not answered.
@@ -166,7 +166,7 @@ impl OwnStep {
         subject: &str,
         from: M,
         event: M::Event,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> Result<M, TransitionError> {
         let mut note = StepObserver {
             conversation,
@@ -181,12 +181,12 @@ impl OwnStep {
 struct StepObserver<'a> {
     conversation: &'a str,
     subject: &'a str,
-    out: &'a mut Vec<Out>,
+    out: &'a mut Vec<DialectOutput>,
 }
 
 impl StepObserver<'_> {
     fn keep(&mut self, named: NamedStep, to: Option<&'static str>) {
-        self.out.push(Out::Stepped(OwnStep {
+        self.out.push(DialectOutput::Stepped(OwnStep {
             conversation: self.conversation.to_owned(),
             subject: self.subject.to_owned(),
             named,

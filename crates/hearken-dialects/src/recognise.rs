@@ -32,8 +32,8 @@ use super::aaep::Aaep;
 use super::descriptor::{DIALECTS, Descriptor};
 use super::unrecognised_server::MeetingPlace;
 use super::{
-    Carrier, Connection, Dialect, Numbers, OfferedCommand, Out, PromptableAgent, Start, Texts,
-    Wish, bare,
+    Carrier, Connection, Dialect, DialectOutput, Numbers, OfferedCommand, PromptableAgent, Start,
+    Texts, Wish, bare,
 };
 
 /// How many frames of an unrecognised source are kept: a program may first print some lines, and a server may first
@@ -174,8 +174,8 @@ impl UndecidedMachine {
         self.machine.news(event, &mut Cx::new(cx.now, &mut wishes));
         open.meeting.take_note(&wishes);
         if let Some(because) = open.meeting.over(&open.start, event, &wishes) {
-            wishes.retain(|wish| !matches!(wish, Out::Close(_)));
-            wishes.push(Out::ChangeWay(Way::AsGiven));
+            wishes.retain(|wish| !matches!(wish, DialectOutput::Close(_)));
+            wishes.push(DialectOutput::ChangeWay(Way::AsGiven));
             open.meeting.leave(because);
             // This machine still reports what unrecognised frames look like, but sends nothing.
             self.machine = Box::new(Aaep::new(Start {
@@ -214,7 +214,7 @@ impl UndecidedMachine {
         let open = self.open.take();
         // AAEP's own ways have failed, and the address as given is not one of them.
         if let Some(because) = open.and_then(|open| open.meeting.failed()) {
-            cx.out.push(Out::Close(because));
+            cx.out.push(DialectOutput::Close(because));
         }
     }
 
@@ -231,7 +231,7 @@ impl UndecidedMachine {
         }
         if open.courtesy.is_none() {
             // What AAEP's machine began is void: the other side never understood it.
-            cx.out.push(Out::LastWords(None));
+            cx.out.push(DialectOutput::LastWords(None));
         }
         self.machine = row.machine(Start {
             numbers: Numbers::of_another(),
@@ -245,7 +245,9 @@ impl UndecidedMachine {
             let event = LinkEvent::Frame(frame);
             self.machine.news(&event, &mut Cx::new(cx.now, &mut wishes));
             // Unreadable frames were reported when they were first judged, and count only once.
-            let told = |wish: &Out| at < open.judged && matches!(wish, Out::Unread(..));
+            let told = |wish: &DialectOutput| {
+                at < open.judged && matches!(wish, DialectOutput::Unread(..))
+            };
             cx.out.extend(wishes.into_iter().filter(|wish| !told(wish)));
         }
     }

@@ -17,7 +17,7 @@
 use crate::link::{Address, Cause, Fault, LinkEvent, NoWebSocket, Phrase, PhraseArg, Stream, Way};
 
 use super::aaep::{WEBSOCKET, is_of_the_way};
-use super::{Carrier, Out, Start, a2a, opencode};
+use super::{Carrier, DialectOutput, Start, a2a, opencode};
 
 /// The place where an unrecognised source is met.
 #[derive(Debug)]
@@ -79,28 +79,35 @@ impl MeetingPlace {
     }
 
     /// Records what the outputs of AAEP's machine reveal.
-    pub(super) fn take_note(&mut self, wishes: &[Out]) {
+    pub(super) fn take_note(&mut self, wishes: &[DialectOutput]) {
         let Self::InAaep { followed, shaken } = self else {
             return;
         };
         for wish in wishes {
-            if let Out::Follow(stream) = wish {
+            if let DialectOutput::Follow(stream) = wish {
                 *followed = Some(stream.clone());
             }
-            *shaken |= matches!(wish, Out::LastWords(Some(_)));
+            *shaken |= matches!(wish, DialectOutput::LastWords(Some(_)));
         }
     }
 
     /// Returns why AAEP has no way left, if the exact address that the person gave should be tried now; judged from an
     /// event and the outputs of AAEP's machine.
-    pub(super) fn over(&self, start: &Start, event: &LinkEvent, wishes: &[Out]) -> Option<Fault> {
+    pub(super) fn over(
+        &self,
+        start: &Start,
+        event: &LinkEvent,
+        wishes: &[DialectOutput],
+    ) -> Option<Fault> {
         let mut fault = None;
         for wish in wishes {
-            if let Out::Close(closes) = wish {
+            if let DialectOutput::Close(closes) = wish {
                 fault = Some(closes);
             }
         }
-        let goes_on = wishes.iter().any(|wish| matches!(wish, Out::ChangeWay(_)));
+        let goes_on = wishes
+            .iter()
+            .any(|wish| matches!(wish, DialectOutput::ChangeWay(_)));
         // A failed WebSocket still has the way to its origin's manifest.
         if let LinkEvent::Failed { fault: failed } = event
             && !goes_on
@@ -145,7 +152,7 @@ impl MeetingPlace {
     }
 
     /// Handles an event at the address that the person gave.
-    pub(super) fn met(&mut self, event: &LinkEvent, start: &Start, out: &mut Vec<Out>) {
+    pub(super) fn met(&mut self, event: &LinkEvent, start: &Start, out: &mut Vec<DialectOutput>) {
         let Self::AsGiven {
             because,
             told,
@@ -157,7 +164,7 @@ impl MeetingPlace {
         match event {
             LinkEvent::Connecting { .. } => {
                 let stream = beside.as_ref().unwrap_or(&start.stream);
-                out.push(Out::Follow(stream.clone()));
+                out.push(DialectOutput::Follow(stream.clone()));
             }
             LinkEvent::Connected => {
                 if !std::mem::replace(told, true) {
@@ -167,7 +174,7 @@ impl MeetingPlace {
                         Some(stream) if stream.every.is_some() => "link.card",
                         Some(_) => "link.beside",
                     };
-                    out.push(Out::Tell(Phrase::new(key).with("reason", reason)));
+                    out.push(DialectOutput::Tell(Phrase::new(key).with("reason", reason)));
                 }
             }
             // A server that turns us away says why; a wrong document in place of a card is no such refusal.
@@ -184,10 +191,10 @@ impl MeetingPlace {
                 match next.filter(|_| alone) {
                     Some(next) => {
                         *beside = Some(next);
-                        out.push(Out::ChangeWay(Way::AsGiven));
+                        out.push(DialectOutput::ChangeWay(Way::AsGiven));
                     }
                     // Nothing is there either.
-                    None => out.push(Out::Close(because.clone())),
+                    None => out.push(DialectOutput::Close(because.clone())),
                 }
             }
             LinkEvent::Frame(_)

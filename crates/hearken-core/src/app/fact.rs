@@ -3,7 +3,7 @@
 //! Responsibilities: the kinds of facts that [`super::App`] passes from part to part. Not here: facts from the outside
 //! world (`input`).
 
-use crate::dialect::{NoEvent, Out, Wish};
+use crate::dialect::{DialectOutput, NoEvent, Wish};
 use crate::keys::Command;
 use crate::link::{Fault, LinkEvent, LinkId, Receipt, Undelivered, Way};
 use crate::protocol::{AgentId, Decoded, Reply};
@@ -46,7 +46,7 @@ pub(super) enum AppFact {
     /// A link is to release what it still holds back, because nothing more will come.
     Release(LinkId),
     /// The wishes of a link's dialect are to be carried out.
-    CarryOut(LinkId, Vec<Out>),
+    CarryOut(LinkId, Vec<DialectOutput>),
     /// This many frames mean nothing in the dialect of a link.
     Unread(LinkId, NoEvent, u64),
     /// The next step of a frame with many texts is to be read.
@@ -79,7 +79,7 @@ pub(super) enum LinkStep {
     /// Handling the news itself, after its dialect has.
     After(LinkEvent),
     /// A wish that resulted from one of a frame's several texts.
-    Within(Out),
+    Within(DialectOutput),
     /// An event.
     Event(Box<Decoded>, Answerability),
     /// A text that is not an event.

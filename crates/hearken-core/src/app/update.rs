@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use crate::dialect::{Out, Wish};
+use crate::dialect::{DialectOutput, Wish};
 use crate::link::{Fault, LinkEvent, LinkId, Undelivered};
 use crate::session::{Change, Ended, SessionKey, What};
 
@@ -111,7 +111,7 @@ impl App {
     fn want(&mut self, link: LinkId, wish: &Wish) {
         for wish in self.links.want(link, wish, self.cx.now) {
             match wish {
-                Out::Tell(phrase) => {
+                DialectOutput::Tell(phrase) => {
                     let args = self.links.told_args(link, &phrase, &self.cx);
                     self.cx.respond(phrase.key, &args);
                 }
@@ -154,7 +154,7 @@ impl App {
     }
 
     /// Carries out the wishes of a dialect.
-    fn carry_out(&mut self, link: LinkId, wishes: Vec<Out>) {
+    fn carry_out(&mut self, link: LinkId, wishes: Vec<DialectOutput>) {
         for wish in wishes {
             // Input after a frame of many events must not overtake them.
             self.read_to_its_end();

@@ -9,7 +9,8 @@ use std::time::Duration;
 use crate::app::{LinkOrder, SourceSetup};
 use crate::dialect::fleet::{AnsweredBy, BridgeReport, Closed};
 use crate::dialect::{
-    self, Connection, Cx, Dialect, NoEvent, Out, QuestionEnd, QuestionsStanding, Start, recordable,
+    self, Connection, Cx, Dialect, DialectOutput, NoEvent, QuestionEnd, QuestionsStanding, Start,
+    recordable,
 };
 use crate::link::{Fault, LinkEvent, LinkId, Phrase, PhraseArg};
 use crate::protocol::{Now, RecentValues, ReplyToken};
@@ -100,7 +101,7 @@ impl Bridge {
             // Only the outcome of an answer still matters.
             if let LinkEvent::Replied { .. } | LinkEvent::Answered { .. } = event {
                 link.machine.news(&event, cx);
-                out.retain(|one| matches!(one, Out::Settled { .. }));
+                out.retain(|one| matches!(one, DialectOutput::Settled { .. }));
                 self.carry_out(id, out, now);
             }
             return;
@@ -108,11 +109,13 @@ impl Bridge {
         if let LinkEvent::Frame(frame) = &event
             && link.machine.passes(&frame.text)
         {
-            out.push(Out::Event(frame.text.clone()));
+            out.push(DialectOutput::Event(frame.text.clone()));
             return self.carry_out(id, out, now);
         }
         link.machine.news(&event, cx);
-        let goes_on = |one: &Out| matches!(one, Out::ChangeWay(_) | Out::Close(_));
+        let goes_on = |one: &DialectOutput| {
+            matches!(one, DialectOutput::ChangeWay(_) | DialectOutput::Close(_))
+        };
         let goes_on = out.iter().any(goes_on);
         let rests = link.connection().rests;
         if matches!(event, LinkEvent::Connected) && !rests {
@@ -227,64 +230,66 @@ impl Bridge {
     }
 
     /// Carries out one thing that a dialect wants.
-    pub(super) fn carry_out_one(&mut self, id: LinkId, out: Out, now: Now) {
+    pub(super) fn carry_out_one(&mut self, id: LinkId, out: DialectOutput, now: Now) {
         let link = id;
         match out {
-            Out::Event(text) => self.events(id, &text, false, now),
-            Out::ViewOnly(text) => self.events(id, &text, true, now),
-            Out::Unread(why, times) => {
+            DialectOutput::Event(text) => self.events(id, &text, false, now),
+            DialectOutput::ViewOnly(text) => self.events(id, &text, true, now),
+            DialectOutput::Unread(why, times) => {
                 for _ in 0..times {
                     self.unread(id, &why, now);
                 }
             }
-            Out::Send { request, frame } => {
+            DialectOutput::Send { request, frame } => {
                 let body = frame;
                 self.order(link, LinkOrder::Send { request, body });
             }
-            Out::Hand { request, message } => {
+            DialectOutput::Hand { request, message } => {
                 self.order(link, LinkOrder::Hand { request, message });
             }
-            Out::Call { request, call } => self.order(link, LinkOrder::Call { request, call }),
-            Out::CallService { request, call } => {
+            DialectOutput::Call { request, call } => {
+                self.order(link, LinkOrder::Call { request, call })
+            }
+            DialectOutput::CallService { request, call } => {
                 self.order(link, LinkOrder::CallService { request, call });
             }
-            Out::LeaveCall(request) => self.order(link, LinkOrder::LeaveCall(request)),
-            Out::Respond { id, request, body } => {
+            DialectOutput::LeaveCall(request) => self.order(link, LinkOrder::LeaveCall(request)),
+            DialectOutput::Respond { id, request, body } => {
                 self.order(link, LinkOrder::Respond { id, request, body });
             }
-            Out::Follow(stream) => self.order(link, LinkOrder::Follow(stream)),
-            Out::Refuse(fault) => self.order(link, LinkOrder::Refuse(fault)),
-            Out::LastWords(words) => self.order(link, LinkOrder::LastWords(words)),
-            Out::Release => self.release(id, now),
-            Out::ChangeWay(way) => {
+            DialectOutput::Follow(stream) => self.order(link, LinkOrder::Follow(stream)),
+            DialectOutput::Refuse(fault) => self.order(link, LinkOrder::Refuse(fault)),
+            DialectOutput::LastWords(words) => self.order(link, LinkOrder::LastWords(words)),
+            DialectOutput::Release => self.release(id, now),
+            DialectOutput::ChangeWay(way) => {
                 self.release(id, now);
                 self.sessions.link_lost(id, now);
                 self.order(link, LinkOrder::ChangeWay(way));
             }
-            Out::Close(fault) => {
+            DialectOutput::Close(fault) => {
                 self.order(link, LinkOrder::Close);
                 self.failed(id, fault, now);
             }
-            Out::Settled { request, outcome } => {
+            DialectOutput::Settled { request, outcome } => {
                 self.settled(request, outcome, now);
                 if !self.awaits_outcome(id) {
                     self.publish_held(id);
                 }
             }
-            Out::Standing(QuestionsStanding::Back) => {
+            DialectOutput::Standing(QuestionsStanding::Back) => {
                 self.sessions
                     .link_resumed(id, session::AnswerReach::Live, now);
             }
-            Out::Standing(QuestionsStanding::PerhapsBack) => {
+            DialectOutput::Standing(QuestionsStanding::PerhapsBack) => {
                 self.sessions
                     .link_resumed(id, session::AnswerReach::Resumed, now);
             }
-            Out::Standing(QuestionsStanding::Decided) => {
+            DialectOutput::Standing(QuestionsStanding::Decided) => {
                 for token in self.open_on(id) {
                     self.close(id, &token, CloseReason::Unsubscribed, Closed::Default, now);
                 }
             }
-            Out::Decided { token, to } => {
+            DialectOutput::Decided { token, to } => {
                 let how = CloseReason::StateLeft { to: to.clone() };
                 self.close(
                     id,
@@ -294,7 +299,7 @@ impl Bridge {
                     now,
                 );
             }
-            Out::Over { token, how } => {
+            DialectOutput::Over { token, how } => {
                 let (how, closed) = match how {
                     QuestionEnd::Stopped => (CloseReason::Stopped, Closed::Stopped),
                     QuestionEnd::TakenBack => (CloseReason::TakenBack, Closed::TakenBack),
@@ -303,7 +308,7 @@ impl Bridge {
                 };
                 self.close(id, &ReplyToken::new(token), how, closed, now);
             }
-            Out::AnsweredBy {
+            DialectOutput::AnsweredBy {
                 token,
                 person,
                 answer,
@@ -317,15 +322,17 @@ impl Bridge {
                 let closed = Closed::Answered(answered);
                 self.close(id, &ReplyToken::new(token), how, closed, now);
             }
-            Out::Tell(phrase) | Out::Warn(phrase) => self.notice(id, &phrase, now),
+            DialectOutput::Tell(phrase) | DialectOutput::Warn(phrase) => {
+                self.notice(id, &phrase, now)
+            }
             // These matter only to a person on this machine or to an observer: details, a capture's answers, a
             // name proven to this machine, steps of the dialect's own machines, what a person missed.
-            Out::Detail(_)
-            | Out::Missed(_)
-            | Out::Recalled(_)
-            | Out::Answered(_)
-            | Out::Proven(_)
-            | Out::Stepped(_) => {}
+            DialectOutput::Detail(_)
+            | DialectOutput::Missed(_)
+            | DialectOutput::Recalled(_)
+            | DialectOutput::Answered(_)
+            | DialectOutput::Proven(_)
+            | DialectOutput::Stepped(_) => {}
         }
     }
 

@@ -33,7 +33,7 @@ use std::time::Duration;
 use crate::app::{EveryLanguage, Exit, LinkOrder, SourceSetup};
 use crate::config::{Config, Load, Verbosity};
 use crate::dialect::fleet::{BridgeAbilities, BridgeReport, RequestOutcome};
-use crate::dialect::{Out, Terms};
+use crate::dialect::{DialectOutput, Terms};
 use crate::link::{LinkId, Phrase};
 use crate::protocol::{KeyRing, Now};
 use crate::session::Sessions;
@@ -204,7 +204,7 @@ impl Bridge {
     }
 
     /// Carries out what a dialect wants.
-    fn carry_out(&mut self, link: LinkId, out: Vec<Out>, now: Now) {
+    fn carry_out(&mut self, link: LinkId, out: Vec<DialectOutput>, now: Now) {
         for out in out {
             self.carry_out_one(link, out, now);
         }

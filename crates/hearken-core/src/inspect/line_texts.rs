@@ -4,7 +4,7 @@
 //! Responsibilities: splitting several texts on a line; items about texts that are not events. Not here: the
 //! events and their order (`stream_check`), gathering lines (`json_lines`).
 
-use crate::dialect::{self, NoEvent, Out};
+use crate::dialect::{self, DialectOutput, NoEvent};
 use crate::protocol::DecodeError;
 
 use super::json_lines::JsonText;
@@ -55,49 +55,49 @@ impl Checker {
         let clock = self.clock.clone();
         let before = self.translator.until(now, |due| clock.moment(due));
         let before = before.into_iter().map(|(_, out)| out);
-        let mut out: Vec<Out> = before.collect();
+        let mut out: Vec<DialectOutput> = before.collect();
         out.extend(self.translator.text(&gathered.text, now));
         for out in out {
             match out {
-                Out::Event(text) | Out::ViewOnly(text) => {
+                DialectOutput::Event(text) | DialectOutput::ViewOnly(text) => {
                     if let Ok(decoded) = dialect::read(&text) {
                         self.event(gathered.line, decoded);
                     }
                 }
                 // Only one text is read at a time, so the count does not matter.
-                Out::Unread(NoEvent::Broken(error), _) => self.no_event(gathered, &error),
-                Out::Unread(NoEvent::Foreign(what), _) => {
+                DialectOutput::Unread(NoEvent::Broken(error), _) => self.no_event(gathered, &error),
+                DialectOutput::Unread(NoEvent::Foreign(what), _) => {
                     self.stream(gathered.line, Fact::Foreign(what), String::new());
                 }
-                Out::Tell(phrase) | Out::Detail(phrase) => {
+                DialectOutput::Tell(phrase) | DialectOutput::Detail(phrase) => {
                     if dialect::about_departure(phrase.key).is_some() {
                         let fact = Fact::Rule(StreamRule::Departs);
                         self.stream(gathered.line, fact, phrase.key.to_owned());
                     }
                 }
-                Out::Stepped(_)
-                | Out::Send { .. }
-                | Out::Hand { .. }
-                | Out::Call { .. }
-                | Out::CallService { .. }
-                | Out::LeaveCall(_)
-                | Out::Respond { .. }
-                | Out::Follow(_)
-                | Out::Refuse(_)
-                | Out::Release
-                | Out::LastWords(_)
-                | Out::ChangeWay(_)
-                | Out::Close(_)
-                | Out::Settled { .. }
-                | Out::Standing(_)
-                | Out::Decided { .. }
-                | Out::AnsweredBy { .. }
-                | Out::Missed(_)
-                | Out::Warn(_)
-                | Out::Recalled(_)
-                | Out::Over { .. }
-                | Out::Answered(_)
-                | Out::Proven(_) => {}
+                DialectOutput::Stepped(_)
+                | DialectOutput::Send { .. }
+                | DialectOutput::Hand { .. }
+                | DialectOutput::Call { .. }
+                | DialectOutput::CallService { .. }
+                | DialectOutput::LeaveCall(_)
+                | DialectOutput::Respond { .. }
+                | DialectOutput::Follow(_)
+                | DialectOutput::Refuse(_)
+                | DialectOutput::Release
+                | DialectOutput::LastWords(_)
+                | DialectOutput::ChangeWay(_)
+                | DialectOutput::Close(_)
+                | DialectOutput::Settled { .. }
+                | DialectOutput::Standing(_)
+                | DialectOutput::Decided { .. }
+                | DialectOutput::AnsweredBy { .. }
+                | DialectOutput::Missed(_)
+                | DialectOutput::Warn(_)
+                | DialectOutput::Recalled(_)
+                | DialectOutput::Over { .. }
+                | DialectOutput::Answered(_)
+                | DialectOutput::Proven(_) => {}
             }
         }
     }

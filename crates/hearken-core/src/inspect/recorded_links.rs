@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use jiff::Timestamp;
 
-use crate::dialect::{ConnectionChange, Out};
+use crate::dialect::{ConnectionChange, DialectOutput};
 use crate::protocol::Now;
 
 use super::translated_captures::Translator;
@@ -72,7 +72,7 @@ impl Links {
         one: &RecordedExtra,
         capture: &mut Translator,
         now: Now,
-    ) -> Vec<Out> {
+    ) -> Vec<DialectOutput> {
         if capture.is_at_work() {
             return match &one.what {
                 LinkHistory::Changed(change) => capture.changed(*change, now),

@@ -12,7 +12,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::dialect::{self, ConnectionChange, ForeignFormat, NoEvent, Out, OwnStep};
+use crate::dialect::{self, ConnectionChange, DialectOutput, ForeignFormat, NoEvent, OwnStep};
 use crate::protocol::{Answer, Decoded, Envelope, Machine, Now, RecordedReply, TransitionError};
 use crate::session::{AgentState, LinkId, MachineStep, Observer, SessionKey, Sessions, Subject};
 
@@ -310,10 +310,10 @@ impl Tracer {
     }
 
     /// Notes the steps of another protocol's own machines; the events are in the recording itself.
-    fn steps_of(&mut self, out: Vec<Out>, line: u64, now: Now) {
+    fn steps_of(&mut self, out: Vec<DialectOutput>, line: u64, now: Now) {
         let line_before = self.log.line;
         for out in out {
-            if let Out::Stepped(stepped) = out {
+            if let DialectOutput::Stepped(stepped) = out {
                 self.log.stepped(line, &stepped, now);
             }
         }
@@ -387,37 +387,37 @@ impl Tracer {
         out.extend(text.map(|one| (now, one)));
         for (now, out) in out {
             match out {
-                Out::Event(text) | Out::ViewOnly(text) => {
+                DialectOutput::Event(text) | DialectOutput::ViewOnly(text) => {
                     if let Ok(decoded) = dialect::read(&text) {
                         self.event(gathered.line, decoded);
                     }
                 }
-                Out::Unread(_, times) => self.unread += times,
-                Out::Stepped(stepped) => self.log.stepped(gathered.line, &stepped, now),
-                Out::Tell(_)
-                | Out::Detail(_)
-                | Out::Send { .. }
-                | Out::Hand { .. }
-                | Out::Call { .. }
-                | Out::CallService { .. }
-                | Out::LeaveCall(_)
-                | Out::Respond { .. }
-                | Out::Follow(_)
-                | Out::Refuse(_)
-                | Out::Release
-                | Out::LastWords(_)
-                | Out::ChangeWay(_)
-                | Out::Close(_)
-                | Out::Settled { .. }
-                | Out::Standing(_)
-                | Out::Decided { .. }
-                | Out::AnsweredBy { .. }
-                | Out::Missed(_)
-                | Out::Warn(_)
-                | Out::Recalled(_)
-                | Out::Over { .. }
-                | Out::Answered(_)
-                | Out::Proven(_) => {}
+                DialectOutput::Unread(_, times) => self.unread += times,
+                DialectOutput::Stepped(stepped) => self.log.stepped(gathered.line, &stepped, now),
+                DialectOutput::Tell(_)
+                | DialectOutput::Detail(_)
+                | DialectOutput::Send { .. }
+                | DialectOutput::Hand { .. }
+                | DialectOutput::Call { .. }
+                | DialectOutput::CallService { .. }
+                | DialectOutput::LeaveCall(_)
+                | DialectOutput::Respond { .. }
+                | DialectOutput::Follow(_)
+                | DialectOutput::Refuse(_)
+                | DialectOutput::Release
+                | DialectOutput::LastWords(_)
+                | DialectOutput::ChangeWay(_)
+                | DialectOutput::Close(_)
+                | DialectOutput::Settled { .. }
+                | DialectOutput::Standing(_)
+                | DialectOutput::Decided { .. }
+                | DialectOutput::AnsweredBy { .. }
+                | DialectOutput::Missed(_)
+                | DialectOutput::Warn(_)
+                | DialectOutput::Recalled(_)
+                | DialectOutput::Over { .. }
+                | DialectOutput::Answered(_)
+                | DialectOutput::Proven(_) => {}
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use crate::dialect::{self, ConnectionChange, Cx, Dialect, Out, Start};
+use crate::dialect::{self, ConnectionChange, Cx, Dialect, DialectOutput, Start};
 use crate::protocol::{Now, object};
 
 /// How often a translator's clock is advanced between two texts; a waiting session needs a handful of ticks.
@@ -33,7 +33,7 @@ impl Translator {
     }
 
     /// Translates a text.
-    pub(super) fn text(&mut self, text: &str, now: Now) -> Vec<Out> {
+    pub(super) fn text(&mut self, text: &str, now: Now) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         if let Some(machine) = &mut self.0 {
             dialect::hear(machine.as_mut(), text, &mut Cx::new(now, &mut out));
@@ -42,7 +42,7 @@ impl Translator {
     }
 
     /// Passes a change of the connection on.
-    pub(super) fn changed(&mut self, change: ConnectionChange, now: Now) -> Vec<Out> {
+    pub(super) fn changed(&mut self, change: ConnectionChange, now: Now) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         if let Some(machine) = &mut self.0 {
             dialect::hear_change(machine.as_mut(), change, &mut Cx::new(now, &mut out));
@@ -55,7 +55,7 @@ impl Translator {
         &mut self,
         now: Now,
         moment: impl Fn(std::time::Duration) -> Now,
-    ) -> Vec<(Now, Out)> {
+    ) -> Vec<(Now, DialectOutput)> {
         let mut out = Vec::new();
         if let Some(machine) = &mut self.0 {
             for _ in 0..MOST_TICKS {

@@ -11,7 +11,7 @@ use crate::kit::permission::SentAnswer;
 use crate::kit::post_outcome::delivered;
 use crate::link::{Fault, HttpAnswer, Phrase, Receipt, Undelivered};
 use crate::protocol::{Answer as Given, Reply, Response};
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::client::{A2a, TaskRequest, refusal};
 use super::messages::{self, RequestAnswer};
@@ -20,7 +20,7 @@ use super::task_watch::NO_TASK;
 
 impl A2a {
     /// Sends an answer of the person.
-    pub(super) fn answer(&mut self, request: u64, reply: &Reply, out: &mut Vec<Out>) {
+    pub(super) fn answer(&mut self, request: u64, reply: &Reply, out: &mut Vec<DialectOutput>) {
         let token = reply.token.reveal();
         let mut found = None;
         for task in self.tasks.values_mut() {
@@ -29,7 +29,7 @@ impl A2a {
                 found = Some((task.id.clone(), task.context.clone()));
             }
         }
-        let unfit = |fault: Fault| Out::Settled {
+        let unfit = |fault: Fault| DialectOutput::Settled {
             request,
             outcome: Err(Undelivered::Kept(fault)),
         };
@@ -96,7 +96,7 @@ impl A2a {
             Err(undelivered) => Err(undelivered),
         };
         let taken: Option<Receipt> = outcome.as_ref().ok().copied();
-        cx.out.push(Out::Settled { request, outcome });
+        cx.out.push(DialectOutput::Settled { request, outcome });
         let Some(task) = self.tasks.get_mut(id) else {
             return;
         };

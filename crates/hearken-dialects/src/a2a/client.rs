@@ -15,7 +15,7 @@ use crate::kit::turn_end::TurnEnd;
 use crate::link::{Cause, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg};
 use crate::protocol::Reply;
 use crate::{
-    Carrier, Connection, ConnectionLoss, Dialect, ForeignFormat, NoEvent, Numbers, Out,
+    Carrier, Connection, ConnectionLoss, Dialect, DialectOutput, ForeignFormat, NoEvent, Numbers,
     SharedWording, Start, WhenLeft, Wish,
 };
 
@@ -155,10 +155,10 @@ impl A2a {
         request: u64,
         what: TaskRequest,
         call: HttpCall,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         self.asked.insert(request, what);
-        out.push(Out::Call { request, call });
+        out.push(DialectOutput::Call { request, call });
     }
 
     /// Returns a task, and creates it if it is new; `None` if it is over or too many are followed.
@@ -167,7 +167,7 @@ impl A2a {
         id: &str,
         context: &str,
         joins: bool,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> Option<&mut Task> {
         self.heard += 1;
         let heard = self.heard;
@@ -178,7 +178,9 @@ impl A2a {
             if self.tasks.len() >= MOST_TASKS {
                 if !std::mem::replace(&mut self.told_full, true) {
                     let n = PhraseArg::Own(MOST_TASKS.to_string());
-                    out.push(Out::Tell(Phrase::new("a2a.too_many").with("n", n)));
+                    out.push(DialectOutput::Tell(
+                        Phrase::new("a2a.too_many").with("n", n),
+                    ));
                 }
                 return None;
             }
@@ -229,8 +231,9 @@ impl A2a {
                     .is_none_or(|known| known.name != card.name);
                 if is_new && !self.listens {
                     let name = PhraseArg::Name(card.name.clone());
-                    cx.out
-                        .push(Out::Tell(Phrase::new("a2a.attached").with("name", name)));
+                    cx.out.push(DialectOutput::Tell(
+                        Phrase::new("a2a.attached").with("name", name),
+                    ));
                 }
                 self.card = Some(card);
                 if !self.is_up && !self.listens {
@@ -245,8 +248,8 @@ impl A2a {
         }
     }
 
-    fn close(&mut self, reason: Phrase, out: &mut Vec<Out>) {
-        out.push(Out::Close(Fault::Rejected {
+    fn close(&mut self, reason: Phrase, out: &mut Vec<DialectOutput>) {
+        out.push(DialectOutput::Close(Fault::Rejected {
             reason,
             retry_after: None,
             again: false,
@@ -263,9 +266,10 @@ impl A2a {
             Some(news) => {
                 self.tells(news, cx);
             }
-            None => cx
-                .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
+            None => cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Typed),
+                1,
+            )),
         }
     }
 
@@ -293,7 +297,7 @@ impl A2a {
     }
 
     /// Forgets a task that is over, and sends the prompts that waited for its end.
-    pub(super) fn rests(&mut self, id: &str, out: &mut Vec<Out>) {
+    pub(super) fn rests(&mut self, id: &str, out: &mut Vec<DialectOutput>) {
         let Some(task) = self.tasks.get(id).filter(|task| task.is_over) else {
             return;
         };
@@ -312,9 +316,10 @@ impl A2a {
         match messages::answer(text) {
             RequestAnswer::Result(result) => match messages::news(&result) {
                 Some(news) => self.streamed(request, asked, news, cx),
-                None => cx
-                    .out
-                    .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
+                None => cx.out.push(DialectOutput::Unread(
+                    NoEvent::Foreign(ForeignFormat::Typed),
+                    1,
+                )),
             },
             // A server may open a stream before it refuses the request.
             RequestAnswer::Refused(..) => {
@@ -327,9 +332,10 @@ impl A2a {
                 };
                 self.carried_out(request, asked, &Ok(answer), cx);
             }
-            RequestAnswer::Unread => cx
-                .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
+            RequestAnswer::Unread => cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Typed),
+                1,
+            )),
         }
     }
 
@@ -373,7 +379,7 @@ impl A2a {
                 self.answer_went(request, &id, outcome, cx);
             }
             self.gone(cx);
-            return cx.out.push(Out::Close(Fault::Status {
+            return cx.out.push(DialectOutput::Close(Fault::Status {
                 status: *status,
                 retry_after: None,
             }));
@@ -401,8 +407,9 @@ impl A2a {
         let unsent: usize = held.map(|talk| std::mem::take(&mut talk.held).len()).sum();
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
-            cx.out
-                .push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+            cx.out.push(DialectOutput::Tell(
+                Phrase::new("prompt.unsent").with("n", n),
+            ));
         }
     }
 }
@@ -419,7 +426,8 @@ pub(super) fn refusal(words: &str) -> Fault {
 impl Dialect for A2a {
     fn on_connecting(&mut self, cx: &mut Cx<'_>) {
         self.is_up = false;
-        cx.out.push(Out::Follow(card::document(&self.path)));
+        cx.out
+            .push(DialectOutput::Follow(card::document(&self.path)));
     }
 
     fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
@@ -474,7 +482,9 @@ impl Dialect for A2a {
             Wish::Prompt(prompt) => self.prompt(prompt, cx.out),
             Wish::Stop => self.stop(cx.out),
             Wish::Abandon => self.abandon(cx),
-            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Set(_) => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
             Wish::Of(agent, wish) => self.wish_of(agent, wish, cx),
             // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}

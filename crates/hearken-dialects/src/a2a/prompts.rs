@@ -9,7 +9,7 @@ use crate::kit::post_outcome::delivered;
 use crate::kit::turn_end::{self, ABANDONED, TurnEnd};
 use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, Undelivered};
 use crate::protocol::AgentId;
-use crate::{Cx, Out, Wish};
+use crate::{Cx, DialectOutput, Wish};
 
 use super::client::{A2a, TaskRequest, agent, refusal};
 use super::messages::{self, RequestAnswer, ServerReport};
@@ -66,7 +66,7 @@ impl A2a {
     }
 
     /// Sends a prompt to the conversation that was heard of last, or to a new one.
-    pub(super) fn prompt(&mut self, prompt: &str, out: &mut Vec<Out>) {
+    pub(super) fn prompt(&mut self, prompt: &str, out: &mut Vec<DialectOutput>) {
         let last = self.talks.iter().max_by_key(|(_, it)| it.heard);
         let last = last.map(|(context, _)| context.clone()).unwrap_or_default();
         self.prompt_in(&last, prompt, out);
@@ -78,28 +78,32 @@ impl A2a {
         let context = all.find(|context| agent(context) == whom.as_str()).cloned();
         match (wish, context) {
             (Wish::Prompt(prompt), Some(context)) => self.prompt_in(&context, prompt, cx.out),
-            (Wish::Prompt(_), None) => cx.out.push(Out::Tell(Phrase::new("prompt.nobody"))),
+            (Wish::Prompt(_), None) => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("prompt.nobody"))),
             (Wish::Stop, Some(context)) => self.stop_in(&context, cx.out),
             (Wish::Abandon, Some(context)) => self.abandon_in(&context, cx),
-            (Wish::Stop | Wish::Abandon, None) => {
-                cx.out.push(Out::Tell(Phrase::new("stop_turn.none")))
-            }
+            (Wish::Stop | Wish::Abandon, None) => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.none"))),
             (Wish::Of(whom, wish), _) => self.wish_of(whom, wish, cx),
-            (Wish::Set(_), _) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            (Wish::Set(_), _) => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
             (Wish::Terms(_), _) => {}
         }
     }
 
-    fn prompt_in(&mut self, context: &str, prompt: &str, out: &mut Vec<Out>) {
+    fn prompt_in(&mut self, context: &str, prompt: &str, out: &mut Vec<DialectOutput>) {
         if self.listens || self.is_over || self.card.is_none() {
-            return out.push(Out::Tell(Phrase::new("prompt.nobody")));
+            return out.push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
         }
         let is_busy = self.works(context);
         let mut tasks = self.tasks.values();
         let is_stopping = tasks.any(|it| it.context == context && it.is_stopping());
         let talk = self.talks.entry(context.to_owned()).or_default();
         if talk.held.len() >= MOST_HELD {
-            return out.push(Out::Tell(Phrase::new("prompt.too_many")));
+            return out.push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
         }
         talk.held.push_back(prompt.to_owned());
         let key = match (is_stopping, is_busy || talk.sending) {
@@ -107,7 +111,7 @@ impl A2a {
             (false, true) => Some("prompt.held"),
             (false, false) => None,
         };
-        out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
+        out.extend(key.map(|key| DialectOutput::Tell(Phrase::new(key))));
         self.send_held(context, out);
     }
 
@@ -117,7 +121,7 @@ impl A2a {
     }
 
     /// Sends the prompts that waited for the connection.
-    pub(super) fn send_all_held(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn send_all_held(&mut self, out: &mut Vec<DialectOutput>) {
         let all: Vec<String> = self.talks.keys().cloned().collect();
         for context in all {
             self.send_held(&context, out);
@@ -125,7 +129,7 @@ impl A2a {
     }
 
     /// Sends the next prompt that waited for a conversation to be done.
-    pub(super) fn send_held(&mut self, context: &str, out: &mut Vec<Out>) {
+    pub(super) fn send_held(&mut self, context: &str, out: &mut Vec<DialectOutput>) {
         let is_busy = self.works(context) || !self.is_up;
         let can_stream = self.has_room(true);
         let Some(card) = self.card.clone() else {
@@ -291,20 +295,20 @@ impl A2a {
         };
         let reason = PhraseArg::Fault(undelivered.fault().clone());
         cx.out
-            .push(Out::Tell(Phrase::new(key).with("reason", reason)));
+            .push(DialectOutput::Tell(Phrase::new(key).with("reason", reason)));
         self.sent(&prompted, "");
         self.doubt(undelivered.fault(), cx.out);
         self.send_held(&prompted.context, cx.out);
     }
 
     /// Stops the work in the conversation that was heard of last.
-    pub(super) fn stop(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn stop(&mut self, out: &mut Vec<DialectOutput>) {
         let last = self.tasks.values().max_by_key(|task| task.heard);
         let sending = || self.talks.iter().find(|(_, talk)| talk.sending);
         let last = last.map(|task| task.context.clone());
         match last.or_else(|| sending().map(|(context, _)| context.clone())) {
             Some(context) => self.stop_in(&context, out),
-            None => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
+            None => out.push(DialectOutput::Tell(Phrase::new("stop_turn.none"))),
         }
     }
 
@@ -325,7 +329,9 @@ impl A2a {
             left.push(task.id.clone());
         }
         if left.is_empty() {
-            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         }
         let nothing_waits = self.talks.get(context).is_none_or(|it| it.held.is_empty());
         turn_end::sends_what_waits(nothing_waits || !self.is_up, cx.out);
@@ -335,7 +341,7 @@ impl A2a {
     }
 
     /// Stops waiting for a prompt that no task has answered; returns whether there was one.
-    fn give_up_prompt(&mut self, context: &str, out: &mut Vec<Out>) -> bool {
+    fn give_up_prompt(&mut self, context: &str, out: &mut Vec<DialectOutput>) -> bool {
         let Some(talk) = self.talks.get_mut(context).filter(|talk| talk.sending) else {
             return false;
         };
@@ -351,7 +357,7 @@ impl A2a {
     }
 
     /// Stops every task of a conversation.
-    fn stop_in(&mut self, context: &str, out: &mut Vec<Out>) {
+    fn stop_in(&mut self, context: &str, out: &mut Vec<DialectOutput>) {
         let nothing_waits = self.talks.get(context).is_none_or(|it| it.held.is_empty());
         let tasks = self
             .tasks
@@ -377,9 +383,9 @@ impl A2a {
             } else {
                 "stop_turn.none"
             };
-            return out.push(Out::Tell(Phrase::new(key)));
+            return out.push(DialectOutput::Tell(Phrase::new(key)));
         }
-        out.push(Out::Tell(turn_end::asked_to_stop(nothing_waits)));
+        out.push(DialectOutput::Tell(turn_end::asked_to_stop(nothing_waits)));
         let Some(card) = self.card.clone() else {
             return;
         };
@@ -422,7 +428,7 @@ impl A2a {
             turn.stopping = false;
         }
         let reason = PhraseArg::Fault(fault.clone());
-        cx.out.push(Out::Tell(
+        cx.out.push(DialectOutput::Tell(
             Phrase::new("a2a.stop_failed").with("reason", reason),
         ));
         if task.look.stream.is_none() {

@@ -17,7 +17,7 @@ use crate::kit::turn_end::TurnEnd;
 use crate::kit::turn_updates::Update;
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Event;
-use crate::{Cx, Out, QuestionEnd};
+use crate::{Cx, DialectOutput, QuestionEnd};
 
 use super::heard_texts::HeardTexts;
 use super::messages::{self, Artifact, MessageContent, TaskMessage, TaskState, TaskStatus};
@@ -238,7 +238,13 @@ impl Task {
     }
 
     /// Announces the names of the non-text parts, once.
-    fn shows(&mut self, id: &str, content: &MessageContent, more: bool, out: &mut Vec<Out>) {
+    fn shows(
+        &mut self,
+        id: &str,
+        content: &MessageContent,
+        more: bool,
+        out: &mut Vec<DialectOutput>,
+    ) {
         let told = self.shown.contains(&id.to_owned());
         if content.others.is_empty() || told && !more {
             return;
@@ -246,7 +252,7 @@ impl Task {
         remember(&mut self.shown, id);
         remember(&mut self.shown, &given(&content.others));
         let names = content.others.iter().take(MOST_NAMED).cloned().collect();
-        out.push(Out::Tell(
+        out.push(DialectOutput::Tell(
             Phrase::new("a2a.gives").with("what", PhraseArg::Names(names)),
         ));
     }
@@ -280,7 +286,7 @@ impl Task {
             return;
         }
         if state == TaskState::Unknown {
-            return cx.out.push(Out::Detail(Phrase::new("a2a.state")));
+            return cx.out.push(DialectOutput::Detail(Phrase::new("a2a.state")));
         }
         self.asks = None;
         // A task that failed, was rejected or was cancelled got no answer from another client.

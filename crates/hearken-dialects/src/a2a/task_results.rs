@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, HttpAnswer, Phrase};
 use crate::protocol::Now;
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::client::{A2a, TaskRequest};
 use super::messages::{self, RequestAnswer, ServerReport};
@@ -147,7 +147,8 @@ impl A2a {
 
     /// Announces that something could not be fetched, and then the end.
     fn end_unfetched(&mut self, id: &str, cx: &mut Cx<'_>) {
-        cx.out.push(Out::Tell(Phrase::new("a2a.not_fetched")));
+        cx.out
+            .push(DialectOutput::Tell(Phrase::new("a2a.not_fetched")));
         self.end_fetched(id, cx);
     }
 

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, HttpAnswer, Phrase};
 use crate::protocol::Now;
-use crate::{Cx, Out, QuestionsStanding};
+use crate::{Cx, DialectOutput, QuestionsStanding};
 
 use super::client::{A2a, TaskRequest};
 use super::messages::{self, RequestAnswer, ServerReport};
@@ -136,9 +136,9 @@ impl A2a {
         }
     }
 
-    fn has_no_list(&mut self, out: &mut Vec<Out>) {
+    fn has_no_list(&mut self, out: &mut Vec<DialectOutput>) {
         if !std::mem::replace(&mut self.listing.is_missing, true) {
-            out.push(Out::Tell(Phrase::new("a2a.no_list")));
+            out.push(DialectOutput::Tell(Phrase::new("a2a.no_list")));
         }
     }
 
@@ -322,7 +322,7 @@ impl A2a {
             return;
         };
         if task.turn.is_none() && self.only.as_deref() == Some(id) {
-            cx.out.push(Out::Tell(Phrase::new("a2a.no_task")));
+            cx.out.push(DialectOutput::Tell(Phrase::new("a2a.no_task")));
         }
         task.end(TurnEnd::Gone, cx);
         self.rests(id, cx.out);
@@ -366,15 +366,15 @@ impl A2a {
     }
 
     /// Handles a request that got no answer: if the server is unreachable, the connection is down too.
-    pub(super) fn doubt(&mut self, fault: &Fault, out: &mut Vec<Out>) {
+    pub(super) fn doubt(&mut self, fault: &Fault, out: &mut Vec<DialectOutput>) {
         let is_gone = matches!(fault, Fault::Refused | Fault::UnknownHost | Fault::Closed);
         if is_gone && std::mem::replace(&mut self.is_up, false) {
-            out.push(Out::Refuse(fault.clone()));
+            out.push(DialectOutput::Refuse(fault.clone()));
         }
     }
 
     /// Records that a task was heard of; after a loss, once all were, their questions can be answered again.
-    pub(super) fn settle_back(&mut self, id: &str, out: &mut Vec<Out>) {
+    pub(super) fn settle_back(&mut self, id: &str, out: &mut Vec<DialectOutput>) {
         if let Some(task) = self.tasks.get_mut(id) {
             task.look.is_stale = false;
         }
@@ -385,7 +385,7 @@ impl A2a {
         self.was_lost = false;
         let mut turns = self.tasks.values().filter_map(|task| task.turn.as_ref());
         if turns.any(|turn| turn.asks()) {
-            out.push(Out::Standing(QuestionsStanding::Back));
+            out.push(DialectOutput::Standing(QuestionsStanding::Back));
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::link::{Fault, Phrase, PhraseArg};
 use crate::protocol::{Capabilities, EventFilters, object, renegotiate};
 
 use super::terms::{self, Difference};
-use super::{Aaep, Handshake, Handshakes, Out, QuestionsStanding, tell};
+use super::{Aaep, DialectOutput, Handshake, Handshakes, QuestionsStanding, tell};
 
 /// The period over which arrivals are counted against the agreed rate.
 const RATE_WINDOW: Duration = Duration::from_secs(5);
@@ -112,7 +112,7 @@ impl Aaep {
         };
         let rate = PhraseArg::Own(rate.to_string());
         cx.out
-            .push(Out::Tell(tell("link.outrun").with("rate", rate)));
+            .push(DialectOutput::Tell(tell("link.outrun").with("rate", rate)));
         self.renew_terms(cx.out);
     }
 
@@ -135,7 +135,7 @@ impl Aaep {
 
     /// Requests the terms that are wanted now, if they differ from those asked for (5.7). Without a connection, this
     /// waits for the next one.
-    pub(super) fn renew_terms(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn renew_terms(&mut self, out: &mut Vec<DialectOutput>) {
         if !self.up {
             return;
         }
@@ -154,7 +154,7 @@ impl Aaep {
         let request = match self.at {
             Handshakes::Beside => {
                 let request = self.numbers.fresh();
-                out.push(Out::Call {
+                out.push(DialectOutput::Call {
                     request,
                     call: self.addresses.tell(message),
                 });
@@ -185,7 +185,7 @@ impl Aaep {
         filters.is_some_and(|filters| !whole(filters))
     }
 
-    pub(super) fn change_failed(&mut self, fault: Fault, out: &mut Vec<Out>) {
+    pub(super) fn change_failed(&mut self, fault: Fault, out: &mut Vec<DialectOutput>) {
         if matches!(fault, Fault::Status { .. }) {
             self.change_refused(PhraseArg::Fault(fault), out);
             return;
@@ -208,17 +208,18 @@ impl Aaep {
             return;
         };
         self.kept_terms = Some((agreed.asked.clone(), change));
-        cx.out.push(Out::Release);
+        cx.out.push(DialectOutput::Release);
         self.step(Handshake::Idle, cx.out);
         self.last_words(None, cx.out);
         let told = tell("link.change_ended").with("reason", reason);
-        cx.out.push(Out::Tell(told));
-        cx.out.push(Out::Standing(QuestionsStanding::Decided));
+        cx.out.push(DialectOutput::Tell(told));
+        cx.out
+            .push(DialectOutput::Standing(QuestionsStanding::Decided));
         self.shake_hands_inside(cx.out);
     }
 
     /// Handles a change that was not taken: the agreement stays, and the same change is not requested again.
-    fn change_refused(&mut self, reason: PhraseArg, out: &mut Vec<Out>) {
+    fn change_refused(&mut self, reason: PhraseArg, out: &mut Vec<DialectOutput>) {
         if let Handshake::Agreed(agreed) = &mut self.handshake
             && let Some((_, change)) = agreed.changing.take()
         {
@@ -230,7 +231,7 @@ impl Aaep {
     /// Handles the producer's end of the subscription (5.8): its open questions are decided by their defaults (5.8.2),
     /// and on a bidirectional connection a new subscription is requested.
     pub(super) fn closed(&mut self, reason: String, agreed: Duration, cx: &mut Cx<'_>) {
-        cx.out.push(Out::Release);
+        cx.out.push(DialectOutput::Release);
         self.step(Handshake::Idle, cx.out);
         self.last_words(None, cx.out);
         let inside = self.at == Handshakes::Inside;
@@ -240,11 +241,13 @@ impl Aaep {
         } else {
             "link.closed"
         };
-        cx.out
-            .push(Out::Tell(tell(key).with("text", PhraseArg::Agent(reason))));
+        cx.out.push(DialectOutput::Tell(
+            tell(key).with("text", PhraseArg::Agent(reason)),
+        ));
         // A bridge decides nothing: whether a question behind it stays open is its agent's matter.
         if self.bridged.standing().is_none() {
-            cx.out.push(Out::Standing(QuestionsStanding::Decided));
+            cx.out
+                .push(DialectOutput::Standing(QuestionsStanding::Decided));
         }
         if inside && lasted {
             self.shake_hands_inside(cx.out);
@@ -255,12 +258,14 @@ impl Aaep {
     }
 
     /// Announces that terms could not be changed.
-    fn tell_unchanged(reason: PhraseArg, out: &mut Vec<Out>) {
-        out.push(Out::Tell(tell("link.change_failed").with("reason", reason)));
+    fn tell_unchanged(reason: PhraseArg, out: &mut Vec<DialectOutput>) {
+        out.push(DialectOutput::Tell(
+            tell("link.change_failed").with("reason", reason),
+        ));
     }
 
     /// Announces, once, the terms in which a producer differs from what was asked for.
-    pub(super) fn tell_terms(&mut self, notes: Option<String>, out: &mut Vec<Out>) {
+    pub(super) fn tell_terms(&mut self, notes: Option<String>, out: &mut Vec<DialectOutput>) {
         let Handshake::Agreed(agreed) = &self.handshake else {
             return;
         };
@@ -281,13 +286,13 @@ impl Aaep {
         self.terms_told = told;
         let terms = tell(key).with("terms", PhraseArg::Phrases(phrases));
         out.push(if unasked {
-            Out::Tell(terms)
+            DialectOutput::Tell(terms)
         } else {
-            Out::Detail(terms)
+            DialectOutput::Detail(terms)
         });
         if let Some(notes) = notes {
             let notes = tell("link.notes").with("text", PhraseArg::Agent(notes));
-            out.push(Out::Detail(notes));
+            out.push(DialectOutput::Detail(notes));
         }
     }
 }

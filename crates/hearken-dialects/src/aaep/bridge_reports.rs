@@ -17,7 +17,7 @@ use crate::fleet::{
 };
 use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{AgentId, Reply, object};
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::{Aaep, Handshakes};
 
@@ -65,7 +65,7 @@ impl Aaep {
         match BridgeReport::read(text) {
             Some(BridgeReport::Standing(standing)) => {
                 if standing.forgets && !std::mem::replace(&mut self.bridged.is_loss_told, true) {
-                    cx.out.push(Out::Tell(standing.loss()));
+                    cx.out.push(DialectOutput::Tell(standing.loss()));
                 }
                 self.bridged.standing = Some(standing);
             }
@@ -78,8 +78,9 @@ impl Aaep {
             Some(notice @ BridgeReport::Notice { .. }) => {
                 if let Some((text, _)) = notice.sentence(&self.wanted.languages) {
                     let told = Phrase::new("bridge.notice");
-                    cx.out
-                        .push(Out::Tell(told.with("text", PhraseArg::Agent(text))));
+                    cx.out.push(DialectOutput::Tell(
+                        told.with("text", PhraseArg::Agent(text)),
+                    ));
                 }
             }
             None => return self.bridged_question(text, cx.out),
@@ -88,7 +89,7 @@ impl Aaep {
     }
 
     /// Remembers a question of a bridge; returns whether it is one that can only be seen here, and was passed on.
-    fn bridged_question(&mut self, text: &str, out: &mut Vec<Out>) -> bool {
+    fn bridged_question(&mut self, text: &str, out: &mut Vec<DialectOutput>) -> bool {
         if self.bridged.standing.is_none() || !text.contains("\"reply_token\"") {
             return false;
         }
@@ -110,7 +111,7 @@ impl Aaep {
         let own = event.get("extensions").and_then(|all| all.get("hearken"));
         let only_seen = own.and_then(|own| own.get(VIEW_ONLY)) == Some(&Value::Bool(true));
         if only_seen {
-            out.push(Out::ViewOnly(text.to_owned()));
+            out.push(DialectOutput::ViewOnly(text.to_owned()));
         }
         only_seen
     }
@@ -178,7 +179,7 @@ impl Aaep {
             Handshakes::Beside => {
                 let request = self.numbers.fresh();
                 let call = self.addresses.tell(message);
-                cx.out.push(Out::Call { request, call });
+                cx.out.push(DialectOutput::Call { request, call });
                 request
             }
             Handshakes::Inside | Handshakes::Nowhere => self.send(&message, cx.out),
@@ -192,7 +193,7 @@ impl Aaep {
         &mut self,
         number: u64,
         outcome: &Result<Receipt, Undelivered>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> bool {
         self.bridged.watching.request_left(number, outcome, out)
     }
@@ -202,7 +203,7 @@ impl Aaep {
         &mut self,
         number: u64,
         answer: &Result<HttpAnswer, Fault>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> bool {
         self.bridged.watching.request_answered(number, answer, out)
     }
@@ -213,7 +214,7 @@ impl Aaep {
     }
 
     /// Gives up all outcomes, because the connection is gone.
-    pub(super) fn bridge_gone(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn bridge_gone(&mut self, out: &mut Vec<DialectOutput>) {
         self.bridged.standing = None;
         self.bridged.watching.gone(out);
     }

@@ -44,8 +44,8 @@ use crate::protocol::{
 
 use super::rpc::{self, RpcKind, RpcMessage};
 use super::{
-    Carrier, Connection, Dialect, ForeignFormat, Numbers, Out, QuestionsStanding, Recognition,
-    Start, Terms, WhenLeft, Wish, bare,
+    Carrier, Connection, Dialect, DialectOutput, ForeignFormat, Numbers, QuestionsStanding,
+    Recognition, Start, Terms, WhenLeft, Wish, bare,
 };
 pub use addresses::{Addresses, WEBSOCKET};
 
@@ -210,19 +210,19 @@ impl Aaep {
     }
 
     /// Moves to a step of the handshake.
-    fn step(&mut self, to: Handshake, out: &mut Vec<Out>) {
+    fn step(&mut self, to: Handshake, out: &mut Vec<DialectOutput>) {
         if to == Handshake::Plain {
             // A producer without a handshake has proven nothing.
-            out.push(Out::Proven(None));
+            out.push(DialectOutput::Proven(None));
         }
         self.handshake = to;
     }
 
     /// Sends one of our own messages on the connection.
-    fn send(&mut self, message: &str, out: &mut Vec<Out>) -> u64 {
+    fn send(&mut self, message: &str, out: &mut Vec<DialectOutput>) -> u64 {
         let request = self.numbers.fresh();
         let frame = self.wrap(message);
-        out.push(Out::Send { request, frame });
+        out.push(DialectOutput::Send { request, frame });
         request
     }
 
@@ -235,12 +235,12 @@ impl Aaep {
     }
 
     /// Sets what is sent when the link is closed.
-    fn last_words(&mut self, message: Option<String>, out: &mut Vec<Out>) {
+    fn last_words(&mut self, message: Option<String>, out: &mut Vec<DialectOutput>) {
         let words = message.map(|message| match self.at {
             Handshakes::Beside => LastWords::Call(self.addresses.tell(message)),
             Handshakes::Inside | Handshakes::Nowhere => LastWords::Message(self.wrap(&message)),
         });
-        out.push(Out::LastWords(words));
+        out.push(DialectOutput::LastWords(words));
     }
 
     fn frame(&mut self, text: &str, cx: &mut Cx<'_>) {
@@ -255,12 +255,12 @@ impl Aaep {
                 if self.answers.len() < MOST_ANSWERS {
                     let request = self.numbers.fresh();
                     self.answers.insert(request);
-                    cx.out.push(Out::Send { request, frame });
+                    cx.out.push(DialectOutput::Send { request, frame });
                 }
             }
-            ProgramLine::NotMine(what) => {
-                cx.out.push(Out::Unread(super::NoEvent::Foreign(what), 1))
-            }
+            ProgramLine::NotMine(what) => cx
+                .out
+                .push(DialectOutput::Unread(super::NoEvent::Foreign(what), 1)),
             ProgramLine::Nothing => {}
         }
     }
@@ -270,7 +270,7 @@ impl Aaep {
             return;
         }
         if let Some(reply) = self.recorded_reply(text) {
-            return cx.out.push(Out::Answered(reply));
+            return cx.out.push(DialectOutput::Answered(reply));
         }
         if self.bridge_message(text, cx) {
             return self.ways.works();
@@ -286,7 +286,7 @@ impl Aaep {
             return;
         }
         self.watch_rate(text, cx);
-        cx.out.push(Out::Event(text.to_owned()));
+        cx.out.push(DialectOutput::Event(text.to_owned()));
     }
 }
 
@@ -324,7 +324,8 @@ impl Dialect for Aaep {
         if let Handshake::Agreed(agreed) = &self.handshake
             && agreed.followed_again
         {
-            cx.out.push(Out::Standing(QuestionsStanding::Back));
+            cx.out
+                .push(DialectOutput::Standing(QuestionsStanding::Back));
         }
         self.reached_plain(cx.out);
         // Includes what the person changed while the connection was down.
@@ -335,7 +336,8 @@ impl Dialect for Aaep {
         match self.handshake {
             // Without a subscription, nothing else shows that this producer asked the question.
             Handshake::Idle | Handshake::Plain => {
-                cx.out.push(Out::Standing(QuestionsStanding::PerhapsBack));
+                cx.out
+                    .push(DialectOutput::Standing(QuestionsStanding::PerhapsBack));
             }
             // Following a subscription again proves more; a new one proves that the old one was forgotten.
             Handshake::Manifest { .. } | Handshake::Asked(_) | Handshake::Agreed(_) => {}
@@ -354,7 +356,7 @@ impl Dialect for Aaep {
             self.answers.remove(&request);
         } else {
             let outcome = outcome.clone();
-            cx.out.push(Out::Settled { request, outcome });
+            cx.out.push(DialectOutput::Settled { request, outcome });
         }
     }
 
@@ -386,7 +388,7 @@ impl Dialect for Aaep {
         }
         let message = reply.to_json(&self.subscription);
         let frame = self.wrap(&message);
-        cx.out.push(Out::Send { request, frame });
+        cx.out.push(DialectOutput::Send { request, frame });
     }
 
     fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
@@ -411,7 +413,9 @@ impl Dialect for Aaep {
             Wish::Prompt(text) => self.prompts.send(text, &mut self.numbers, cx.out),
             // The protocol has no word for it, and stopping is not offered.
             Wish::Stop | Wish::Abandon => {}
-            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Set(_) => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
             // Where prompts are accepted, each starts a run of its own.
             Wish::Of(_, wish) => self.wish(wish, cx),
         }

@@ -26,7 +26,7 @@
 use crate::link::{Fault, Phrase, PhraseArg};
 use crate::protocol::{Manifest, SignatureFault};
 
-use super::{Aaep, Handshake, Handshakes, Out, tell};
+use super::{Aaep, DialectOutput, Handshake, Handshakes, tell};
 
 /// How often a link may change its way in one run: enough to use each way twice, more than any move of a server needs;
 /// a server that fails on alternating ways is soon left alone.
@@ -229,7 +229,7 @@ impl Aaep {
         &mut self,
         manifest: Option<&Manifest>,
         proof: Result<(), SignatureFault>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> bool {
         let Some(way) = self.ways.now else {
             return true;
@@ -256,14 +256,14 @@ impl Aaep {
     }
 
     /// Continues on another way if the fault that ends a link belongs to its way and one is left.
-    pub(super) fn other_way_after(&mut self, fault: &Fault, out: &mut Vec<Out>) {
+    pub(super) fn other_way_after(&mut self, fault: &Fault, out: &mut Vec<DialectOutput>) {
         if is_of_the_way(fault) {
             self.other_way(WayFailure::Fault(fault.clone()), out);
         }
     }
 
     /// Continues on the next way, if there is one.
-    pub(super) fn other_way(&mut self, failing: WayFailure, out: &mut Vec<Out>) -> bool {
+    pub(super) fn other_way(&mut self, failing: WayFailure, out: &mut Vec<DialectOutput>) -> bool {
         let Some(from) = self.ways.now else {
             return false;
         };
@@ -281,7 +281,7 @@ impl Aaep {
     pub(super) fn follows_to_websocket(
         &mut self,
         location: Option<&str>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> bool {
         let to = ProducerRoute::WebSocket;
         let path = location.and_then(websocket_path);
@@ -301,21 +301,26 @@ impl Aaep {
         from: ProducerRoute,
         to: ProducerRoute,
         failing: WayFailure,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         self.ways.now = Some(to);
         self.ways.changes += 1;
         self.at = handshakes(to);
         self.handshake = Handshake::Idle;
         self.up = false;
-        out.push(Out::ChangeWay(self.addresses.way(to)));
+        out.push(DialectOutput::ChangeWay(self.addresses.way(to)));
         // A change to a way that may not exist is not announced.
         if !self.ways.is_doubtful() {
             self.tell_way_changed(from, failing, out);
         }
     }
 
-    fn tell_way_changed(&self, from: ProducerRoute, failing: WayFailure, out: &mut Vec<Out>) {
+    fn tell_way_changed(
+        &self,
+        from: ProducerRoute,
+        failing: WayFailure,
+        out: &mut Vec<DialectOutput>,
+    ) {
         let Some(to) = self.ways.now else {
             return;
         };
@@ -354,7 +359,7 @@ impl Aaep {
             .with("from", PhraseArg::Phrase(Phrase::new(from)))
             .with("to", PhraseArg::Phrase(Phrase::new(to)))
             .with("reason", reason.unwrap_or(PhraseArg::Own(String::new())));
-        out.push(Out::Tell(told));
+        out.push(DialectOutput::Tell(told));
     }
 }
 
@@ -367,7 +372,7 @@ fn websocket_path(location: &str) -> Option<&str> {
 }
 
 /// Gives up a source whose only way has failed.
-fn give_way_up(failing: WayFailure, out: &mut Vec<Out>) {
+fn give_way_up(failing: WayFailure, out: &mut Vec<DialectOutput>) {
     let fault = match failing {
         WayFailure::Fault(fault) => fault,
         WayFailure::NoHandshake { status } => Fault::Status {
@@ -381,7 +386,7 @@ fn give_way_up(failing: WayFailure, out: &mut Vec<Out>) {
         },
         WayFailure::NotListed | WayFailure::Redirected => return,
     };
-    out.push(Out::Close(fault));
+    out.push(DialectOutput::Close(fault));
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::link::{Body, Fault, HttpAnswer, HttpCall, Phrase, PhraseArg};
 use crate::protocol::user_message;
-use crate::{Numbers, Out};
+use crate::{DialectOutput, Numbers};
 
 /// How many prompts may be pending: a person who sends more has a server that does not answer.
 const MOST: usize = 8;
@@ -37,12 +37,12 @@ impl Prompts {
     }
 
     /// Sends a prompt.
-    pub(super) fn send(&mut self, text: &str, numbers: &mut Numbers, out: &mut Vec<Out>) {
+    pub(super) fn send(&mut self, text: &str, numbers: &mut Numbers, out: &mut Vec<DialectOutput>) {
         let Some(path) = &self.path else {
             return;
         };
         if self.under_way.len() == MOST {
-            out.push(Out::Tell(Phrase::new("prompt.too_many")));
+            out.push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
             return;
         }
         let request = numbers.fresh();
@@ -51,7 +51,7 @@ impl Prompts {
             most: ANSWER_BYTES,
             ..HttpCall::post(path.as_str(), Body::json(user_message(text)))
         };
-        out.push(Out::Call { request, call });
+        out.push(DialectOutput::Call { request, call });
     }
 
     /// Handles the answer to a prompt; returns `false` for the answer to anything else.
@@ -59,14 +59,14 @@ impl Prompts {
         &mut self,
         request: u64,
         outcome: &Result<HttpAnswer, Fault>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> bool {
         if !self.under_way.remove(&request) {
             return false;
         }
         let fault = match outcome {
             Ok(answer) if (200..300).contains(&answer.status) => {
-                out.push(Out::Tell(Phrase::new("prompt.taken")));
+                out.push(DialectOutput::Tell(Phrase::new("prompt.taken")));
                 return true;
             }
             Ok(answer) => Fault::Status {
@@ -79,7 +79,7 @@ impl Prompts {
             true => "prompt.not_taken",
             false => "prompt.perhaps_taken",
         };
-        out.push(Out::Tell(
+        out.push(DialectOutput::Tell(
             Phrase::new(key).with("reason", PhraseArg::Fault(fault)),
         ));
         true
@@ -117,10 +117,10 @@ mod tests {
 
     use super::*;
 
-    fn keys(out: &[Out]) -> Vec<&str> {
+    fn keys(out: &[DialectOutput]) -> Vec<&str> {
         out.iter()
             .filter_map(|wish| match wish {
-                Out::Tell(phrase) => Some(phrase.key),
+                DialectOutput::Tell(phrase) => Some(phrase.key),
                 _ => None,
             })
             .collect()
@@ -152,7 +152,7 @@ mod tests {
             let mut out = Vec::new();
             prompts.send("say \"hi\"\nnow", &mut Numbers::default(), &mut out);
             let (request, call) = match out.pop() {
-                Some(Out::Call { request, call }) => (request, call),
+                Some(DialectOutput::Call { request, call }) => (request, call),
                 other => panic!("{other:?}"),
             };
             assert_eq!(call.path, "/sessions");

@@ -7,11 +7,16 @@ use crate::link::{Fault, Phrase, PhraseArg};
 use crate::protocol::{RejectionCode, SignatureFault, SubscriptionRejection, subscription_close};
 
 use super::producer_routes::WayFailure;
-use super::{Aaep, Handshake, Handshakes, Out, tell};
+use super::{Aaep, DialectOutput, Handshake, Handshakes, tell};
 
 impl Aaep {
     /// Closes a subscription that was granted but cannot be used.
-    pub(super) fn give_up(&mut self, subscription: &str, reason: Phrase, out: &mut Vec<Out>) {
+    pub(super) fn give_up(
+        &mut self,
+        subscription: &str,
+        reason: Phrase,
+        out: &mut Vec<DialectOutput>,
+    ) {
         let close = subscription_close(subscription);
         match self.at {
             Handshakes::Inside => {
@@ -24,7 +29,7 @@ impl Aaep {
     }
 
     /// Refuses a producer that proves nothing if the person requires proof; returns whether it did.
-    pub(super) fn refuse_unproven(&mut self, out: &mut Vec<Out>) -> bool {
+    pub(super) fn refuse_unproven(&mut self, out: &mut Vec<DialectOutput>) -> bool {
         let unproven = self.asks.require_signed;
         if unproven {
             let reason = super::proof::phrase(SignatureFault::Missing);
@@ -40,7 +45,7 @@ impl Aaep {
         reason: Phrase,
         retry_after: Option<u64>,
         again: bool,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         let fault = Fault::Rejected {
             reason,
@@ -54,7 +59,7 @@ impl Aaep {
         &mut self,
         rejected: &SubscriptionRejection,
         header: Option<u64>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         let of_the_way = rejected.code == RejectionCode::TransportUnavailable;
         if of_the_way && self.other_way(WayFailure::Unavailable, out) {
@@ -65,7 +70,7 @@ impl Aaep {
         let explained = !rejected.message.trim().is_empty();
         if explained {
             let text = PhraseArg::Agent(rejected.message.clone());
-            out.push(Out::Tell(tell("link.notes").with("text", text)));
+            out.push(DialectOutput::Tell(tell("link.notes").with("text", text)));
         }
         let reason = Phrase::new(match rejected.code {
             // Its own words were just said.
@@ -76,13 +81,13 @@ impl Aaep {
     }
 
     /// Ends the current attempt; on a bidirectional connection, the link.
-    pub(super) fn refuse(&mut self, fault: Fault, out: &mut Vec<Out>) {
+    pub(super) fn refuse(&mut self, fault: Fault, out: &mut Vec<DialectOutput>) {
         self.handshake = Handshake::Idle;
         out.push(match self.at {
-            Handshakes::Beside => Out::Refuse(fault),
+            Handshakes::Beside => DialectOutput::Refuse(fault),
             // Another connection may work; this one is given up.
-            Handshakes::Inside if !fault.is_final() => Out::Refuse(fault),
-            Handshakes::Inside | Handshakes::Nowhere => Out::Close(fault),
+            Handshakes::Inside if !fault.is_final() => DialectOutput::Refuse(fault),
+            Handshakes::Inside | Handshakes::Nowhere => DialectOutput::Close(fault),
         });
     }
 
@@ -91,7 +96,7 @@ impl Aaep {
     pub(super) fn leave_out(
         &mut self,
         rejected: &SubscriptionRejection,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> bool {
         let asked = self.extensions();
         if rejected.code != RejectionCode::CapabilitiesIncompatible || asked.len() < 2 {
@@ -108,7 +113,7 @@ impl Aaep {
             return false;
         };
         let told = tell("link.extension_left_out").with("extension", PhraseArg::Own(one.clone()));
-        out.push(Out::Tell(told));
+        out.push(DialectOutput::Tell(told));
         self.left_out.push(one);
         true
     }

@@ -9,7 +9,7 @@
 //! that asked takes the first valid answer only (6.3.5). So its questions can be answered with a doubt. A program that
 //! was started again never asked, and neither did a server that has forgotten its subscription.
 
-use super::{Aaep, Handshake, Out, QuestionsStanding};
+use super::{Aaep, DialectOutput, Handshake, QuestionsStanding};
 
 /// Who is at the other end of a connection, as far as known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,7 +36,7 @@ impl Aaep {
     }
 
     /// Handles a connection that is up without a subscription of an earlier one.
-    pub(super) fn reached(&mut self, whom: PeerNames, out: &mut Vec<Out>) {
+    pub(super) fn reached(&mut self, whom: PeerNames, out: &mut Vec<DialectOutput>) {
         let is_same = self
             .returning
             .last
@@ -46,7 +46,7 @@ impl Aaep {
         let was_lost = std::mem::take(&mut self.returning.was_lost);
         // A program's lines come from a process, which is another one after each start.
         if was_lost && is_same && self.lines.is_none() && !self.is_capture {
-            out.push(Out::Standing(QuestionsStanding::PerhapsBack));
+            out.push(DialectOutput::Standing(QuestionsStanding::PerhapsBack));
         }
     }
 
@@ -59,7 +59,7 @@ impl Aaep {
     }
 
     /// Handles a connection that is up and has no handshake to wait for.
-    pub(super) fn reached_plain(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn reached_plain(&mut self, out: &mut Vec<DialectOutput>) {
         if matches!(self.handshake, Handshake::Idle | Handshake::Plain) {
             self.reached(PeerNames::default(), out);
         }

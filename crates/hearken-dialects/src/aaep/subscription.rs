@@ -14,7 +14,7 @@ use super::agreement::Agreement;
 use super::producer_routes::WayFailure;
 use super::refusal::rejection;
 use super::returned_producer::PeerNames;
-use super::{Aaep, Handshake, Handshakes, Out, PendingSubscription, tell};
+use super::{Aaep, DialectOutput, Handshake, Handshakes, PendingSubscription, tell};
 use crate::link::Phrase;
 
 /// The name of this program for producers; the same in every run (5.2.1).
@@ -22,10 +22,10 @@ const SUBSCRIBER: &str = "hearken";
 
 impl Aaep {
     /// Begins an attempt; on a link with its handshake beside the stream, this decides what to follow.
-    pub(super) fn begin(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn begin(&mut self, out: &mut Vec<DialectOutput>) {
         if self.at != Handshakes::Beside {
             if self.ways.is_plain_pair() {
-                out.push(Out::Follow(self.addresses.plain()));
+                out.push(DialectOutput::Follow(self.addresses.plain()));
             }
             return;
         }
@@ -33,19 +33,19 @@ impl Aaep {
             agreed.followed_again = true;
             let location = agreed.location.as_deref();
             let stream = self.addresses.subscription(&agreed.id, location, true);
-            out.push(Out::Follow(stream));
+            out.push(DialectOutput::Follow(stream));
             return;
         }
         let request = self.numbers.fresh();
         self.step(Handshake::Manifest { request }, out);
-        out.push(Out::Call {
+        out.push(DialectOutput::Call {
             request,
             call: self.addresses.manifest(),
         });
     }
 
     /// Sends the subscription request as the first message of a bidirectional connection.
-    pub(super) fn shake_hands_inside(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn shake_hands_inside(&mut self, out: &mut Vec<DialectOutput>) {
         if self.at != Handshakes::Inside {
             return;
         }
@@ -65,7 +65,7 @@ impl Aaep {
 
     /// Handles the loss of a link: a subscription that the server has forgotten is dropped, and one on a bidirectional
     /// connection ends with it (B.2.5).
-    pub(super) fn loosen(&mut self, fault: &Fault, out: &mut Vec<Out>) {
+    pub(super) fn loosen(&mut self, fault: &Fault, out: &mut Vec<DialectOutput>) {
         // A server that is busy or timed out does not say that it forgot the subscription.
         let forgotten = matches!(
             fault,
@@ -136,7 +136,7 @@ impl Aaep {
         }
     }
 
-    fn manifest_came(&mut self, outcome: Result<HttpAnswer, Fault>, out: &mut Vec<Out>) {
+    fn manifest_came(&mut self, outcome: Result<HttpAnswer, Fault>, out: &mut Vec<DialectOutput>) {
         let (manifest, proof) = match outcome {
             Ok(answer) if answer.status == 200 => self.examine(&answer.body),
             Ok(_) => (None, Err(SignatureFault::Missing)),
@@ -159,7 +159,7 @@ impl Aaep {
         version: String,
         manifest: Option<Manifest>,
         proof: Result<(), SignatureFault>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         let request = self.numbers.fresh();
         let (terms, message) = self.request(&version);
@@ -171,7 +171,7 @@ impl Aaep {
             proof,
         };
         self.step(Handshake::Asked(Box::new(asked)), out);
-        out.push(Out::Call {
+        out.push(DialectOutput::Call {
             request,
             call: self.addresses.subscribe(message),
         });
@@ -242,7 +242,7 @@ impl Aaep {
 
     /// Handles a server without a handshake beside a stream: tries another listed way, else the plain pair, unless the
     /// person requires proof.
-    fn no_handshake(&mut self, status: u16, out: &mut Vec<Out>) {
+    fn no_handshake(&mut self, status: u16, out: &mut Vec<DialectOutput>) {
         if self.ways.has_another_listed() && self.other_way(WayFailure::NoHandshake { status }, out)
         {
             return;
@@ -251,7 +251,7 @@ impl Aaep {
             return;
         }
         self.step(Handshake::Plain, out);
-        out.push(Out::Follow(self.addresses.plain()));
+        out.push(DialectOutput::Follow(self.addresses.plain()));
     }
 
     fn accepted(
@@ -265,7 +265,7 @@ impl Aaep {
         let transport = self.ways.name().or((!inside).then_some("sse"));
         let believed = self.believe(&accepted, asked.manifest, asked.proof, transport);
         self.proven = believed.as_ref().ok().cloned().flatten();
-        cx.out.push(Out::Proven(self.proven.clone()));
+        cx.out.push(DialectOutput::Proven(self.proven.clone()));
         self.notes.clone_from(&accepted.notes);
         // A producer that names no version uses the requested one.
         let other = accepted.version.filter(|version| !is_understood(version));
@@ -307,11 +307,11 @@ impl Aaep {
             self.subscribed_anew(reached);
             let (id, location) = (&accepted.subscription_id, location.as_deref());
             let stream = self.addresses.subscription(id, location, false);
-            cx.out.push(Out::Follow(stream));
+            cx.out.push(DialectOutput::Follow(stream));
         }
         if let Some(agent) = self.proven.clone() {
             let told = tell("link.proven").with("agent", PhraseArg::Name(agent));
-            cx.out.push(Out::Detail(told));
+            cx.out.push(DialectOutput::Detail(told));
         }
         self.tell_terms(accepted.notes, cx.out);
         // Includes what the person changed while the answer was pending.
@@ -340,7 +340,7 @@ impl Aaep {
     }
 
     /// Handles the program's report that it has no handshake, which is not a refusal.
-    pub(super) fn no_subscriptions(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn no_subscriptions(&mut self, out: &mut Vec<DialectOutput>) {
         // After a consent, or events instead of one, the report has no effect.
         if self.awaits_consent_inside() {
             self.without_handshake(out);
@@ -349,7 +349,7 @@ impl Aaep {
 
     /// Follows a bidirectional connection without a handshake, unless the person requires proof; returns whether it is
     /// followed.
-    pub(super) fn without_handshake(&mut self, out: &mut Vec<Out>) -> bool {
+    pub(super) fn without_handshake(&mut self, out: &mut Vec<DialectOutput>) -> bool {
         self.step(Handshake::Plain, out);
         if self.refuse_unproven(out) {
             return false;
@@ -360,10 +360,10 @@ impl Aaep {
     }
 
     /// Reports, once, whether a bidirectional connection has turned out to have a handshake.
-    fn tell_way(&mut self, key: &'static str, out: &mut Vec<Out>) {
+    fn tell_way(&mut self, key: &'static str, out: &mut Vec<DialectOutput>) {
         if self.way_told != Some(key) {
             self.way_told = Some(key);
-            out.push(Out::Detail(tell(key)));
+            out.push(DialectOutput::Detail(tell(key)));
         }
     }
 

@@ -38,18 +38,18 @@ impl AaepBench {
         }
     }
 
-    pub(super) fn news(&mut self, event: LinkEvent) -> Vec<Out> {
+    pub(super) fn news(&mut self, event: LinkEvent) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         self.machine.news(&event, &mut Cx::new(self.now, &mut out));
         out
     }
 
-    pub(super) fn frame(&mut self, text: impl Into<String>) -> Vec<Out> {
+    pub(super) fn frame(&mut self, text: impl Into<String>) -> Vec<DialectOutput> {
         self.news(LinkEvent::Frame(Frame::of(text)))
     }
 
     /// Answers a request beside the stream.
-    pub(super) fn answer(&mut self, request: u64, status: u16, body: &Value) -> Vec<Out> {
+    pub(super) fn answer(&mut self, request: u64, status: u16, body: &Value) -> Vec<DialectOutput> {
         let outcome = Ok(HttpAnswer {
             status,
             location: None,
@@ -96,9 +96,9 @@ pub(crate) fn start(carrier: Carrier) -> Start {
 /// The path of the manifest.
 const MANIFEST: &str = "/.well-known/aaep-manifest.json";
 
-pub(super) fn call(out: &[Out]) -> (u64, HttpCall) {
+pub(super) fn call(out: &[DialectOutput]) -> (u64, HttpCall) {
     let mut calls = out.iter().filter_map(|wish| match wish {
-        Out::Call { request, call } => Some((*request, call.clone())),
+        DialectOutput::Call { request, call } => Some((*request, call.clone())),
         _ => None,
     });
     calls.next().unwrap()
@@ -164,13 +164,13 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
     assert!(
         !bench
             .news(LinkEvent::Connected)
-            .contains(&Out::Standing(QuestionsStanding::Back))
+            .contains(&DialectOutput::Standing(QuestionsStanding::Back))
     );
     bench.news(lost());
     let out = bench.news(LinkEvent::Connecting { attempt: 1 });
     assert!(matches!(
         out.as_slice(),
-        [Out::Follow(Stream {
+        [DialectOutput::Follow(Stream {
             every: None,
             may_be_forgotten: true,
             ..
@@ -179,7 +179,7 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
     assert!(
         bench
             .news(LinkEvent::Connected)
-            .contains(&Out::Standing(QuestionsStanding::Back))
+            .contains(&DialectOutput::Standing(QuestionsStanding::Back))
     );
 }
 
@@ -187,7 +187,7 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
 fn an_answer_keeps_its_number_and_goes_to_the_subscription_that_is() {
     let mut bench = AaepBench::new(Carrier::Socket);
     let out = bench.news(LinkEvent::Connected);
-    let Some(Out::Send { request: asked, .. }) = out.first() else {
+    let Some(DialectOutput::Send { request: asked, .. }) = out.first() else {
         panic!("{out:?}");
     };
     assert!(Numbers::is_own(*asked));
@@ -196,7 +196,7 @@ fn an_answer_keeps_its_number_and_goes_to_the_subscription_that_is() {
     bench
         .machine
         .reply(7, &reply(), &mut Cx::new(bench.now, &mut out));
-    let [Out::Send { request: 7, frame }] = out.as_slice() else {
+    let [DialectOutput::Send { request: 7, frame }] = out.as_slice() else {
         panic!("{out:?}");
     };
     let sent: Value = serde_json::from_str(frame).unwrap();
@@ -214,7 +214,7 @@ fn an_answer_keeps_its_number_and_goes_to_the_subscription_that_is() {
     );
     assert_eq!(
         bench.news(settled(7)),
-        [Out::Settled {
+        [DialectOutput::Settled {
             request: 7,
             outcome
         }]
@@ -225,10 +225,12 @@ fn an_answer_keeps_its_number_and_goes_to_the_subscription_that_is() {
 fn a_program_hears_and_says_lines_and_its_checks_are_answered_within_a_bound() {
     let mut bench = AaepBench::new(Carrier::Lines);
     let out = bench.news(LinkEvent::Connected);
-    assert!(matches!(&out[0], Out::Send { frame, .. } if frame.contains("aaep.subscribe")));
+    assert!(
+        matches!(&out[0], DialectOutput::Send { frame, .. } if frame.contains("aaep.subscribe"))
+    );
     let event = format!(r#"{{"jsonrpc":"2.0","method":"aaep.event","params":{EVENT}}}"#);
     let out = bench.frame(event);
-    assert_eq!(out.last(), Some(&Out::Event(EVENT.to_owned())));
+    assert_eq!(out.last(), Some(&DialectOutput::Event(EVENT.to_owned())));
     let ping = r#"{"jsonrpc":"2.0","id":"p","method":"aaep.ping"}"#;
     let mut sent = Vec::new();
     for _ in 0..100 {
@@ -236,7 +238,7 @@ fn a_program_hears_and_says_lines_and_its_checks_are_answered_within_a_bound() {
     }
     // A program that asks without reading leaves room for the person's answers.
     assert_eq!(sent.len(), MOST_ANSWERS);
-    let Out::Send { request, frame } = &sent[0] else {
+    let DialectOutput::Send { request, frame } = &sent[0] else {
         panic!("{sent:?}");
     };
     assert_eq!(frame, r#"{"jsonrpc":"2.0","id":"p","result":{}}"#);
@@ -246,7 +248,10 @@ fn a_program_hears_and_says_lines_and_its_checks_are_answered_within_a_bound() {
     });
     assert_eq!(bench.frame(ping).len(), 1);
     let other = r#"{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{}}"#;
-    assert!(matches!(bench.frame(other).as_slice(), [Out::Unread(_, 1)]));
+    assert!(matches!(
+        bench.frame(other).as_slice(),
+        [DialectOutput::Unread(_, 1)]
+    ));
 }
 
 #[test]
@@ -269,7 +274,7 @@ fn where_hands_are_shaken_is_a_matter_of_the_carrier_and_of_the_person() {
         out.extend(bench.news(LinkEvent::Connected));
         let asked = out
             .iter()
-            .any(|it| matches!(it, Out::Call { .. } | Out::Send { .. }));
+            .any(|it| matches!(it, DialectOutput::Call { .. } | DialectOutput::Send { .. }));
         assert_eq!(asked, asks, "{carrier:?}, {plain}");
     }
 }
@@ -317,7 +322,7 @@ fn the_plain_pair_is_followed_at_every_attempt_where_the_person_wants_it() {
     });
     for attempt in 1..3 {
         let out = bench.news(LinkEvent::Connecting { attempt });
-        let [Out::Follow(stream)] = out.as_slice() else {
+        let [DialectOutput::Follow(stream)] = out.as_slice() else {
             panic!("{out:?}");
         };
         assert_eq!(stream.replies.as_deref(), Some("/x/messages"));
@@ -340,16 +345,16 @@ fn a_server_that_is_busy_still_knows_whom_it_agreed_with_and_one_that_does_not_k
             retry_in: Duration::from_secs(5),
         });
         let out = bench.news(LinkEvent::Connecting { attempt: 1 });
-        let follows = matches!(out.as_slice(), [Out::Follow(_)]);
+        let follows = matches!(out.as_slice(), [DialectOutput::Follow(_)]);
         assert_eq!(follows, known, "{status}: {out:?}");
     }
 }
 
 #[test]
 fn what_is_said_at_the_end_goes_the_way_that_the_subscription_does() {
-    let closing = |out: &[Out]| {
+    let closing = |out: &[DialectOutput]| {
         let mut words = out.iter().filter_map(|wish| match wish {
-            Out::LastWords(words) => words.clone(),
+            DialectOutput::LastWords(words) => words.clone(),
             _ => None,
         });
         words.next().unwrap()
@@ -375,7 +380,7 @@ fn a_reply_is_an_answer_in_a_capture_and_nowhere_else() {
     let mut capture = AaepBench::new(Carrier::OneWay);
     assert!(!capture.machine.passes(reply));
     match capture.frame(reply).as_slice() {
-        [Out::Answered(answered)] => {
+        [DialectOutput::Answered(answered)] => {
             assert_eq!(answered.token, ReplyToken::new("rpl_1"));
             assert_eq!(answered.answer, Answer::Response(Response::YesNo(true)));
         }
@@ -383,7 +388,10 @@ fn a_reply_is_an_answer_in_a_capture_and_nowhere_else() {
     }
     let mut live = AaepBench::new(Carrier::Socket);
     let out = live.frame(reply);
-    assert!(!out.iter().any(|out| matches!(out, Out::Answered(_))));
+    assert!(
+        !out.iter()
+            .any(|out| matches!(out, DialectOutput::Answered(_)))
+    );
 }
 
 #[test]

@@ -22,8 +22,8 @@ use crate::link::{Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
-    Carrier, Connection, ConnectionLoss, ConversationToContinue, Dialect, ForeignFormat, NoEvent,
-    Numbers, OfferedCommand, Out, Start, WhenLeft, Wish,
+    Carrier, Connection, ConnectionLoss, ConversationToContinue, Dialect, DialectOutput,
+    ForeignFormat, NoEvent, Numbers, OfferedCommand, Start, WhenLeft, Wish,
 };
 
 use super::agent;
@@ -167,10 +167,10 @@ impl Acp {
         }
     }
 
-    pub(super) fn send(&mut self, frame: String, out: &mut Vec<Out>) -> u64 {
+    pub(super) fn send(&mut self, frame: String, out: &mut Vec<DialectOutput>) -> u64 {
         let request = self.numbers.fresh();
         if !self.listens {
-            out.push(Out::Send { request, frame });
+            out.push(DialectOutput::Send { request, frame });
         }
         request
     }
@@ -188,7 +188,7 @@ impl Acp {
         what: AcpRequest,
         method: &str,
         params: &str,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> u64 {
         let id = self.asked.ask(what);
         self.send(rpc::request(id, method, params), out)
@@ -212,15 +212,18 @@ impl Acp {
                     None => self.complained(code, &message, cx.out),
                 }
             }
-            RpcKind::Rpc(RpcMessage::Nothing) => cx
-                .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::JsonRpc), 1)),
-            RpcKind::Object => cx
-                .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Untyped), 1)),
-            RpcKind::Other => cx
-                .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Text), 1)),
+            RpcKind::Rpc(RpcMessage::Nothing) => cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::JsonRpc),
+                1,
+            )),
+            RpcKind::Object => cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Untyped),
+                1,
+            )),
+            RpcKind::Other => cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Text),
+                1,
+            )),
         }
     }
 
@@ -249,15 +252,16 @@ impl Acp {
                 self.commands = offers;
                 if left_out > 0 {
                     let n = PhraseArg::Own(left_out.to_string());
-                    cx.out
-                        .push(Out::Tell(Phrase::new("acp.commands_left_out").with("n", n)));
+                    cx.out.push(DialectOutput::Tell(
+                        Phrase::new("acp.commands_left_out").with("n", n),
+                    ));
                 }
             }
             Update::Mode(mode) => self.in_mode(&mode, cx.out),
             Update::Options(options) => self.has_options(&options, cx.out),
             Update::Unknown(kind) if messages::is_of_version_2(&kind) => {
                 if self.notes(VERSION_2) {
-                    cx.out.push(Out::Tell(Phrase::new("acp.mixed")));
+                    cx.out.push(DialectOutput::Tell(Phrase::new("acp.mixed")));
                 }
             }
             Update::Unknown(kind) => self.not_known(&kind, cx.out),
@@ -306,14 +310,16 @@ impl Acp {
                 rpc::error(id, rpc::INTERNAL, "there is no tool call in it"),
                 cx.out,
             );
-            cx.out.push(Out::Tell(Phrase::new("acp.permission_unread")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("acp.permission_unread")));
             return;
         };
         let offer = options::read(params, &self.teller.words);
         if offer.left_out > 0 {
             let n = PhraseArg::Own(offer.left_out.to_string());
-            cx.out
-                .push(Out::Tell(Phrase::new("acp.options_left_out").with("n", n)));
+            cx.out.push(DialectOutput::Tell(
+                Phrase::new("acp.options_left_out").with("n", n),
+            ));
         }
         let key = call::key(&news.id);
         let mut permission = Permission::consent(id.clone(), &key, offer.choices, Vec::new());
@@ -323,7 +329,8 @@ impl Acp {
             // The protocol wants this answer to every request in a turn that is being stopped.
             turn.was_cancelled(&permission.call);
             self.send(permission.cancelled(), cx.out);
-            cx.out.push(Out::Detail(Phrase::new("acp.cancelled_too")));
+            cx.out
+                .push(DialectOutput::Detail(Phrase::new("acp.cancelled_too")));
             return;
         }
         let conversation = text(params, "sessionId").unwrap_or_default().to_owned();
@@ -333,7 +340,8 @@ impl Acp {
                 rpc::error(id, rpc::INTERNAL, "too many requests wait"),
                 cx.out,
             );
-            cx.out.push(Out::Tell(Phrase::new("acp.too_many")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("acp.too_many")));
         }
     }
 
@@ -390,10 +398,10 @@ impl Acp {
         self.unknown.insert(event_writer::cut(kind, 200))
     }
 
-    fn not_known(&mut self, kind: &str, out: &mut Vec<Out>) {
+    fn not_known(&mut self, kind: &str, out: &mut Vec<DialectOutput>) {
         if self.notes(kind) {
             let phrase = Phrase::new("acp.unknown").with("kind", PhraseArg::Name(kind.to_owned()));
-            out.push(Out::Detail(phrase));
+            out.push(DialectOutput::Detail(phrase));
         }
     }
 }
@@ -432,7 +440,7 @@ impl Dialect for Acp {
             Answer::Response(_) => ("", None),
         };
         if let Some(frame) = self.chosen(request, reply.token.reveal(), &reply.answer) {
-            cx.out.push(Out::Send { request, frame });
+            cx.out.push(DialectOutput::Send { request, frame });
             return;
         }
         let (token, answer) = (reply.token.reveal(), &reply.answer);
@@ -457,8 +465,8 @@ impl Dialect for Acp {
             Some(frame)
         });
         cx.out.push(match found {
-            Some(frame) if !self.listens => Out::Send { request, frame },
-            Some(_) | None => Out::Settled {
+            Some(frame) if !self.listens => DialectOutput::Send { request, frame },
+            Some(_) | None => DialectOutput::Settled {
                 request,
                 outcome: Err(Undelivered::Kept(Fault::OneWay)),
             },

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::event_writer::{self, cut};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Answer;
-use crate::{ConversationToContinue, Cx, Out};
+use crate::{ConversationToContinue, Cx, DialectOutput};
 
 use super::client::{Acp, AcpRequest};
 use crate::kit::call::first;
@@ -120,7 +120,7 @@ impl Reopening {
 
 impl Acp {
     /// Requests a new conversation, or the list of earlier ones. If that is impossible, the reason is returned.
-    pub(super) fn want_conversation(&mut self, out: &mut Vec<Out>) -> Result<(), Phrase> {
+    pub(super) fn want_conversation(&mut self, out: &mut Vec<DialectOutput>) -> Result<(), Phrase> {
         let (folder, keeps) = (self.teller.folder.clone(), self.keeps);
         match self.wanted {
             ConversationToContinue::None => {
@@ -189,8 +189,9 @@ impl Acp {
         aside.ask(asks, teller, cx);
         if left_out > 0 {
             let n = PhraseArg::Own(left_out.to_string());
-            cx.out
-                .push(Out::Tell(Phrase::new("acp.earlier.left_out").with("n", n)));
+            cx.out.push(DialectOutput::Tell(
+                Phrase::new("acp.earlier.left_out").with("n", n),
+            ));
         }
         self.earlier = ResumeStage::Asked(ResumeQuestion {
             aside,
@@ -242,7 +243,7 @@ impl Acp {
     }
 
     /// Requests the chosen conversation once more; returns false if none was chosen.
-    pub(super) fn open_again(&mut self, out: &mut Vec<Out>) -> bool {
+    pub(super) fn open_again(&mut self, out: &mut Vec<DialectOutput>) -> bool {
         let ResumeStage::Reopening(opens) = &self.earlier else {
             return false;
         };
@@ -289,7 +290,7 @@ impl Acp {
         let phrase = Phrase::new("acp.earlier.open")
             .with("title", PhraseArg::Agent(opens.kept.title))
             .with("n", PhraseArg::Own(n));
-        cx.out.push(Out::Tell(phrase));
+        cx.out.push(DialectOutput::Tell(phrase));
         self.open(opens.kept.id, result, cx);
     }
 }

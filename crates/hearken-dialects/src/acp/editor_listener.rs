@@ -4,7 +4,7 @@
 //! agent. Not here: who answered first (the relay that carries the messages), what becomes of a turn (`turn`).
 //!
 //! # Mental model
-//! Only a decision by the person is ever sent ([`Out::Respond`], whose `id` is the question's ticket). The editor's
+//! Only a decision by the person is ever sent ([`DialectOutput::Respond`], whose `id` is the question's ticket). The editor's
 //! requests are remembered by their ids, because only they show what an answer from the agent answers. A turn lasts
 //! from the editor's prompt to the agent's answer to it. The relay assigns the tickets; an id of the agent may be
 //! reused, a ticket never is. Asking and deciding are in `deciding`.
@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use crate::agent_table;
 use crate::event_writer::{self, EventContent, EventWriter};
 use crate::rpc::{self, Id, RpcKind, RpcMessage};
-use crate::{Cx, KnownAgent, Out, SharedWording};
+use crate::{Cx, DialectOutput, KnownAgent, SharedWording};
 
 use super::agent::{Greeting, VERSION};
 use super::client::NAME;
@@ -248,7 +248,7 @@ impl AgentListener {
         Some(self.conversations.entry(name.to_owned()).or_default())
     }
 
-    fn folder_of(&mut self, conversation: &str, folder: String, _: &mut Vec<Out>) {
+    fn folder_of(&mut self, conversation: &str, folder: String, _: &mut Vec<DialectOutput>) {
         if let Some(conversation) = self.conversation(conversation) {
             conversation.folder = folder;
         }

@@ -14,7 +14,7 @@ use crate::event_writer;
 use crate::link::{Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Response, SessionCompleted};
 use crate::rpc::{self, Id};
-use crate::{Cx, Out, QuestionEnd, SharedWording};
+use crate::{Cx, DialectOutput, QuestionEnd, SharedWording};
 
 use super::client::Acp;
 use crate::kit::form_progress::{Action, AfterAnswer, FormProgress};
@@ -63,9 +63,9 @@ impl Action {
 impl Acp {
     /// Handles a request for a form, or for opening an address.
     pub(super) fn elicited(&mut self, id: &Id, params: &Map<String, Value>, cx: &mut Cx<'_>) {
-        let refuse = |acp: &mut Self, code, why: &str, key, out: &mut Vec<Out>| {
+        let refuse = |acp: &mut Self, code, why: &str, key, out: &mut Vec<DialectOutput>| {
             acp.send(rpc::error(id, code, why), out);
-            out.push(Out::Tell(Phrase::new(key)));
+            out.push(DialectOutput::Tell(Phrase::new(key)));
         };
         if self.listens && self.elicited.len() >= MOST {
             // A capture does not show the answers, but the oldest request surely got one.
@@ -78,7 +78,9 @@ impl Acp {
         let of_turn = params.contains_key("sessionId");
         if of_turn && self.turn.as_ref().is_some_and(|turn| turn.stopping) {
             self.send(Action::Cancel.answer(id, None), cx.out);
-            return cx.out.push(Out::Detail(Phrase::new("acp.cancelled_too")));
+            return cx
+                .out
+                .push(DialectOutput::Detail(Phrase::new("acp.cancelled_too")));
         }
         let message = text(params, "message").unwrap_or_default();
         let message: Vec<&str> = message.split_whitespace().collect();
@@ -139,7 +141,7 @@ impl Acp {
         else {
             return false;
         };
-        let settled = Out::Settled {
+        let settled = DialectOutput::Settled {
             request,
             outcome: Ok(Receipt::Here),
         };
@@ -161,15 +163,16 @@ impl Acp {
                 elicited.aside.sends(request);
                 elicited.sends = Some(action);
                 let frame = action.answer(&elicited.id, content);
-                cx.out.push(Out::Send { request, frame });
+                cx.out.push(DialectOutput::Send { request, frame });
                 return true;
             }
             AfterAnswer::Ask => cx.out.push(settled),
             AfterAnswer::Again(why) => {
                 cx.out.push(settled);
                 let why = PhraseArg::Phrase(why);
-                cx.out
-                    .push(Out::Tell(Phrase::new("acp.form.wrong").with("why", why)));
+                cx.out.push(DialectOutput::Tell(
+                    Phrase::new("acp.form.wrong").with("why", why),
+                ));
             }
         }
         let asks = elicited.what.asks(&self.teller.words);
@@ -220,13 +223,17 @@ impl Acp {
     }
 
     /// Announces that the task at an address is done.
-    pub(super) fn opened_and_done(&mut self, params: &Map<String, Value>, out: &mut Vec<Out>) {
+    pub(super) fn opened_and_done(
+        &mut self,
+        params: &Map<String, Value>,
+        out: &mut Vec<DialectOutput>,
+    ) {
         let id = text(params, "elicitationId").unwrap_or_default();
         // An unknown or completed id is to be ignored.
         if let Some(at) = self.opened.iter().position(|(known, _)| known == id)
             && let Some((_, host)) = self.opened.remove(at)
         {
-            out.push(Out::Tell(
+            out.push(DialectOutput::Tell(
                 Phrase::new("acp.url.done").with("host", PhraseArg::Name(host)),
             ));
         }

@@ -8,7 +8,7 @@ use crate::agent_table;
 use crate::event_writer::{self};
 use crate::link::{Fault, Phrase, PhraseArg};
 use crate::rpc;
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::agent::{self, Greeting};
 use super::client::{Acp, AcpRequest, AgentPhase};
@@ -19,7 +19,7 @@ use crate::kit::turn_end::TurnEnd;
 const SIGN_IN: i64 = -32000;
 
 impl Acp {
-    pub(super) fn greeted(&mut self, result: &Map<String, Value>, out: &mut Vec<Out>) {
+    pub(super) fn greeted(&mut self, result: &Map<String, Value>, out: &mut Vec<DialectOutput>) {
         let greeting = Greeting::read(result);
         self.mode
             .meet(agent_table::calling_itself(&greeting.agent.id));
@@ -56,7 +56,7 @@ impl Acp {
         self.has_options(result, cx.out);
         self.begin_mode(cx);
         if self.held.is_empty() && !self.mode.holds_prompts() {
-            cx.out.push(Out::Tell(Phrase::new("acp.ready")));
+            cx.out.push(DialectOutput::Tell(Phrase::new("acp.ready")));
         }
         self.go_on(cx);
     }
@@ -114,28 +114,30 @@ impl Acp {
     }
 
     /// Reports an error that answers no request of ours.
-    pub(super) fn complained(&mut self, code: i64, message: &str, out: &mut Vec<Out>) {
+    pub(super) fn complained(&mut self, code: i64, message: &str, out: &mut Vec<DialectOutput>) {
         let phrase = Phrase::new("acp.complaint")
             .with("code", PhraseArg::Own(code.to_string()))
             .with("words", PhraseArg::Agent(event_writer::short(message)));
-        out.push(Out::Tell(phrase));
+        out.push(DialectOutput::Tell(phrase));
     }
 
-    pub(super) fn give_up(&mut self, reason: Phrase, out: &mut Vec<Out>) {
+    pub(super) fn give_up(&mut self, reason: Phrase, out: &mut Vec<DialectOutput>) {
         self.phase = AgentPhase::Over;
         self.tell_unsent(out);
-        out.push(Out::Close(Fault::Rejected {
+        out.push(DialectOutput::Close(Fault::Rejected {
             reason,
             retry_after: None,
             again: false,
         }));
     }
 
-    pub(super) fn tell_unsent(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn tell_unsent(&mut self, out: &mut Vec<DialectOutput>) {
         let unsent = std::mem::take(&mut self.held).len();
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
-            out.push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+            out.push(DialectOutput::Tell(
+                Phrase::new("prompt.unsent").with("n", n),
+            ));
         }
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::kit::call::first;
 use crate::kit::oversight::{self, AskingChange, Oversight};
 use crate::link::{Phrase, PhraseArg};
-use crate::{Cx, KeptMode, KnownAgent, Out};
+use crate::{Cx, DialectOutput, KeptMode, KnownAgent};
 
 use super::client::Acp;
 use super::review::ReviewVerdict;
@@ -154,7 +154,7 @@ impl Acp {
                 Some(_) => oversight::who_decides(self.agent_name(), asks),
                 None => oversight::not_known(self.agent_name()),
             };
-            cx.out.push(Out::Tell(key));
+            cx.out.push(DialectOutput::Tell(key));
             return self.note_unasked(asks, cx.out);
         };
         let more = self.mode.asks_more(&setting).map(str::to_owned);
@@ -174,30 +174,35 @@ impl Acp {
         let asks = self.mode.oversight(&setting.now);
         let mode = self.value_words(&setting, &setting.now);
         let phrase = oversight::starts_in(self.agent_name(), &mode, asks, more.is_some());
-        cx.out.push(Out::Tell(phrase));
+        cx.out.push(DialectOutput::Tell(phrase));
         self.note_unasked(asks, cx.out);
     }
 
     /// Announces that the agent does not ask about every action, although the settings want that.
-    fn note_unasked(&mut self, asks: Option<Oversight>, out: &mut Vec<Out>) {
+    fn note_unasked(&mut self, asks: Option<Oversight>, out: &mut Vec<DialectOutput>) {
         let wanted = matches!(self.mode.ask_always, AskAlways::Wanted);
         if wanted && !asks.is_some_and(Oversight::asks_most) {
             let agent = PhraseArg::Name(self.agent_name().to_owned());
-            out.push(Out::Tell(
+            out.push(DialectOutput::Tell(
                 Phrase::new("oversight.none").with("agent", agent),
             ));
         }
     }
 
     /// Handles a report that the agent works in a mode.
-    pub(super) fn in_mode(&mut self, mode: &str, out: &mut Vec<Out>) {
+    pub(super) fn in_mode(&mut self, mode: &str, out: &mut Vec<DialectOutput>) {
         if let Some((setting, before)) = self.settings.in_mode(mode) {
             self.tell_mode(&setting, &before, out);
         }
     }
 
     /// Announces that the agent works in another mode.
-    pub(super) fn tell_mode(&mut self, setting: &Setting, before: &str, out: &mut Vec<Out>) {
+    pub(super) fn tell_mode(
+        &mut self,
+        setting: &Setting,
+        before: &str,
+        out: &mut Vec<DialectOutput>,
+    ) {
         let mode = self.value_words(setting, &setting.now);
         let expected = self.mode.expected.take_if(|it| it.0 == setting.now);
         let asks = self.mode.oversight(&setting.now);
@@ -209,8 +214,8 @@ impl Acp {
             true => self.setting_frame(&setting.id, before),
             false => None,
         };
-        out.push(Out::LastWords(self.last_words()));
-        out.push(Out::Tell(match expected {
+        out.push(DialectOutput::LastWords(self.last_words()));
+        out.push(DialectOutput::Tell(match expected {
             // The person has heard who decides in it before they chose it.
             Some((_, ModeChooser::Person)) => {
                 Phrase::new("acp.mode").with("mode", PhraseArg::Name(mode))
@@ -251,7 +256,7 @@ impl Acp {
     }
 
     /// Announces what the agent's own reviewer decided, where that keeps something from running.
-    pub(super) fn reviewed(&self, review: ReviewVerdict, out: &mut Vec<Out>) {
+    pub(super) fn reviewed(&self, review: ReviewVerdict, out: &mut Vec<DialectOutput>) {
         let agent = self.agent_name();
         let phrase = match review {
             ReviewVerdict::Passes => return,
@@ -262,7 +267,7 @@ impl Acp {
                 .with("agent", PhraseArg::Name(agent.to_owned()))
                 .with("title", PhraseArg::Agent(action)),
         };
-        out.push(Out::Tell(phrase));
+        out.push(DialectOutput::Tell(phrase));
     }
 
     /// Records that the agent is asked to change its mode.
@@ -278,7 +283,12 @@ impl Acp {
     }
 
     /// Handles the agent's answer to a change of its mode; returns whether nothing more needs to be said about it.
-    pub(super) fn mode_was_set(&mut self, id: &str, value: &str, out: &mut Vec<Out>) -> bool {
+    pub(super) fn mode_was_set(
+        &mut self,
+        id: &str,
+        value: &str,
+        out: &mut Vec<DialectOutput>,
+    ) -> bool {
         let Some(setting) = self.settings.get(id).filter(|it| it.is_mode).cloned() else {
             return false;
         };
@@ -286,7 +296,7 @@ impl Acp {
         match std::mem::take(&mut self.mode.ask_always) {
             AskAlways::Requested { .. } if setting.now == value => {
                 if !self.has_held_prompts() {
-                    out.push(Out::Tell(Phrase::new("acp.ready")));
+                    out.push(DialectOutput::Tell(Phrase::new("acp.ready")));
                 }
                 true
             }
@@ -304,7 +314,7 @@ impl Acp {
         &mut self,
         id: &str,
         words: &PhraseArg,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> bool {
         let AskAlways::Requested { setting, mode, .. } = &self.mode.ask_always else {
             return false;
@@ -324,13 +334,13 @@ impl Acp {
         setting: &Setting,
         mode: &str,
         words: PhraseArg,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         let agent = self.agent_name().to_owned();
         let wanted = self.value_words(setting, mode);
         let asks = self.mode.oversight(&setting.now);
         let now = self.value_words(setting, &setting.now);
-        out.push(Out::Tell(
+        out.push(DialectOutput::Tell(
             oversight::about("oversight.refused", &agent, &wanted, asks)
                 .with("now", PhraseArg::Name(now))
                 .with("agent", PhraseArg::Name(agent.clone()))

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::link::{LastWords, Phrase, Receipt, Undelivered};
 use crate::rpc;
-use crate::{Cx, Numbers, Out, QuestionEnd};
+use crate::{Cx, DialectOutput, Numbers, QuestionEnd};
 
 use super::client::{Acp, AcpRequest, AgentPhase};
 use super::sign_in::Signing;
@@ -35,7 +35,7 @@ impl Acp {
         }
         if let Some(turn) = self.turn.take_if(|turn| turn.is_over()) {
             turn.finish(&mut self.teller, cx);
-            cx.out.push(Out::LastWords(self.last_words()));
+            cx.out.push(DialectOutput::LastWords(self.last_words()));
         }
         if self.turn.is_some() {
             return;
@@ -56,7 +56,7 @@ impl Acp {
         self.prompting = Some(self.ask(AcpRequest::Prompt, "session/prompt", &params, cx.out));
         let teller = &mut self.teller;
         self.turn = Some(Turn::begin(&conversation, Some(&prompt), teller, cx));
-        cx.out.push(Out::LastWords(self.last_words()));
+        cx.out.push(DialectOutput::LastWords(self.last_words()));
         self.prompted = prompt;
     }
 
@@ -84,9 +84,15 @@ impl Acp {
 
     pub(super) fn prompt(&mut self, prompt: &str, cx: &mut Cx<'_>) {
         let key = match (&self.phase, &self.turn) {
-            (AgentPhase::Over, _) => return cx.out.push(Out::Tell(Phrase::new("prompt.nobody"))),
+            (AgentPhase::Over, _) => {
+                return cx
+                    .out
+                    .push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
+            }
             (_, _) if self.held.len() >= MOST_HELD => {
-                return cx.out.push(Out::Tell(Phrase::new("prompt.too_many")));
+                return cx
+                    .out
+                    .push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
             }
             (AgentPhase::Open(_), None)
                 if !matches!(self.signing, Signing::Idle) || self.mode.holds_prompts() =>
@@ -105,7 +111,8 @@ impl Acp {
             // Nothing would ever end an unprompted turn, so the new prompt does.
             turn.end(TurnEnd::Done);
         }
-        cx.out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
+        cx.out
+            .extend(key.map(|key| DialectOutput::Tell(Phrase::new(key))));
         self.go_on(cx);
     }
 
@@ -118,14 +125,19 @@ impl Acp {
             self.go_on(cx);
         }
         let (AgentPhase::Open(conversation), Some(turn)) = (&self.phase, &mut self.turn) else {
-            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         };
         if turn.stopping {
-            return cx.out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.stopping")));
         }
         let cancel = cancel(conversation);
         // Announced first, because the rest follows from it.
-        cx.out.push(Out::Tell(asked_to_stop(self.held.is_empty())));
+        cx.out
+            .push(DialectOutput::Tell(asked_to_stop(self.held.is_empty())));
         let open = turn.stop(&mut self.teller, cx);
         self.send(cancel, cx.out);
         for permission in open {
@@ -144,7 +156,9 @@ impl Acp {
     /// Goes on without a turn that does not stop.
     pub(super) fn abandon(&mut self, cx: &mut Cx<'_>) {
         let Some(mut turn) = self.turn.take_if(|turn| turn.stopping) else {
-            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         };
         // The answer to its prompt must not end the next turn.
         self.asked
@@ -153,7 +167,7 @@ impl Acp {
         turn.close(QuestionEnd::Stopped, &mut self.teller, cx);
         turn.end(turn_end::ABANDONED);
         turn.finish(&mut self.teller, cx);
-        cx.out.push(Out::LastWords(None));
+        cx.out.push(DialectOutput::LastWords(None));
         turn_end::sends_what_waits(self.held.is_empty(), cx.out);
         self.go_on(cx);
     }
@@ -174,7 +188,7 @@ impl Acp {
             }
             return;
         }
-        cx.out.push(Out::Settled {
+        cx.out.push(DialectOutput::Settled {
             request,
             outcome: outcome.clone(),
         });
@@ -191,7 +205,8 @@ impl Acp {
                 if let Some(reason) = turn.answered(request, &mut self.teller, cx) {
                     // The protocol has no place for a reason: it goes into the next prompt.
                     self.held.push_front(reason);
-                    cx.out.push(Out::Tell(Phrase::new("acp.reason_follows")));
+                    cx.out
+                        .push(DialectOutput::Tell(Phrase::new("acp.reason_follows")));
                 }
             }
             Err(undelivered) => {

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::link::{Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Response, SessionCompleted};
 use crate::rpc;
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::client::{Acp, AcpRequest, AgentPhase};
 use super::mode::ModeChooser;
@@ -52,7 +52,7 @@ enum ChangeStep {
 
 impl Acp {
     /// Applies the settings in a message, and announces those that differ from before.
-    pub(super) fn has_options(&mut self, map: &Map<String, Value>, out: &mut Vec<Out>) {
+    pub(super) fn has_options(&mut self, map: &Map<String, Value>, out: &mut Vec<DialectOutput>) {
         for (setting, news) in self.settings.take(map) {
             match news {
                 // The mode at the start is announced once the conversation is open.
@@ -63,11 +63,13 @@ impl Acp {
         let left_out = std::mem::take(&mut self.settings.left_out);
         if left_out > 0 {
             let n = PhraseArg::Own(left_out.to_string());
-            out.push(Out::Tell(Phrase::new("acp.set.left_out").with("n", n)));
+            out.push(DialectOutput::Tell(
+                Phrase::new("acp.set.left_out").with("n", n),
+            ));
         }
     }
 
-    fn tell_setting(&mut self, setting: &Setting, before: &str, out: &mut Vec<Out>) {
+    fn tell_setting(&mut self, setting: &Setting, before: &str, out: &mut Vec<DialectOutput>) {
         if setting.is_mode {
             return self.tell_mode(setting, before, out);
         }
@@ -75,7 +77,7 @@ impl Acp {
         let phrase = Phrase::new("acp.set.is")
             .with("name", PhraseArg::Name(self.setting_words(setting)))
             .with("value", value);
-        out.push(Out::Tell(phrase));
+        out.push(DialectOutput::Tell(phrase));
     }
 
     fn setting_words(&self, setting: &Setting) -> String {
@@ -95,7 +97,7 @@ impl Acp {
 
     /// Starts to change a setting: the one that the person named or numbered, if they did.
     pub(super) fn change(&mut self, what: Option<&str>, cx: &mut Cx<'_>) {
-        let tell = |key| Out::Tell(Phrase::new(key));
+        let tell = |key| DialectOutput::Tell(Phrase::new(key));
         match self.phase {
             AgentPhase::Open(_) => {}
             AgentPhase::Unmet | AgentPhase::Meeting => return cx.out.push(tell("acp.set.early")),
@@ -120,7 +122,7 @@ impl Acp {
                     let names = all.iter().map(|it| self.setting_words(it)).collect();
                     let phrase =
                         Phrase::new("acp.set.no_such").with("names", PhraseArg::Names(names));
-                    return cx.out.push(Out::Tell(phrase));
+                    return cx.out.push(DialectOutput::Tell(phrase));
                 }
                 [found] => Some(*found),
                 [..] => None,
@@ -262,7 +264,7 @@ impl Acp {
         let Some(changing) = self.changing.as_ref().filter(|it| it.aside.takes(token)) else {
             return false;
         };
-        let settled = Out::Settled {
+        let settled = DialectOutput::Settled {
             request,
             outcome: Ok(Receipt::Here),
         };
@@ -305,7 +307,7 @@ impl Acp {
                     if let Some(changing) = &mut self.changing {
                         changing.aside.sends(request);
                     }
-                    cx.out.push(Out::Send { request, frame });
+                    cx.out.push(DialectOutput::Send { request, frame });
                     return true;
                 }
                 None
@@ -367,7 +369,7 @@ impl Acp {
         id: &str,
         value: &str,
         result: &Map<String, Value>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         let mode = self
             .settings
@@ -388,12 +390,12 @@ impl Acp {
                     "value",
                     PhraseArg::Name(self.value_words(setting, &setting.now)),
                 );
-            out.push(Out::Tell(phrase));
+            out.push(DialectOutput::Tell(phrase));
         }
     }
 
     /// Announces that the agent refused a change.
-    pub(super) fn is_not_set(&mut self, id: &str, words: PhraseArg, out: &mut Vec<Out>) {
+    pub(super) fn is_not_set(&mut self, id: &str, words: PhraseArg, out: &mut Vec<DialectOutput>) {
         self.forget_expected();
         if self.mode_was_refused(id, &words, out) {
             return;
@@ -403,7 +405,7 @@ impl Acp {
         let phrase = Phrase::new("acp.set.refused")
             .with("name", PhraseArg::Name(name))
             .with("words", words);
-        out.push(Out::Tell(phrase));
+        out.push(DialectOutput::Tell(phrase));
     }
 
     fn leave_changing(&mut self, told: Option<&str>, cx: &mut Cx<'_>) {

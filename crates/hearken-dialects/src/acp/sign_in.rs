@@ -17,7 +17,7 @@ use crate::event_writer::{self, cut};
 use crate::link::{Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, SessionCompleted, Summary};
 use crate::rpc;
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::client::{Acp, AcpRequest, AgentPhase};
 use crate::kit::call::first;
@@ -200,7 +200,7 @@ impl Acp {
                         *chosen = Some(way.clone());
                     }
                     self.signing_id = id;
-                    cx.out.push(Out::Send { request, frame });
+                    cx.out.push(DialectOutput::Send { request, frame });
                     return true;
                 }
                 SignInKind::ByHand { words, variables } => {
@@ -209,7 +209,7 @@ impl Acp {
             },
             None => None,
         };
-        cx.out.push(Out::Settled {
+        cx.out.push(DialectOutput::Settled {
             request,
             outcome: Ok(Receipt::Here),
         });
@@ -277,7 +277,8 @@ impl Acp {
     /// Handles a successful sign-in.
     pub(super) fn signed_in(&mut self, cx: &mut Cx<'_>) {
         if self.way_that_was_taken(cx).is_some() {
-            cx.out.push(Out::Tell(Phrase::new("acp.sign_in.done")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("acp.sign_in.done")));
             self.try_again(cx);
         }
     }
@@ -288,19 +289,19 @@ impl Acp {
             let phrase = Phrase::new("acp.sign_in.failed")
                 .with("name", PhraseArg::Name(name))
                 .with("words", words);
-            cx.out.push(Out::Tell(phrase));
+            cx.out.push(DialectOutput::Tell(phrase));
             self.ask_how(cx);
         }
     }
 
     /// Withdraws the request to sign in; returns false if none was under way.
-    pub(super) fn stop_signing_in(&mut self, out: &mut Vec<Out>) -> bool {
+    pub(super) fn stop_signing_in(&mut self, out: &mut Vec<DialectOutput>) -> bool {
         let Signing::Waits { id, .. } = &self.signing else {
             return false;
         };
         let params = json!({"requestId": id}).to_string();
         self.send(rpc::notification("$/cancel_request", &params), out);
-        out.push(Out::Tell(Phrase::new("acp.sign_in.stops")));
+        out.push(DialectOutput::Tell(Phrase::new("acp.sign_in.stops")));
         true
     }
 

@@ -11,7 +11,9 @@ use crate::kit::turn::{EventContext, LeftCalls, Turn};
 use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, Frame, Phrase, PhraseArg};
 use crate::protocol::Reply;
-use crate::{Carrier, Connection, ConnectionLoss, Cx, Dialect, Out, Start, WhenLeft, Wish};
+use crate::{
+    Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, Start, WhenLeft, Wish,
+};
 
 use super::interrupt::Interrupt;
 use super::questions::Interruption;
@@ -175,8 +177,9 @@ impl Agui {
         self.end(TurnEnd::Lost("agui.end.lost"), cx);
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
-            cx.out
-                .push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+            cx.out.push(DialectOutput::Tell(
+                Phrase::new("prompt.unsent").with("n", n),
+            ));
         }
     }
 }
@@ -214,7 +217,9 @@ impl Dialect for Agui {
         match wish {
             Wish::Prompt(words) => self.prompt(words, cx),
             Wish::Stop | Wish::Abandon => self.stop(cx),
-            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Set(_) => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
             Wish::Of(_, wish) => self.wish(wish, cx),
             // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}

@@ -11,7 +11,7 @@ use crate::kit::turn_end::TurnEnd;
 use crate::kit::turn_updates::{CallNews, CallStatus, Update};
 use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
-use crate::{Cx, Out, QuestionEnd};
+use crate::{Cx, DialectOutput, QuestionEnd};
 
 use super::client::{Agui, RunPost};
 use super::interrupt::Interrupt;
@@ -29,7 +29,8 @@ impl Agui {
             self.begin(None, cx);
         }
         let Some(asked) = interrupts.and_then(|all| Interruption::new(way, all)) else {
-            cx.out.push(Out::Tell(Phrase::new("agui.unasked")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("agui.unasked")));
             self.history.breaks_off();
             return self.end(TurnEnd::Lost("agui.end.unasked"), cx);
         };
@@ -46,7 +47,7 @@ impl Agui {
             self.ask(&name, false, cx);
         }
         // The question is due now, and nothing later in the stream can answer it.
-        cx.out.push(Out::Release);
+        cx.out.push(DialectOutput::Release);
     }
 
     /// Asks the question with this name.
@@ -59,7 +60,7 @@ impl Agui {
             return;
         };
         if is_cut {
-            cx.out.push(Out::Tell(Phrase::new("agui.cut")));
+            cx.out.push(DialectOutput::Tell(Phrase::new("agui.cut")));
         }
         if let Some((turn, teller)) = self.told() {
             let asked = match news {
@@ -67,14 +68,15 @@ impl Agui {
                 None => turn.clarify(permission, next, teller, cx),
             };
             if !asked {
-                cx.out.push(Out::Tell(Phrase::new("agui.unasked")));
+                cx.out
+                    .push(DialectOutput::Tell(Phrase::new("agui.unasked")));
             }
         }
     }
 
     /// Handles an answer of the person.
     pub(super) fn answer(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
-        let kept = |fault| Out::Settled {
+        let kept = |fault| DialectOutput::Settled {
             request,
             outcome: Err(Undelivered::Kept(fault)),
         };
@@ -117,7 +119,7 @@ impl Agui {
         });
         let placeless = !allows && !asked.takes_reason(&name);
         let reason = reason.filter(|it| placeless && !it.trim().is_empty());
-        let here = Out::Settled {
+        let here = DialectOutput::Settled {
             request,
             outcome: Ok(Receipt::Here),
         };
@@ -129,7 +131,7 @@ impl Agui {
             }
             InterruptContinuation::Kept => {
                 cx.out.push(here);
-                cx.out.push(Out::Tell(Phrase::new("agui.kept")));
+                cx.out.push(DialectOutput::Tell(Phrase::new("agui.kept")));
                 self.is_answered(request, cx);
             }
             InterruptContinuation::Further => {
@@ -140,14 +142,16 @@ impl Agui {
             InterruptContinuation::Again(why) => {
                 cx.out.push(here);
                 let why = PhraseArg::Phrase(why);
-                cx.out
-                    .push(Out::Tell(Phrase::new("acp.form.wrong").with("why", why)));
+                cx.out.push(DialectOutput::Tell(
+                    Phrase::new("acp.form.wrong").with("why", why),
+                ));
                 self.ask(&name, true, cx);
                 self.is_answered(request, cx);
             }
         }
         if let Some(reason) = reason {
-            cx.out.push(Out::Tell(Phrase::new("acp.reason_follows")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("acp.reason_follows")));
             self.hold(reason, cx.out);
         }
     }
@@ -163,7 +167,7 @@ impl Agui {
         let asked = self.asked.take();
         self.expires = None;
         if let Some(request) = request {
-            cx.out.push(Out::Settled {
+            cx.out.push(DialectOutput::Settled {
                 request,
                 outcome: Ok(Receipt::Taken),
             });
@@ -201,7 +205,7 @@ impl Agui {
         let fault = why.fault().clone();
         let was_persons = answer.is_some();
         if let Some((request, name)) = answer {
-            cx.out.push(Out::Settled {
+            cx.out.push(DialectOutput::Settled {
                 request,
                 outcome: Err(why),
             });
@@ -217,7 +221,7 @@ impl Agui {
         }
         if !was_persons {
             let reason = PhraseArg::Fault(fault);
-            cx.out.push(Out::Tell(
+            cx.out.push(DialectOutput::Tell(
                 Phrase::new("agui.uncancelled").with("reason", reason),
             ));
         }
@@ -237,7 +241,7 @@ impl Agui {
         if let Some(RunPost::Answers(Some((request, _)))) =
             self.going.take_if(|it| matches!(it, RunPost::Answers(_)))
         {
-            cx.out.push(Out::Settled {
+            cx.out.push(DialectOutput::Settled {
                 request,
                 outcome: Err(Undelivered::Kept(Fault::Rejected {
                     reason: Phrase::new("agui.lapsed"),

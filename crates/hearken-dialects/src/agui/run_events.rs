@@ -18,7 +18,7 @@ use crate::kit::turn_end::TurnEnd;
 use crate::kit::turn_updates::{CallNews, CallStatus, Update};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::CallOutput;
-use crate::{Cx, ForeignFormat, NoEvent, Out};
+use crate::{Cx, DialectOutput, ForeignFormat, NoEvent};
 
 use super::client::{Agui, CallArguments, ConnectionPhase};
 use super::interrupt;
@@ -38,9 +38,10 @@ impl Agui {
     /// Handles an event.
     pub(super) fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         let Some((news, by)) = messages::event(frame) else {
-            return cx
-                .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1));
+            return cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Typed),
+                1,
+            ));
         };
         match self.line {
             ConnectionPhase::Open => {}
@@ -69,13 +70,15 @@ impl Agui {
             AguiEvent::Failed(words) => return self.failed(words, cx),
             AguiEvent::State(value) => {
                 if self.shared.set(value) {
-                    cx.out.push(Out::Tell(Phrase::new("agui.state_lost")));
+                    cx.out
+                        .push(DialectOutput::Tell(Phrase::new("agui.state_lost")));
                 }
                 return;
             }
             AguiEvent::Changes(changes) => {
                 if self.shared.change(&changes) {
-                    cx.out.push(Out::Tell(Phrase::new("agui.state_lost")));
+                    cx.out
+                        .push(DialectOutput::Tell(Phrase::new("agui.state_lost")));
                 }
                 return;
             }
@@ -108,11 +111,11 @@ impl Agui {
     }
 
     /// Reports an event of this kind in detail, once.
-    fn told_once(&mut self, key: &'static str, kind: String, out: &mut Vec<Out>) {
+    fn told_once(&mut self, key: &'static str, kind: String, out: &mut Vec<DialectOutput>) {
         let known = format!("{key} {kind}");
         if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(known) {
             let kind = PhraseArg::Name(kind);
-            out.push(Out::Detail(Phrase::new(key).with("kind", kind)));
+            out.push(DialectOutput::Detail(Phrase::new(key).with("kind", kind)));
         }
     }
 
@@ -184,12 +187,13 @@ impl Agui {
             AguiEvent::Shows(kind) => self.told_once("agui.activity", kind, cx.out),
             AguiEvent::Helper(name) => {
                 let name = PhraseArg::Name(name);
-                cx.out
-                    .push(Out::Detail(Phrase::new("agui.helper").with("name", name)));
+                cx.out.push(DialectOutput::Detail(
+                    Phrase::new("agui.helper").with("name", name),
+                ));
             }
             AguiEvent::HelperFailed(words) => {
                 let words = PhraseArg::Agent(words);
-                cx.out.push(Out::Tell(
+                cx.out.push(DialectOutput::Tell(
                     Phrase::new("agui.helper_failed").with("words", words),
                 ));
             }

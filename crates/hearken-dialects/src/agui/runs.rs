@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::kit::turn::Turn;
 use crate::kit::turn_end::TurnEnd;
 use crate::link::{Address, Body, Fault, Phrase, PhraseArg, Stream, Undelivered, Way};
-use crate::{Cx, Out, QuestionEnd};
+use crate::{Cx, DialectOutput, QuestionEnd};
 
 use super::client::{Agui, ConnectionPhase, RunPost};
 
@@ -54,7 +54,8 @@ impl Agui {
             turn.finish(&mut self.teller, cx);
         }
         if self.history.was_cut() {
-            cx.out.push(Out::Tell(Phrase::new("agui.history_cut")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("agui.history_cut")));
         }
         self.send_held(cx);
     }
@@ -69,14 +70,16 @@ impl Agui {
     /// Handles a prompt.
     pub(super) fn prompt(&mut self, words: &str, cx: &mut Cx<'_>) {
         if self.listens || self.is_over {
-            return cx.out.push(Out::Tell(Phrase::new("prompt.nobody")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
         }
         let is_busy = self.turn.is_some() || self.going.is_some() || self.sent.is_some();
         if is_busy {
             let before = self.held.len();
             self.hold(words.to_owned(), cx.out);
             if self.held.len() > before {
-                cx.out.push(Out::Tell(Phrase::new("prompt.held")));
+                cx.out.push(DialectOutput::Tell(Phrase::new("prompt.held")));
             }
             return;
         }
@@ -85,9 +88,9 @@ impl Agui {
     }
 
     /// Holds a prompt until the turn is over.
-    pub(super) fn hold(&mut self, words: String, out: &mut Vec<Out>) {
+    pub(super) fn hold(&mut self, words: String, out: &mut Vec<DialectOutput>) {
         if self.held.len() >= MOST_HELD {
-            return out.push(Out::Tell(Phrase::new("prompt.too_many")));
+            return out.push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
         }
         self.held.push_back(words);
     }
@@ -121,21 +124,21 @@ impl Agui {
     }
 
     /// Abandons the current connection, and requests a new one.
-    fn anew(&mut self, out: &mut Vec<Out>) {
+    fn anew(&mut self, out: &mut Vec<DialectOutput>) {
         self.line = ConnectionPhase::Soon;
         self.closes = None;
-        out.push(Out::ChangeWay(Way::AsGiven));
+        out.push(DialectOutput::ChangeWay(Way::AsGiven));
     }
 
     /// Handles an endpoint that has kept the stream of a finished run open for too long.
-    pub(super) fn is_kept_open(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn is_kept_open(&mut self, out: &mut Vec<DialectOutput>) {
         self.closes = None;
         if self.line == ConnectionPhase::Spent {
             self.anew(out);
         }
     }
 
-    fn post(&mut self, out: &mut Vec<Out>) {
+    fn post(&mut self, out: &mut Vec<DialectOutput>) {
         let Some(going) = self.going.take() else {
             return;
         };
@@ -158,7 +161,9 @@ impl Agui {
         let fallen = self.history.bound();
         if fallen > 0 {
             let n = PhraseArg::Own(fallen.to_string());
-            out.push(Out::Tell(Phrase::new("agui.forgotten").with("n", n)));
+            out.push(DialectOutput::Tell(
+                Phrase::new("agui.forgotten").with("n", n),
+            ));
         }
         let run = self.fresh();
         let mut body = json!({"threadId": self.thread, "runId": run, "state": self.shared.value(),
@@ -168,7 +173,7 @@ impl Agui {
         }
         self.sent = Some(going);
         self.line = ConnectionPhase::Posted;
-        out.push(Out::Follow(Stream {
+        out.push(DialectOutput::Follow(Stream {
             opened_by: Some(Body::json(Value::to_string(&body))),
             // An endpoint that was there once and refuses one run may accept the next.
             may_be_forgotten: self.was_met,
@@ -181,7 +186,7 @@ impl Agui {
         self.line = ConnectionPhase::Waits;
         self.closes = None;
         if !std::mem::replace(&mut self.was_ready, true) && self.going.is_none() && !self.listens {
-            cx.out.push(Out::Tell(Phrase::new("agui.ready")));
+            cx.out.push(DialectOutput::Tell(Phrase::new("agui.ready")));
         }
         self.go(cx);
     }
@@ -231,15 +236,16 @@ impl Agui {
                 if !self.is_over {
                     let reason = PhraseArg::Fault(fault.clone());
                     cx.out
-                        .push(Out::Tell(Phrase::new(key).with("reason", reason)));
+                        .push(DialectOutput::Tell(Phrase::new(key).with("reason", reason)));
                 }
                 self.send_held(cx);
             }
             Some(RunPost::Answers(answer)) => self.answers_stayed(answer, undelivered(fault), cx),
             None if line == ConnectionPhase::Open => {
                 let reason = PhraseArg::Fault(fault.clone());
-                cx.out
-                    .push(Out::Tell(Phrase::new("agui.lost").with("reason", reason)));
+                cx.out.push(DialectOutput::Tell(
+                    Phrase::new("agui.lost").with("reason", reason),
+                ));
                 self.history.breaks_off();
                 self.end(TurnEnd::Lost("agui.end.lost"), cx);
             }
@@ -250,16 +256,18 @@ impl Agui {
     /// Stops the current work: open questions are closed without an answer, and a run is abandoned.
     pub(super) fn stop(&mut self, cx: &mut Cx<'_>) {
         if self.listens || self.is_over {
-            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         }
         let is_open = self.asked.is_some() && self.sent.is_none() && self.going.is_none();
         if is_open {
             return self.cancel(cx);
         }
         if matches!(self.line, ConnectionPhase::Posted | ConnectionPhase::Open) {
-            cx.out.push(Out::Tell(Phrase::new("agui.left")));
+            cx.out.push(DialectOutput::Tell(Phrase::new("agui.left")));
             if let Some(RunPost::Answers(Some((request, _)))) = self.sent.take() {
-                cx.out.push(Out::Settled {
+                cx.out.push(DialectOutput::Settled {
                     request,
                     outcome: Err(Undelivered::Unknown(Fault::Closed)),
                 });
@@ -269,17 +277,21 @@ impl Agui {
             return self.end(TurnEnd::Left("agui.end.left"), cx);
         }
         match self.going.take() {
-            Some(RunPost::Prompt(_)) => cx.out.push(Out::Tell(Phrase::new("agui.unsent"))),
+            Some(RunPost::Prompt(_)) => {
+                cx.out.push(DialectOutput::Tell(Phrase::new("agui.unsent")))
+            }
             Some(RunPost::Answers(answer)) => {
                 if let Some((request, _)) = answer {
-                    cx.out.push(Out::Settled {
+                    cx.out.push(DialectOutput::Settled {
                         request,
                         outcome: Err(Undelivered::Kept(Fault::Closed)),
                     });
                 }
                 self.cancel(cx);
             }
-            None => cx.out.push(Out::Tell(Phrase::new("stop_turn.none"))),
+            None => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.none"))),
         }
     }
 
@@ -293,12 +305,14 @@ impl Agui {
             Some(asked) if asked.can_cancel_all() => {
                 asked.cancel_all();
                 self.expires = None;
-                cx.out.push(Out::Tell(Phrase::new("agui.cancelled")));
+                cx.out
+                    .push(DialectOutput::Tell(Phrase::new("agui.cancelled")));
                 self.going = Some(RunPost::Answers(None));
                 self.go(cx);
             }
             Some(_) | None => {
-                cx.out.push(Out::Tell(Phrase::new("agui.left_open")));
+                cx.out
+                    .push(DialectOutput::Tell(Phrase::new("agui.left_open")));
                 self.history.breaks_off();
                 self.end(TurnEnd::Left("agui.end.left"), cx);
             }

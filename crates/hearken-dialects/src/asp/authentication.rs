@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 use crate::link::{Fault, Phrase, WebSocketTerms};
-use crate::{Carrier, ConnectionLoss, Cx, Out};
+use crate::{Carrier, ConnectionLoss, Cx, DialectOutput};
 
 use super::decision_delivery::AnswerStage;
 use super::handler::Identity;
@@ -101,14 +101,14 @@ impl Asp {
                 Some(_) => "asp.turned_away.token",
                 None => "asp.turned_away.none",
             };
-            cx.out.push(Out::Tell(Phrase::new(key)));
+            cx.out.push(DialectOutput::Tell(Phrase::new(key)));
         }
     }
 
     fn put(&mut self, frame: &Value, cx: &mut Cx<'_>) {
         let request = self.start.numbers.fresh();
         let frame = frame.to_string();
-        cx.out.push(Out::Send { request, frame });
+        cx.out.push(DialectOutput::Send { request, frame });
     }
 }
 

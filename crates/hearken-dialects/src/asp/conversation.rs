@@ -17,7 +17,7 @@ use crate::protocol::{
     Event, NamedStep, Now, Progress, SessionCancelled, SessionCompleted, SessionErrored,
     SessionStarted, StateChanged, Summary, TransitionError, Watcher,
 };
-use crate::{Cx, Out, OwnStep, SharedWording};
+use crate::{Cx, DialectOutput, OwnStep, SharedWording};
 
 use super::escalation::{EscalationQuestion, QuestionPhase};
 use super::message::AspMessage;
@@ -149,7 +149,7 @@ impl AspConversation {
             let cut = Phrase::new("asp.cut")
                 .with("sender", PhraseArg::Name(args.sender.clone()))
                 .with("n", PhraseArg::Own(message.body.left_out.to_string()));
-            cx.out.push(Out::Tell(cut));
+            cx.out.push(DialectOutput::Tell(cut));
         }
         self.depart(&taken.departures, &args.sender, &args.performative, cx.out);
     }
@@ -209,7 +209,7 @@ impl AspConversation {
             from: expired.state.name(),
             event: rule_event(expired),
         };
-        cx.out.push(Out::Stepped(OwnStep {
+        cx.out.push(DialectOutput::Stepped(OwnStep {
             conversation: self.name.clone(),
             subject: String::new(),
             named,
@@ -349,7 +349,7 @@ impl AspConversation {
 
     pub(super) fn event(&mut self, content: impl Into<EventContent>, cx: &mut Cx<'_>) {
         let text = self.write(content, cx.now);
-        cx.out.push(Out::Event(text));
+        cx.out.push(DialectOutput::Event(text));
     }
 
     pub(super) fn write(&mut self, content: impl Into<EventContent>, now: Now) -> String {
@@ -363,7 +363,7 @@ impl AspConversation {
         departures: &[Departure],
         sender: &str,
         performative: &str,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         for departure in departures {
             if !self.departed.insert(*departure) {
@@ -381,7 +381,7 @@ impl AspConversation {
             }
             out.push(match departure {
                 // The person hears the same as an event.
-                Departure::Expired(_) | Departure::ResponseLate => Out::Detail(phrase),
+                Departure::Expired(_) | Departure::ResponseLate => DialectOutput::Detail(phrase),
                 Departure::Illegal(_)
                 | Departure::TablesDisagree(_)
                 | Departure::AfterEnd(_)
@@ -390,13 +390,18 @@ impl AspConversation {
                 | Departure::Unmet
                 | Departure::UnknownPerformative
                 | Departure::Chain(_)
-                | Departure::ToldOtherwise(_) => Out::Tell(phrase),
+                | Departure::ToldOtherwise(_) => DialectOutput::Tell(phrase),
             });
         }
     }
 
     /// Records in the trace that a state does not accept a performative.
-    fn note_refused(&self, performative: Performative, taken: &MessageEffect, out: &mut Vec<Out>) {
+    fn note_refused(
+        &self,
+        performative: Performative,
+        taken: &MessageEffect,
+        out: &mut Vec<DialectOutput>,
+    ) {
         for departure in &taken.departures {
             let state = match departure {
                 Departure::Illegal(state) | Departure::AfterEnd(state) => *state,
@@ -410,7 +415,7 @@ impl AspConversation {
                 | Departure::ResponseLate
                 | Departure::ToldOtherwise(_) => continue,
             };
-            out.push(Out::Stepped(OwnStep {
+            out.push(DialectOutput::Stepped(OwnStep {
                 conversation: self.name.clone(),
                 subject: String::new(),
                 named: NamedStep {
@@ -427,12 +432,12 @@ impl AspConversation {
 /// Turns the steps of a session's machine into wishes.
 struct Notes<'a> {
     conversation: &'a str,
-    out: &'a mut Vec<Out>,
+    out: &'a mut Vec<DialectOutput>,
 }
 
 impl Notes<'_> {
     fn keep(&mut self, named: NamedStep, to: Option<&'static str>) {
-        self.out.push(Out::Stepped(OwnStep {
+        self.out.push(DialectOutput::Stepped(OwnStep {
             conversation: self.conversation.to_owned(),
             subject: String::new(),
             named,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::link::{Cause, Fault, Receipt, Undelivered};
 use crate::protocol::Reply;
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::authentication::Admission;
 use super::handler::{self, Decision};
@@ -65,7 +65,7 @@ impl Asp {
             }
         }
         for sending in settled {
-            cx.out.push(Out::Settled {
+            cx.out.push(DialectOutput::Settled {
                 request: sending.request,
                 outcome: outcome.clone(),
             });
@@ -99,14 +99,14 @@ impl Asp {
     }
 
     /// Returns the wish that sends a text to where decisions go.
-    pub(super) fn out(&self, request: u64, text: String) -> Out {
+    pub(super) fn out(&self, request: u64, text: String) -> DialectOutput {
         if self.start.handler {
-            Out::Hand {
+            DialectOutput::Hand {
                 request,
                 message: text,
             }
         } else {
-            Out::Send {
+            DialectOutput::Send {
                 request,
                 frame: text,
             }
@@ -144,11 +144,11 @@ impl Asp {
             }
             return;
         }
-        let refuse_for = |fault: Fault, out: &mut Vec<Out>| {
+        let refuse_for = |fault: Fault, out: &mut Vec<DialectOutput>| {
             let outcome = Err(Undelivered::Kept(fault));
-            out.push(Out::Settled { request, outcome });
+            out.push(DialectOutput::Settled { request, outcome });
         };
-        let refuse = |out: &mut Vec<Out>| refuse_for(Fault::OneWay, out);
+        let refuse = |out: &mut Vec<DialectOutput>| refuse_for(Fault::OneWay, out);
         let Some(followed) = self.sessions.get_mut(session) else {
             return refuse(cx.out);
         };

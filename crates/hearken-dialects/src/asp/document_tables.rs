@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::Cx;
 use crate::link::{Frame, LinkEvent};
 use crate::protocol::{Now, Unobserved};
-use crate::{Dialect, Out, Start};
+use crate::{Dialect, DialectOutput, Start};
 
 use super::message::AspMessage;
 use super::performatives::Performative;
@@ -271,7 +271,7 @@ fn becomes(state: State, value: &Value) -> Vec<String> {
         &mut Cx::new(now, &mut out),
     );
     let events = out.iter().filter_map(|out| match out {
-        Out::Event(text) | Out::ViewOnly(text) => {
+        DialectOutput::Event(text) | DialectOutput::ViewOnly(text) => {
             serde_json::from_str::<Map<String, Value>>(text).ok()
         }
         _ => None,

@@ -10,7 +10,7 @@ use crate::protocol::{
     Attachments, AwaitingClarification, Choice, Event, HandoffRequested, ReplyToken, ResponseKind,
     Summary, Variant,
 };
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::conversation::{AspConversation, HeardExtent};
 use super::message::AspMessage;
@@ -228,11 +228,11 @@ impl AspConversation {
         }
     }
 
-    fn out(&self, text: String) -> Out {
+    fn out(&self, text: String) -> DialectOutput {
         if self.answerable {
-            Out::Event(text)
+            DialectOutput::Event(text)
         } else {
-            Out::ViewOnly(text)
+            DialectOutput::ViewOnly(text)
         }
     }
 

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::kit::directory::mixed;
 use crate::link::{Cause, Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Now, Reply, Response, object};
-use crate::{Carrier, Connection, ConnectionLoss, Cx, Dialect, Out, Start, Texts, Wish};
+use crate::{Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, Start, Texts, Wish};
 
 use super::authentication::Admission;
 use super::binding_frames::{self, FrameContent};
@@ -106,7 +106,7 @@ impl Asp {
                     }
                 }
                 None => match other(text) {
-                    Out::Unread(why, _) => count(why, cx.out),
+                    DialectOutput::Unread(why, _) => count(why, cx.out),
                     event => cx.out.push(event),
                 },
             }
@@ -161,13 +161,13 @@ impl Asp {
     }
 
     /// Announces at the start what the person cannot do.
-    fn greet(&mut self, out: &mut Vec<Out>) {
+    fn greet(&mut self, out: &mut Vec<DialectOutput>) {
         if std::mem::replace(&mut self.greeted, true) {
             return;
         }
         let can_send = self.start.carrier != Carrier::OneWay;
         if can_send && !self.decides() {
-            out.push(Out::Tell(Phrase::new("asp.view_only")));
+            out.push(DialectOutput::Tell(Phrase::new("asp.view_only")));
         }
     }
 
@@ -212,7 +212,7 @@ impl Asp {
                 self.settle(|sending| sending.id == message, Ok(Receipt::Taken), cx);
             }
             FrameContent::Complaint { code, words } => {
-                cx.out.push(Out::Tell(
+                cx.out.push(DialectOutput::Tell(
                     Phrase::new("asp.complaint")
                         .with("code", PhraseArg::Name(code))
                         .with("words", PhraseArg::Agent(words)),
@@ -230,7 +230,7 @@ impl Asp {
                 let phrase = Phrase::new("asp.trust")
                     .with("sender", PhraseArg::Name(name))
                     .with("score", PhraseArg::Own(score));
-                cx.out.push(Out::Detail(phrase));
+                cx.out.push(DialectOutput::Detail(phrase));
             }
             FrameContent::Alive => self.pong(cx),
             FrameContent::FromClient => {}
@@ -334,7 +334,8 @@ impl Asp {
 impl Dialect for Asp {
     fn on_connecting(&mut self, cx: &mut Cx<'_>) {
         // The stream is at the address that the person gave, or where it was found first.
-        cx.out.push(Out::Follow(self.start.stream.clone()));
+        cx.out
+            .push(DialectOutput::Follow(self.start.stream.clone()));
     }
 
     fn on_up(&mut self, cx: &mut Cx<'_>) {
@@ -377,7 +378,7 @@ impl Dialect for Asp {
             }
             (Some(session), Some("later")) => {
                 // Nothing is sent.
-                cx.out.push(Out::Settled {
+                cx.out.push(DialectOutput::Settled {
                     request,
                     outcome: Ok(Receipt::Here),
                 });
@@ -389,7 +390,7 @@ impl Dialect for Asp {
                 let decision = Decision::Words(words.to_owned());
                 self.send(request, (&session, &token), decision, reply, cx);
             }
-            (Some(_), Some(_) | None) | (None, _) => cx.out.push(Out::Settled {
+            (Some(_), Some(_) | None) | (None, _) => cx.out.push(DialectOutput::Settled {
                 request,
                 outcome: Err(Undelivered::Kept(Fault::Other(Cause::QuestionOver))),
             }),

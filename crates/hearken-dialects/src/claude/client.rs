@@ -15,8 +15,8 @@ use crate::kit::turn_end::TurnEnd;
 use crate::link::{Frame, IncomingRequest, Phrase, PhraseArg, Receipt, Stream, Undelivered};
 use crate::protocol::{AgentId, Reply};
 use crate::{
-    Carrier, Connection, ConnectionLoss, Cx, Dialect, ForeignFormat, NoEvent, Out, SharedWording,
-    Start, WhenLeft, Wish,
+    Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, ForeignFormat, NoEvent,
+    SharedWording, Start, WhenLeft, Wish,
 };
 
 use super::conversation::{ClaudeConversation, place};
@@ -116,7 +116,7 @@ impl Claude {
         };
         let is_repeated = self.repeats.meet(hook, body, is_awaited, cx.now.monotonic);
         if is_repeated && !std::mem::replace(&mut self.told_twice, true) {
-            cx.out.push(Out::Tell(
+            cx.out.push(DialectOutput::Tell(
                 Phrase::new("claude.twice").with("agent", agent(hook.harness)),
             ));
         }
@@ -128,7 +128,7 @@ impl Claude {
         &mut self,
         id: &str,
         harness: &'static Harness,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> Option<&mut ClaudeConversation> {
         let is_idle = |conversation: &ClaudeConversation| conversation.turn.is_none();
         let opened = self.conversations.open(id, is_idle, |seed| {
@@ -160,15 +160,19 @@ impl Claude {
         match path.strip_prefix(HOOK) {
             Some(from) => match sender(from) {
                 Some((harness, event)) => self.message(harness, event, Some(id), &request.body, cx),
-                None => cx
-                    .out
-                    .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
+                None => cx.out.push(DialectOutput::Unread(
+                    NoEvent::Foreign(ForeignFormat::Typed),
+                    1,
+                )),
             },
-            None if path == TOO_LARGE => cx.out.push(Out::Tell(Phrase::new("claude.too_large"))),
-            // A client that knows the secret but uses another path is not one of our hooks.
-            None => cx
+            None if path == TOO_LARGE => cx
                 .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
+                .push(DialectOutput::Tell(Phrase::new("claude.too_large"))),
+            // A client that knows the secret but uses another path is not one of our hooks.
+            None => cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Typed),
+                1,
+            )),
         }
         if !self.held.contains_key(&id) {
             self.let_once(id, cx.out);
@@ -176,8 +180,8 @@ impl Claude {
     }
 
     /// Answers a request with nothing, unless it was answered.
-    fn let_once(&mut self, id: u64, out: &mut Vec<Out>) {
-        let is_it = |wish: &Out| matches!(wish, Out::Respond { id: of, .. } if *of == id);
+    fn let_once(&mut self, id: u64, out: &mut Vec<DialectOutput>) {
+        let is_it = |wish: &DialectOutput| matches!(wish, DialectOutput::Respond { id: of, .. } if *of == id);
         if !out.iter().any(is_it) {
             self.let_go(id, out);
         }
@@ -191,7 +195,7 @@ impl Claude {
         body: &str,
         cx: &mut Cx<'_>,
     ) {
-        let not_asked = || Out::Tell(Phrase::new("claude.not_asked"));
+        let not_asked = || DialectOutput::Tell(Phrase::new("claude.not_asked"));
         let hook = match messages::hook(harness, event, body) {
             Ok(hook) => hook,
             Err(why) => {
@@ -204,7 +208,9 @@ impl Claude {
                         ForeignFormat::Typed
                     }
                 };
-                return cx.out.push(Out::Unread(NoEvent::Foreign(foreign), 1));
+                return cx
+                    .out
+                    .push(DialectOutput::Unread(NoEvent::Foreign(foreign), 1));
             }
         };
         if self.is_repeated(&hook, body, cx) {
@@ -213,12 +219,14 @@ impl Claude {
         if let HookNews::Unknown(kind) = &hook.what {
             if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(kind.clone()) {
                 let kind = PhraseArg::Name(kind.clone());
-                cx.out.push(Out::Detail(
+                cx.out.push(DialectOutput::Detail(
                     Phrase::new("claude.unknown").with("kind", kind),
                 ));
             }
-            cx.out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1));
+            cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Typed),
+                1,
+            ));
             return;
         }
         let Some(conversation) = self.conversation(&hook.conversation, harness, cx.out) else {
@@ -267,7 +275,7 @@ impl Claude {
         match hook.what {
             HookNews::Begins { model } => {
                 conversation.teller.writer.model(model.as_deref());
-                cx.out.push(Out::Tell(tell("claude.begins")));
+                cx.out.push(DialectOutput::Tell(tell("claude.begins")));
             }
             HookNews::Prompted(text) => over = conversation.prompted(&text, hook.prompt, cx),
             HookNews::Calls(made) if self.gemini_waits && hook.harness.may_change(&made.tool) => {
@@ -307,7 +315,7 @@ impl Claude {
                     over.extend(conversation.end(TurnEnd::Stopped { wanted: false }, cx));
                 }
                 "idle_prompt" => {}
-                _ => cx.out.push(Out::Tell(
+                _ => cx.out.push(DialectOutput::Tell(
                     tell("claude.notice").with("words", PhraseArg::Agent(words)),
                 )),
             },
@@ -328,28 +336,31 @@ impl Claude {
             HookNews::Model(model) => {
                 conversation.teller.writer.model(Some(&model));
                 let model = PhraseArg::Name(model);
-                cx.out
-                    .push(Out::Tell(tell("hooks.model").with("model", model)));
+                cx.out.push(DialectOutput::Tell(
+                    tell("hooks.model").with("model", model),
+                ));
             }
             HookNews::Tells(key, words) => {
-                cx.out
-                    .push(Out::Tell(tell(key).with("words", PhraseArg::Agent(words))));
+                cx.out.push(DialectOutput::Tell(
+                    tell(key).with("words", PhraseArg::Agent(words)),
+                ));
             }
             HookNews::Batch(calls) if calls > 1 => {
                 let n = PhraseArg::Own(calls.to_string());
-                cx.out.push(Out::Detail(tell("hooks.batch").with("n", n)));
+                cx.out
+                    .push(DialectOutput::Detail(tell("hooks.batch").with("n", n)));
             }
             HookNews::Batch(_) => {}
             HookNews::Interrupted => {
                 over.extend(conversation.end(TurnEnd::Stopped { wanted: false }, cx));
             }
             HookNews::HelperBegins(kind) => {
-                cx.out.push(Out::Tell(
+                cx.out.push(DialectOutput::Tell(
                     tell("claude.helper.begins").with("kind", PhraseArg::Agent(kind)),
                 ));
             }
             HookNews::HelperEnds(kind) => {
-                cx.out.push(Out::Tell(
+                cx.out.push(DialectOutput::Tell(
                     tell("claude.helper.ends").with("kind", PhraseArg::Agent(kind)),
                 ));
             }
@@ -361,7 +372,7 @@ impl Claude {
             HookNews::Ends => {
                 match conversation.turn.is_some() {
                     true => over.extend(conversation.end(TurnEnd::Gone, cx)),
-                    false => cx.out.push(Out::Tell(tell("claude.ends"))),
+                    false => cx.out.push(DialectOutput::Tell(tell("claude.ends"))),
                 }
                 self.leave_elicited(Some(&hook.conversation), cx);
                 self.conversations.remove(&hook.conversation);
@@ -372,7 +383,7 @@ impl Claude {
     }
 
     /// Handles a wish that may be for one agent: a prompt is handed to its channel, if it has one.
-    fn wished_of(&mut self, whom: Option<&AgentId>, wish: &Wish, out: &mut Vec<Out>) {
+    fn wished_of(&mut self, whom: Option<&AgentId>, wish: &Wish, out: &mut Vec<DialectOutput>) {
         match wish {
             Wish::Of(whom, wish) => self.wished_of(Some(whom), wish, out),
             Wish::Prompt(text) if self.servers.prompt(whom, text, out) => {}
@@ -428,11 +439,13 @@ impl KnownByHooks for HookedAgents<'_> {
 }
 
 /// Announces that hooks cannot fulfil a wish.
-fn wished(wish: &Wish, out: &mut Vec<Out>) {
+fn wished(wish: &Wish, out: &mut Vec<DialectOutput>) {
     match wish {
-        Wish::Prompt(_) => out.push(Out::Tell(Phrase::new("prompt.only_heard"))),
-        Wish::Stop | Wish::Abandon => out.push(Out::Tell(Phrase::new("stop_turn.only_heard"))),
-        Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
+        Wish::Prompt(_) => out.push(DialectOutput::Tell(Phrase::new("prompt.only_heard"))),
+        Wish::Stop | Wish::Abandon => {
+            out.push(DialectOutput::Tell(Phrase::new("stop_turn.only_heard")))
+        }
+        Wish::Set(_) => out.push(DialectOutput::Tell(Phrase::new("settings.none"))),
         // The same for any agent.
         Wish::Of(_, wish) => wished(wish, out),
         // The hooks have no words for how a person wants to be addressed.
@@ -442,7 +455,8 @@ fn wished(wish: &Wish, out: &mut Vec<Out>) {
 
 impl Dialect for Claude {
     fn on_connecting(&mut self, cx: &mut Cx<'_>) {
-        cx.out.extend(self.stream.clone().map(Out::Follow));
+        cx.out
+            .extend(self.stream.clone().map(DialectOutput::Follow));
     }
 
     fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {

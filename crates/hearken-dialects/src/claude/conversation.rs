@@ -23,7 +23,7 @@ use crate::kit::turn_end::TurnEnd;
 use crate::kit::turn_updates::{CallNews, Update};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Now;
-use crate::{Cx, Out, QuestionEnd};
+use crate::{Cx, DialectOutput, QuestionEnd};
 
 use super::harness::Harness;
 use super::messages::{AskedThere, CallOutcome, HookNews, MOST_TEXTS, ShownText, ToolUse};
@@ -117,7 +117,7 @@ impl ClaudeConversation {
     }
 
     /// Handles a statement of the mode that it works in: the first one, and each other one, is announced.
-    pub fn works_in(&mut self, mode: &str, out: &mut Vec<Out>) {
+    pub fn works_in(&mut self, mode: &str, out: &mut Vec<DialectOutput>) {
         if self.mode.as_deref() == Some(mode) {
             return;
         }
@@ -131,7 +131,7 @@ impl ClaudeConversation {
                 mode
             }
         };
-        out.push(Out::Tell(match before {
+        out.push(DialectOutput::Tell(match before {
             None => oversight::starts_in(agent, name, asks(mode), false),
             Some(before) => oversight::changed_to(agent, name, asks(&before), asks(mode)),
         }));
@@ -285,7 +285,7 @@ impl ClaudeConversation {
         for name in &names {
             if turn.is_asked(name) {
                 let words = place(&self.teller.folder);
-                cx.out.push(Out::Detail(
+                cx.out.push(DialectOutput::Detail(
                     Phrase::new("claude.elsewhere").with("folder", words),
                 ));
             }
@@ -458,7 +458,7 @@ impl ClaudeConversation {
             self.told_silent = true;
             let minutes = PhraseArg::Own((SILENT.as_secs() / 60).to_string());
             let folder = place(&self.teller.folder);
-            cx.out.push(Out::Tell(
+            cx.out.push(DialectOutput::Tell(
                 Phrase::new("claude.silent")
                     .with(
                         "agent",

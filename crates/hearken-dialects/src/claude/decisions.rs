@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::kit::permission::SentAnswer;
 use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::client::{Claude, WaitingRequest, agent};
 use super::conversation::place;
@@ -25,9 +25,9 @@ const MOST_ANSWERED: usize = 64;
 
 impl Claude {
     /// Answers a request with nothing, which decides nothing.
-    pub(super) fn let_go(&mut self, id: u64, out: &mut Vec<Out>) {
+    pub(super) fn let_go(&mut self, id: u64, out: &mut Vec<DialectOutput>) {
         self.held.remove(&id);
-        out.push(Out::Respond {
+        out.push(DialectOutput::Respond {
             id,
             request: None,
             body: NOTHING.to_owned(),
@@ -35,7 +35,7 @@ impl Claude {
     }
 
     /// Answers requests with nothing, by the names under which they were asked.
-    pub(super) fn let_all_go(&mut self, names: &[String], out: &mut Vec<Out>) {
+    pub(super) fn let_all_go(&mut self, names: &[String], out: &mut Vec<DialectOutput>) {
         for name in names {
             // An answer of the person is on its way and settles the request.
             let is_sent = |id: &u64| self.sending.values().any(|sent| sent == id);
@@ -86,14 +86,17 @@ impl Claude {
                 );
                 let is_only_here = !harness.agent.asks_too() && id.is_some();
                 if is_only_here && !std::mem::replace(&mut conversation.told_only_here, true) {
-                    cx.out.push(Out::Tell(only_here(harness, hand_back)));
+                    cx.out
+                        .push(DialectOutput::Tell(only_here(harness, hand_back)));
                 }
                 if !is_whole {
-                    cx.out.push(Out::Tell(Phrase::new("claude.too_long")));
+                    cx.out
+                        .push(DialectOutput::Tell(Phrase::new("claude.too_long")));
                 } else if more + asks.left_out > 0 {
                     let n = PhraseArg::Own((more + asks.left_out).to_string());
-                    cx.out
-                        .push(Out::Tell(Phrase::new("claude.left_out").with("n", n)));
+                    cx.out.push(DialectOutput::Tell(
+                        Phrase::new("claude.left_out").with("n", n),
+                    ));
                 }
                 let (turn, teller) = conversation.turn(cx);
                 turn.request(permission, news, teller, cx)
@@ -112,17 +115,20 @@ impl Claude {
                 );
             }
             (Some(id), false) => {
-                cx.out.push(Out::Tell(Phrase::new("claude.too_many")));
+                cx.out
+                    .push(DialectOutput::Tell(Phrase::new("claude.too_many")));
                 self.let_go(id, cx.out);
             }
             (None, true) => {}
-            (None, false) => cx.out.push(Out::Tell(Phrase::new("claude.too_many"))),
+            (None, false) => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("claude.too_many"))),
         }
     }
 
     /// Sends an answer of the person.
     pub(super) fn answer(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
-        let kept = |fault| Out::Settled {
+        let kept = |fault| DialectOutput::Settled {
             request,
             outcome: Err(Undelivered::Kept(fault)),
         };
@@ -164,7 +170,7 @@ impl Claude {
             }));
         };
         if choice.option == questions::ASK_THERE {
-            cx.out.push(Out::Settled {
+            cx.out.push(DialectOutput::Settled {
                 request,
                 outcome: Ok(Receipt::Here),
             });
@@ -177,7 +183,7 @@ impl Claude {
         });
         self.sending.insert(request, id);
         let harness = self.held.get(&id).map_or(Harness::first(), |it| it.harness);
-        cx.out.push(Out::Respond {
+        cx.out.push(DialectOutput::Respond {
             id,
             request: Some(request),
             body: questions::decision(harness, &choice, reason.as_deref()),
@@ -204,8 +210,9 @@ impl Claude {
         if let Some(turn) = conversation.turn.as_mut().filter(|_| !is_form) {
             turn.withdrawn(&Value::from(id.to_string()), &mut conversation.teller, cx);
         }
-        cx.out
-            .push(Out::Tell(Phrase::new(key).with("agent", agent(harness))));
+        cx.out.push(DialectOutput::Tell(
+            Phrase::new(key).with("agent", agent(harness)),
+        ));
     }
 
     /// Returns the questions that are open only here, each with the time at which it is handed back.
@@ -247,7 +254,7 @@ impl Claude {
         };
         let held = self.held.remove(&id);
         let went = outcome.is_ok();
-        cx.out.push(Out::Settled {
+        cx.out.push(DialectOutput::Settled {
             request,
             outcome: match went {
                 true => Ok(Receipt::Written),
@@ -280,7 +287,9 @@ impl Claude {
         }
         if let Some(at) = self.answered.iter().position(|answered| *answered == id) {
             self.answered.remove(at);
-            return cx.out.push(Out::Tell(Phrase::new("claude.perhaps_late")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("claude.perhaps_late")));
         }
         let Some(held) = self.held.remove(&id) else {
             return;
@@ -297,7 +306,9 @@ impl Claude {
         let folder = place(&conversation.teller.folder);
         if self.take_back_elicited(id, cx) {
             let told = Phrase::new(key).with("agent", name_arg);
-            return cx.out.push(Out::Tell(told.with("folder", folder)));
+            return cx
+                .out
+                .push(DialectOutput::Tell(told.with("folder", folder)));
         }
         let Some(conversation) = self.conversations.get_mut(&held.conversation) else {
             return;
@@ -310,7 +321,7 @@ impl Claude {
             .withdrawn(&name, &mut conversation.teller, cx)
             .is_some()
         {
-            cx.out.push(Out::Tell(
+            cx.out.push(DialectOutput::Tell(
                 Phrase::new(key)
                     .with("agent", name_arg)
                     .with("folder", folder),

@@ -17,7 +17,7 @@ use crate::kit::standalone_question::{QuestionContent, SideQuestion};
 use crate::kit::web_address::Address;
 use crate::link::{Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply, Response, SessionCompleted};
-use crate::{Cx, Out, QuestionEnd, SharedWording};
+use crate::{Cx, DialectOutput, QuestionEnd, SharedWording};
 
 use super::client::{Claude, WaitingRequest, agent};
 use super::decisions::gone;
@@ -135,8 +135,9 @@ impl Claude {
     ) {
         let name = agent(hook.harness);
         let not_here = |key: &'static str, cx: &mut Cx<'_>| {
-            cx.out
-                .push(Out::Tell(Phrase::new(key).with("agent", name.clone())));
+            cx.out.push(DialectOutput::Tell(
+                Phrase::new(key).with("agent", name.clone()),
+            ));
         };
         let Some(what) = Elicitation::read(asked, &self.words) else {
             return not_here("claude.form.unread", cx);
@@ -153,7 +154,7 @@ impl Claude {
             return;
         };
         if id.is_some() && !std::mem::replace(&mut conversation.told_form_here, true) {
-            cx.out.push(Out::Tell(super::decisions::only_here(
+            cx.out.push(DialectOutput::Tell(super::decisions::only_here(
                 hook.harness,
                 hand_back,
             )));
@@ -240,14 +241,14 @@ impl Claude {
         let (Answer::Response(response), Some(id)) = (&reply.answer, elicited.id) else {
             return false;
         };
-        let settled = |outcome| Out::Settled { request, outcome };
+        let settled = |outcome| DialectOutput::Settled { request, outcome };
         match elicited.what.take(response) {
             AfterAnswer::None => return false,
             AfterAnswer::Give(action) => {
                 elicited.aside.sends(request);
                 elicited.sends = Some(action);
                 self.sending.insert(request, id);
-                cx.out.push(Out::Respond {
+                cx.out.push(DialectOutput::Respond {
                     id,
                     request: Some(request),
                     body: elicited.what.answer(action),
@@ -258,8 +259,9 @@ impl Claude {
             AfterAnswer::Again(why) => {
                 cx.out.push(settled(Ok(Receipt::Here)));
                 let why = PhraseArg::Phrase(why);
-                cx.out
-                    .push(Out::Tell(Phrase::new("acp.form.wrong").with("why", why)));
+                cx.out.push(DialectOutput::Tell(
+                    Phrase::new("acp.form.wrong").with("why", why),
+                ));
             }
         }
         if let Some(conversation) = self.conversations.get_mut(&elicited.conversation) {
@@ -286,7 +288,7 @@ impl Claude {
             self.held.remove(&id);
         }
         let went = outcome.is_ok();
-        cx.out.push(Out::Settled {
+        cx.out.push(DialectOutput::Settled {
             request,
             outcome: match went {
                 true => Ok(Receipt::Written),

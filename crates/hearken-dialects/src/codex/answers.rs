@@ -20,7 +20,7 @@ use crate::kit::turn_updates::{CallNews, CallStatus};
 use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id};
-use crate::{Cx, Out, QuestionEnd, QuestionsStanding};
+use crate::{Cx, DialectOutput, QuestionEnd, QuestionsStanding};
 
 use super::approvals::{self, ApprovalRequest, Ask};
 use super::input_questions::{CodexForm, FormContinuation};
@@ -148,8 +148,9 @@ impl Thread {
         }
         if left_out > 0 {
             let n = PhraseArg::Own(left_out.to_string());
-            cx.out
-                .push(Out::Tell(Phrase::new("codex.left_out").with("n", n)));
+            cx.out.push(DialectOutput::Tell(
+                Phrase::new("codex.left_out").with("n", n),
+            ));
         }
         let permission = Permission::consent(id.clone(), &key, choices, context);
         let asked = self.turn(None, cx);
@@ -195,7 +196,8 @@ impl Thread {
                     turn.ask_again(teller, cx);
                 }
             } else {
-                cx.out.push(Out::Standing(QuestionsStanding::Back));
+                cx.out
+                    .push(DialectOutput::Standing(QuestionsStanding::Back));
             }
         }
         Some(true)
@@ -210,7 +212,7 @@ impl Thread {
         let Some(permission) = asked else {
             return false;
         };
-        let kept = |fault| Out::Settled {
+        let kept = |fault| DialectOutput::Settled {
             request,
             outcome: Err(Undelivered::Kept(fault)),
         };
@@ -259,7 +261,7 @@ impl Thread {
         });
         if next {
             // It is sent with the others, after the last one.
-            cx.out.push(Out::Settled {
+            cx.out.push(DialectOutput::Settled {
                 request,
                 outcome: Ok(Receipt::Here),
             });
@@ -269,7 +271,7 @@ impl Thread {
             }
             return true;
         }
-        cx.out.push(Out::Send {
+        cx.out.push(DialectOutput::Send {
             request,
             frame: rpc::result(&id, &result),
         });
@@ -295,7 +297,7 @@ impl Thread {
         match (outcome, answering.stage) {
             (Ok(_), AnswerProgress::LeavingLate) => {
                 // The decision came first, so it may be another client's.
-                cx.out.push(Out::Settled {
+                cx.out.push(DialectOutput::Settled {
                     request,
                     outcome: Ok(Receipt::Written),
                 });
@@ -329,7 +331,7 @@ impl Thread {
             return;
         };
         if answering.stage != AnswerProgress::Unconfirmed {
-            cx.out.push(Out::Settled {
+            cx.out.push(DialectOutput::Settled {
                 request: answering.request,
                 outcome: Err(why),
             });
@@ -348,7 +350,7 @@ impl Thread {
             return;
         };
         if answering.stage != AnswerProgress::Unconfirmed {
-            cx.out.push(Out::Settled {
+            cx.out.push(DialectOutput::Settled {
                 request: answering.request,
                 outcome: Ok(Receipt::Taken),
             });
@@ -434,7 +436,7 @@ impl Thread {
         turn.waiting.retain(|waiting| waiting.call != key);
         if let Some(title) = turn.declined(&key, teller, cx).filter(|_| !is_known) {
             let title = PhraseArg::Agent(title);
-            cx.out.push(Out::Tell(
+            cx.out.push(DialectOutput::Tell(
                 Phrase::new("codex.declined").with("title", title),
             ));
         }
@@ -471,11 +473,11 @@ impl Thread {
     }
 
     /// Settles the answer under way, because its turn is over.
-    pub fn settle_lost(&mut self, out: &mut Vec<Out>) {
+    pub fn settle_lost(&mut self, out: &mut Vec<DialectOutput>) {
         if let Some(answering) = self.answering.take()
             && answering.stage != AnswerProgress::Unconfirmed
         {
-            out.push(Out::Settled {
+            out.push(DialectOutput::Settled {
                 request: answering.request,
                 outcome: Err(Undelivered::Unknown(Fault::Closed)),
             });
@@ -490,7 +492,7 @@ impl Thread {
                 .is_some_and(|until| until <= cx.now.monotonic)
         {
             answering.stage = AnswerProgress::Unconfirmed;
-            cx.out.push(Out::Settled {
+            cx.out.push(DialectOutput::Settled {
                 request: answering.request,
                 outcome: Ok(Receipt::Written),
             });

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::Out;
+use crate::DialectOutput;
 use crate::kit::members::text;
 use crate::kit::oversight::{self, Oversight};
 
@@ -39,7 +39,7 @@ impl Codex {
         &mut self,
         id: &str,
         settings: &Map<String, Value>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         if !settings.contains_key("approvalPolicy") {
             return;
@@ -56,7 +56,7 @@ impl Codex {
             (Some(before), Some(_)) => oversight::changed_to(agent, "", before, now),
             (None, Some(_)) => oversight::starts_in(agent, "", now, false),
         };
-        out.push(Out::Tell(phrase));
+        out.push(DialectOutput::Tell(phrase));
         self.policy = Some(now);
     }
 }

@@ -25,8 +25,8 @@ use crate::link::{Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::Reply;
 use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
-    Carrier, Connection, ConnectionLoss, Dialect, ForeignFormat, NoEvent, Numbers, Out, Oversight,
-    SharedWording, Start, WhenLeft, Wish,
+    Carrier, Connection, ConnectionLoss, Dialect, DialectOutput, ForeignFormat, NoEvent, Numbers,
+    Oversight, SharedWording, Start, WhenLeft, Wish,
 };
 
 use super::NAME;
@@ -157,10 +157,10 @@ impl Codex {
         turns.flat_map(|turn| turn.requests().cloned()).collect()
     }
 
-    pub(super) fn send(&mut self, frame: String, out: &mut Vec<Out>) {
+    pub(super) fn send(&mut self, frame: String, out: &mut Vec<DialectOutput>) {
         if !self.listens {
             let request = self.numbers.fresh();
-            out.push(Out::Send { request, frame });
+            out.push(DialectOutput::Send { request, frame });
         }
     }
 
@@ -169,7 +169,7 @@ impl Codex {
         what: CodexRequest,
         method: &str,
         params: &Value,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         if !self.listens {
             let id = self.asked.ask(what);
@@ -178,7 +178,7 @@ impl Codex {
     }
 
     /// Returns a thread, known or new; `None` if there are too many, or the person wants another one.
-    pub(super) fn thread(&mut self, id: &str, out: &mut Vec<Out>) -> Option<&mut Thread> {
+    pub(super) fn thread(&mut self, id: &str, out: &mut Vec<DialectOutput>) -> Option<&mut Thread> {
         let wanted = self.only.as_ref().is_none_or(|only| only == id);
         if id.is_empty() || id.len() > 256 || !wanted {
             return None;
@@ -211,12 +211,14 @@ impl Codex {
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         match rpc::read_bare(frame) {
             RpcKind::Rpc(message) => self.message(message, cx),
-            RpcKind::Object => cx
-                .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Untyped), 1)),
-            RpcKind::Other => cx
-                .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Text), 1)),
+            RpcKind::Object => cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Untyped),
+                1,
+            )),
+            RpcKind::Other => cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Text),
+                1,
+            )),
         }
     }
 
@@ -258,12 +260,13 @@ impl Codex {
                     let phrase = Phrase::new("acp.complaint")
                         .with("code", PhraseArg::Own(code.to_string()))
                         .with("words", PhraseArg::Agent(event_writer::short(&message)));
-                    cx.out.push(Out::Tell(phrase));
+                    cx.out.push(DialectOutput::Tell(phrase));
                 }
             },
-            RpcMessage::Nothing => cx
-                .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::JsonRpc), 1)),
+            RpcMessage::Nothing => cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::JsonRpc),
+                1,
+            )),
         }
     }
 
@@ -341,19 +344,24 @@ impl Codex {
     }
 
     /// Handles a notification about no thread.
-    fn announced(&mut self, method: &str, params: &Map<String, Value>, out: &mut Vec<Out>) {
+    fn announced(
+        &mut self,
+        method: &str,
+        params: &Map<String, Value>,
+        out: &mut Vec<DialectOutput>,
+    ) {
         match method {
             "warning" | "configWarning" | "deprecationNotice" => self.warned(params, out),
             other => self.not_known(other, out),
         }
     }
 
-    fn warned(&mut self, params: &Map<String, Value>, out: &mut Vec<Out>) {
+    fn warned(&mut self, params: &Map<String, Value>, out: &mut Vec<DialectOutput>) {
         let words = text(params, "message").or_else(|| text(params, "summary"));
         let words = event_writer::cut(words.unwrap_or_default(), 1000);
         if !words.trim().is_empty() && self.is_new(&words) {
             let words = PhraseArg::Agent(words);
-            out.push(Out::Detail(
+            out.push(DialectOutput::Detail(
                 Phrase::new("codex.warning").with("words", words),
             ));
         }
@@ -372,7 +380,7 @@ impl Codex {
             // that can carry it out.
             if self.is_new(method) {
                 let method = PhraseArg::Name(method.to_owned());
-                cx.out.push(Out::Detail(
+                cx.out.push(DialectOutput::Detail(
                     Phrase::new("codex.left_to_others").with("method", method),
                 ));
             }
@@ -386,7 +394,7 @@ impl Codex {
         } else if self.only.as_ref().is_none_or(|only| only == thread) {
             // It stays open: it is not decided here, but other clients can decide it.
             let method = PhraseArg::Name(method.to_owned());
-            cx.out.push(Out::Tell(
+            cx.out.push(DialectOutput::Tell(
                 Phrase::new("codex.not_asked").with("method", method),
             ));
         }
@@ -401,10 +409,12 @@ impl Codex {
         self.told.insert(text)
     }
 
-    fn not_known(&mut self, kind: &str, out: &mut Vec<Out>) {
+    fn not_known(&mut self, kind: &str, out: &mut Vec<DialectOutput>) {
         if !is_quiet(kind) && self.is_new(kind) {
             let kind = PhraseArg::Name(kind.to_owned());
-            out.push(Out::Detail(Phrase::new("acp.unknown").with("kind", kind)));
+            out.push(DialectOutput::Detail(
+                Phrase::new("acp.unknown").with("kind", kind),
+            ));
         }
     }
 
@@ -428,11 +438,13 @@ impl Codex {
             {
                 // The turn can be stopped again.
                 turn.stopping = false;
-                cx.out.push(Out::Tell(Phrase::new("codex.stop_lost")));
+                cx.out
+                    .push(DialectOutput::Tell(Phrase::new("codex.stop_lost")));
             }
         }
         if std::mem::take(&mut self.unanswered) > 0 {
-            cx.out.push(Out::Tell(Phrase::new("codex.prompt_lost")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("codex.prompt_lost")));
         }
         for thread in self.threads.values_mut() {
             thread.lost(fault, cx);
@@ -537,7 +549,7 @@ impl Dialect for Codex {
                 return;
             }
         }
-        cx.out.push(Out::Settled {
+        cx.out.push(DialectOutput::Settled {
             request,
             outcome: Err(Undelivered::Kept(Fault::OneWay)),
         });

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::kit::members::text;
 use crate::link::{Fault, Phrase, PhraseArg};
 use crate::rpc;
-use crate::{Cx, Out, event_writer};
+use crate::{Cx, DialectOutput, event_writer};
 
 use super::client::{Codex, CodexRequest, ContactPhase};
 use super::thread::{JoinProgress, Thread};
@@ -32,7 +32,7 @@ const ASKED_AGAIN: Duration = Duration::from_secs(2);
 
 impl Codex {
     /// Subscribes to everything that happens in a thread.
-    pub(super) fn join(&mut self, id: &str, out: &mut Vec<Out>) {
+    pub(super) fn join(&mut self, id: &str, out: &mut Vec<DialectOutput>) {
         let met = self.phase == ContactPhase::Met;
         let Some(thread) = self.thread(id, out).filter(|_| met) else {
             return;
@@ -173,14 +173,14 @@ impl Codex {
     }
 
     /// Announces once how many conversations are open, as soon as it is known which threads are conversations.
-    fn tell_count(&mut self, out: &mut Vec<Out>) {
+    fn tell_count(&mut self, out: &mut Vec<DialectOutput>) {
         let is_asked = |thread: &Thread| thread.joined == JoinProgress::Asked;
         let is_open = self.looks > 0 || self.threads.values().any(is_asked);
         if !self.listed || self.list_told || is_open {
             return;
         }
         self.list_told = true;
-        out.push(Out::Tell(match self.conversations() {
+        out.push(DialectOutput::Tell(match self.conversations() {
             0 => Phrase::new("codex.no_thread"),
             n => Phrase::new("codex.attached").with("n", PhraseArg::Own(n.to_string())),
         }));
@@ -199,7 +199,7 @@ impl Codex {
         &mut self,
         id: &str,
         about: Option<&Map<String, Value>>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         if about.is_some_and(is_passing) {
             self.leave_aside(id, about, out);
@@ -209,7 +209,12 @@ impl Codex {
     }
 
     /// Leaves aside a thread that is never stored: the server offers no way to follow it.
-    fn leave_aside(&mut self, id: &str, about: Option<&Map<String, Value>>, out: &mut Vec<Out>) {
+    fn leave_aside(
+        &mut self,
+        id: &str,
+        about: Option<&Map<String, Value>>,
+        out: &mut Vec<DialectOutput>,
+    ) {
         let Some(thread) = self.thread(id, out) else {
             return;
         };
@@ -218,7 +223,7 @@ impl Codex {
         let whose = about.and_then(|about| text(about, "threadSource"));
         let is_own = whose.is_none_or(|whose| whose == "user");
         if is_own && self.is_new(id) {
-            out.push(Out::Tell(Phrase::new("codex.not_stored")));
+            out.push(DialectOutput::Tell(Phrase::new("codex.not_stored")));
         }
     }
 
@@ -273,7 +278,7 @@ impl Codex {
         match what {
             CodexRequest::Greeting => {
                 self.phase = ContactPhase::Over;
-                cx.out.push(Out::Close(Fault::Rejected {
+                cx.out.push(DialectOutput::Close(Fault::Rejected {
                     reason: Phrase::new("acp.no_start").with("words", words),
                     retry_after: None,
                     again: false,
@@ -297,7 +302,7 @@ impl Codex {
                 }
                 thread.joined = JoinProgress::Not;
                 if self.is_new(&id) {
-                    cx.out.push(Out::Tell(
+                    cx.out.push(DialectOutput::Tell(
                         Phrase::new("codex.not_joined").with("words", words),
                     ));
                 }
@@ -318,8 +323,9 @@ impl Codex {
                 self.begin_turn(&thread, &prompt, cx.out);
             }
             CodexRequest::Stop(id) => {
-                cx.out
-                    .push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
+                cx.out.push(DialectOutput::Tell(
+                    Phrase::new("codex.refused").with("words", words),
+                ));
                 // Joining again brings back its questions, and it can be stopped again.
                 if let Some(thread) = self.threads.get_mut(&id) {
                     thread.joined = JoinProgress::Not;
@@ -330,8 +336,9 @@ impl Codex {
                 self.join(&id, cx.out);
             }
             CodexRequest::List(_) | CodexRequest::Prompt => {
-                cx.out
-                    .push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
+                cx.out.push(DialectOutput::Tell(
+                    Phrase::new("codex.refused").with("words", words),
+                ));
             }
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::kit::members::text;
 use crate::link::{Phrase, PhraseArg};
-use crate::{Out, event_writer};
+use crate::{DialectOutput, event_writer};
 
 use super::thread::Thread;
 
@@ -20,7 +20,7 @@ impl Thread {
         &mut self,
         method: &str,
         params: &Map<String, Value>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> bool {
         match method {
             "hook/completed" => {
@@ -34,7 +34,7 @@ impl Thread {
                 let phrase = Phrase::new("codex.rerouted")
                     .with("from", name("fromModel"))
                     .with("to", name("toModel"));
-                out.push(Out::Tell(phrase));
+                out.push(DialectOutput::Tell(phrase));
             }
             "thread/goal/updated" => {
                 let goal = params.get("goal").and_then(Value::as_object);
@@ -51,7 +51,7 @@ impl Thread {
     }
 
     /// Returns the announcement of a goal: that there is one, and its progress, each once.
-    fn of_goal(&mut self, goal: &Map<String, Value>) -> Option<Out> {
+    fn of_goal(&mut self, goal: &Map<String, Value>) -> Option<DialectOutput> {
         let objective = event_writer::short(text(goal, "objective").unwrap_or_default());
         let status = text(goal, "status").unwrap_or_default();
         let now = (objective, event_writer::cut(status, 64));
@@ -61,11 +61,11 @@ impl Thread {
         }
         let phrase = |key| Phrase::new(key).with("goal", PhraseArg::Agent(now.0.clone()));
         let said = match now.1.as_str() {
-            "active" => Out::Detail(phrase("codex.goal")),
-            "complete" => Out::Tell(phrase("codex.goal.reached")),
-            "paused" => Out::Tell(phrase("codex.goal.paused")),
-            "blocked" => Out::Tell(phrase("codex.goal.blocked")),
-            "usageLimited" | "budgetLimited" => Out::Tell(phrase("codex.goal.limit")),
+            "active" => DialectOutput::Detail(phrase("codex.goal")),
+            "complete" => DialectOutput::Tell(phrase("codex.goal.reached")),
+            "paused" => DialectOutput::Tell(phrase("codex.goal.paused")),
+            "blocked" => DialectOutput::Tell(phrase("codex.goal.blocked")),
+            "usageLimited" | "budgetLimited" => DialectOutput::Tell(phrase("codex.goal.limit")),
             _ => return None,
         };
         self.reviews.goal = Some(now);
@@ -74,7 +74,7 @@ impl Thread {
 }
 
 /// Returns the announcement of a hook that has run: nothing, if it changed nothing.
-fn of_hook(run: &Map<String, Value>) -> Option<Out> {
+fn of_hook(run: &Map<String, Value>) -> Option<DialectOutput> {
     let entries = run.get("entries").and_then(Value::as_array);
     let texts = entries.into_iter().flatten().take(MOST_TEXTS);
     let texts = texts.filter_map(|entry| text(entry.as_object()?, "text"));
@@ -85,15 +85,15 @@ fn of_hook(run: &Map<String, Value>) -> Option<Out> {
     let words = PhraseArg::Agent(event_writer::short(texts.join(" ").trim()));
     let phrase = |key| Phrase::new(key).with("words", words);
     match text(run, "status") {
-        Some("blocked") => Some(Out::Tell(phrase("codex.hook.blocked"))),
-        Some("stopped") => Some(Out::Tell(phrase("codex.hook.stopped"))),
-        Some("failed") => Some(Out::Detail(phrase("codex.hook.failed"))),
+        Some("blocked") => Some(DialectOutput::Tell(phrase("codex.hook.blocked"))),
+        Some("stopped") => Some(DialectOutput::Tell(phrase("codex.hook.stopped"))),
+        Some("failed") => Some(DialectOutput::Detail(phrase("codex.hook.failed"))),
         Some(_) | None => None,
     }
 }
 
 /// Returns the announcement of an error: the end of a failed turn states its reason, too.
-fn trouble(params: &Map<String, Value>) -> Option<Out> {
+fn trouble(params: &Map<String, Value>) -> Option<DialectOutput> {
     let error = params.get("error").and_then(Value::as_object);
     let words = error
         .and_then(|error| text(error, "message"))
@@ -101,6 +101,6 @@ fn trouble(params: &Map<String, Value>) -> Option<Out> {
     let again = params.get("willRetry") == Some(&Value::Bool(true));
     again.then(|| {
         let words = PhraseArg::Agent(event_writer::short(words));
-        Out::Detail(Phrase::new("codex.retries").with("words", words))
+        DialectOutput::Detail(Phrase::new("codex.retries").with("words", words))
     })
 }

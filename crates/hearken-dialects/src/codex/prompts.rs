@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::kit::turn_end::{ABANDONED, gave_up_prompt};
 use crate::link::Phrase;
 use crate::protocol::AgentId;
-use crate::{Cx, Out, Wish};
+use crate::{Cx, DialectOutput, Wish};
 
 use super::client::{Codex, CodexRequest, ContactPhase, agent};
 use super::thread::{JoinProgress, OURS, Thread};
@@ -24,13 +24,19 @@ enum MeantThread<'a> {
 }
 
 impl Codex {
-    pub(super) fn begin_turn(&mut self, thread: &str, prompt: &str, out: &mut Vec<Out>) {
+    pub(super) fn begin_turn(&mut self, thread: &str, prompt: &str, out: &mut Vec<DialectOutput>) {
         let params =
             json!({"threadId": thread, "input": input(prompt), "clientUserMessageId": self.mark()});
         self.ask(CodexRequest::Prompt, "turn/start", &params, out);
     }
 
-    pub(super) fn add(&mut self, thread: &str, turn: &str, prompt: &str, out: &mut Vec<Out>) {
+    pub(super) fn add(
+        &mut self,
+        thread: &str,
+        turn: &str,
+        prompt: &str,
+        out: &mut Vec<DialectOutput>,
+    ) {
         let params = json!({"threadId": thread, "input": input(prompt), "expectedTurnId": turn,
             "clientUserMessageId": self.mark()});
         let what = CodexRequest::Add(thread.to_owned(), prompt.to_owned());
@@ -50,7 +56,9 @@ impl Codex {
             Wish::Prompt(prompt) => self.prompt(whom, prompt, cx.out),
             Wish::Stop => self.stop(whom, cx),
             Wish::Abandon => self.abandon(whom, cx),
-            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Set(_) => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
             Wish::Of(agent, wish) => self.wish_of(Some(agent), wish, cx),
             // The protocol has no message for how a person wants to hear an agent.
             Wish::Terms(_) => {}
@@ -82,7 +90,7 @@ impl Codex {
         one.map_or(MeantThread::None, MeantThread::One)
     }
 
-    fn prompt(&mut self, whom: Option<&AgentId>, prompt: &str, out: &mut Vec<Out>) {
+    fn prompt(&mut self, whom: Option<&AgentId>, prompt: &str, out: &mut Vec<DialectOutput>) {
         let told = match self.phase {
             ContactPhase::Met => match self.meant(whom, false) {
                 MeantThread::One(thread) => {
@@ -100,14 +108,16 @@ impl Codex {
             ContactPhase::Unmet | ContactPhase::Greeted => "codex.not_there",
             ContactPhase::Over => "prompt.nobody",
         };
-        out.push(Out::Tell(Phrase::new(told)));
+        out.push(DialectOutput::Tell(Phrase::new(told)));
     }
 
     fn stop(&mut self, whom: Option<&AgentId>, cx: &mut Cx<'_>) {
         let meant = match self.meant(whom, true) {
             MeantThread::One(thread) if self.phase == ContactPhase::Met => Some(thread.id.clone()),
             MeantThread::Several if self.phase == ContactPhase::Met => {
-                return cx.out.push(Out::Tell(Phrase::new("codex.which_stop")));
+                return cx
+                    .out
+                    .push(DialectOutput::Tell(Phrase::new("codex.which_stop")));
             }
             MeantThread::One(_) | MeantThread::Several | MeantThread::None => None,
         };
@@ -116,20 +126,26 @@ impl Codex {
             if std::mem::take(&mut self.unanswered) > 0 {
                 return gave_up_prompt(cx.out);
             }
-            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         };
         if thread.told().is_some_and(|(turn, _)| turn.stopping) {
-            return cx.out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.stopping")));
         }
         let (id, Some(turn)) = (
             thread.id.clone(),
             thread.run.as_ref().map(|run| run.id.clone()),
         ) else {
-            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         };
         // Announced first, because the rest follows from it.
         cx.out
-            .push(Out::Tell(Phrase::new("stop_turn.asked_to_stop")));
+            .push(DialectOutput::Tell(Phrase::new("stop_turn.asked_to_stop")));
         thread.stop(cx);
         let params = json!({"threadId": id, "turnId": turn});
         self.ask(CodexRequest::Stop(id), "turn/interrupt", &params, cx.out);
@@ -143,13 +159,15 @@ impl Codex {
         };
         let thread = meant.and_then(|id| self.threads.get_mut(&id));
         let Some(thread) = thread.filter(|thread| thread.is_stopping()) else {
-            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         };
         thread.leave_run(ABANDONED, cx);
     }
 
     /// Sends the agent the person's reason for a rejection, for which the answer itself has no place.
-    pub(super) fn tell_reason(&mut self, id: &str, out: &mut Vec<Out>) {
+    pub(super) fn tell_reason(&mut self, id: &str, out: &mut Vec<DialectOutput>) {
         let thread = self.threads.get_mut(id);
         let reason = thread.and_then(|thread| {
             let turn = thread.run.as_ref().map(|run| run.id.clone());
@@ -160,7 +178,7 @@ impl Codex {
             Some((reason, None)) => self.begin_turn(id, &reason, out),
             None => return,
         }
-        out.push(Out::Tell(Phrase::new("codex.reason_follows")));
+        out.push(DialectOutput::Tell(Phrase::new("codex.reason_follows")));
     }
 }
 

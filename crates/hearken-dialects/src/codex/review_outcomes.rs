@@ -19,7 +19,7 @@ use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{
     Answer, Attachments, AwaitingConfirmation, Decision, Reply, RiskLevel, Summary,
 };
-use crate::{Cx, Out, QuestionEnd, event_writer};
+use crate::{Cx, DialectOutput, QuestionEnd, event_writer};
 
 use super::client::{AGENT, Codex, CodexRequest, ContactPhase};
 use super::review::{CodexReview, Verdict};
@@ -42,7 +42,8 @@ impl Thread {
                 }
             }
             "autoApprovalReview/strictReviewRequired" => {
-                cx.out.push(Out::Tell(Phrase::new("codex.review.strict")));
+                cx.out
+                    .push(DialectOutput::Tell(Phrase::new("codex.review.strict")));
             }
             "guardianWarning" => {
                 let words = params.get("message").and_then(Value::as_str);
@@ -69,8 +70,8 @@ impl Thread {
             Verdict::Open | Verdict::Unknown => {}
             Verdict::Allowed => {
                 let phrase = match review.is_dangerous() {
-                    true => Out::Tell(about("codex.review.allowed_danger", action)),
-                    false => Out::Detail(about("codex.review.allowed", action)),
+                    true => DialectOutput::Tell(about("codex.review.allowed_danger", action)),
+                    false => DialectOutput::Detail(about("codex.review.allowed", action)),
                 };
                 cx.out.push(phrase);
                 if let Some(one) = self.reviews.take_same(action) {
@@ -81,14 +82,16 @@ impl Thread {
             Verdict::Refused => {
                 let reason = event_writer::short(&review.reason);
                 let refused = oversight::reviewer_refused(AGENT, action, &reason);
-                cx.out.push(Out::Tell(refused));
+                cx.out.push(DialectOutput::Tell(refused));
             }
-            Verdict::Late => cx.out.push(Out::Tell(about("codex.review.late", action))),
+            Verdict::Late => cx
+                .out
+                .push(DialectOutput::Tell(about("codex.review.late", action))),
             Verdict::BrokenOff => {
                 let broken_off = about("codex.review.broken_off", action);
                 cx.out.push(match self.is_stopping() {
-                    true => Out::Detail(broken_off),
-                    false => Out::Tell(broken_off),
+                    true => DialectOutput::Detail(broken_off),
+                    false => DialectOutput::Tell(broken_off),
                 });
             }
         }
@@ -211,15 +214,17 @@ impl Thread {
     }
 
     /// Handles the end of a turn: nothing more comes of its reviews.
-    pub fn end_reviews(&mut self, out: &mut Vec<Out>) {
+    pub fn end_reviews(&mut self, out: &mut Vec<DialectOutput>) {
         warn(self.reviews.end_all(), out);
     }
 }
 
-fn warn(warnings: impl IntoIterator<Item = String>, out: &mut Vec<Out>) {
+fn warn(warnings: impl IntoIterator<Item = String>, out: &mut Vec<DialectOutput>) {
     for warning in warnings {
         let words = PhraseArg::Agent(warning);
-        out.push(Out::Tell(Phrase::new("codex.warning").with("words", words)));
+        out.push(DialectOutput::Tell(
+            Phrase::new("codex.warning").with("words", words),
+        ));
     }
 }
 
@@ -236,7 +241,7 @@ impl Codex {
         let Some((thread, one)) = found else {
             return false;
         };
-        let settle = |outcome| Out::Settled { request, outcome };
+        let settle = |outcome| DialectOutput::Settled { request, outcome };
         let allows = match &reply.answer {
             Answer::Decision { decision, .. } => match decision {
                 Decision::Accept => true,
@@ -283,13 +288,13 @@ impl Codex {
 
     /// Handles the news that Codex was told of the person's permission.
     pub(super) fn overruled(&mut self, thread: &str, review: &str, request: u64, cx: &mut Cx<'_>) {
-        cx.out.push(Out::Settled {
+        cx.out.push(DialectOutput::Settled {
             request,
             outcome: Ok(Receipt::Taken),
         });
         self.end_overruling(thread, review, cx);
         let in_turn = self.threads.get(thread).is_some_and(Thread::in_turn);
-        cx.out.push(Out::Tell(Phrase::new(match in_turn {
+        cx.out.push(DialectOutput::Tell(Phrase::new(match in_turn {
             true => "codex.overrule.told",
             false => "codex.overrule.waits",
         })));
@@ -309,7 +314,7 @@ impl Codex {
             retry_after: None,
             again: false,
         };
-        cx.out.push(Out::Settled {
+        cx.out.push(DialectOutput::Settled {
             request,
             outcome: Err(Undelivered::Refused(fault)),
         });
@@ -326,9 +331,9 @@ impl Codex {
         thread: &str,
         request: u64,
         fault: &Fault,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
-        out.push(Out::Settled {
+        out.push(DialectOutput::Settled {
             request,
             outcome: Err(Undelivered::Unknown(fault.clone())),
         });

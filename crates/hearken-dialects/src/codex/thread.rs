@@ -22,7 +22,7 @@ use crate::kit::turn_updates::{CallNews, CallStatus, Update};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Now;
 use crate::rpc::{Id, RpcMessage};
-use crate::{Cx, Out, Oversight, event_writer};
+use crate::{Cx, DialectOutput, Oversight, event_writer};
 
 use super::answers::AnswerUnderWay;
 use super::input_questions::CodexForm;
@@ -334,8 +334,9 @@ impl Thread {
             self.turn(Some(words), cx);
         } else if !client.is_some_and(|client| client.starts_with(OURS)) {
             let words = PhraseArg::Agent(event_writer::short(words));
-            cx.out
-                .push(Out::Tell(Phrase::new("codex.added").with("words", words)));
+            cx.out.push(DialectOutput::Tell(
+                Phrase::new("codex.added").with("words", words),
+            ));
         }
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{AnsweredBy, Closed, EventSubject, Obstacle, RequestOutcome};
 use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision};
-use crate::{Out, QuestionEnd};
+use crate::{DialectOutput, QuestionEnd};
 
 /// How long a bridge may take to report what became of a request: its agent's own time to answer comes on top of the
 /// way there and back.
@@ -118,7 +118,11 @@ impl WatcherMemory {
     }
 
     /// Begins a request and returns its id; `None` if too many wait, which is reported.
-    pub(crate) fn begin(&mut self, purpose: &Purpose, out: &mut Vec<Out>) -> Option<String> {
+    pub(crate) fn begin(
+        &mut self,
+        purpose: &Purpose,
+        out: &mut Vec<DialectOutput>,
+    ) -> Option<String> {
         if self.pending.len() >= MOST_PENDING {
             let reason = PhraseArg::Fault(Fault::TimedOut);
             let outcome = Err(Undelivered::Kept(declined("bridge.silent", reason)));
@@ -140,14 +144,19 @@ impl WatcherMemory {
     }
 
     /// Handles a result that names its request.
-    pub(crate) fn result(&mut self, request: &str, outcome: RequestOutcome, out: &mut Vec<Out>) {
+    pub(crate) fn result(
+        &mut self,
+        request: &str,
+        outcome: RequestOutcome,
+        out: &mut Vec<DialectOutput>,
+    ) {
         if let Some(pending) = self.pending.remove(request) {
             conclude(pending.purpose, outcome, out);
         }
     }
 
     /// Handles the end of a question that its session's events alone don't show.
-    pub(crate) fn closed_there(&mut self, event: &str, how: Closed, out: &mut Vec<Out>) {
+    pub(crate) fn closed_there(&mut self, event: &str, how: Closed, out: &mut Vec<DialectOutput>) {
         let Some(asked) = self.asked.get(event) else {
             return;
         };
@@ -155,21 +164,23 @@ impl WatcherMemory {
         match how {
             // The outcome of the watcher's own answer says so.
             Closed::Answered(_) if asked.is_answered => {}
-            Closed::Answered(AnsweredBy { person, answer, .. }) => out.push(Out::AnsweredBy {
-                token,
-                person,
-                answer,
-            }),
-            Closed::Decided { to } => out.push(Out::Decided { token, to }),
-            Closed::Stopped => out.push(Out::Over {
+            Closed::Answered(AnsweredBy { person, answer, .. }) => {
+                out.push(DialectOutput::AnsweredBy {
+                    token,
+                    person,
+                    answer,
+                })
+            }
+            Closed::Decided { to } => out.push(DialectOutput::Decided { token, to }),
+            Closed::Stopped => out.push(DialectOutput::Over {
                 token,
                 how: QuestionEnd::Stopped,
             }),
-            Closed::TakenBack => out.push(Out::Over {
+            Closed::TakenBack => out.push(DialectOutput::Over {
                 token,
                 how: QuestionEnd::TakenBack,
             }),
-            Closed::Default => out.push(Out::Over {
+            Closed::Default => out.push(DialectOutput::Over {
                 token,
                 how: QuestionEnd::Default,
             }),
@@ -181,7 +192,7 @@ impl WatcherMemory {
         &mut self,
         number: u64,
         outcome: &Result<Receipt, Undelivered>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> bool {
         let Some(id) = self.carried(number) else {
             return false;
@@ -200,7 +211,7 @@ impl WatcherMemory {
         &mut self,
         number: u64,
         answer: &Result<HttpAnswer, Fault>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> bool {
         let Some(id) = self.carried(number) else {
             return false;
@@ -241,19 +252,19 @@ impl WatcherMemory {
     }
 
     /// Reports every request whose outcome is overdue as perhaps taken.
-    pub(crate) fn tick(&mut self, now: Duration, out: &mut Vec<Out>) {
+    pub(crate) fn tick(&mut self, now: Duration, out: &mut Vec<DialectOutput>) {
         self.give_up_requests(&Fault::TimedOut, out, |pending| pending.due <= now);
     }
 
     /// Reports every open request as perhaps taken, because the connection is lost.
-    pub(crate) fn gone(&mut self, out: &mut Vec<Out>) {
+    pub(crate) fn gone(&mut self, out: &mut Vec<DialectOutput>) {
         self.give_up_requests(&Fault::Closed, out, |_| true);
     }
 
     fn give_up_requests(
         &mut self,
         fault: &Fault,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
         is_over: impl Fn(&PendingRequest) -> bool,
     ) {
         let over: Vec<PendingRequest> = self
@@ -270,7 +281,7 @@ impl WatcherMemory {
 
 /// Reports what the bridge says became of a request. If the agent did not get the answer and its question is still
 /// open, the answer is kept; if the question may be decided, the answer is refused.
-fn conclude(purpose: Purpose, outcome: RequestOutcome, out: &mut Vec<Out>) {
+fn conclude(purpose: Purpose, outcome: RequestOutcome, out: &mut Vec<DialectOutput>) {
     let plain = |key| Fault::Declined(Phrase::new(key));
     let outcome = match outcome {
         RequestOutcome::Taken(receipt) => Ok(receipt),
@@ -280,7 +291,7 @@ fn conclude(purpose: Purpose, outcome: RequestOutcome, out: &mut Vec<Out>) {
         RequestOutcome::Decided(answered) => {
             let (key, person) = first(&answered);
             if let Purpose::Reply { token, .. } = &purpose {
-                out.push(Out::AnsweredBy {
+                out.push(DialectOutput::AnsweredBy {
                     token: token.clone(),
                     person: answered.person,
                     answer: answered.answer,
@@ -297,11 +308,11 @@ fn conclude(purpose: Purpose, outcome: RequestOutcome, out: &mut Vec<Out>) {
     report(purpose, outcome, out);
 }
 
-fn report(purpose: Purpose, outcome: Result<Receipt, Undelivered>, out: &mut Vec<Out>) {
+fn report(purpose: Purpose, outcome: Result<Receipt, Undelivered>, out: &mut Vec<DialectOutput>) {
     let (not_taken, perhaps) = match purpose {
         Purpose::Reply {
             number: request, ..
-        } => return out.push(Out::Settled { request, outcome }),
+        } => return out.push(DialectOutput::Settled { request, outcome }),
         Purpose::Prompt | Purpose::Set => ("prompt.not_taken", "prompt.perhaps_taken"),
         Purpose::Stop => ("bridge.not_stopped", "bridge.perhaps_stopped"),
     };
@@ -312,7 +323,7 @@ fn report(purpose: Purpose, outcome: Result<Receipt, Undelivered>, out: &mut Vec
         Err(Undelivered::Unknown(fault)) => (perhaps, fault),
     };
     let told = Phrase::new(key).with("reason", PhraseArg::Fault(fault));
-    out.push(Out::Tell(told));
+    out.push(DialectOutput::Tell(told));
 }
 
 /// Returns the sentence about somebody else's answer, and who gave it.
@@ -400,6 +411,8 @@ mod tests {
         }
         assert!(out.is_empty());
         assert!(watching.begin(&Purpose::Stop, &mut out).is_none());
-        assert!(matches!(&out[..], [Out::Tell(phrase)] if phrase.key == "bridge.not_stopped"));
+        assert!(
+            matches!(&out[..], [DialectOutput::Tell(phrase)] if phrase.key == "bridge.not_stopped")
+        );
     }
 }

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
-use crate::Out;
+use crate::DialectOutput;
 use crate::link::Phrase;
 
 /// Conversations by their ids.
@@ -33,9 +33,9 @@ pub struct DirectoryFull {
 
 impl DirectoryFull {
     /// Announces it, once.
-    pub fn tell(self, phrase: Phrase, out: &mut Vec<Out>) {
+    pub fn tell(self, phrase: Phrase, out: &mut Vec<DialectOutput>) {
         if self.is_first {
-            out.push(Out::Tell(phrase));
+            out.push(DialectOutput::Tell(phrase));
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::protocol::{
     ReplyToken, ToolCallId,
 };
 use crate::rpc::{self, Id};
-use crate::{Out, QuestionEnd, SharedWording};
+use crate::{DialectOutput, QuestionEnd, SharedWording};
 
 use super::call::Call;
 use super::options::OptionChoice;
@@ -153,8 +153,8 @@ impl Permission {
     }
 
     /// Returns the output that reports its question as over.
-    pub fn over(&self, how: QuestionEnd) -> Out {
-        Out::Over {
+    pub fn over(&self, how: QuestionEnd) -> DialectOutput {
+        DialectOutput::Over {
             token: self.token.clone(),
             how,
         }

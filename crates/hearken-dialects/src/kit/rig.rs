@@ -17,7 +17,9 @@ use crate::link::{Fault, Frame, LastWords, LinkEvent, Phrase, PhraseArg, Receipt
 use crate::protocol::{
     Answer, Decision, Finding, Now, Problem, Reply, ReplyToken, Response, Severity,
 };
-use crate::{Cx, Dialect, Out, QuestionEnd, QuestionsStanding, SharedWording, Start, Wish};
+use crate::{
+    Cx, Dialect, DialectOutput, QuestionEnd, QuestionsStanding, SharedWording, Start, Wish,
+};
 
 /// Every sentence, loaded once.
 pub static WORDS: LazyLock<SharedWording> =
@@ -26,7 +28,7 @@ pub static WORDS: LazyLock<SharedWording> =
 /// What is on the other side of a dialect.
 pub trait RigPeer: Default {
     /// Handles an output that reaches the other side; panics at one that the dialect never emits.
-    fn take(&mut self, out: Out);
+    fn take(&mut self, out: DialectOutput);
 }
 
 /// A machine with its peer.
@@ -173,29 +175,29 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
         self.with(|machine, cx| machine.reply(request, &reply, cx));
     }
 
-    fn take(&mut self, out: Out) {
+    fn take(&mut self, out: DialectOutput) {
         match out {
-            Out::ViewOnly(text) => {
+            DialectOutput::ViewOnly(text) => {
                 self.view_only += 1;
                 self.event(&text);
             }
-            Out::Event(text) => self.event(&text),
-            Out::Settled { request, outcome } => {
+            DialectOutput::Event(text) => self.event(&text),
+            DialectOutput::Settled { request, outcome } => {
                 self.settled.push((request, outcome.is_ok()));
                 self.outcomes.push((request, outcome));
             }
-            Out::Tell(phrase) | Out::Detail(phrase) => {
+            DialectOutput::Tell(phrase) | DialectOutput::Detail(phrase) => {
                 let said = WORDS.say(phrase.key, &[]);
                 assert!(said.iter().all(|it| it.normal != phrase.key), "{phrase:?}");
                 self.told.push(phrase.key);
                 self.phrases.push(phrase);
             }
-            Out::Over { how, .. } => self.over.push(how),
-            Out::Standing(standing) => self.stood.push(standing),
-            Out::Close(fault) => self.closed.push(fault),
-            Out::Unread(_, times) => self.unread += times,
-            Out::LastWords(words) => self.last_words = words,
-            Out::Release => {}
+            DialectOutput::Over { how, .. } => self.over.push(how),
+            DialectOutput::Standing(standing) => self.stood.push(standing),
+            DialectOutput::Close(fault) => self.closed.push(fault),
+            DialectOutput::Unread(_, times) => self.unread += times,
+            DialectOutput::LastWords(words) => self.last_words = words,
+            DialectOutput::Release => {}
             other => self.peer.take(other),
         }
     }

@@ -9,7 +9,7 @@ use crate::protocol::{
     Answer, Attachments, AwaitingClarification, AwaitingConfirmation, Choice, Event, ReplyToken,
     Response, ResponseKind, SessionCompleted, SessionStarted, StateChanged,
 };
-use crate::{Cx, Out, QuestionEnd};
+use crate::{Cx, DialectOutput, QuestionEnd};
 
 use super::turn::EventContext;
 use super::turn_end::errored;
@@ -153,8 +153,8 @@ impl SideQuestion {
             .writer
             .event(&mut self.session, cx.now.wall, question);
         cx.out.push(match teller.answerable {
-            true => Out::Event(text),
-            false => Out::ViewOnly(text),
+            true => DialectOutput::Event(text),
+            false => DialectOutput::ViewOnly(text),
         });
     }
 
@@ -179,10 +179,10 @@ impl SideQuestion {
     }
 
     /// Reports that the open question is over without an answer.
-    pub fn is_over(&self, how: QuestionEnd, out: &mut Vec<Out>) {
+    pub fn is_over(&self, how: QuestionEnd, out: &mut Vec<DialectOutput>) {
         if !self.token.is_empty() {
             let token = self.token.clone();
-            out.push(Out::Over { token, how });
+            out.push(DialectOutput::Over { token, how });
         }
     }
 
@@ -239,7 +239,7 @@ impl SideQuestion {
         cx: &mut Cx<'_>,
     ) {
         let text = teller.writer.event(&mut self.session, cx.now.wall, content);
-        cx.out.push(Out::Event(text));
+        cx.out.push(DialectOutput::Event(text));
     }
 }
 

@@ -22,7 +22,7 @@ use crate::protocol::{
     Attachments, Event, OutputStreaming, PlanStage, PlanStep, Progress, SessionStarted,
     StateChanged, ToolCallId, ToolInvoked,
 };
-use crate::{Cx, Out, SharedWording};
+use crate::{Cx, DialectOutput, SharedWording};
 
 pub use late_calls::LeftCalls;
 
@@ -172,7 +172,7 @@ impl Turn {
             Update::Says { message, text } => self.says(message, &text, teller, cx),
             Update::Shows(kind) => {
                 let phrase = Phrase::new("acp.shows").with("kind", PhraseArg::Name(kind));
-                cx.out.push(Out::Tell(phrase));
+                cx.out.push(DialectOutput::Tell(phrase));
             }
             Update::Thinks => {
                 self.close_output(teller, cx);
@@ -448,6 +448,6 @@ impl Turn {
         cx: &mut Cx<'_>,
     ) {
         let text = teller.writer.event(&mut self.session, cx.now.wall, content);
-        cx.out.push(Out::Event(text));
+        cx.out.push(DialectOutput::Event(text));
     }
 }

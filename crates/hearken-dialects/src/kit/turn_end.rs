@@ -6,7 +6,7 @@
 use crate::event_writer;
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{Event, SessionCancelled, SessionCompleted, SessionErrored, Summary};
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::turn::{EventContext, Turn};
 
@@ -25,14 +25,14 @@ pub fn asked_to_stop(nothing_waits: bool) -> Phrase {
 pub const ABANDONED: TurnEnd = TurnEnd::Left("stop_turn.left");
 
 /// Announces that hearken no longer waits for a turn to answer a prompt.
-pub fn gave_up_prompt(out: &mut Vec<Out>) {
-    out.push(Out::Tell(Phrase::new("prompt.given_up")));
+pub fn gave_up_prompt(out: &mut Vec<DialectOutput>) {
+    out.push(DialectOutput::Tell(Phrase::new("prompt.given_up")));
 }
 
 /// Announces that the prompts which waited for the end of a turn are sent now, if there are any.
-pub fn sends_what_waits(nothing_waits: bool, out: &mut Vec<Out>) {
+pub fn sends_what_waits(nothing_waits: bool, out: &mut Vec<DialectOutput>) {
     if !nothing_waits {
-        out.push(Out::Tell(Phrase::new("prompt.next")));
+        out.push(DialectOutput::Tell(Phrase::new("prompt.next")));
     }
 }
 
@@ -84,8 +84,9 @@ impl Turn {
         self.change_state("thinking", teller, cx);
         if self.left_out > 0 {
             let n = PhraseArg::Own(self.left_out.to_string());
-            cx.out
-                .push(Out::Tell(Phrase::new("acp.calls_left_out").with("n", n)));
+            cx.out.push(DialectOutput::Tell(
+                Phrase::new("acp.calls_left_out").with("n", n),
+            ));
         }
         let took = cx.now.monotonic.saturating_sub(self.began).as_millis();
         let took = event_writer::duration(u64::try_from(took).ok());

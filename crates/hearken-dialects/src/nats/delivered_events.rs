@@ -14,7 +14,7 @@ use crate::fleet::{
 };
 use crate::link::{Frame, Phrase, PhraseArg};
 use crate::protocol::{AgentId, HOST, object};
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 /// The most agents that are remembered.
 const MOST_AGENTS: usize = 65_536;
@@ -86,7 +86,7 @@ impl Nats {
     /// Handles an event that a machine reports to those who join.
     pub(super) fn hear_state(&mut self, machine: &Machine, text: &str, cx: &mut Cx<'_>) {
         let Some(event) = object(text) else {
-            return cx.out.push(Out::Event(text.to_owned()));
+            return cx.out.push(DialectOutput::Event(text.to_owned()));
         };
         let subject = EventSubject::of(machine, &event);
         self.hear(&subject, text, None, cx);
@@ -95,7 +95,7 @@ impl Nats {
     fn hear(&mut self, subject: &EventSubject, text: &str, position: Option<u64>, cx: &mut Cx<'_>) {
         let Some(event) = object(text) else {
             // It is counted and reported where events are read.
-            return cx.out.push(Out::Event(text.to_owned()));
+            return cx.out.push(DialectOutput::Event(text.to_owned()));
         };
         // A machine that speaks under another session's name, or of another agent, is not believed.
         if !EventSubject::of(&subject.machine, &event).is_of_session(subject) {
@@ -119,7 +119,7 @@ impl Nats {
         let phrase = Phrase::new("fleet.forged")
             .with("n", count)
             .with("host", PhraseArg::Name(host));
-        cx.out.push(Out::Tell(phrase));
+        cx.out.push(DialectOutput::Tell(phrase));
     }
 
     /// Handles what a bridge reports in its own name.
@@ -137,7 +137,7 @@ impl Nats {
                 let session = session.unwrap_or_default();
                 let told = self.machines.standing_of(machine);
                 if standing.forgets && !told.is_some_and(|told| told.forgets) {
-                    cx.out.push(Out::Tell(standing.loss()));
+                    cx.out.push(DialectOutput::Tell(standing.loss()));
                 }
                 if self.machines.stands(machine, session, standing) {
                     self.inquire(machine.clone(), cx);
@@ -157,7 +157,7 @@ impl Nats {
                     let phrase = Phrase::new("fleet.notice")
                         .with("host", PhraseArg::Name(machine.name()))
                         .with("text", PhraseArg::Agent(text));
-                    cx.out.push(Out::Tell(phrase));
+                    cx.out.push(DialectOutput::Tell(phrase));
                 }
             }
         }
@@ -184,7 +184,7 @@ impl Nats {
         if let Some(ran) = &danger.ran {
             phrase = phrase.with("ran", PhraseArg::Agent(ran.clone()));
         }
-        cx.out.push(Out::Warn(phrase));
+        cx.out.push(DialectOutput::Warn(phrase));
     }
 
     /// Passes an event on, with names that distinguish its machine from others.
@@ -193,7 +193,7 @@ impl Nats {
         subject: &EventSubject,
         mut event: Map<String, Value>,
         position: Option<u64>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         let words = |event: &Map<String, Value>, field: &str| {
             event.get(field).and_then(Value::as_str).map(str::to_owned)
@@ -233,8 +233,8 @@ impl Nats {
         }
         let text = Value::Object(event).to_string();
         out.push(match only_seen {
-            true => Out::ViewOnly(text),
-            false => Out::Event(text),
+            true => DialectOutput::ViewOnly(text),
+            false => DialectOutput::Event(text),
         });
     }
 }

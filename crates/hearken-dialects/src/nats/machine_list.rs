@@ -7,7 +7,7 @@ use super::Nats;
 use crate::fleet::{BridgeAbilities, Census, Machine};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::object;
-use crate::{Cx, MachineThere, Out};
+use crate::{Cx, DialectOutput, MachineThere};
 
 /// How long a machine may give no sign of life: three times as long as it waits between two.
 const AWAY_AFTER: Duration = Duration::from_secs(30);
@@ -213,11 +213,11 @@ impl Nats {
         if away.len() > MOST_NAMED {
             let count = PhraseArg::Own(away.len().to_string());
             let phrase = Phrase::new("fleet.away.several").with("n", count);
-            return cx.out.push(Out::Tell(phrase));
+            return cx.out.push(DialectOutput::Tell(phrase));
         }
         for machine in away {
             let phrase = Phrase::new("fleet.away").with("host", PhraseArg::Name(machine.name()));
-            cx.out.push(Out::Tell(phrase));
+            cx.out.push(DialectOutput::Tell(phrase));
         }
     }
 
@@ -232,7 +232,7 @@ impl Nats {
                 }
                 None => Phrase::new("fleet.stored"),
             };
-            cx.out.push(Out::Tell(phrase.with("host", host)));
+            cx.out.push(DialectOutput::Tell(phrase.with("host", host)));
         }
         // Only the machine itself can say what is asked there meanwhile.
         if unstored.is_some() {
@@ -244,13 +244,13 @@ impl Nats {
             Sign::Beyond => {
                 let most = PhraseArg::Own(MOST_MACHINES.to_string());
                 let phrase = Phrase::new("fleet.beyond").with("most", most);
-                cx.out.push(Out::Tell(phrase));
+                cx.out.push(DialectOutput::Tell(phrase));
             }
             Sign::Found => self.inquire(machine.clone(), cx),
             Sign::Back => {
                 let name = PhraseArg::Name(machine.name());
                 let phrase = Phrase::new("fleet.back").with("host", name);
-                cx.out.push(Out::Tell(phrase));
+                cx.out.push(DialectOutput::Tell(phrase));
                 self.inquire(machine.clone(), cx);
             }
         }

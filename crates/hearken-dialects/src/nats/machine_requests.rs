@@ -6,7 +6,7 @@ use super::Nats;
 use crate::fleet::{AnsweredBy, BRIDGE, EventSubject, Purpose};
 use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, ServiceCall, Undelivered};
 use crate::protocol::{AgentId, Reply, ReplyToken};
-use crate::{Cx, Out, Wish};
+use crate::{Cx, DialectOutput, Wish};
 
 /// The header with the person's name.
 const BY: &str = "Hearken-By";
@@ -19,7 +19,7 @@ impl Nats {
         let asked = self.watching.under(reply.token.reveal());
         let Some(asked) = asked else {
             let fault = Fault::Declined(Phrase::new("bridge.unknown"));
-            return cx.out.push(Out::Settled {
+            return cx.out.push(DialectOutput::Settled {
                 request: number,
                 outcome: Err(Undelivered::Refused(fault)),
             });
@@ -63,7 +63,7 @@ impl Nats {
         let Some(subject) = subject else {
             let reason = Fault::Declined(Phrase::new("bridge.why.which_agent"));
             let phrase = Phrase::new("prompt.not_taken").with("reason", PhraseArg::Fault(reason));
-            return cx.out.push(Out::Tell(phrase));
+            return cx.out.push(DialectOutput::Tell(phrase));
         };
         let call = ServiceCall::new(subject, body.to_string());
         self.request(purpose, call, cx);
@@ -82,7 +82,7 @@ impl Nats {
             return;
         };
         let request = self.numbers.fresh();
-        cx.out.push(Out::CallService { request, call });
+        cx.out.push(DialectOutput::CallService { request, call });
         let now = cx.now.monotonic;
         self.watching.sent(id, purpose, request, now);
     }
@@ -92,7 +92,7 @@ impl Nats {
         &mut self,
         request: u64,
         answer: &Result<HttpAnswer, Fault>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         // Without a listener on the subject, nothing arrived.
         let away = Err(Fault::Declined(Phrase::new("bridge.why.away")));

@@ -17,7 +17,7 @@ use super::Nats;
 use crate::fleet::{EventSubject, SubjectLane};
 use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, ServiceAnswers, ServiceCall};
 use crate::protocol::{AgentId, Now, object};
-use crate::{AgentPast, Cx, Out};
+use crate::{AgentPast, Cx, DialectOutput};
 
 /// How far back to read, the longest span first; `None` for everything.
 const SPANS: [Option<Duration>; 3] = [
@@ -192,7 +192,7 @@ impl Nats {
     fn send(&mut self, mut recall: Recall, call: ServiceCall, cx: &mut Cx<'_>) {
         let request = self.numbers.fresh();
         recall.request = request;
-        cx.out.push(Out::CallService { request, call });
+        cx.out.push(DialectOutput::CallService { request, call });
         self.recalling.under_way = Some(recall);
     }
 
@@ -245,7 +245,7 @@ impl Nats {
             }
             RecallProgress::Read => {
                 let unread = recall.count.saturating_sub(MOST_READ);
-                cx.out.push(Out::Recalled(AgentPast {
+                cx.out.push(DialectOutput::Recalled(AgentPast {
                     agent: recall.agent,
                     texts: recall.texts.into(),
                     left_out: recall.left_out + unread,
@@ -253,7 +253,7 @@ impl Nats {
                 // Another agent's past is read under the same name.
                 let request = self.numbers.fresh();
                 let call = ServiceCall::new(self.api("DELETE"), "");
-                cx.out.push(Out::CallService { request, call });
+                cx.out.push(DialectOutput::CallService { request, call });
                 self.recall_next(cx);
             }
         }
@@ -263,7 +263,7 @@ impl Nats {
         let phrase = Phrase::new("fleet.not_recalled")
             .with("agent", PhraseArg::Name(recall.agent.as_str().to_owned()))
             .with("reason", PhraseArg::Fault(fault));
-        cx.out.push(Out::Tell(phrase));
+        cx.out.push(DialectOutput::Tell(phrase));
         self.recall_next(cx);
     }
 }

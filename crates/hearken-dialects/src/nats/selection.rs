@@ -12,7 +12,7 @@ use super::Nats;
 use crate::fleet::{EventSubject, Space, SubjectLane};
 use crate::link::{Address, Consumer, Stream as LinkStream};
 use crate::protocol::AgentId;
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 /// Whose text and calls are delivered.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ impl Selection {
 
 impl Nats {
     /// Asks for the events of the space, and for its machines' signs of life.
-    pub(super) fn follow(&self, out: &mut Vec<Out>) {
+    pub(super) fn follow(&self, out: &mut Vec<DialectOutput>) {
         let consumer = Consumer {
             stream: self.space.stream(),
             durable: self.durable.clone(),
@@ -64,7 +64,9 @@ impl Nats {
             passing: vec![self.space.alive()],
             may_be_missing: self.may_be_missing,
         };
-        out.push(Out::Follow(LinkStream::at(Address::Stored(consumer))));
+        out.push(DialectOutput::Follow(LinkStream::at(Address::Stored(
+            consumer,
+        ))));
     }
 
     /// Selects the agents that are followed in full; `None` for all.

@@ -19,7 +19,7 @@ use super::Nats;
 use crate::fleet::Machine;
 use crate::link::{Frame, ServiceAnswers, ServiceCall};
 use crate::protocol::object;
-use crate::{CatchUpPhase, Cx, Out, QuestionEnd};
+use crate::{CatchUpPhase, Cx, DialectOutput, QuestionEnd};
 
 /// The subject under which the bridges of all machines answer.
 const DISCOVERY: &str = "$SRV.PING.aaep-bridge";
@@ -94,7 +94,7 @@ impl Nats {
             answers: ServiceAnswers::Gathered(DISCOVERY_TIME),
             ..ServiceCall::new(DISCOVERY, "")
         };
-        cx.out.push(Out::CallService { request, call });
+        cx.out.push(DialectOutput::CallService { request, call });
     }
 
     /// Asks a machine for a snapshot.
@@ -118,7 +118,7 @@ impl Nats {
                 answers: ServiceAnswers::Gathered(SNAPSHOT_TIME),
                 ..ServiceCall::new(machine.now(), "")
             };
-            cx.out.push(Out::CallService { request, call });
+            cx.out.push(DialectOutput::CallService { request, call });
             let snapshot = Snapshot {
                 machine,
                 events: BTreeSet::new(),
@@ -194,7 +194,7 @@ impl Nats {
                 && !snapshot.events.contains(*event)
         });
         for (_, asked) in gone {
-            cx.out.push(Out::Over {
+            cx.out.push(DialectOutput::Over {
                 token: asked.token.clone(),
                 how: QuestionEnd::Forgotten,
             });
@@ -217,7 +217,7 @@ impl Nats {
     pub(super) fn caught_up(&mut self, cx: &mut Cx<'_>) {
         match self.joining.held_until {
             Some(_) => self.joining.is_caught_up = true,
-            None => cx.out.push(Out::Missed(CatchUpPhase::IsOver)),
+            None => cx.out.push(DialectOutput::Missed(CatchUpPhase::IsOver)),
         }
     }
 
@@ -249,7 +249,7 @@ impl Nats {
                 self.hear_state(&machine, text, cx);
             }
         }
-        cx.out.push(Out::Missed(CatchUpPhase::Begins));
+        cx.out.push(DialectOutput::Missed(CatchUpPhase::Begins));
         for frame in held {
             self.frame(&frame, cx);
         }
@@ -257,7 +257,7 @@ impl Nats {
             self.forget_gone(&snapshot, cx);
         }
         if std::mem::take(&mut self.joining.is_caught_up) {
-            cx.out.push(Out::Missed(CatchUpPhase::IsOver));
+            cx.out.push(DialectOutput::Missed(CatchUpPhase::IsOver));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::fleet::{BridgeAbilities, BridgeReport, EventSubject, Machine, digest_
 use crate::kit::rig::start;
 use crate::link::{LinkEvent, Receipt, ServiceCall, Undelivered};
 use crate::protocol::{AgentId, Answer, Decision, Now, ReplyToken};
-use crate::{Carrier, CatchUpPhase, Out, QuestionEnd};
+use crate::{Carrier, CatchUpPhase, DialectOutput, QuestionEnd};
 
 /// Messages for the tests of all dialects.
 pub(crate) const MESSAGES: &[&str] = &[
@@ -40,7 +40,7 @@ impl NatsBench {
             position: 0,
         };
         let follow = bench.news(LinkEvent::Connecting { attempt: 1 });
-        assert!(matches!(&follow[..], [Out::Follow(_)]));
+        assert!(matches!(&follow[..], [DialectOutput::Follow(_)]));
         let discovery = calls(&bench.news(LinkEvent::Connected));
         assert_eq!(discovery[0].1.subject, "$SRV.PING.aaep-bridge");
         (bench, discovery[0].0)
@@ -53,13 +53,13 @@ impl NatsBench {
         bench
     }
 
-    fn news(&mut self, event: LinkEvent) -> Vec<Out> {
+    fn news(&mut self, event: LinkEvent) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         self.machine.news(&event, &mut Cx::new(self.now, &mut out));
         out
     }
 
-    fn frame(&mut self, subject: &str, text: &str) -> Vec<Out> {
+    fn frame(&mut self, subject: &str, text: &str) -> Vec<DialectOutput> {
         self.position += 1;
         let event = Some(subject.to_owned());
         let position = Some(self.position);
@@ -71,23 +71,23 @@ impl NatsBench {
     }
 
     /// An event that a machine publishes as it should.
-    fn event(&mut self, host: &str, event: &Value) -> Vec<Out> {
+    fn event(&mut self, host: &str, event: &Value) -> Vec<DialectOutput> {
         let machine = Machine::named(&Space::named("main"), host);
         let subject = EventSubject::of(&machine, event.as_object().unwrap());
         self.frame(&subject.to_string(), &event.to_string())
     }
 
-    fn part(&mut self, request: u64, text: &Value) -> Vec<Out> {
+    fn part(&mut self, request: u64, text: &Value) -> Vec<DialectOutput> {
         let text = text.to_string();
         self.news(LinkEvent::Piece { request, text })
     }
 
     /// The end of an answer of several parts.
-    fn end(&mut self, request: u64) -> Vec<Out> {
+    fn end(&mut self, request: u64) -> Vec<DialectOutput> {
         self.answered(request, "")
     }
 
-    fn answered(&mut self, request: u64, body: &str) -> Vec<Out> {
+    fn answered(&mut self, request: u64, body: &str) -> Vec<DialectOutput> {
         let outcome = Ok(HttpAnswer {
             status: 200,
             location: None,
@@ -97,7 +97,7 @@ impl NatsBench {
         self.news(LinkEvent::Answered { request, outcome })
     }
 
-    fn replied(&mut self, number: u64, token: &str) -> Vec<Out> {
+    fn replied(&mut self, number: u64, token: &str) -> Vec<DialectOutput> {
         let reply = Reply {
             token: ReplyToken::new(token.to_owned()),
             answer: Answer::Decision {
@@ -113,13 +113,13 @@ impl NatsBench {
         out
     }
 
-    fn wished(&mut self, wish: &Wish) -> Vec<Out> {
+    fn wished(&mut self, wish: &Wish) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         self.machine.wish(wish, &mut Cx::new(self.now, &mut out));
         out
     }
 
-    fn wait(&mut self, seconds: u64) -> Vec<Out> {
+    fn wait(&mut self, seconds: u64) -> Vec<DialectOutput> {
         self.now.monotonic += Duration::from_secs(seconds);
         let mut out = Vec::new();
         self.machine.tick(&mut Cx::new(self.now, &mut out));
@@ -127,9 +127,9 @@ impl NatsBench {
     }
 }
 
-fn calls(out: &[Out]) -> Vec<(u64, ServiceCall)> {
+fn calls(out: &[DialectOutput]) -> Vec<(u64, ServiceCall)> {
     let calls = out.iter().filter_map(|one| match one {
-        Out::CallService { request, call } => Some((*request, call.clone())),
+        DialectOutput::CallService { request, call } => Some((*request, call.clone())),
         _ => None,
     });
     calls.collect()
@@ -169,17 +169,17 @@ fn standing_of(host: &str, session: &str, forgets: bool) -> Value {
 }
 
 /// Returns the events that were passed on.
-fn events(out: &[Out]) -> Vec<Value> {
+fn events(out: &[DialectOutput]) -> Vec<Value> {
     let texts = out.iter().filter_map(|one| match one {
-        Out::Event(text) => Some(serde_json::from_str(text).unwrap()),
+        DialectOutput::Event(text) => Some(serde_json::from_str(text).unwrap()),
         _ => None,
     });
     texts.collect()
 }
 
-fn phrases(out: &[Out]) -> Vec<&'static str> {
+fn phrases(out: &[DialectOutput]) -> Vec<&'static str> {
     let keys = out.iter().filter_map(|one| match one {
-        Out::Tell(phrase) => Some(phrase.key),
+        DialectOutput::Tell(phrase) => Some(phrase.key),
         _ => None,
     });
     keys.collect()
@@ -266,7 +266,7 @@ fn an_answer_goes_to_its_machine_with_the_digest_of_what_was_shown() {
     ];
     assert_eq!(call.headers, headers);
     let out = bench.answered(request, r#"{"result":"taken"}"#);
-    let settled = Out::Settled {
+    let settled = DialectOutput::Settled {
         request: 7,
         outcome: Ok(Receipt::Taken),
     };
@@ -321,7 +321,7 @@ fn nobody_there_means_that_the_machine_is_away_and_the_question_stays() {
     let outcome = Err(Fault::Refused);
     let out = bench.news(LinkEvent::Answered { request, outcome });
     let [
-        Out::Settled {
+        DialectOutput::Settled {
             outcome: Err(Undelivered::Kept(Fault::Declined(why))),
             ..
         },
@@ -374,8 +374,8 @@ fn what_runs_already_comes_before_what_was_missed_and_nothing_comes_twice() {
         .map(|event| event["event_id"].clone())
         .collect();
     assert_eq!(ids, ["evt_1", "evt_2"]);
-    assert_eq!(out[1], Out::Missed(CatchUpPhase::Begins));
-    assert_eq!(out[3], Out::Missed(CatchUpPhase::IsOver));
+    assert_eq!(out[1], DialectOutput::Missed(CatchUpPhase::Begins));
+    assert_eq!(out[3], DialectOutput::Missed(CatchUpPhase::IsOver));
 }
 
 #[test]
@@ -407,7 +407,7 @@ fn a_bridge_that_was_started_again_does_not_know_the_question_before_it() {
         inquiry,
         &json!({"sequence": 4, "events": [question("sess_2", "evt_p", "rpl_2")]}),
     );
-    let over = Out::Over {
+    let over = DialectOutput::Over {
         token: "rpl_1".to_owned(),
         how: QuestionEnd::Forgotten,
     };
@@ -436,10 +436,10 @@ fn requests_whose_connection_is_lost_perhaps_arrived() {
         fault: Fault::Closed,
         retry_in: Duration::from_secs(1),
     });
-    let perhaps = |one: &Out| {
+    let perhaps = |one: &DialectOutput| {
         matches!(
             one,
-            Out::Settled {
+            DialectOutput::Settled {
                 request: 7,
                 outcome: Err(Undelivered::Unknown(_))
             }

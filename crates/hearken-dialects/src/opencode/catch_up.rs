@@ -14,7 +14,7 @@ use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, HttpAnswer, HttpCall, Phrase};
 use crate::protocol::object;
 use crate::rpc::Id;
-use crate::{Cx, Out, QuestionsStanding};
+use crate::{Cx, DialectOutput, QuestionsStanding};
 
 use super::client::{Opencode, RequestPurpose};
 use super::messages::{self, ConversationActivity, MessageInfo, MessagePart, SessionDescription};
@@ -88,7 +88,7 @@ impl CatchUp {
 
 impl Opencode {
     /// Requests what was missed.
-    pub(super) fn begin_to_catch_up(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn begin_to_catch_up(&mut self, out: &mut Vec<DialectOutput>) {
         if self.listens {
             return;
         }
@@ -170,7 +170,7 @@ impl Opencode {
     }
 
     /// Looks up unknown conversations, and requests what was written meanwhile.
-    fn ask_further(&mut self, out: &mut Vec<Out>) {
+    fn ask_further(&mut self, out: &mut Vec<DialectOutput>) {
         let Some(mut catch_up) = self.catch_up.take() else {
             return;
         };
@@ -264,7 +264,8 @@ impl Opencode {
             }
         }
         if stale > 0 {
-            cx.out.push(Out::Detail(Phrase::new("opencode.stale")));
+            cx.out
+                .push(DialectOutput::Detail(Phrase::new("opencode.stale")));
         }
         let all: Vec<String> = self.conversations.keys().cloned().collect();
         if self.was_lost {
@@ -273,10 +274,12 @@ impl Opencode {
             }
         }
         if catch_up.missed {
-            cx.out.push(Out::Tell(Phrase::new("opencode.missed")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("opencode.missed")));
         }
         if catch_up.unread {
-            cx.out.push(Out::Tell(Phrase::new("opencode.unread")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("opencode.unread")));
         }
         let asks = self
             .conversations
@@ -286,7 +289,8 @@ impl Opencode {
             && asks.into_iter().any(|turn| turn.asks())
             && !catch_up.missed
         {
-            cx.out.push(Out::Standing(QuestionsStanding::Back));
+            cx.out
+                .push(DialectOutput::Standing(QuestionsStanding::Back));
         }
     }
 

@@ -16,7 +16,7 @@ use crate::kit::turn_updates::Update;
 use crate::link::{Address, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg, Stream, Way};
 use crate::protocol::Reply;
 use crate::{
-    Carrier, Connection, ConnectionLoss, Dialect, ForeignFormat, NoEvent, Numbers, Out,
+    Carrier, Connection, ConnectionLoss, Dialect, DialectOutput, ForeignFormat, NoEvent, Numbers,
     SharedWording, Start, WhenLeft, Wish,
 };
 
@@ -117,7 +117,7 @@ impl Opencode {
         &mut self,
         what: RequestPurpose,
         call: HttpCall,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> Option<u64> {
         if self.listens || self.asked.len() >= MOST_CALLS {
             return None;
@@ -133,12 +133,12 @@ impl Opencode {
         request: u64,
         what: RequestPurpose,
         call: HttpCall,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         self.asked.insert(request, what);
         let path = format!("{}{}", self.base, call.path);
         let call = HttpCall { path, ..call };
-        out.push(Out::Call { request, call });
+        out.push(DialectOutput::Call { request, call });
     }
 
     /// Returns the conversation that a session belongs to; a subagent has a session of its own.
@@ -162,7 +162,7 @@ impl Opencode {
     pub(super) fn conversation(
         &mut self,
         id: &str,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> Option<&mut OpencodeConversation> {
         let root = self.root(id);
         let opened = self
@@ -188,9 +188,10 @@ impl Opencode {
 
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
         let Some(news) = messages::event(frame) else {
-            return cx
-                .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1));
+            return cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Typed),
+                1,
+            ));
         };
         match news {
             ServerEvent::Hello => self.begin_to_catch_up(cx.out),
@@ -242,21 +243,24 @@ impl Opencode {
             ServerEvent::Failed(None, failure) => {
                 if let OpencodeFailure::Words(words) = failure {
                     let words = PhraseArg::Agent(words);
-                    cx.out.push(Out::Tell(
+                    cx.out.push(DialectOutput::Tell(
                         Phrase::new("opencode.complaint").with("words", words),
                     ));
                 }
             }
             ServerEvent::Asks(wants) => self.wants(*wants, cx),
             ServerEvent::Wonders(wonders) => self.wonders(wonders, cx),
-            ServerEvent::AsksUnread => cx.out.push(Out::Tell(Phrase::new("opencode.unread"))),
+            ServerEvent::AsksUnread => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("opencode.unread"))),
             ServerEvent::Decided(id, request, allowed) => self.decided(&id, &request, allowed, cx),
             ServerEvent::Quiet => {}
             ServerEvent::Unknown(kind) => {
                 if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(kind.clone()) {
                     let kind = PhraseArg::Name(kind);
-                    cx.out
-                        .push(Out::Detail(Phrase::new("acp.unknown").with("kind", kind)));
+                    cx.out.push(DialectOutput::Detail(
+                        Phrase::new("acp.unknown").with("kind", kind),
+                    ));
                 }
             }
         }
@@ -310,15 +314,16 @@ impl Opencode {
         }
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
-            cx.out
-                .push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+            cx.out.push(DialectOutput::Tell(
+                Phrase::new("prompt.unsent").with("n", n),
+            ));
         }
     }
 }
 
 impl Dialect for Opencode {
     fn on_connecting(&mut self, cx: &mut Cx<'_>) {
-        cx.out.push(Out::Follow(events(&self.base)));
+        cx.out.push(DialectOutput::Follow(events(&self.base)));
         self.unmet = Some(cx.now.monotonic + MEETS).filter(|_| !self.listens);
     }
 
@@ -354,7 +359,7 @@ impl Dialect for Opencode {
             ConnectionLoss::Failed(fault) => {
                 self.gone(cx);
                 if let Fault::Status { status: 401, .. } = fault {
-                    cx.out.push(Out::Close(Fault::Rejected {
+                    cx.out.push(DialectOutput::Close(Fault::Rejected {
                         reason: Phrase::new("opencode.password"),
                         retry_after: None,
                         again: false,
@@ -374,7 +379,9 @@ impl Dialect for Opencode {
             Wish::Prompt(prompt) => self.prompt(prompt, cx.out),
             Wish::Stop => self.stop(cx.out),
             Wish::Abandon => self.abandon(cx),
-            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Set(_) => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
             Wish::Of(agent, wish) => self.wish_of(agent, wish, cx),
             // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}
@@ -384,7 +391,7 @@ impl Dialect for Opencode {
     fn tick(&mut self, cx: &mut Cx<'_>) {
         if self.unmet.take_if(|at| *at <= cx.now.monotonic).is_some() {
             // The stream is requested again.
-            cx.out.push(Out::ChangeWay(Way::AsGiven));
+            cx.out.push(DialectOutput::ChangeWay(Way::AsGiven));
         }
         for conversation in self.conversations.values_mut() {
             if let Some(turn) = &mut conversation.turn {

@@ -19,7 +19,7 @@ use crate::kit::turn_end::TurnEnd;
 use crate::kit::turn_updates::{CallNews, CallStatus, Update};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Now;
-use crate::{Cx, Out, QuestionEnd};
+use crate::{Cx, DialectOutput, QuestionEnd};
 
 use super::messages::{ConversationActivity, MessageInfo, MessagePart, OpencodeFailure};
 use super::questions::QuestionForm;
@@ -125,7 +125,7 @@ impl OpencodeConversation {
                 if self.retry != *words {
                     self.retry.clone_from(words);
                     let words = PhraseArg::Agent(words.clone());
-                    cx.out.push(Out::Tell(
+                    cx.out.push(DialectOutput::Tell(
                         Phrase::new("opencode.retry").with("words", words),
                     ));
                 }
@@ -205,7 +205,7 @@ impl OpencodeConversation {
     }
 
     /// Handles a failure in the turn, or before one could begin.
-    pub fn failed(&mut self, failure: OpencodeFailure, out: &mut Vec<Out>) {
+    pub fn failed(&mut self, failure: OpencodeFailure, out: &mut Vec<DialectOutput>) {
         if self.turn.is_some() {
             self.failure = Some(failure);
             return;
@@ -221,7 +221,7 @@ impl OpencodeConversation {
         (self.next, self.begins) = (None, TurnExpectation::Not);
         self.ours.clear();
         let words = PhraseArg::Agent(words);
-        out.push(Out::Tell(Phrase::new(key).with("words", words)));
+        out.push(DialectOutput::Tell(Phrase::new(key).with("words", words)));
     }
 
     /// Returns a call's name within the conversation: subagents may use the same names for their calls.
@@ -304,7 +304,7 @@ impl OpencodeConversation {
     }
 
     /// Handles a person's prompt: this person's, or another client's.
-    fn asked_to(&mut self, part: &str, text: &str, is_made: bool, out: &mut Vec<Out>) {
+    fn asked_to(&mut self, part: &str, text: &str, is_made: bool, out: &mut Vec<DialectOutput>) {
         // It comes again whenever something about its message changes.
         if is_made || text.trim().is_empty() || self.parts.whole(part, text).is_empty() {
             return;
@@ -321,7 +321,7 @@ impl OpencodeConversation {
         };
         if let Some(key) = key {
             let words = PhraseArg::Agent(event_writer::short(text));
-            out.push(Out::Tell(Phrase::new(key).with("words", words)));
+            out.push(DialectOutput::Tell(Phrase::new(key).with("words", words)));
         }
         if begins {
             self.next = Some(text.to_owned());
@@ -421,11 +421,12 @@ impl OpencodeConversation {
             return false;
         }
         self.gives_up();
-        cx.out
-            .push(Out::Tell(Phrase::new(match self.held.is_empty() {
+        cx.out.push(DialectOutput::Tell(Phrase::new(
+            match self.held.is_empty() {
                 true => "opencode.not_begun",
                 false => "opencode.not_begun.next",
-            })));
+            },
+        )));
         true
     }
 

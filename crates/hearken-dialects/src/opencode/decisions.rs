@@ -7,7 +7,7 @@ use crate::kit::permission::SentAnswer;
 use crate::kit::post_outcome::delivered;
 use crate::link::{Fault, HttpAnswer, HttpCall, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply, Response};
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::client::{Opencode, RequestPurpose};
 use super::question_messages::{PermissionAsk, WordsAsk};
@@ -41,12 +41,14 @@ impl Opencode {
         let (permission, news, left_out) = questions::permission(wants, given, &words);
         if left_out > 0 {
             let n = PhraseArg::Own(left_out.to_string());
-            cx.out
-                .push(Out::Tell(Phrase::new("opencode.left_out").with("n", n)));
+            cx.out.push(DialectOutput::Tell(
+                Phrase::new("opencode.left_out").with("n", n),
+            ));
         }
         let (turn, teller) = conversation.turn(cx);
         if !turn.request(permission, news, teller, cx) {
-            cx.out.push(Out::Tell(Phrase::new("opencode.too_many")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("opencode.too_many")));
         }
     }
 
@@ -67,7 +69,8 @@ impl Opencode {
         let (turn, teller) = conversation.turn(cx);
         if left_out > 0 || !turn.clarify(first, false, teller, cx) {
             // A request that is not asked in full cannot be answered.
-            cx.out.push(Out::Tell(Phrase::new("opencode.too_many")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("opencode.too_many")));
             return;
         }
         conversation.forms.insert(request, form);
@@ -92,8 +95,9 @@ impl Opencode {
         let was_open = turn.decided_elsewhere(request, allowed, &mut conversation.teller, cx);
         if was_open && !asked {
             // The person never heard of the request.
-            cx.out
-                .push(Out::Detail(Phrase::new("opencode.decided_unasked")));
+            cx.out.push(DialectOutput::Detail(Phrase::new(
+                "opencode.decided_unasked",
+            )));
         }
         if was_open || !turn.is_asked(request) {
             conversation.is_done(request);
@@ -120,13 +124,13 @@ impl Opencode {
                 self.request(request, RequestPurpose::Answer(id, name), call, cx.out)
             }
             AnswerAction::Stays(name) => {
-                cx.out.push(Out::Settled {
+                cx.out.push(DialectOutput::Settled {
                     request,
                     outcome: Ok(Receipt::Here),
                 });
                 self.is_kept(&id, request, &name, cx);
             }
-            AnswerAction::Unfit(fault) => cx.out.push(Out::Settled {
+            AnswerAction::Unfit(fault) => cx.out.push(DialectOutput::Settled {
                 request,
                 outcome: Err(Undelivered::Kept(fault)),
             }),
@@ -145,7 +149,8 @@ impl Opencode {
             .and_then(|form| form.next(name, &words));
         if let (Some(turn), Some(next)) = (&mut conversation.turn, next) {
             turn.clarify(next, true, &mut conversation.teller, cx);
-            cx.out.push(Out::Tell(Phrase::new("opencode.kept")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("opencode.kept")));
             turn.answered(request, &mut conversation.teller, cx);
         }
     }
@@ -161,7 +166,7 @@ impl Opencode {
         let status = outcome.as_ref().map(|answer| answer.status);
         let outcome = delivered(outcome);
         let taken = outcome.is_ok();
-        cx.out.push(Out::Settled { request, outcome });
+        cx.out.push(DialectOutput::Settled { request, outcome });
         let Some(conversation) = self.conversations.get_mut(id) else {
             return;
         };

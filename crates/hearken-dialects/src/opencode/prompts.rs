@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::kit::turn_end;
 use crate::link::{Body, Fault, HttpAnswer, HttpCall, Phrase, PhraseArg, Undelivered};
 use crate::protocol::{AgentId, object};
-use crate::{Cx, Out, Wish};
+use crate::{Cx, DialectOutput, Wish};
 
 use super::client::{Opencode, RequestPurpose, agent};
 use super::conversation::{MOST_HELD, OpencodeConversation};
@@ -18,9 +18,9 @@ use crate::kit::post_outcome::delivered;
 
 impl Opencode {
     /// Sends a prompt to the conversation that was heard of last, or to a new one.
-    pub(super) fn prompt(&mut self, prompt: &str, out: &mut Vec<Out>) {
+    pub(super) fn prompt(&mut self, prompt: &str, out: &mut Vec<DialectOutput>) {
         if self.listens || self.is_over {
-            return out.push(Out::Tell(Phrase::new("prompt.nobody")));
+            return out.push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
         }
         let last = self.conversations.latest(|_| true);
         match last.map(|it| it.id.clone()) {
@@ -39,23 +39,25 @@ impl Opencode {
             Wish::Stop => self.stop_in(&id, cx.out),
             Wish::Abandon => self.abandon_in(&id, cx),
             Wish::Of(whom, wish) => self.wish_of(whom, wish, cx),
-            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Set(_) => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
             Wish::Terms(_) => {}
         }
     }
 
     /// Starts a conversation with a prompt.
-    fn prompt_new(&mut self, prompt: &str, out: &mut Vec<Out>) {
+    fn prompt_new(&mut self, prompt: &str, out: &mut Vec<DialectOutput>) {
         let call = HttpCall::post("/session", Body::json("{}"));
         self.call(RequestPurpose::Opening(prompt.to_owned()), call, out);
     }
 
-    fn prompt_in(&mut self, id: &str, prompt: &str, out: &mut Vec<Out>) {
+    fn prompt_in(&mut self, id: &str, prompt: &str, out: &mut Vec<DialectOutput>) {
         let Some(conversation) = self.conversations.get_mut(id) else {
-            return out.push(Out::Tell(Phrase::new("prompt.nobody")));
+            return out.push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
         };
         if conversation.held.len() >= MOST_HELD {
-            return out.push(Out::Tell(Phrase::new("prompt.too_many")));
+            return out.push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
         }
         conversation.held.push_back(prompt.to_owned());
         let key = match &conversation.turn {
@@ -64,12 +66,12 @@ impl Opencode {
             None if conversation.ours.is_empty() => None,
             None => Some("prompt.held"),
         };
-        out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
+        out.extend(key.map(|key| DialectOutput::Tell(Phrase::new(key))));
         self.send_held(id, out);
     }
 
     /// Sends the next prompt that waited for a conversation to be done.
-    pub(super) fn send_held(&mut self, id: &str, out: &mut Vec<Out>) {
+    pub(super) fn send_held(&mut self, id: &str, out: &mut Vec<DialectOutput>) {
         let Some(conversation) = self.conversations.get_mut(id) else {
             return;
         };
@@ -91,7 +93,7 @@ impl Opencode {
         &mut self,
         prompt: String,
         outcome: &Result<HttpAnswer, Fault>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         let about = match delivered(outcome) {
             Ok(_) => outcome
@@ -136,15 +138,15 @@ impl Opencode {
     }
 
     /// Stops the active conversation; if several are active, the one that was heard of last.
-    pub(super) fn stop(&mut self, out: &mut Vec<Out>) {
+    pub(super) fn stop(&mut self, out: &mut Vec<DialectOutput>) {
         let last = self.conversations.latest(OpencodeConversation::is_at_work);
         match last.map(|it| it.id.clone()) {
             Some(id) => self.stop_in(&id, out),
-            None => out.push(Out::Tell(Phrase::new("stop_turn.none"))),
+            None => out.push(DialectOutput::Tell(Phrase::new("stop_turn.none"))),
         }
     }
 
-    fn stop_in(&mut self, id: &str, out: &mut Vec<Out>) {
+    fn stop_in(&mut self, id: &str, out: &mut Vec<DialectOutput>) {
         let mut conversation = self.conversations.get_mut(id);
         if let Some(waits) = conversation
             .as_mut()
@@ -159,16 +161,16 @@ impl Opencode {
         }
         let found = conversation.and_then(|it| Some((it.turn.as_mut()?, it.held.is_empty())));
         let Some((turn, nothing_waits)) = found else {
-            return out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return out.push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         };
         if std::mem::replace(&mut turn.stopping, true) {
-            return out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
+            return out.push(DialectOutput::Tell(Phrase::new("stop_turn.stopping")));
         }
-        out.push(Out::Tell(turn_end::asked_to_stop(nothing_waits)));
+        out.push(DialectOutput::Tell(turn_end::asked_to_stop(nothing_waits)));
         self.abort(id, out);
     }
 
-    fn abort(&mut self, id: &str, out: &mut Vec<Out>) {
+    fn abort(&mut self, id: &str, out: &mut Vec<DialectOutput>) {
         let path = format!("/session/{}/abort", segment(id));
         self.call(
             RequestPurpose::Stop(id.to_owned()),
@@ -187,7 +189,9 @@ impl Opencode {
     fn abandon_in(&mut self, id: &str, cx: &mut Cx<'_>) {
         let conversation = self.conversations.get_mut(id);
         let Some(conversation) = conversation.filter(|it| it.is_stopping()) else {
-            return cx.out.push(Out::Tell(Phrase::new("stop_turn.none")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         };
         conversation.ours.clear();
         conversation.end(turn_end::ABANDONED, cx);
@@ -219,7 +223,7 @@ impl Opencode {
             Err(undelivered) => {
                 turn.stopping = false;
                 let fault = PhraseArg::Fault(undelivered.fault().clone());
-                cx.out.push(Out::Tell(
+                cx.out.push(DialectOutput::Tell(
                     Phrase::new("opencode.stop_failed").with("reason", fault),
                 ));
                 // Questions that came during the stop were not asked here.
@@ -229,11 +233,11 @@ impl Opencode {
     }
 }
 
-fn prompt_failed(undelivered: &Undelivered, out: &mut Vec<Out>) {
+fn prompt_failed(undelivered: &Undelivered, out: &mut Vec<DialectOutput>) {
     let key = match undelivered {
         Undelivered::Kept(_) | Undelivered::Refused(_) => "prompt.not_taken",
         Undelivered::Unknown(_) => "prompt.perhaps_taken",
     };
     let fault = PhraseArg::Fault(undelivered.fault().clone());
-    out.push(Out::Tell(Phrase::new(key).with("reason", fault)));
+    out.push(DialectOutput::Tell(Phrase::new(key).with("reason", fault)));
 }

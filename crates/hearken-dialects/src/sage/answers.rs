@@ -7,7 +7,7 @@ use crate::Cx;
 use crate::link::{Cause, Fault, Phrase, PhraseArg, Receipt, TheirWords, Undelivered};
 use crate::protocol::{Answer, Decision, RecordedReply, ReplyToken, Response};
 
-use super::super::Out;
+use super::super::DialectOutput;
 use super::super::event_writer::{self, short};
 use super::Sage;
 use super::message::{ClientAnswer, ErrorReport, MessageOrigin};
@@ -87,7 +87,7 @@ impl Sage {
         &mut self,
         token: &str,
         outcome: Result<Receipt, Undelivered>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) {
         let sent = &mut self.questions.sent;
         let numbers: Vec<u64> = sent
@@ -98,7 +98,7 @@ impl Sage {
         for request in numbers {
             sent.remove(&request);
             let outcome = outcome.clone();
-            out.push(Out::Settled { request, outcome });
+            out.push(DialectOutput::Settled { request, outcome });
         }
     }
 
@@ -131,7 +131,7 @@ impl Sage {
             (QuestionSubject::Input, ClientAnswer::Permission(_))
             | (QuestionSubject::Permission { .. }, ClientAnswer::Input(_)) => return,
         };
-        cx.out.push(Out::Answered(RecordedReply {
+        cx.out.push(DialectOutput::Answered(RecordedReply {
             token: ReplyToken::new(&token),
             answer,
             timestamp: place.at,
@@ -184,7 +184,7 @@ impl Sage {
                 self.step_thread(place, SessionEvent::Error, cx);
             }
             let words = PhraseArg::Agent(short(&report.message));
-            cx.out.push(Out::Tell(
+            cx.out.push(DialectOutput::Tell(
                 Phrase::new("translated.error").with("message", words),
             ));
             return;

@@ -13,7 +13,7 @@ use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Machine;
 
 use super::super::event_writer::{EventContent, EventWriter, TranslatedSession};
-use super::super::{Out, OwnStep};
+use super::super::{DialectOutput, OwnStep};
 
 /// The illegal steps reported so far: at most as many as the tables have pairs.
 pub type ReportedSteps = BTreeSet<(&'static str, &'static str, &'static str)>;
@@ -24,7 +24,7 @@ pub const ILLEGAL: &str = "translated.illegal";
 /// The context in which one message is handled.
 pub struct SageContext<'a> {
     pub writer: &'a mut EventWriter,
-    pub out: &'a mut Vec<Out>,
+    pub out: &'a mut Vec<DialectOutput>,
     pub told: &'a mut ReportedSteps,
     /// When the message was written, or when it arrived if it does not say.
     pub at: Timestamp,
@@ -60,7 +60,7 @@ impl<'a> SageContext<'a> {
                         .with("machine", PhraseArg::Own(error.machine.to_owned()))
                         .with("state", PhraseArg::Own(error.from.to_owned()))
                         .with("event", PhraseArg::Own(error.event.to_owned()));
-                    self.out.push(Out::Detail(phrase));
+                    self.out.push(DialectOutput::Detail(phrase));
                 }
                 from
             }
@@ -70,28 +70,28 @@ impl<'a> SageContext<'a> {
     /// Writes an event.
     pub fn event(&mut self, session: &mut TranslatedSession, content: impl Into<EventContent>) {
         let text = self.writer.event(session, self.at, content);
-        self.out.push(Out::Event(text));
+        self.out.push(DialectOutput::Event(text));
     }
 
     /// Writes an event with a question that cannot be answered from here.
     pub fn view_only(&mut self, session: &mut TranslatedSession, content: impl Into<EventContent>) {
         let text = self.writer.event(session, self.at, content);
-        self.out.push(Out::ViewOnly(text));
+        self.out.push(DialectOutput::ViewOnly(text));
     }
 
     /// Reports one of several questions as decided.
     pub fn decided(&mut self, token: &str, to: &'static str) {
         let (token, to) = (token.to_owned(), to.to_owned());
-        self.out.push(Out::Decided { token, to });
+        self.out.push(DialectOutput::Decided { token, to });
     }
 
     /// Announces something to the person.
     pub fn tell(&mut self, phrase: Phrase) {
-        self.out.push(Out::Tell(phrase));
+        self.out.push(DialectOutput::Tell(phrase));
     }
 
     /// Announces something at the most detailed level.
     pub fn detail(&mut self, phrase: Phrase) {
-        self.out.push(Out::Detail(phrase));
+        self.out.push(DialectOutput::Detail(phrase));
     }
 }

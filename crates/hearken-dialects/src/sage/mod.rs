@@ -40,7 +40,9 @@ use crate::link::{self, Fault, Frame, Receipt, Undelivered};
 use crate::protocol::{Machine, Reply};
 
 use super::event_writer::{EventAgent, EventWriter};
-use super::{Carrier, Connection, Dialect, ForeignFormat, NoEvent, Out, Recognition, Start};
+use super::{
+    Carrier, Connection, Dialect, DialectOutput, ForeignFormat, NoEvent, Recognition, Start,
+};
 pub use mapping::{MAPPING, Mapping};
 use message_context::{ReportedSteps, SageContext};
 use program_lines::LineReader;
@@ -109,9 +111,10 @@ impl Sage {
         if let Some(map) = object(text).filter(message::is_envelope) {
             match message::envelope(&map) {
                 Some(message) => self.message(message, cx),
-                None => cx
-                    .out
-                    .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1)),
+                None => cx.out.push(DialectOutput::Unread(
+                    NoEvent::Foreign(ForeignFormat::Typed),
+                    1,
+                )),
             }
             return;
         }
@@ -149,7 +152,7 @@ impl Sage {
         let written = |_: &u64, (_, due): &mut (String, Option<Duration>)| due.is_some();
         for (request, _) in self.questions.sent.extract_if(.., written) {
             let outcome = Err(Undelivered::Unknown(Fault::Closed));
-            cx.out.push(Out::Settled { request, outcome });
+            cx.out.push(DialectOutput::Settled { request, outcome });
         }
     }
 }
@@ -157,7 +160,7 @@ impl Sage {
 impl Dialect for Sage {
     fn on_connecting(&mut self, cx: &mut Cx<'_>) {
         // The stream is at the address that the person gave, or where it was found first.
-        cx.out.push(Out::Follow(self.followed.clone()));
+        cx.out.push(DialectOutput::Follow(self.followed.clone()));
         let event = match self.stream {
             Stream::Failed => StreamEvent::Reconnect,
             Stream::Disconnected
@@ -187,7 +190,7 @@ impl Dialect for Sage {
             Err(undelivered) => {
                 if self.questions.sent.remove(&request).is_some() {
                     let outcome = Err(undelivered.clone());
-                    cx.out.push(Out::Settled { request, outcome });
+                    cx.out.push(DialectOutput::Settled { request, outcome });
                 }
             }
         }
@@ -220,9 +223,9 @@ impl Dialect for Sage {
                 self.questions
                     .sent
                     .insert(request, (token.to_owned(), None));
-                cx.out.push(Out::Send { request, frame });
+                cx.out.push(DialectOutput::Send { request, frame });
             }
-            Some(_) | None => cx.out.push(Out::Settled {
+            Some(_) | None => cx.out.push(DialectOutput::Settled {
                 request,
                 outcome: Err(Undelivered::Kept(Fault::OneWay)),
             }),
@@ -245,7 +248,7 @@ impl Dialect for Sage {
         for request in due {
             sent.remove(&request);
             let outcome = Ok(Receipt::Written);
-            cx.out.push(Out::Settled { request, outcome });
+            cx.out.push(DialectOutput::Settled { request, outcome });
         }
     }
 

@@ -7,7 +7,7 @@ use crate::Cx;
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Machine;
 
-use super::super::Out;
+use super::super::DialectOutput;
 use super::super::event_writer::short;
 use super::Sage;
 use super::message::{
@@ -182,7 +182,7 @@ impl Sage {
         let thread = self.thread(place);
         let over = thread.machine == Session::Ended;
         if over && !std::mem::replace(&mut thread.told_after_end, true) {
-            cx.out.push(Out::Tell(Phrase::new(AFTER_END)));
+            cx.out.push(DialectOutput::Tell(Phrase::new(AFTER_END)));
         }
     }
 

@@ -6,7 +6,7 @@
 use crate::Cx;
 
 use super::super::event_writer::LONGEST_TEXT;
-use super::super::{ForeignFormat, NoEvent, Out};
+use super::super::{DialectOutput, ForeignFormat, NoEvent};
 use super::Sage;
 use super::message::{
     CallReport, Completeness, ItemKind, MessageOrigin, MessageSubject, SageItem, SageMessage,
@@ -109,9 +109,10 @@ impl Sage {
                 }
             }
             LineContent::Nothing => {}
-            LineContent::Foreign => cx
-                .out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Text), 1)),
+            LineContent::Foreign => cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Text),
+                1,
+            )),
         }
     }
 

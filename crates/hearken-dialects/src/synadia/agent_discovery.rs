@@ -15,7 +15,7 @@ use crate::event_writer::{self, EventAgent, EventWriter, cut};
 use crate::kit::turn::{EventContext, LeftCalls};
 use crate::link::{Frame, Phrase, PhraseArg, ServiceAnswers, ServiceCall};
 use crate::protocol::{AgentId, Now};
-use crate::{Cx, ForeignFormat, NoEvent, Out, PromptableAgent};
+use crate::{Cx, DialectOutput, ForeignFormat, NoEvent, PromptableAgent};
 
 use super::agent::SynadiaAgent;
 use super::client::{NAME, RequestPurpose, Synadia};
@@ -165,14 +165,15 @@ impl Synadia {
         found.sort();
         let back = std::mem::take(&mut self.discovery.back);
         if !back.is_empty() {
-            cx.out.push(Out::Tell(of_agents("synadia.back", back)));
+            cx.out
+                .push(DialectOutput::Tell(of_agents("synadia.back", back)));
         }
         if !found.is_empty() {
             let key = match std::mem::replace(&mut self.discovery.is_told, true) {
                 false => "synadia.there",
                 true => "synadia.new",
             };
-            cx.out.push(Out::Tell(of_agents(key, found)));
+            cx.out.push(DialectOutput::Tell(of_agents(key, found)));
         }
     }
 
@@ -193,7 +194,8 @@ impl Synadia {
             match agent.beats(&beat.instance, beat.interval, cx.now) {
                 Some(true) => {
                     let name = vec![agent.name.clone()];
-                    cx.out.push(Out::Tell(of_agents("synadia.back", name)));
+                    cx.out
+                        .push(DialectOutput::Tell(of_agents("synadia.back", name)));
                     is_known = true;
                 }
                 Some(false) => is_known = true,
@@ -222,7 +224,8 @@ impl Synadia {
             .filter_map(|agent| agent.goes_away(cx.now).then(|| agent.name.clone()))
             .collect();
         if !away.is_empty() {
-            cx.out.push(Out::Tell(of_agents("synadia.away", away)));
+            cx.out
+                .push(DialectOutput::Tell(of_agents("synadia.away", away)));
             self.list();
         }
     }
@@ -264,12 +267,14 @@ fn tell_often(count: u64, phrase: Phrase, cx: &mut Cx<'_>) {
     let digits = count.checked_ilog10().unwrap_or_default();
     if count == 10_u64.pow(digits) {
         let n = PhraseArg::Own(count.to_string());
-        cx.out.push(Out::Tell(phrase.with("n", n)));
+        cx.out.push(DialectOutput::Tell(phrase.with("n", n)));
     }
 }
 
 /// Counts a message that means nothing here.
 pub(super) fn unread(cx: &mut Cx<'_>) {
-    cx.out
-        .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1));
+    cx.out.push(DialectOutput::Unread(
+        NoEvent::Foreign(ForeignFormat::Typed),
+        1,
+    ));
 }

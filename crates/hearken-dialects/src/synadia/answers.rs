@@ -14,7 +14,7 @@ use crate::kit::permission::SentAnswer;
 use crate::kit::post_outcome::delivered;
 use crate::link::{Fault, HttpAnswer, Phrase, Receipt, ServiceAnswers, ServiceCall, Undelivered};
 use crate::protocol::{Answer, Reply, Response};
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::agent::SynadiaAgent;
 use super::client::{RequestPurpose, Synadia};
@@ -23,7 +23,7 @@ use super::subject;
 impl Synadia {
     /// Sends an answer of the person.
     pub(super) fn answer(&mut self, number: u64, reply: &Reply, cx: &mut Cx<'_>) {
-        let settled = |fault: Fault| Out::Settled {
+        let settled = |fault: Fault| DialectOutput::Settled {
             request: number,
             outcome: Err(Undelivered::Kept(fault)),
         };
@@ -81,7 +81,7 @@ impl Synadia {
             (false, Err(undelivered)) => Err(undelivered),
         };
         let is_sent = outcome.is_ok();
-        cx.out.push(Out::Settled {
+        cx.out.push(DialectOutput::Settled {
             request: number,
             outcome,
         });

@@ -15,8 +15,8 @@ use crate::link::{
 };
 use crate::protocol::Reply;
 use crate::{
-    BrokerPlace, Carrier, Connection, ConnectionLoss, Cx, Dialect, Numbers, Out, PromptableAgent,
-    SharedWording, Start, WhenLeft, Wish,
+    BrokerPlace, Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, Numbers,
+    PromptableAgent, SharedWording, Start, WhenLeft, Wish,
 };
 
 use super::agent::SynadiaAgent;
@@ -88,11 +88,11 @@ impl Synadia {
         &mut self,
         purpose: RequestPurpose,
         call: ServiceCall,
-        out: &mut Vec<Out>,
+        out: &mut Vec<DialectOutput>,
     ) -> u64 {
         let request = self.numbers.fresh();
         self.requests.insert(request, purpose);
-        out.push(Out::CallService { request, call });
+        out.push(DialectOutput::CallService { request, call });
         request
     }
 
@@ -102,7 +102,7 @@ impl Synadia {
         self.discovery.stop();
         for purpose in std::mem::take(&mut self.requests).into_values() {
             if let RequestPurpose::Answer { number, .. } = purpose {
-                cx.out.push(Out::Settled {
+                cx.out.push(DialectOutput::Settled {
                     request: number,
                     outcome: Err(Undelivered::Unknown(fault.clone())),
                 });
@@ -121,8 +121,9 @@ impl Synadia {
         let unsent: usize = held.map(|it| std::mem::take(&mut it.held).len()).sum();
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
-            cx.out
-                .push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+            cx.out.push(DialectOutput::Tell(
+                Phrase::new("prompt.unsent").with("n", n),
+            ));
         }
     }
 }
@@ -136,7 +137,7 @@ impl SynadiaAgent {
         } else if was_answered {
             let reason = PhraseArg::Fault(fault.clone());
             let phrase = Phrase::new("prompt.perhaps_taken").with("reason", reason);
-            cx.out.push(Out::Tell(phrase));
+            cx.out.push(DialectOutput::Tell(phrase));
         }
     }
 }
@@ -148,7 +149,7 @@ impl Dialect for Synadia {
             person: self.place.durable.clone(),
         };
         let stream = LinkStream::at(Address::Passing(passing));
-        cx.out.push(Out::Follow(stream));
+        cx.out.push(DialectOutput::Follow(stream));
     }
 
     fn on_up(&mut self, cx: &mut Cx<'_>) {

@@ -16,7 +16,7 @@ use crate::kit::turn_updates::Update;
 use crate::link::{Cause, Fault, HttpAnswer, Phrase, PhraseArg, Undelivered};
 use crate::protocol::{AwaitingClarification, ResponseKind};
 use crate::rpc::Id;
-use crate::{Cx, Out, QuestionEnd};
+use crate::{Cx, DialectOutput, QuestionEnd};
 
 use super::agent::{AnswerableQuestion, SynadiaAgent};
 use super::agent_discovery::unread;
@@ -52,7 +52,7 @@ impl Synadia {
         {
             let kind = PhraseArg::Name(kind.clone());
             let phrase = Phrase::new("acp.unknown").with("kind", kind);
-            cx.out.push(Out::Detail(phrase));
+            cx.out.push(DialectOutput::Detail(phrase));
         }
         agent.begin(cx);
         match chunk {
@@ -112,7 +112,7 @@ impl SynadiaAgent {
             .with("agent", PhraseArg::Name(self.name.clone()))
             .with("n", PhraseArg::Own(files.count.to_string()))
             .with("names", PhraseArg::Names(files.names));
-        cx.out.push(Out::Tell(phrase));
+        cx.out.push(DialectOutput::Tell(phrase));
     }
 
     /// Asks the person what the agent asks.
@@ -154,7 +154,7 @@ impl SynadiaAgent {
         if !is_answerable {
             let agent = PhraseArg::Name(self.name.clone());
             let phrase = Phrase::new("synadia.no_inbox").with("agent", agent);
-            cx.out.push(Out::Tell(phrase));
+            cx.out.push(DialectOutput::Tell(phrase));
         }
     }
 
@@ -184,7 +184,7 @@ impl SynadiaAgent {
                 Err(Undelivered::Unknown(fault)) if !was_kept(&fault) => {
                     let reason = PhraseArg::Fault(fault);
                     let phrase = Phrase::new("prompt.perhaps_taken").with("reason", reason);
-                    cx.out.push(Out::Tell(phrase));
+                    cx.out.push(DialectOutput::Tell(phrase));
                 }
                 Err(undelivered) => not_taken(undelivered.fault().clone(), cx),
                 Ok(_) => {}
@@ -201,7 +201,7 @@ impl SynadiaAgent {
             let phrase = Phrase::new("synadia.unasked")
                 .with("agent", PhraseArg::Name(self.name.clone()))
                 .with("n", PhraseArg::Own(unasked.to_string()));
-            cx.out.push(Out::Tell(phrase));
+            cx.out.push(DialectOutput::Tell(phrase));
         }
         if let Some(mut turn) = self.turn.take() {
             // Nobody waits for an answer any more.

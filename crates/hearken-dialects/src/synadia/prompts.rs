@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::kit::turn_end;
 use crate::link::{Fault, Phrase, PhraseArg, ServiceAnswers, ServiceCall};
 use crate::protocol::AgentId;
-use crate::{Cx, Out, QuestionEnd, Wish};
+use crate::{Cx, DialectOutput, QuestionEnd, Wish};
 
 use super::agent::{PromptAnswerer, SynadiaAgent};
 use super::agent_discovery::agent_id;
@@ -32,7 +32,9 @@ impl Synadia {
             Wish::Prompt(prompt) => self.prompt(whom, prompt, cx),
             Wish::Stop | Wish::Abandon => self.leave(whom, cx),
             Wish::Of(whom, wish) => self.want(Some(whom), wish, cx),
-            Wish::Set(_) => cx.out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Set(_) => cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
             // The protocol has no words for how a person wants to be addressed.
             Wish::Terms(_) => {}
         }
@@ -71,7 +73,7 @@ impl Synadia {
             Err(true) => "codex.which",
             Err(false) => "prompt.nobody",
         };
-        cx.out.push(Out::Tell(Phrase::new(key)));
+        cx.out.push(DialectOutput::Tell(Phrase::new(key)));
     }
 
     fn prompt_agent(&mut self, subject: &str, prompt: &str, cx: &mut Cx<'_>) {
@@ -83,10 +85,12 @@ impl Synadia {
             return;
         };
         if agent.held.len() >= MOST_HELD {
-            return cx.out.push(Out::Tell(Phrase::new("prompt.too_many")));
+            return cx
+                .out
+                .push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
         }
         if agent.is_at_work() || is_full {
-            cx.out.push(Out::Tell(Phrase::new("prompt.held")));
+            cx.out.push(DialectOutput::Tell(Phrase::new("prompt.held")));
         }
         agent.held.push_back(prompt.to_owned());
         self.send_held(subject, cx);
@@ -144,7 +148,7 @@ impl Synadia {
     /// Leaves what answers a prompt.
     fn leave(&mut self, whom: Option<&AgentId>, cx: &mut Cx<'_>) {
         let meant = self.meant(whom, SynadiaAgent::is_at_work);
-        let none = |key| Out::Tell(Phrase::new(key));
+        let none = |key| DialectOutput::Tell(Phrase::new(key));
         let subject = match meant {
             Ok(subject) => subject,
             Err(true) => return cx.out.push(none("codex.which_stop")),
@@ -158,7 +162,7 @@ impl Synadia {
         }
         if let Some(answering) = agent.answering.take() {
             self.requests.remove(&answering.request);
-            cx.out.push(Out::LeaveCall(answering.request));
+            cx.out.push(DialectOutput::LeaveCall(answering.request));
         }
         match &mut agent.turn {
             Some(turn) => {
@@ -181,7 +185,7 @@ impl Synadia {
             answering.is_silence_told = true;
             let name = PhraseArg::Name(agent.name.clone());
             let phrase = Phrase::new("synadia.silent").with("agent", name);
-            cx.out.push(Out::Tell(phrase));
+            cx.out.push(DialectOutput::Tell(phrase));
         }
     }
 }
@@ -190,5 +194,5 @@ impl Synadia {
 pub(super) fn not_taken(fault: Fault, cx: &mut Cx<'_>) {
     let reason = PhraseArg::Fault(fault);
     let phrase = Phrase::new("prompt.not_taken").with("reason", reason);
-    cx.out.push(Out::Tell(phrase));
+    cx.out.push(DialectOutput::Tell(phrase));
 }

@@ -14,7 +14,7 @@ use crate::link::{
     Undelivered,
 };
 use crate::protocol::AgentId;
-use crate::{BrokerPlace, Carrier, Dialect as _, Out, QuestionEnd, Start, Wish};
+use crate::{BrokerPlace, Carrier, Dialect as _, DialectOutput, QuestionEnd, Start, Wish};
 
 pub(crate) const MESSAGES: &[&str] = &[
     r#"{"type":"io.nats.micro.v1.info_response","id":"JXpUnjTkYWrFZbLlsvLUZb","name":"agents","version":"0.5.0","description":"pi agent build","endpoints":[{"name":"prompt","subject":"agents.prompt.pi.anna.build","queue_group":"agents","metadata":{"max_payload":"1MB","attachments_ok":"true","min_sender_trust":"any"}},{"name":"status","subject":"agents.status.pi.anna.build","queue_group":"agents","metadata":null}],"metadata":{"agent":"pi","owner":"anna","session":"build","protocol_version":"0.3"}}"#,
@@ -37,11 +37,11 @@ struct Broker {
 }
 
 impl RigPeer for Broker {
-    fn take(&mut self, out: Out) {
+    fn take(&mut self, out: DialectOutput) {
         match out {
-            Out::CallService { request, call } => self.calls.push((request, call)),
-            Out::LeaveCall(request) => self.left.push(request),
-            Out::Follow(stream) => self.follows.push(stream.at),
+            DialectOutput::CallService { request, call } => self.calls.push((request, call)),
+            DialectOutput::LeaveCall(request) => self.left.push(request),
+            DialectOutput::Follow(stream) => self.follows.push(stream.at),
             other => panic!("{other:?}"),
         }
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, Frame, HttpAnswer, IncomingRequest, LinkEvent, Method, Receipt};
 use crate::protocol::Reply;
-use crate::{Carrier, Connection, Cx, DIALECTS, Dialect, Naming, Out, Start, Wish};
+use crate::{Carrier, Connection, Cx, DIALECTS, Dialect, DialectOutput, Naming, Start, Wish};
 
 /// Whichever dialect is under test.
 #[derive(Debug)]
@@ -54,14 +54,16 @@ struct AnyPeer {
 }
 
 impl RigPeer for AnyPeer {
-    fn take(&mut self, out: Out) {
+    fn take(&mut self, out: DialectOutput) {
         match out {
-            Out::Send { request, .. } | Out::Hand { request, .. } => self.sent.push(request),
-            Out::Respond {
+            DialectOutput::Send { request, .. } | DialectOutput::Hand { request, .. } => {
+                self.sent.push(request)
+            }
+            DialectOutput::Respond {
                 request: Some(request),
                 ..
             } => self.sent.push(request),
-            Out::Call { request, .. } | Out::CallService { request, .. } => {
+            DialectOutput::Call { request, .. } | DialectOutput::CallService { request, .. } => {
                 self.called.push(request);
             }
             _ => {}

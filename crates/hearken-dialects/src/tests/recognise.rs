@@ -46,7 +46,7 @@ const NOW: Now = Now {
     wall: jiff::Timestamp::UNIX_EPOCH,
 };
 
-fn frame(machine: &mut UndecidedMachine, text: &str) -> Vec<Out> {
+fn frame(machine: &mut UndecidedMachine, text: &str) -> Vec<DialectOutput> {
     let mut out = Vec::new();
     machine.news(
         &LinkEvent::Frame(Frame::of(text)),
@@ -65,7 +65,10 @@ fn what_is_nobodys_is_judged_at_once_and_nothing_is_lost_or_told_twice() {
         heard.extend(frame(&mut machine, text));
     }
     let texts = ["Loading the model", "50%", EVENT, "done"];
-    assert_eq!(heard, texts.map(|text| Out::Event(text.to_owned())));
+    assert_eq!(
+        heard,
+        texts.map(|text| DialectOutput::Event(text.to_owned()))
+    );
     assert!(machine.open.is_none(), "an event of AAEP decides");
 }
 
@@ -109,9 +112,9 @@ fn what_was_judged_is_not_told_again_when_another_dialect_is_recognised() {
         &mut machine,
         r#"{"performative":"QUERY","messageId":"m","sender":"agent://a.example/b"}"#,
     );
-    let unread = |wish: &&Out| matches!(wish, Out::Unread(..));
+    let unread = |wish: &&DialectOutput| matches!(wish, DialectOutput::Unread(..));
     assert_eq!(out.iter().filter(unread).count(), 0, "{out:?}");
-    let events = |wish: &&Out| matches!(wish, Out::Event(_));
+    let events = |wish: &&DialectOutput| matches!(wish, DialectOutput::Event(_));
     assert_eq!(out.iter().filter(events).count(), 1, "{out:?}");
 }
 
@@ -130,7 +133,7 @@ fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
 }
 
 /// A program that was started and is connected.
-fn program() -> (UndecidedMachine, Vec<Out>) {
+fn program() -> (UndecidedMachine, Vec<DialectOutput>) {
     let mut machine = UndecidedMachine::new(Start {
         carrier: Carrier::Lines,
         ..start()
@@ -140,9 +143,9 @@ fn program() -> (UndecidedMachine, Vec<Out>) {
     (machine, out)
 }
 
-fn spoken_to(out: &[Out]) -> bool {
+fn spoken_to(out: &[DialectOutput]) -> bool {
     out.iter()
-        .any(|out| matches!(out, Out::Send { frame, .. } if frame.contains("aaep") || frame.contains("subscription.request")))
+        .any(|out| matches!(out, DialectOutput::Send { frame, .. } if frame.contains("aaep") || frame.contains("subscription.request")))
 }
 
 /// Returns the dialects that their texts show: where an address's scheme names the dialect, nothing has to.
@@ -175,8 +178,8 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
                 alone.news(&event, &mut Cx::new(NOW, &mut wanted));
             }
             // The last words of AAEP's machine are withdrawn, and it wanted nothing else.
-            heard.retain(|out| *out != Out::LastWords(None));
-            wanted.retain(|out| *out != Out::LastWords(None));
+            heard.retain(|out| *out != DialectOutput::LastWords(None));
+            wanted.retain(|out| *out != DialectOutput::LastWords(None));
             assert_eq!(heard, wanted, "{:?} over {carrier:?}", row.dialect);
             assert!(undecided.open.is_none(), "{:?} is recognised", row.dialect);
         }
@@ -211,7 +214,7 @@ fn a_program_that_waits_to_be_spoken_to_is_spoken_to_soon_and_once() {
         let mut out = Vec::new();
         machine.tick(&mut Cx::new(NOW.after(COURTESY), &mut out));
         let said = out.iter().filter(
-            |out| matches!(out, Out::Send { frame, .. } if frame.contains("aaep.subscribe")),
+            |out| matches!(out, DialectOutput::Send { frame, .. } if frame.contains("aaep.subscribe")),
         );
         assert_eq!(said.count(), 1, "{out:?}");
         assert_eq!(machine.deadline(), None);

@@ -25,7 +25,7 @@ const EVENT: &str = r#"{"type":"aaep:agent.state.changed"}"#;
 
 struct DialectBench {
     machine: Box<dyn Dialect>,
-    out: Vec<Out>,
+    out: Vec<DialectOutput>,
 }
 
 impl DialectBench {
@@ -40,24 +40,24 @@ impl DialectBench {
         Self::of(start(carrier, path))
     }
 
-    fn news(&mut self, event: LinkEvent) -> Vec<Out> {
+    fn news(&mut self, event: LinkEvent) -> Vec<DialectOutput> {
         self.out.clear();
         self.machine.news(&event, &mut Cx::new(NOW, &mut self.out));
         self.out.clone()
     }
 
-    fn frame(&mut self, text: &str) -> Vec<Out> {
+    fn frame(&mut self, text: &str) -> Vec<DialectOutput> {
         self.news(LinkEvent::Frame(Frame::of(text)))
     }
 
-    fn fails(&mut self, fault: Fault) -> Vec<Out> {
+    fn fails(&mut self, fault: Fault) -> Vec<DialectOutput> {
         self.news(LinkEvent::Failed { fault })
     }
 
     /// Answers the last call.
-    fn answer(&mut self, status: u16, body: &str) -> Vec<Out> {
+    fn answer(&mut self, status: u16, body: &str) -> Vec<DialectOutput> {
         let request = self.out.iter().find_map(|wish| match wish {
-            Out::Call { request, .. } => Some(*request),
+            DialectOutput::Call { request, .. } => Some(*request),
             _ => None,
         });
         let outcome = Ok(HttpAnswer {
@@ -75,7 +75,11 @@ impl DialectBench {
     /// Begins an attempt on a server that has nothing of AAEP, and returns what is followed.
     fn follows(&mut self) -> Address {
         self.news(LinkEvent::Connecting { attempt: 1 });
-        while !self.out.iter().any(|wish| matches!(wish, Out::Follow(_))) {
+        while !self
+            .out
+            .iter()
+            .any(|wish| matches!(wish, DialectOutput::Follow(_)))
+        {
             self.answer(404, "");
         }
         followed(&self.out).unwrap()
@@ -91,9 +95,9 @@ fn start(carrier: Carrier, path: &str) -> Start {
     }
 }
 
-fn followed(out: &[Out]) -> Option<Address> {
+fn followed(out: &[DialectOutput]) -> Option<Address> {
     out.iter().find_map(|wish| match wish {
-        Out::Follow(stream) => Some(stream.at.clone()),
+        DialectOutput::Follow(stream) => Some(stream.at.clone()),
         _ => None,
     })
 }
@@ -105,8 +109,8 @@ fn status(status: u16) -> Fault {
     }
 }
 
-fn goes_as_given(out: &[Out]) -> bool {
-    out.contains(&Out::ChangeWay(Way::AsGiven))
+fn goes_as_given(out: &[DialectOutput]) -> bool {
+    out.contains(&DialectOutput::ChangeWay(Way::AsGiven))
 }
 
 const WITHOUT: Fault = Fault::NotWebSocket(NoWebSocket::Without {
@@ -114,20 +118,20 @@ const WITHOUT: Fault = Fault::NotWebSocket(NoWebSocket::Without {
 });
 
 /// Fails a WebSocket whose server has no manifest, and returns the outputs that follow.
-fn without_manifest(bench: &mut DialectBench, fault: Fault) -> Vec<Out> {
+fn without_manifest(bench: &mut DialectBench, fault: Fault) -> Vec<DialectOutput> {
     bench.news(LinkEvent::Connecting { attempt: 1 });
     let out = bench.fails(fault);
     assert!(matches!(
         out.as_slice(),
-        [Out::ChangeWay(Way::EventStream(_))]
+        [DialectOutput::ChangeWay(Way::EventStream(_))]
     ));
     bench.news(LinkEvent::Connecting { attempt: 1 });
     bench.answer(404, "")
 }
 
-fn events(out: &[Out]) -> usize {
+fn events(out: &[DialectOutput]) -> usize {
     out.iter()
-        .filter(|wish| matches!(wish, Out::Event(_)))
+        .filter(|wish| matches!(wish, DialectOutput::Event(_)))
         .count()
 }
 
@@ -140,7 +144,9 @@ fn a_stream_of_another_protocol_is_recognised_at_the_very_address() {
         let out = bench.news(LinkEvent::Connecting { attempt: 1 });
         assert_eq!(followed(&out), Some(Address::Given));
         let out = bench.news(LinkEvent::Connected);
-        assert!(matches!(out.as_slice(), [Out::Tell(told)] if told.key == "link.as_given"));
+        assert!(
+            matches!(out.as_slice(), [DialectOutput::Tell(told)] if told.key == "link.as_given")
+        );
         assert!(events(&bench.frame(text)) > 0, "{text}");
         // It is followed there again, and nothing more is said about it.
         bench.news(LinkEvent::Lost {
@@ -163,10 +169,14 @@ fn a_websocket_of_another_protocol_is_recognised_without_a_subprotocol() {
     ] {
         let mut bench = DialectBench::at(Carrier::WebSocket, path);
         let out = without_manifest(&mut bench, fault.clone());
-        assert_eq!(out, [Out::ChangeWay(Way::AsGiven)], "{path}: {fault}");
+        assert_eq!(
+            out,
+            [DialectOutput::ChangeWay(Way::AsGiven)],
+            "{path}: {fault}"
+        );
         bench.news(LinkEvent::Connecting { attempt: 1 });
         let out = bench.news(LinkEvent::Connected);
-        let said = |wish: &Out| matches!(wish, Out::Send { .. });
+        let said = |wish: &DialectOutput| matches!(wish, DialectOutput::Send { .. });
         assert!(!out.iter().any(said), "nobody is spoken to in AAEP");
         assert!(events(&bench.frame(MESSAGE)) > 0);
     }
@@ -181,8 +191,8 @@ fn a_recognised_asp_server_is_given_the_token() {
     });
     without_manifest(&mut bench, WITHOUT);
     bench.news(LinkEvent::Connecting { attempt: 1 });
-    let auth = |out: &[Out]| {
-        let of = |wish: &Out| matches!(wish, Out::Send { frame, .. } if frame.contains("s3cret"));
+    let auth = |out: &[DialectOutput]| {
+        let of = |wish: &DialectOutput| matches!(wish, DialectOutput::Send { frame, .. } if frame.contains("s3cret"));
         out.iter().filter(|wish| of(wish)).count()
     };
     assert_eq!(auth(&bench.news(LinkEvent::Connected)), 0);
@@ -195,8 +205,9 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
     let page = || Fault::NotEventStream {
         content_type: "text/html".to_owned(),
     };
-    let told = |out: &[Out], key: &str| {
-        let is_it = |wish: &Out| matches!(wish, Out::Tell(phrase) if phrase.key == key);
+    let told = |out: &[DialectOutput], key: &str| {
+        let is_it =
+            |wish: &DialectOutput| matches!(wish, DialectOutput::Tell(phrase) if phrase.key == key);
         out.iter().any(is_it)
     };
     // It answers every request with its page.
@@ -206,7 +217,10 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
         assert!(goes_as_given(&bench.fails(page())));
         let out = bench.news(LinkEvent::Connecting { attempt: 1 });
         assert_eq!(followed(&out), Some(Address::Given));
-        assert_eq!(bench.fails(page()), [Out::ChangeWay(Way::AsGiven)]);
+        assert_eq!(
+            bench.fails(page()),
+            [DialectOutput::ChangeWay(Way::AsGiven)]
+        );
         let out = bench.news(LinkEvent::Connecting { attempt: 1 });
         let events = Address::GivenAt("/event".to_owned());
         assert_eq!(followed(&out), Some(events.clone()));
@@ -216,14 +230,17 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
     let out = bench.news(LinkEvent::Connected);
     assert!(told(&out, "link.beside"), "{out:?}");
     let out = bench.frame(r#"{"id":"evt_1","type":"server.connected","properties":{}}"#);
-    let asks = |wish: &Out| matches!(wish, Out::Call { call, .. } if call.path == "/permission");
+    let asks = |wish: &DialectOutput| matches!(wish, DialectOutput::Call { call, .. } if call.path == "/permission");
     assert!(out.iter().any(asks), "{out:?}");
     let out = bench.news(LinkEvent::Connecting { attempt: 2 });
     assert_eq!(followed(&out), Some(events));
     // There are no events either, but a card at A2A's path.
     let card = || {
         let (mut bench, _) = beside();
-        assert_eq!(bench.fails(status(404)), [Out::ChangeWay(Way::AsGiven)]);
+        assert_eq!(
+            bench.fails(status(404)),
+            [DialectOutput::ChangeWay(Way::AsGiven)]
+        );
         let out = bench.news(LinkEvent::Connecting { attempt: 1 });
         let card = Address::GivenAt("/.well-known/agent-card.json".to_owned());
         assert_eq!(followed(&out), Some(card.clone()));
@@ -235,20 +252,23 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
     let out = bench.frame(
         r#"{"name":"A","capabilities":{},"supportedInterfaces":[{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}"#,
     );
-    let asks = |wish: &Out| matches!(wish, Out::Call { call, .. } if call.path == "/rpc");
+    let asks = |wish: &DialectOutput| matches!(wish, DialectOutput::Call { call, .. } if call.path == "/rpc");
     assert!(out.iter().any(asks), "{out:?}");
     let out = bench.news(LinkEvent::Connecting { attempt: 2 });
     assert_eq!(followed(&out), Some(at));
     // No card is there either.
     let (mut bench, _) = card();
-    assert_eq!(bench.fails(status(404)), [Out::Close(page())]);
+    assert_eq!(bench.fails(status(404)), [DialectOutput::Close(page())]);
     let (mut bench, _) = card();
     let none = Fault::Unusable(Cause::NoDocument);
-    assert_eq!(bench.fails(none), [Out::Close(page())]);
+    assert_eq!(bench.fails(none), [DialectOutput::Close(page())]);
     // Something else is there, as on a server that answers every path alike.
     let (mut bench, _) = card();
     bench.news(LinkEvent::Connected);
-    assert_eq!(bench.frame(r#"{"hello":"world"}"#), [Out::Close(page())]);
+    assert_eq!(
+        bench.frame(r#"{"hello":"world"}"#),
+        [DialectOutput::Close(page())]
+    );
     // A server that wants a password says so.
     let (mut bench, _) = beside();
     assert_eq!(bench.fails(status(401)), []);
@@ -263,7 +283,7 @@ fn what_is_not_there_either_or_is_aaeps_fails_for_the_first_reason() {
     let page = Fault::NotEventStream {
         content_type: "text/html".to_owned(),
     };
-    assert_eq!(bench.fails(page), [Out::Close(status(404))]);
+    assert_eq!(bench.fails(page), [DialectOutput::Close(status(404))]);
     // A server that turns us away says why.
     let mut bench = DialectBench::at(Carrier::EventStream, "/live");
     bench.follows();
@@ -276,18 +296,21 @@ fn what_is_not_there_either_or_is_aaeps_fails_for_the_first_reason() {
     bench.news(LinkEvent::Connecting { attempt: 1 });
     bench.news(LinkEvent::Connected);
     let out = bench.frame(EVENT);
-    assert!(out.contains(&Out::Close(WITHOUT)), "{out:?}");
+    assert!(out.contains(&DialectOutput::Close(WITHOUT)), "{out:?}");
 }
 
 #[test]
 fn aaeps_own_servers_are_met_as_ever() {
     // An address that is AAEP's own place, a demand for proof, and plain mode all mean AAEP.
     let mut bench = DialectBench::at(Carrier::WebSocket, "/x/aaep/v1/ws");
-    assert_eq!(without_manifest(&mut bench, WITHOUT), [Out::Close(WITHOUT)]);
+    assert_eq!(
+        without_manifest(&mut bench, WITHOUT),
+        [DialectOutput::Close(WITHOUT)]
+    );
     for fault in [status(404), Fault::NotWebSocket(NoWebSocket::SomethingElse)] {
         let mut bench = DialectBench::at(Carrier::WebSocket, "/own");
         let out = without_manifest(&mut bench, fault.clone());
-        assert_eq!(out, [Out::Close(fault)]);
+        assert_eq!(out, [DialectOutput::Close(fault)]);
     }
     let mut signed = start(Carrier::EventStream, "/live");
     signed.handshake.require_signed = true;

@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use crate::announce::{Announcer, SpeechQueue};
 use crate::config::{AskMode, Config};
-use crate::dialect::{self, Cx, Out, SharedWording, Start, Terms, Wish};
+use crate::dialect::{self, Cx, DialectOutput, SharedWording, Start, Terms, Wish};
 use crate::link::{self, Address, LinkId};
 use crate::protocol::{AgentId, KeyRing, Now, Reply};
 
@@ -154,7 +154,13 @@ impl Links {
     }
 
     /// Returns the wishes by which a dialect sends the person's answer.
-    pub(super) fn reply(&mut self, id: LinkId, request: u64, reply: &Reply, now: Now) -> Vec<Out> {
+    pub(super) fn reply(
+        &mut self,
+        id: LinkId,
+        request: u64,
+        reply: &Reply,
+        now: Now,
+    ) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
             view.dialect_mut()
@@ -165,7 +171,12 @@ impl Links {
 
     /// Selects the agents of a source that are reported in full, or all (`None`), and returns the dialect's
     /// wishes.
-    pub(super) fn select(&mut self, id: LinkId, agents: Option<&[AgentId]>, now: Now) -> Vec<Out> {
+    pub(super) fn select(
+        &mut self,
+        id: LinkId,
+        agents: Option<&[AgentId]>,
+        now: Now,
+    ) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
             view.dialect_mut()
@@ -175,7 +186,7 @@ impl Links {
     }
 
     /// Passes the person's wish on to a source's dialect, and returns the dialect's wishes.
-    pub(super) fn want(&mut self, id: LinkId, wish: &Wish, now: Now) -> Vec<Out> {
+    pub(super) fn want(&mut self, id: LinkId, wish: &Wish, now: Now) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
             view.dialect_mut().wish(wish, &mut Cx::new(now, &mut out));

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind, Segment};
-use crate::dialect::{Connection, Cx, Out, Wish};
+use crate::dialect::{Connection, Cx, DialectOutput, Wish};
 use crate::link::{Fault, Frame, IncomingRequest, LinkEvent, LinkId};
 use crate::protocol::{AgentId, Answer, Now, Unobserved};
 use crate::session::{AnomalyKind, AnswerReach, Change, QuestionId, What};
@@ -96,7 +96,7 @@ impl Links {
         };
         let mut out = Vec::new();
         view.dialect_mut().news(event, &mut Cx::new(now, &mut out));
-        out.retain(|wish| matches!(wish, Out::Settled { .. }));
+        out.retain(|wish| matches!(wish, DialectOutput::Settled { .. }));
         let mut facts = has_left(event, &out);
         facts.push(AppFact::CarryOut(id, out));
         facts
@@ -133,13 +133,16 @@ impl Links {
             self.keep_raw(id, text, &out, cx);
         }
         // Another way was found, or the reason is already announced.
-        let goes_on = |wish: &Out| matches!(wish, Out::ChangeWay(_) | Out::Close(_));
+        let goes_on = |wish: &DialectOutput| {
+            matches!(wish, DialectOutput::ChangeWay(_) | DialectOutput::Close(_))
+        };
         let goes_on = out.iter().any(goes_on);
         let mut facts = has_left(&event, &out);
         // The outcomes of the answers are announced once it is clear that none is sent again.
         let is_end = !goes_on && matches!(event, LinkEvent::Failed { .. } | LinkEvent::Ended);
-        let is_settled = |wish: &mut Out| is_end && matches!(wish, Out::Settled { .. });
-        let settled: Vec<Out> = out.extract_if(.., is_settled).collect();
+        let is_settled =
+            |wish: &mut DialectOutput| is_end && matches!(wish, DialectOutput::Settled { .. });
+        let settled: Vec<DialectOutput> = out.extract_if(.., is_settled).collect();
         facts.push(AppFact::CarryOut(id, out));
         if !matches!(event, LinkEvent::Frame(_)) {
             facts.push(AppFact::ReadOut);
@@ -428,11 +431,11 @@ impl Links {
 }
 
 /// Returns the fact that the transport has reported on an answer, if that report alone settles nothing.
-fn has_left(event: &LinkEvent, out: &[Out]) -> AppFacts {
+fn has_left(event: &LinkEvent, out: &[DialectOutput]) -> AppFacts {
     let LinkEvent::Replied { request, .. } = event else {
         return Vec::new();
     };
-    let settles = |wish: &Out| matches!(wish, Out::Settled { request: of, .. } if of == request);
+    let settles = |wish: &DialectOutput| matches!(wish, DialectOutput::Settled { request: of, .. } if of == request);
     match out.iter().any(settles) {
         true => Vec::new(),
         false => vec![AppFact::HasLeft(*request)],

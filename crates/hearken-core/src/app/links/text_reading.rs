@@ -9,7 +9,7 @@
 //! deadline is now, and no other news of a link may come in.
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::{self, Cx, NoEvent, Out, Texts};
+use crate::dialect::{self, Cx, DialectOutput, NoEvent, Texts};
 use crate::link::{Frame, LinkEvent, LinkId};
 use crate::protocol::{DecodeError, Decoded, Now};
 
@@ -101,10 +101,15 @@ impl Links {
     }
 
     /// Carries out a wish that resulted from one of several texts.
-    pub(super) fn carry_out_within(&mut self, id: LinkId, wish: Out, cx: &mut AppCx) -> AppFacts {
+    pub(super) fn carry_out_within(
+        &mut self,
+        id: LinkId,
+        wish: DialectOutput,
+        cx: &mut AppCx,
+    ) -> AppFacts {
         match wish {
             // It is already one of several texts: whatever it contains now is a single event.
-            Out::Event(text) => match dialect::read(&text) {
+            DialectOutput::Event(text) => match dialect::read(&text) {
                 Ok(decoded) => self.event(id, decoded, Answerability::ToBeAnswered, cx),
                 Err(why) => self.judge_alone(id, &why, cx),
             },

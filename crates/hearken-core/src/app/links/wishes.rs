@@ -4,7 +4,9 @@
 //! exist (`dialect`), events (`text_reading`).
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::{self, AgentPast, CatchUpPhase, Out, QuestionEnd, QuestionsStanding};
+use crate::dialect::{
+    self, AgentPast, CatchUpPhase, DialectOutput, QuestionEnd, QuestionsStanding,
+};
 use crate::link::{LinkId, Way};
 use crate::session::{self, CloseReason, Session};
 
@@ -15,24 +17,37 @@ use crate::app::{
 
 impl Links {
     /// Carries out a wish of a dialect.
-    pub(in crate::app) fn carry_out(&mut self, id: LinkId, wish: Out, cx: &mut AppCx) -> AppFacts {
+    pub(in crate::app) fn carry_out(
+        &mut self,
+        id: LinkId,
+        wish: DialectOutput,
+        cx: &mut AppCx,
+    ) -> AppFacts {
         match wish {
-            Out::Event(text) => return self.frame(id, text, Answerability::ToBeAnswered, cx),
-            Out::ViewOnly(text) => return self.frame(id, text, Answerability::ToBeSeen, cx),
-            Out::Unread(why, times) => {
+            DialectOutput::Event(text) => {
+                return self.frame(id, text, Answerability::ToBeAnswered, cx);
+            }
+            DialectOutput::ViewOnly(text) => {
+                return self.frame(id, text, Answerability::ToBeSeen, cx);
+            }
+            DialectOutput::Unread(why, times) => {
                 return vec![AppFact::Unread(id, why, times)];
             }
-            Out::Send { request, frame } => {
+            DialectOutput::Send { request, frame } => {
                 let body = frame;
                 cx.order(id, LinkOrder::Send { request, body });
             }
-            Out::Hand { request, message } => cx.order(id, LinkOrder::Hand { request, message }),
-            Out::Call { request, call } => cx.order(id, LinkOrder::Call { request, call }),
-            Out::CallService { request, call } => {
+            DialectOutput::Hand { request, message } => {
+                cx.order(id, LinkOrder::Hand { request, message })
+            }
+            DialectOutput::Call { request, call } => {
+                cx.order(id, LinkOrder::Call { request, call })
+            }
+            DialectOutput::CallService { request, call } => {
                 cx.order(id, LinkOrder::CallService { request, call });
             }
-            Out::LeaveCall(request) => cx.order(id, LinkOrder::LeaveCall(request)),
-            Out::Respond {
+            DialectOutput::LeaveCall(request) => cx.order(id, LinkOrder::LeaveCall(request)),
+            DialectOutput::Respond {
                 id: of,
                 request,
                 body,
@@ -44,11 +59,11 @@ impl Links {
                 };
                 cx.order(id, order);
             }
-            Out::Follow(stream) => cx.order(id, LinkOrder::Follow(stream)),
-            Out::Refuse(fault) => cx.order(id, LinkOrder::Refuse(fault)),
-            Out::Release => return vec![AppFact::Release(id)],
-            Out::LastWords(words) => cx.order(id, LinkOrder::LastWords(words)),
-            Out::ChangeWay(way) => {
+            DialectOutput::Follow(stream) => cx.order(id, LinkOrder::Follow(stream)),
+            DialectOutput::Refuse(fault) => cx.order(id, LinkOrder::Refuse(fault)),
+            DialectOutput::Release => return vec![AppFact::Release(id)],
+            DialectOutput::LastWords(words) => cx.order(id, LinkOrder::LastWords(words)),
+            DialectOutput::ChangeWay(way) => {
                 if let Some(view) = self.get_mut(id) {
                     view.left_connection();
                     if way == Way::AsGiven {
@@ -60,21 +75,21 @@ impl Links {
                     AppFact::Link(id, LinkStep::ChangeWay(way)),
                 ];
             }
-            Out::Close(fault) => {
+            DialectOutput::Close(fault) => {
                 let mut facts = self.fail(id, fault);
                 facts.push(AppFact::Link(id, LinkStep::Close));
                 return facts;
             }
-            Out::Settled { request, outcome } => {
+            DialectOutput::Settled { request, outcome } => {
                 return vec![AppFact::Stirred(id), AppFact::Settled(request, outcome)];
             }
-            Out::Standing(standing) => return self.stand(id, standing, cx),
-            Out::Decided { token, to } => {
+            DialectOutput::Standing(standing) => return self.stand(id, standing, cx),
+            DialectOutput::Decided { token, to } => {
                 let how = CloseReason::StateLeft { to };
                 let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
-            Out::AnsweredBy {
+            DialectOutput::AnsweredBy {
                 token,
                 person,
                 answer,
@@ -83,12 +98,12 @@ impl Links {
                 let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
-            Out::Answered(reply) => {
+            DialectOutput::Answered(reply) => {
                 if let Some(question) = cx.sessions.open_under(id, &reply.token) {
                     return self.tell_recorded_answer(question, reply.answer, cx);
                 }
             }
-            Out::Over { token, how } => {
+            DialectOutput::Over { token, how } => {
                 let how = match how {
                     QuestionEnd::Stopped => CloseReason::Stopped,
                     QuestionEnd::TakenBack => CloseReason::TakenBack,
@@ -98,28 +113,28 @@ impl Links {
                 let changes = cx.sessions.decided(id, &token, &how, cx.now);
                 return vec![AppFact::Changed(changes)];
             }
-            Out::Missed(CatchUpPhase::Begins) => {
+            DialectOutput::Missed(CatchUpPhase::Begins) => {
                 let from = cx.announcer.next_id();
                 if let Some(known) = cx.catching_up.get_mut(&id) {
                     *known = from;
                 }
             }
-            Out::Missed(CatchUpPhase::IsOver) => return self.caught_up(id, cx),
-            Out::Proven(agent) => cx.announcer.trust_mut().prove(id, agent),
-            Out::Tell(phrase) => {
+            DialectOutput::Missed(CatchUpPhase::IsOver) => return self.caught_up(id, cx),
+            DialectOutput::Proven(agent) => cx.announcer.trust_mut().prove(id, agent),
+            DialectOutput::Tell(phrase) => {
                 let args = self.told_args(id, &phrase, cx);
                 let key = self.told_key(phrase.key, cx);
                 cx.say(Class::Outcome, Kind::Connection, key, &args);
                 return vec![AppFact::Stirred(id)];
             }
-            Out::Warn(phrase) => {
+            DialectOutput::Warn(phrase) => {
                 let args = self.told_args(id, &phrase, cx);
                 cx.say(Class::Alert, Kind::Danger, phrase.key, &args);
             }
-            Out::Recalled(recalled) => self.keep_recalled(id, recalled, cx),
+            DialectOutput::Recalled(recalled) => self.keep_recalled(id, recalled, cx),
             // Observers of a dialect's machines read its frames themselves.
-            Out::Stepped(_) => {}
-            Out::Detail(phrase) => {
+            DialectOutput::Stepped(_) => {}
+            DialectOutput::Detail(phrase) => {
                 let args = self.told_args(id, &phrase, cx);
                 cx.say_in_detail(Class::Outcome, Kind::Connection, phrase.key, &args);
             }
@@ -180,12 +195,13 @@ impl Links {
     }
 
     /// Records a frame, if it is worded differently from the events translated from it.
-    pub(super) fn keep_raw(&self, id: LinkId, frame: &str, made: &[Out], cx: &mut AppCx) {
+    pub(super) fn keep_raw(&self, id: LinkId, frame: &str, made: &[DialectOutput], cx: &mut AppCx) {
         if !cx.keeps {
             return;
         }
         let frame = dialect::bare(frame);
-        let same = |wish: &Out| matches!(wish, Out::Event(text) if text == frame);
+        let same =
+            |wish: &DialectOutput| matches!(wish, DialectOutput::Event(text) if text == frame);
         if !made.iter().any(same) {
             let kept = RecordedFact::Frame(frame.to_owned());
             cx.effects.push(Effect::Keep { link: id, kept });

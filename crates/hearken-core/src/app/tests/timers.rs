@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::timers::Timer;
-use crate::dialect::{self, Cx, Dialect, Out};
+use crate::dialect::{self, Cx, Dialect, DialectOutput};
 use crate::link::Phrase;
 use crate::protocol::Reply;
 
@@ -162,7 +162,8 @@ impl Dialect for Waits {
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
         self.until = None;
-        cx.out.push(Out::Tell(Phrase::new("link.way_handshake")));
+        cx.out
+            .push(DialectOutput::Tell(Phrase::new("link.way_handshake")));
     }
 
     fn deadline(&self) -> Option<Duration> {

@@ -1,7 +1,7 @@
 //! Answers whose fate only their dialect knows, on a link that is over before the dialect reports it.
 
 use super::*;
-use crate::dialect::{self, Cx, Dialect, Out};
+use crate::dialect::{self, Cx, Dialect, DialectOutput};
 use crate::link::{Frame, Undelivered};
 use crate::protocol::Reply;
 
@@ -13,7 +13,7 @@ struct Ponders {
 
 impl Dialect for Ponders {
     fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
-        cx.out.push(Out::Event(frame.text.clone()));
+        cx.out.push(DialectOutput::Event(frame.text.clone()));
     }
 
     fn on_sent(&mut self, request: u64, _: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
@@ -22,13 +22,13 @@ impl Dialect for Ponders {
 
     fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let frame = reply.to_json("");
-        cx.out.push(Out::Send { request, frame });
+        cx.out.push(DialectOutput::Send { request, frame });
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
         if let Some((request, _)) = self.written.take() {
             let outcome = Ok(Receipt::Written);
-            cx.out.push(Out::Settled { request, outcome });
+            cx.out.push(DialectOutput::Settled { request, outcome });
         }
     }
 

@@ -30,7 +30,7 @@ struct Passing {
 
 impl Dialect for Passing {
     fn on_frame(&mut self, frame: &Frame, cx: &mut Cx<'_>) {
-        cx.out.push(Out::Event(frame.text.clone()));
+        cx.out.push(DialectOutput::Event(frame.text.clone()));
     }
 
     fn reply(&mut self, request: u64, reply: &Reply, _: &mut Cx<'_>) {
@@ -136,11 +136,11 @@ impl BridgeBench {
     /// Reports the outcome of the newest reply that a dialect received.
     fn settles(&mut self, at: usize, outcome: Result<Receipt, Undelivered>) -> Vec<BridgeEffect> {
         let request = self.taken[at].lock().unwrap().replies.last().unwrap().0;
-        self.outs(at, Out::Settled { request, outcome })
+        self.outs(at, DialectOutput::Settled { request, outcome })
     }
 
     /// Gives a wish of a dialect.
-    fn outs(&mut self, at: usize, out: Out) -> Vec<BridgeEffect> {
+    fn outs(&mut self, at: usize, out: DialectOutput) -> Vec<BridgeEffect> {
         self.bridge.carry_out(LinkId(at), vec![out], self.now);
         std::mem::take(&mut self.bridge.effects)
     }
@@ -443,7 +443,7 @@ fn two_sources_with_the_same_names_stay_apart() {
 fn what_the_source_says_of_a_question_is_reported_once() {
     let mut bench = BridgeBench::one();
     bench.asks(0, "rpl_1");
-    let over = || Out::Over {
+    let over = || DialectOutput::Over {
         token: "rpl_1".to_owned(),
         how: QuestionEnd::TakenBack,
     };

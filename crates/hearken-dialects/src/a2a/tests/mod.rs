@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent};
 use crate::protocol::AgentId;
-use crate::{Carrier, Out, QuestionEnd, QuestionsStanding, Recognition, Start, Wish};
+use crate::{Carrier, DialectOutput, QuestionEnd, QuestionsStanding, Recognition, Start, Wish};
 
 use super::A2a;
 
@@ -51,9 +51,9 @@ pub(super) struct A2aServer {
 }
 
 impl RigPeer for A2aServer {
-    fn take(&mut self, out: Out) {
+    fn take(&mut self, out: DialectOutput) {
         match out {
-            Out::Call { request, call } => {
+            DialectOutput::Call { request, call } => {
                 assert_eq!(call.path, "/rpc");
                 let body: Value = serde_json::from_str(&call.body.unwrap().text).unwrap();
                 self.calls.push(SentRequest {
@@ -64,8 +64,8 @@ impl RigPeer for A2aServer {
                     is_over: false,
                 });
             }
-            Out::Follow(stream) => self.followed.push(stream.at),
-            Out::Refuse(fault) => self.refused.push(fault),
+            DialectOutput::Follow(stream) => self.followed.push(stream.at),
+            DialectOutput::Refuse(fault) => self.refused.push(fault),
             other => panic!("{other:?}"),
         }
     }

@@ -45,22 +45,24 @@ fn watching() -> AaepBench {
     bench
 }
 
-fn sent(out: &[Out]) -> (u64, Value) {
+fn sent(out: &[DialectOutput]) -> (u64, Value) {
     let mut sent = out.iter().filter_map(|one| match one {
-        Out::Send { request, frame } => Some((*request, serde_json::from_str(frame).unwrap())),
+        DialectOutput::Send { request, frame } => {
+            Some((*request, serde_json::from_str(frame).unwrap()))
+        }
         _ => None,
     });
     sent.next().unwrap()
 }
 
-fn replied(bench: &mut AaepBench, number: u64) -> Vec<Out> {
+fn replied(bench: &mut AaepBench, number: u64) -> Vec<DialectOutput> {
     let mut out = Vec::new();
     let mut cx = Cx::new(bench.now, &mut out);
     bench.machine.reply(number, &reply(), &mut cx);
     out
 }
 
-fn wished(bench: &mut AaepBench, wish: &Wish) -> Vec<Out> {
+fn wished(bench: &mut AaepBench, wish: &Wish) -> Vec<DialectOutput> {
     let mut out = Vec::new();
     bench.machine.wish(wish, &mut Cx::new(bench.now, &mut out));
     out
@@ -69,7 +71,7 @@ fn wished(bench: &mut AaepBench, wish: &Wish) -> Vec<Out> {
 #[test]
 fn an_answer_carries_the_digest_of_its_question_and_settles_once() {
     let mut bench = watching();
-    assert_eq!(bench.frame(question()), [Out::Event(question())]);
+    assert_eq!(bench.frame(question()), [DialectOutput::Event(question())]);
     let out = replied(&mut bench, 7);
     let (number, message) = sent(&out);
     assert_eq!(message["type"], "hearken.request");
@@ -85,7 +87,7 @@ fn an_answer_carries_the_digest_of_its_question_and_settles_once() {
     assert_eq!(bench.news(left), []);
     let id = message["request_id"].as_str().unwrap();
     let taken = RequestOutcome::Taken(Receipt::Taken).to_json(id);
-    let settled = Out::Settled {
+    let settled = DialectOutput::Settled {
         request: 7,
         outcome: Ok(Receipt::Taken),
     };
@@ -110,7 +112,7 @@ fn answered_by(person: &str) -> String {
 fn somebody_elses_answer_is_reported() {
     let mut bench = watching();
     bench.frame(question());
-    let told = Out::AnsweredBy {
+    let told = DialectOutput::AnsweredBy {
         token: "rpl_1".to_owned(),
         person: Some("anna".to_owned()),
         answer: reply().answer,
@@ -143,7 +145,7 @@ fn what_the_bridge_declines_is_declined_for_good() {
         let id = message["request_id"].as_str().unwrap();
         let mut out = bench.frame(outcome.to_json(id));
         let settled = out.pop();
-        let Some(Out::Settled {
+        let Some(DialectOutput::Settled {
             request: 7,
             outcome: Err(undelivered),
         }) = settled
@@ -151,7 +153,8 @@ fn what_the_bridge_declines_is_declined_for_good() {
             panic!("{settled:?}");
         };
         // Who was first is said before the watcher's own answer is reported as too late.
-        let is_first = matches!(&out[..], [Out::AnsweredBy { token, .. }] if token == "rpl_1");
+        let is_first =
+            matches!(&out[..], [DialectOutput::AnsweredBy { token, .. }] if token == "rpl_1");
         assert_eq!(is_first, key == "bridge.first.answered");
         let is_refused = matches!(undelivered, Undelivered::Refused(_));
         assert_eq!(is_refused, may_be_decided, "{key}");
@@ -165,7 +168,7 @@ fn what_the_bridge_declines_is_declined_for_good() {
 
 #[test]
 fn an_outcome_that_never_comes_is_unknown() {
-    let unknown = |fault| Out::Settled {
+    let unknown = |fault| DialectOutput::Settled {
         request: 7,
         outcome: Err(Undelivered::Unknown(fault)),
     };
@@ -197,7 +200,7 @@ fn a_request_that_never_left_is_kept() {
         request: number,
         outcome: kept.clone(),
     };
-    let settled = Out::Settled {
+    let settled = DialectOutput::Settled {
         request: 7,
         outcome: kept,
     };
@@ -214,7 +217,7 @@ fn beside_a_stream_the_answer_is_the_outcome() {
     bench.frame(standing().to_event("build-3", "b", 0, at()));
     bench.frame(question());
     let asked = |bench: &mut AaepBench, number| call(&replied(bench, number)).0;
-    let settled = |request, outcome| [Out::Settled { request, outcome }];
+    let settled = |request, outcome| [DialectOutput::Settled { request, outcome }];
     let number = asked(&mut bench, 7);
     let taken: Value =
         serde_json::from_str(&RequestOutcome::Taken(Receipt::Written).to_json("req_1")).unwrap();
@@ -247,7 +250,7 @@ fn prompts_and_stops_go_through_it_to_the_agent_that_is_meant() {
     assert!(!connection.never_stops && !connection.only_heard);
     let opencode = || AgentId::from("opencode");
     let of = |wish| Wish::Of(opencode(), Box::new(wish));
-    let content = |out: &[Out]| {
+    let content = |out: &[DialectOutput]| {
         let (_, mut message) = sent(out);
         let fields = message.as_object_mut().unwrap();
         for field in ["type", "subscription_id", "request_id"] {
@@ -269,7 +272,7 @@ fn prompts_and_stops_go_through_it_to_the_agent_that_is_meant() {
     let id = message["request_id"].as_str().unwrap();
     let outcome = RequestOutcome::NotTaken(Obstacle::NoPrompts).to_json(id);
     let out = bench.frame(outcome);
-    assert!(matches!(&out[..], [Out::Tell(phrase)] if phrase.key == "prompt.not_taken"));
+    assert!(matches!(&out[..], [DialectOutput::Tell(phrase)] if phrase.key == "prompt.not_taken"));
 }
 
 #[test]
@@ -306,7 +309,7 @@ fn what_is_only_to_be_seen_is_passed_on_as_such() {
     let mut event: Value = serde_json::from_str(&question()).unwrap();
     event["extensions"] = json!({"hearken": {"view_only": true}});
     let text = event.to_string();
-    assert_eq!(bench.frame(text.clone()), [Out::ViewOnly(text)]);
+    assert_eq!(bench.frame(text.clone()), [DialectOutput::ViewOnly(text)]);
 }
 
 #[test]
@@ -322,8 +325,8 @@ fn a_notice_is_heard_in_the_persons_language() {
     ));
     let language = Some("en".to_owned());
     let notice = BridgeReport::Notice { said, language }.to_event("build-3", "b", 1, at());
-    let heard = |out: Vec<Out>| match &out[..] {
-        [Out::Tell(phrase)] => phrase.args[0].1.clone(),
+    let heard = |out: Vec<DialectOutput>| match &out[..] {
+        [DialectOutput::Tell(phrase)] => phrase.args[0].1.clone(),
         other => panic!("{other:?}"),
     };
     let words = |text: &str| PhraseArg::Agent(text.to_owned());
@@ -335,9 +338,8 @@ fn a_notice_is_heard_in_the_persons_language() {
 #[test]
 fn a_person_hears_once_that_a_bridge_does_not_repeat_all_questions() {
     let mut bench = watching();
-    let told = |out: &[Out]| {
-        let is_loss =
-            |one: &&Out| matches!(one, Out::Tell(phrase) if phrase.key == "bridge.forgets");
+    let told = |out: &[DialectOutput]| {
+        let is_loss = |one: &&DialectOutput| matches!(one, DialectOutput::Tell(phrase) if phrase.key == "bridge.forgets");
         out.iter().filter(is_loss).count()
     };
     let full = BridgeReport::Standing(BridgeAbilities {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::link::{Fault, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id, RpcKind, RpcMessage};
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::{AgentListener, DecisionResult, ForwardedQuestion, MOST_TICKETS, OwnNotice, notice};
 use crate::acp::agent_quirks;
@@ -203,7 +203,7 @@ impl AgentListener {
             Some((ticket, own.selected(&choice)))
         });
         match sent {
-            Some((id, body)) => cx.out.push(Out::Respond {
+            Some((id, body)) => cx.out.push(DialectOutput::Respond {
                 id,
                 request: Some(request),
                 body,
@@ -211,7 +211,7 @@ impl AgentListener {
             None => {
                 self.notice("acp.along.over".into());
                 self.tell_notices(cx);
-                cx.out.push(Out::Settled {
+                cx.out.push(DialectOutput::Settled {
                     request,
                     outcome: Err(Undelivered::Kept(Fault::Closed)),
                 });
@@ -278,7 +278,7 @@ impl AgentListener {
                 }
             }
         }
-        cx.out.push(Out::Settled { request, outcome });
+        cx.out.push(DialectOutput::Settled { request, outcome });
         self.tell_notices(cx);
         self.finish(cx);
     }

@@ -53,7 +53,7 @@ impl Ears {
         work(&mut self.along, &mut Cx::new(self.now, &mut out));
         for out in out {
             match out {
-                Out::Event(text) | Out::ViewOnly(text) => {
+                DialectOutput::Event(text) | DialectOutput::ViewOnly(text) => {
                     for item in self.checker.line(&text) {
                         if item.severity == Severity::Error {
                             self.faults.push(format!("{item:?}\n{text}"));
@@ -61,13 +61,15 @@ impl Ears {
                     }
                     self.events.push(serde_json::from_str(&text).unwrap());
                 }
-                Out::Respond { id, request, body } => {
+                DialectOutput::Respond { id, request, body } => {
                     protocol_schema::hold(&body);
                     let body = serde_json::from_str(&body).unwrap();
                     self.sent.push((id, request.unwrap(), body));
                 }
-                Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
-                Out::Over { .. } | Out::Tell(_) => {}
+                DialectOutput::Settled { request, outcome } => {
+                    self.settled.push((request, outcome.is_ok()))
+                }
+                DialectOutput::Over { .. } | DialectOutput::Tell(_) => {}
                 other => panic!("{other:?}"),
             }
         }

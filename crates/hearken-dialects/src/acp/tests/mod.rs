@@ -24,7 +24,8 @@ use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, LinkEvent};
 use crate::protocol::{Answer, Decision, Now, Reply, ReplyToken, Severity};
 use crate::{
-    Carrier, ConversationToContinue, Dialect, Out, QuestionEnd, SharedWording, Start, Wish,
+    Carrier, ConversationToContinue, Dialect, DialectOutput, QuestionEnd, SharedWording, Start,
+    Wish,
 };
 
 use super::Acp;
@@ -50,9 +51,9 @@ pub(super) struct AcpAgent {
 }
 
 impl RigPeer for AcpAgent {
-    fn take(&mut self, out: Out) {
+    fn take(&mut self, out: DialectOutput) {
         match out {
-            Out::Send { request, frame } => {
+            DialectOutput::Send { request, frame } => {
                 protocol_schema::hold(&frame);
                 self.sent.push((request, frame));
             }

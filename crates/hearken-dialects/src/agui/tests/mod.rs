@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, Frame, LinkEvent, Stream, Way};
 use crate::protocol::Response;
-use crate::{Carrier, Dialect, Out, QuestionEnd, Recognition, Start, Wish};
+use crate::{Carrier, Dialect, DialectOutput, QuestionEnd, Recognition, Start, Wish};
 
 use super::Agui;
 
@@ -40,14 +40,14 @@ pub(super) struct AguiServer {
 }
 
 impl RigPeer for AguiServer {
-    fn take(&mut self, out: Out) {
+    fn take(&mut self, out: DialectOutput) {
         match out {
-            Out::Follow(Stream { opened_by, .. }) => {
+            DialectOutput::Follow(Stream { opened_by, .. }) => {
                 assert!(std::mem::take(&mut self.waits), "nobody waits for it");
                 let body = opened_by.unwrap().text;
                 self.posts.push(serde_json::from_str(&body).unwrap());
             }
-            Out::ChangeWay(way) => {
+            DialectOutput::ChangeWay(way) => {
                 assert_eq!(way, Way::AsGiven);
                 self.anew += 1;
                 self.waits = false;

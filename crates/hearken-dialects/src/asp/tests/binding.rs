@@ -6,7 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crate::asp::Asp;
 use crate::asp::handler::{Identity, tests::KEY};
 use crate::link::{Fault, LinkEvent, Reason, Undelivered};
-use crate::{Carrier, Cx, Dialect, Out, Start, Token};
+use crate::{Carrier, Cx, Dialect, DialectOutput, Start, Token};
 
 use super::links::{escalate, frame, news, reply, token, translator};
 use super::*;
@@ -22,17 +22,17 @@ fn with_token(identity: bool) -> Asp {
     })
 }
 
-fn sent(out: &[Out]) -> Vec<Value> {
-    let of = |wish: &Out| match wish {
-        Out::Send { frame, .. } => serde_json::from_str(frame).ok(),
+fn sent(out: &[DialectOutput]) -> Vec<Value> {
+    let of = |wish: &DialectOutput| match wish {
+        DialectOutput::Send { frame, .. } => serde_json::from_str(frame).ok(),
         _ => None,
     };
     out.iter().filter_map(of).collect()
 }
 
-fn told(out: &[Out]) -> Vec<&'static str> {
-    let of = |wish: &Out| match wish {
-        Out::Tell(phrase) => Some(phrase.key),
+fn told(out: &[DialectOutput]) -> Vec<&'static str> {
+    let of = |wish: &DialectOutput| match wish {
+        DialectOutput::Tell(phrase) => Some(phrase.key),
         _ => None,
     };
     out.iter().filter_map(of).collect()
@@ -133,7 +133,7 @@ fn an_answer_waits_until_the_server_has_let_us_in_and_goes_out_in_a_frame() {
     let out = news(&mut asp, lost);
     let kept = Err(Undelivered::Kept(Fault::Closed));
     assert!(
-        out.contains(&Out::Settled {
+        out.contains(&DialectOutput::Settled {
             request: 8,
             outcome: kept
         }),

@@ -5,7 +5,7 @@ use crate::asp::Asp;
 use crate::asp::handler::{Identity, tests::KEY};
 use crate::link::{Address, Cause, Fault, Frame, LinkEvent, Receipt, Stream, Undelivered};
 use crate::protocol::{Answer, Reply, ReplyToken, Response};
-use crate::{Carrier, Dialect, Out, Start};
+use crate::{Carrier, Dialect, DialectOutput, Start};
 
 use super::*;
 
@@ -17,20 +17,20 @@ pub(super) fn translator(carrier: Carrier) -> Asp {
     })
 }
 
-pub(super) fn news(asp: &mut Asp, event: LinkEvent) -> Vec<Out> {
+pub(super) fn news(asp: &mut Asp, event: LinkEvent) -> Vec<DialectOutput> {
     let mut out = Vec::new();
     asp.news(&event, &mut Cx::new(at(0), &mut out));
     out
 }
 
-pub(super) fn frame(asp: &mut Asp, value: &Value) -> Vec<Out> {
+pub(super) fn frame(asp: &mut Asp, value: &Value) -> Vec<DialectOutput> {
     news(asp, LinkEvent::Frame(Frame::of(value.to_string())))
 }
 
 /// Returns the token of the last question among wishes.
-pub(super) fn token(out: &[Out]) -> Option<String> {
-    let of = |wish: &Out| match wish {
-        Out::Event(text) => {
+pub(super) fn token(out: &[DialectOutput]) -> Option<String> {
+    let of = |wish: &DialectOutput| match wish {
+        DialectOutput::Event(text) => {
             let event: Value = serde_json::from_str(text).unwrap();
             event["reply_token"].as_str().map(str::to_owned)
         }
@@ -58,7 +58,7 @@ fn every_attempt_follows_the_stream() {
     let mut asp = translator(Carrier::EventStream);
     for attempt in 1..3 {
         let out = news(&mut asp, LinkEvent::Connecting { attempt });
-        assert_eq!(out, [Out::Follow(Stream::at(Address::Given))]);
+        assert_eq!(out, [DialectOutput::Follow(Stream::at(Address::Given))]);
     }
 }
 
@@ -69,9 +69,9 @@ fn what_says_that_it_is_aaep_is_heard_and_not_answered() {
     let event = json!({"@context": "https://aaep-protocol.org/context/v1", "type": "aaep:agent.awaiting.confirmation",
         "event_id": "evt_1", "session_id": "sess_1", "reply_token": "rpl_1", "action": "Send it"});
     let out = frame(&mut asp, &event);
-    assert_eq!(out, [Out::ViewOnly(event.to_string())]);
+    assert_eq!(out, [DialectOutput::ViewOnly(event.to_string())]);
     let out = frame(&mut asp, &json!({"type": "subscription.accepted"}));
-    assert!(matches!(out[..], [Out::Unread(_, 1)]), "{out:?}");
+    assert!(matches!(out[..], [DialectOutput::Unread(_, 1)]), "{out:?}");
 }
 
 /// A stranger's input takes no more room in many pieces than in one.
@@ -85,7 +85,7 @@ fn a_long_list_of_nothing_is_counted_and_takes_no_room() {
     let times: Vec<u64> = out
         .iter()
         .map(|wish| match wish {
-            Out::Unread(_, times) => *times,
+            DialectOutput::Unread(_, times) => *times,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -96,7 +96,7 @@ fn a_long_list_of_nothing_is_counted_and_takes_no_room() {
     let ends = [out.first(), out.last()];
     assert!(
         ends.iter()
-            .all(|end| matches!(end, Some(Out::Unread(_, 1)))),
+            .all(|end| matches!(end, Some(DialectOutput::Unread(_, 1)))),
         "{out:?}"
     );
 }
@@ -123,7 +123,7 @@ fn a_complaint_proves_nothing_about_an_answer_that_was_written() {
         &json!({"type": "error", "code": "busy", "message": "no"}),
     );
     let settled = out.iter().find_map(|wish| match wish {
-        Out::Settled {
+        DialectOutput::Settled {
             request: 7,
             outcome,
         } => Some(outcome),
@@ -188,7 +188,7 @@ fn no_two_messages_of_ours_have_one_number() {
         let mut out = Vec::new();
         asp.reply(7, &reply(&token, "resume"), &mut Cx::new(at(0), &mut out));
         numbers.extend(out.iter().filter_map(|wish| match wish {
-            Out::Send { frame, .. } => {
+            DialectOutput::Send { frame, .. } => {
                 let sent: Value = serde_json::from_str(frame).unwrap();
                 sent["sequenceNumber"].as_u64()
             }
@@ -217,7 +217,7 @@ fn a_long_name_is_answered_whole_or_not_at_all() {
     for (token, session, by) in [(first, &long, by.as_str()), (second, &other, BUYER)] {
         let mut out = Vec::new();
         asp.reply(7, &reply(&token, "resume"), &mut Cx::new(at(0), &mut out));
-        let [Out::Send { frame, .. }] = out.as_slice() else {
+        let [DialectOutput::Send { frame, .. }] = out.as_slice() else {
             panic!("{out:?}");
         };
         let sent: Value = serde_json::from_str(frame).unwrap();
@@ -235,7 +235,7 @@ fn a_long_name_is_answered_whole_or_not_at_all() {
         let outcome = Err(Undelivered::Kept(Fault::Other(Cause::NameTooLong)));
         assert_eq!(
             out,
-            [Out::Settled {
+            [DialectOutput::Settled {
                 request: 7,
                 outcome
             }]
@@ -249,7 +249,7 @@ fn what_is_cut_is_said_and_stands_in_the_question() {
         let mut asp = translator(Carrier::WebSocket);
         let out = frame(&mut asp, &escalate("1", &"r".repeat(length)));
         let told = out.iter().find_map(|wish| match wish {
-            Out::Tell(told) if told.key == "asp.cut" => {
+            DialectOutput::Tell(told) if told.key == "asp.cut" => {
                 told.args.iter().find(|(name, _)| *name == "n")
             }
             _ => None,
@@ -260,7 +260,7 @@ fn what_is_cut_is_said_and_stands_in_the_question() {
             left_out.map(|n| crate::link::PhraseArg::Own(n.to_owned()))
         );
         let context = out.iter().find_map(|wish| match wish {
-            Out::Event(text) => {
+            DialectOutput::Event(text) => {
                 let event: Value = serde_json::from_str(text).unwrap();
                 event["context"].as_str().map(str::to_owned)
             }

@@ -4,7 +4,7 @@ use crate::asp::Asp;
 use crate::every_language::EveryLanguage;
 use crate::link::{Frame, LinkEvent, Receipt};
 use crate::protocol::{Answer, Reply, ReplyToken, Response};
-use crate::{Carrier, Cx, Dialect, Out, SharedWording, Start};
+use crate::{Carrier, Cx, Dialect, DialectOutput, SharedWording, Start};
 
 use super::streams::{StreamRun, escalated, wire};
 use super::*;
@@ -178,12 +178,12 @@ fn later_is_settled_here_and_said() {
     };
     let mut out = Vec::new();
     run.asp.reply(1, &reply, &mut Cx::new(at(0), &mut out));
-    let settled = Out::Settled {
+    let settled = DialectOutput::Settled {
         request: 1,
         outcome: Ok(Receipt::Here),
     };
     assert_eq!(out[0], settled);
-    let Out::Event(event) = &out[1] else {
+    let DialectOutput::Event(event) = &out[1] else {
         panic!("{out:?}")
     };
     let event: Value = serde_json::from_str(event).unwrap();
@@ -232,7 +232,7 @@ fn what_expired_in_a_capture_is_reported() {
     hear(120, BUYER, "INFORM", json!({"informType": "resolution"}));
     hear(4000, BUYER, "QUERY", json!({"question": "Still there?"}));
     let departs = out.iter().filter_map(|out| match out {
-        Out::Detail(phrase) => Some(phrase.key),
+        DialectOutput::Detail(phrase) => Some(phrase.key),
         _ => None,
     });
     let departs: Vec<&str> = departs.collect();
@@ -244,7 +244,9 @@ fn what_expired_in_a_capture_is_reported() {
     ];
     assert_eq!(departs, wanted);
     let told = out.iter().filter_map(|out| match out {
-        Out::Event(text) | Out::ViewOnly(text) => serde_json::from_str::<Value>(text).ok(),
+        DialectOutput::Event(text) | DialectOutput::ViewOnly(text) => {
+            serde_json::from_str::<Value>(text).ok()
+        }
         _ => None,
     });
     let told: Vec<String> = told.map(|event| said(&event).to_owned()).collect();

@@ -8,7 +8,7 @@ use crate::asp::handler::{Identity, tests::KEY};
 use crate::every_language::EveryLanguage;
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply, ReplyToken, Response, Severity};
-use crate::{Carrier, Dialect, Out, SharedWording, Start};
+use crate::{Carrier, Dialect, DialectOutput, SharedWording, Start};
 use hearken_core::inspect::Checker;
 
 use super::*;
@@ -84,20 +84,26 @@ impl StreamRun {
         self.take(out);
     }
 
-    fn take(&mut self, out: Vec<Out>) {
+    fn take(&mut self, out: Vec<DialectOutput>) {
         for out in out {
             match out {
-                Out::Event(text) | Out::ViewOnly(text) if text.is_empty() => panic!("empty"),
-                Out::ViewOnly(text) => {
+                DialectOutput::Event(text) | DialectOutput::ViewOnly(text) if text.is_empty() => {
+                    panic!("empty")
+                }
+                DialectOutput::ViewOnly(text) => {
                     self.view_only += 1;
                     self.event(&text);
                 }
-                Out::Event(text) => self.event(&text),
-                Out::Send { request, frame } => self.sent.push((request, frame)),
-                Out::Hand { request, message } => self.handed.push((request, message)),
-                Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
-                Out::Tell(phrase) | Out::Detail(phrase) => self.told.push(phrase.key),
-                Out::Unread(..) | Out::Stepped(_) => {}
+                DialectOutput::Event(text) => self.event(&text),
+                DialectOutput::Send { request, frame } => self.sent.push((request, frame)),
+                DialectOutput::Hand { request, message } => self.handed.push((request, message)),
+                DialectOutput::Settled { request, outcome } => {
+                    self.settled.push((request, outcome.is_ok()))
+                }
+                DialectOutput::Tell(phrase) | DialectOutput::Detail(phrase) => {
+                    self.told.push(phrase.key)
+                }
+                DialectOutput::Unread(..) | DialectOutput::Stepped(_) => {}
                 other => panic!("{other:?}"),
             }
         }

@@ -21,7 +21,7 @@ use crate::kit::directory::Directory;
 use crate::kit::turn::{EventContext, LeftCalls};
 use crate::link::{Fault, Phrase, Receipt, Undelivered};
 use crate::protocol::{AgentId, Reply};
-use crate::{Cx, ForeignFormat, NoEvent, Out, SharedWording};
+use crate::{Cx, DialectOutput, ForeignFormat, NoEvent, SharedWording};
 
 use super::messages::ToolUse;
 use messages::{RelayedCall, ToolServerRequest};
@@ -87,8 +87,10 @@ impl ToolServers {
             return false;
         };
         let Some((client, request)) = messages::read(kind, body) else {
-            cx.out
-                .push(Out::Unread(NoEvent::Foreign(ForeignFormat::Typed), 1));
+            cx.out.push(DialectOutput::Unread(
+                NoEvent::Foreign(ForeignFormat::Typed),
+                1,
+            ));
             cx.out
                 .push(respond(id, &json!({"error": "it can't be read"})));
             return true;
@@ -131,7 +133,11 @@ impl ToolServers {
     }
 
     /// Returns a run; `None` if all others have open questions, and there is no room.
-    fn run(&mut self, client: ToolServerClient, out: &mut Vec<Out>) -> Option<&mut ToolServerRun> {
+    fn run(
+        &mut self,
+        client: ToolServerClient,
+        out: &mut Vec<DialectOutput>,
+    ) -> Option<&mut ToolServerRun> {
         let words = &self.words;
         let name = client.session.clone();
         let opened = self.runs.open(&name, ToolServerRun::is_idle, |seed| {
@@ -169,7 +175,8 @@ impl ToolServers {
             return cx.out.push(respond(id, &json!({})));
         }
         if self.pending.len() >= MOST_PENDING {
-            cx.out.push(Out::Tell(Phrase::new("claude.too_many")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("claude.too_many")));
             return cx.out.push(respond(id, &json!({})));
         }
         self.pending.push(PendingCall {
@@ -206,7 +213,7 @@ impl ToolServers {
         match question.take(&reply.answer) {
             AnswerBody::None => {
                 let reason = Phrase::new("claude.no_answer");
-                cx.out.push(Out::Settled {
+                cx.out.push(DialectOutput::Settled {
                     request,
                     outcome: Err(Undelivered::Kept(Fault::Rejected {
                         reason,
@@ -218,7 +225,7 @@ impl ToolServers {
             AnswerBody::Send(body, reason) => {
                 question.sending = Some(request);
                 question.reason = reason;
-                cx.out.push(Out::Respond {
+                cx.out.push(DialectOutput::Respond {
                     id: question.id,
                     request: Some(request),
                     body,
@@ -238,7 +245,7 @@ impl ToolServers {
         let arrived = outcome.is_ok();
         for run in self.runs.values_mut() {
             if run.went(request, arrived, cx) {
-                cx.out.push(Out::Settled {
+                cx.out.push(DialectOutput::Settled {
                     request,
                     outcome: match arrived {
                         true => Ok(Receipt::Written),
@@ -274,7 +281,12 @@ impl ToolServers {
     }
 
     /// Hands a prompt to the agent that is meant, or to the only one. Returns false if the agent takes none.
-    pub fn prompt(&mut self, whom: Option<&AgentId>, text: &str, out: &mut Vec<Out>) -> bool {
+    pub fn prompt(
+        &mut self,
+        whom: Option<&AgentId>,
+        text: &str,
+        out: &mut Vec<DialectOutput>,
+    ) -> bool {
         let is_meant = |run: &ToolServerRun| {
             let id = whom.is_none_or(|whom| run.teller.writer.agent_id() == whom.as_str());
             id && run.takes_prompts()
@@ -288,7 +300,7 @@ impl ToolServers {
                     run.prompt(text, out);
                 }
             }
-            [_, _, ..] => out.push(Out::Tell(Phrase::new("codex.which"))),
+            [_, _, ..] => out.push(DialectOutput::Tell(Phrase::new("codex.which"))),
         }
         true
     }
@@ -308,7 +320,8 @@ impl ToolServers {
             match self.runs.get_mut(&pending.run).filter(|it| it.has_room()) {
                 Some(run) => run.relay(pending.id, pending.call, cx),
                 None => {
-                    cx.out.push(Out::Tell(Phrase::new("claude.too_many")));
+                    cx.out
+                        .push(DialectOutput::Tell(Phrase::new("claude.too_many")));
                     cx.out.push(respond(pending.id, &json!({})));
                 }
             }

@@ -18,7 +18,7 @@ use crate::protocol::{
     Answer, Attachments, AwaitingClarification, AwaitingConfirmation, Event, OutputStreaming,
     ReplyToken, Response, SessionCompleted, SessionStarted, StateChanged,
 };
-use crate::{Cx, Out, QuestionEnd, SharedWording};
+use crate::{Cx, DialectOutput, QuestionEnd, SharedWording};
 
 use super::super::harness::Harness;
 use super::super::questions;
@@ -134,7 +134,7 @@ impl RunSession {
         };
         self.state = to;
         let event = self.event(Event::StateChanged(changed), teller, cx);
-        cx.out.push(Out::Event(event));
+        cx.out.push(DialectOutput::Event(event));
     }
 }
 
@@ -195,7 +195,7 @@ impl ToolServerRun {
             let started = EventContent::from(Event::SessionStarted(started));
             let started = started.in_language(teller.words.language());
             let event = session.event(started, teller, cx);
-            cx.out.push(Out::Event(event));
+            cx.out.push(DialectOutput::Event(event));
             session
         });
         (session, &mut self.teller)
@@ -214,7 +214,7 @@ impl ToolServerRun {
             ..event_writer::chunk(&format!("out_{}", session.outputs), 0, text, true)
         };
         let event = session.event(Event::OutputStreaming(output), teller, cx);
-        cx.out.push(Out::Event(event));
+        cx.out.push(DialectOutput::Event(event));
         if !asks {
             session.enter("idle", teller, cx);
         }
@@ -279,7 +279,7 @@ impl ToolServerRun {
         };
         session.enter("awaiting_input", teller, cx);
         let event = session.event(content, teller, cx);
-        cx.out.push(Out::Event(event));
+        cx.out.push(DialectOutput::Event(event));
         self.asking = Some(next);
     }
 
@@ -329,7 +329,8 @@ impl ToolServerRun {
         };
         self.leave(cx);
         if let Some(reason) = question.reason.filter(|_| arrived) {
-            cx.out.push(Out::Tell(Phrase::new("codex.reason_follows")));
+            cx.out
+                .push(DialectOutput::Tell(Phrase::new("codex.reason_follows")));
             self.prompt(&reason, cx.out);
         }
         true
@@ -352,7 +353,7 @@ impl ToolServerRun {
             let completed = EventContent::from(Event::SessionCompleted(completed))
                 .in_language(self.teller.words.language());
             let event = session.event(completed, &mut self.teller, cx);
-            cx.out.push(Out::Event(event));
+            cx.out.push(DialectOutput::Event(event));
         }
         self.close_channel(cx.out);
     }
@@ -368,9 +369,9 @@ impl ToolServerRun {
 
     /// Records a request that waits for the end of the run, and for prompts if `takes`; `taken` prompts were passed on
     /// to the agent.
-    pub fn listens(&mut self, id: u64, takes: bool, taken: u64, out: &mut Vec<Out>) {
+    pub fn listens(&mut self, id: u64, takes: bool, taken: u64, out: &mut Vec<DialectOutput>) {
         if takes && !self.takes_prompts() {
-            out.push(Out::Tell(self.about("mcp.channel")));
+            out.push(DialectOutput::Tell(self.about("mcp.channel")));
         }
         let channel = self.channel.get_or_insert_default();
         channel.takes = takes;
@@ -389,7 +390,7 @@ impl ToolServerRun {
     }
 
     /// Hands a prompt to the channel.
-    pub fn prompt(&mut self, text: &str, out: &mut Vec<Out>) {
+    pub fn prompt(&mut self, text: &str, out: &mut Vec<DialectOutput>) {
         let told = match self.channel.as_mut().filter(|it| it.takes) {
             None => "prompt.only_heard",
             Some(channel) if channel.prompts.len() >= MOST_PROMPTS => "prompt.too_many",
@@ -399,7 +400,7 @@ impl ToolServerRun {
                 "mcp.prompted"
             }
         };
-        out.push(Out::Tell(self.about(told)));
+        out.push(DialectOutput::Tell(self.about(told)));
     }
 
     /// Notes that a request lapsed; returns whether it waited for the end of the run.
@@ -425,7 +426,7 @@ impl ToolServerRun {
         }
     }
 
-    fn close_channel(&mut self, out: &mut Vec<Out>) {
+    fn close_channel(&mut self, out: &mut Vec<DialectOutput>) {
         let Some(channel) = self.channel.take() else {
             return;
         };
@@ -433,18 +434,20 @@ impl ToolServerRun {
             out.push(respond(id, &json!({})));
         }
         if channel.takes {
-            out.push(Out::Tell(self.about("mcp.channel.over")));
+            out.push(DialectOutput::Tell(self.about("mcp.channel.over")));
         }
         if !channel.prompts.is_empty() {
             let n = PhraseArg::Own(channel.prompts.len().to_string());
-            out.push(Out::Tell(Phrase::new("mcp.prompts_lost").with("n", n)));
+            out.push(DialectOutput::Tell(
+                Phrase::new("mcp.prompts_lost").with("n", n),
+            ));
         }
     }
 }
 
 impl PromptChannel {
     /// Answers the waiting request with all that was not confirmed.
-    fn hand_over(&mut self, out: &mut Vec<Out>) {
+    fn hand_over(&mut self, out: &mut Vec<DialectOutput>) {
         if self.prompts.is_empty() {
             return;
         }
@@ -457,8 +460,8 @@ impl PromptChannel {
 
 impl OpenQuestion {
     /// Reports that it is over without an answer.
-    fn over(&self) -> Out {
-        Out::Over {
+    fn over(&self) -> DialectOutput {
+        DialectOutput::Over {
             token: self.token.clone(),
             how: QuestionEnd::TakenBack,
         }
@@ -512,8 +515,8 @@ impl OpenQuestion {
 }
 
 /// Returns an answer that is not the person's.
-pub(super) fn respond(id: u64, body: &Value) -> Out {
-    Out::Respond {
+pub(super) fn respond(id: u64, body: &Value) -> DialectOutput {
+    DialectOutput::Respond {
         id,
         request: None,
         body: body.to_string(),
@@ -550,7 +553,7 @@ fn about(
     let (news, is_whole) = tool_calls::call(&name, &call.known(), &teller.words);
     let is_whole = is_whole && call.whole().is_some();
     if !is_whole {
-        cx.out.push(Out::Tell(Phrase::new("mcp.cut")));
+        cx.out.push(DialectOutput::Tell(Phrase::new("mcp.cut")));
     }
     let key = key(&name);
     let mut asked = Call::new(&key);

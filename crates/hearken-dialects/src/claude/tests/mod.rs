@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Frame, IncomingRequest, LinkEvent, Method};
-use crate::{Carrier, Dialect, Out, QuestionEnd, Recognition, Start, Wish};
+use crate::{Carrier, Dialect, DialectOutput, QuestionEnd, Recognition, Start, Wish};
 
 use super::Claude;
 
@@ -47,9 +47,9 @@ pub(super) struct ClaudeHooks {
 }
 
 impl RigPeer for ClaudeHooks {
-    fn take(&mut self, out: Out) {
+    fn take(&mut self, out: DialectOutput) {
         match out {
-            Out::Respond { id, request, body } => {
+            DialectOutput::Respond { id, request, body } => {
                 let body = serde_json::from_str(&body).unwrap();
                 let before = self.answers.insert(id, (request, body));
                 assert_eq!(before, None, "{id} is answered twice");

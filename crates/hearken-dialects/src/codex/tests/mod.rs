@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{LinkEvent, Receipt, Undelivered};
 use crate::protocol::{AgentId, Response};
-use crate::{Carrier, Dialect, Out, QuestionEnd, Start, Wish};
+use crate::{Carrier, Dialect, DialectOutput, QuestionEnd, Start, Wish};
 
 use super::Codex;
 
@@ -46,9 +46,9 @@ pub(super) struct CodexServer {
 }
 
 impl RigPeer for CodexServer {
-    fn take(&mut self, out: Out) {
+    fn take(&mut self, out: DialectOutput) {
         match out {
-            Out::Send { request, frame } => {
+            DialectOutput::Send { request, frame } => {
                 let frame = serde_json::from_str(&frame).unwrap();
                 self.sent.push((request, frame));
             }

@@ -13,7 +13,7 @@ use crate::kit::oversight;
 use crate::kit::turn_end::TurnEnd;
 use crate::kit::turn_updates::CallStatus;
 use crate::protocol::{Attachments, CallExit, Event, STOPPED};
-use crate::{Cx, Out};
+use crate::{Cx, DialectOutput};
 
 use super::{EventContext, MOST_OVER, MOST_PERMISSIONS, Turn};
 
@@ -101,7 +101,7 @@ impl Turn {
         let (stage, title) = (call.stage, call.title());
         let agent = teller.writer.name();
         let refused = oversight::reviewer_refused(agent, &title, reason);
-        cx.out.push(Out::Tell(refused));
+        cx.out.push(DialectOutput::Tell(refused));
         if stage == HeardStage::Told {
             self.leave_open(key, STOPPED, teller, cx);
         }

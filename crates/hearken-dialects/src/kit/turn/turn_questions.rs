@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::protocol::{CallOutput, RejectOnly};
 use crate::rpc::Id;
-use crate::{Cx, Out, QuestionEnd, SharedWording};
+use crate::{Cx, DialectOutput, QuestionEnd, SharedWording};
 
 use super::{EventContext, MOST_PERMISSIONS, Turn};
 use crate::kit::call::{Call, GRACE, HeardStage};
@@ -221,9 +221,9 @@ impl Turn {
             .writer
             .event(&mut self.session, cx.now.wall, question);
         cx.out.push(if answerable {
-            Out::Event(text)
+            DialectOutput::Event(text)
         } else {
-            Out::ViewOnly(text)
+            DialectOutput::ViewOnly(text)
         });
     }
 

@@ -7,7 +7,7 @@ use crate::protocol::EventId;
 use crate::{AgentPast, MachineThere};
 
 impl NatsBench {
-    fn selected(&mut self, agents: Option<&[&str]>) -> Vec<Out> {
+    fn selected(&mut self, agents: Option<&[&str]>) -> Vec<DialectOutput> {
         let agents: Option<Vec<AgentId>> =
             agents.map(|agents| agents.iter().map(|&agent| AgentId::from(agent)).collect());
         let mut out = Vec::new();
@@ -16,15 +16,15 @@ impl NatsBench {
         out
     }
 
-    fn alive(&mut self, host: &str, sign: &str) -> Vec<Out> {
+    fn alive(&mut self, host: &str, sign: &str) -> Vec<DialectOutput> {
         self.frame(&format!("aaep-alive.v1.main.{host}"), sign)
     }
 }
 
 /// Returns the subjects that are asked for.
-fn followed(out: &[Out]) -> Vec<String> {
+fn followed(out: &[DialectOutput]) -> Vec<String> {
     let subjects = out.iter().filter_map(|one| match one {
-        Out::Follow(stream) => match &stream.at {
+        DialectOutput::Follow(stream) => match &stream.at {
             Address::Stored(consumer) => Some(consumer.subjects.clone()),
             _ => None,
         },
@@ -101,7 +101,7 @@ fn what_a_selected_agent_did_before_is_read_once_and_in_its_order() {
         texts: texts.map(str::to_owned).to_vec(),
         left_out: 0,
     };
-    assert_eq!(out[0], Out::Recalled(recalled));
+    assert_eq!(out[0], DialectOutput::Recalled(recalled));
     let deleted = "$JS.API.CONSUMER.DELETE.AAEP_main.hearken-nobody=past";
     assert_eq!(calls(&out)[0].1.subject, deleted);
     // Selected once more, it is not read again.
@@ -126,7 +126,7 @@ fn of_a_long_past_the_end_is_read_and_the_rest_is_counted() {
         bench.part(request, &text(&format!("{number}."), true));
     }
     let out = bench.end(request);
-    let Out::Recalled(recalled) = &out[0] else {
+    let DialectOutput::Recalled(recalled) = &out[0] else {
         panic!("{out:?}");
     };
     assert_eq!(recalled.texts.len(), 200);
@@ -160,7 +160,7 @@ fn a_hostile_past_stays_within_bounds() {
         bench.part(request, &text(&"x".repeat(1000), false));
     }
     let out = bench.end(request);
-    let Out::Recalled(recalled) = &out[0] else {
+    let DialectOutput::Recalled(recalled) = &out[0] else {
         panic!("{out:?}");
     };
     let size: usize = recalled.texts.iter().map(String::len).sum();
@@ -210,8 +210,8 @@ fn a_bridge_warns_of_a_call_that_somebody_else_rejected() {
     assert!(!warned.iter().any(is_warning));
 }
 
-fn is_warning(one: &Out) -> bool {
-    matches!(one, Out::Warn(phrase) if phrase.key == "fleet.danger.rejected")
+fn is_warning(one: &DialectOutput) -> bool {
+    matches!(one, DialectOutput::Warn(phrase) if phrase.key == "fleet.danger.rejected")
 }
 
 #[test]

@@ -16,7 +16,9 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Address, Fault, HttpAnswer, LinkEvent, Way};
 use crate::protocol::AgentId;
-use crate::{Carrier, Dialect, Out, QuestionEnd, QuestionsStanding, Recognition, Start, Wish};
+use crate::{
+    Carrier, Dialect, DialectOutput, QuestionEnd, QuestionsStanding, Recognition, Start, Wish,
+};
 
 use super::Opencode;
 
@@ -45,15 +47,15 @@ pub(super) struct OpencodeServer {
 }
 
 impl RigPeer for OpencodeServer {
-    fn take(&mut self, out: Out) {
+    fn take(&mut self, out: DialectOutput) {
         match out {
-            Out::Call { request, call } => {
+            DialectOutput::Call { request, call } => {
                 let body = call.body.map(|body| body.text).unwrap_or_default();
                 self.calls
                     .push((request, call.method.name(), call.path, body));
             }
-            Out::Follow(stream) => self.followed.push(stream.at),
-            Out::ChangeWay(Way::AsGiven) => self.anew += 1,
+            DialectOutput::Follow(stream) => self.followed.push(stream.at),
+            DialectOutput::ChangeWay(Way::AsGiven) => self.anew += 1,
             other => panic!("{other:?}"),
         }
     }

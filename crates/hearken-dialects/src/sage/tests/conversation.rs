@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use crate::link::{Fault, LinkEvent};
 use crate::protocol::{Answer, Decision, Response};
 
-use super::super::super::Out;
+use super::super::super::DialectOutput;
 use super::document_examples::{asks, begun, message, resolved};
 use super::{briefs, events, told};
 
 /// Returns the steps of Sage's own machines, a refused one with an exclamation mark.
-fn steps(out: &[Out], machine: &str) -> Vec<String> {
-    let of = |one: &Out| match one {
-        Out::Stepped(step) if step.named.machine == machine => {
+fn steps(out: &[DialectOutput], machine: &str) -> Vec<String> {
+    let of = |one: &DialectOutput| match one {
+        DialectOutput::Stepped(step) if step.named.machine == machine => {
             let to = step.to.unwrap_or("!");
             Some(format!("{} {} {to}", step.named.from, step.named.event))
         }
@@ -129,7 +129,7 @@ fn a_capture_shows_the_answer_of_another_client() {
     let fields = json!({"kind": "request", "id": "own", "request_id": "q"});
     let out = bench.frame(&message("input.respond", fields, json!({"text": "a.rs"})));
     let answered = out.iter().find_map(|one| match one {
-        Out::Answered(reply) => Some(reply.answer.clone()),
+        DialectOutput::Answered(reply) => Some(reply.answer.clone()),
         _ => None,
     });
     assert_eq!(
@@ -158,7 +158,7 @@ fn a_capture_shows_the_answer_of_another_client() {
         fields,
         json!({"decision": "deny"}),
     ));
-    let [Out::Answered(reply)] = &out[out.len() - 1..] else {
+    let [DialectOutput::Answered(reply)] = &out[out.len() - 1..] else {
         panic!("{out:?}")
     };
     assert!(matches!(

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::link::{LinkEvent, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Reply, ReplyToken, Response};
 
-use super::super::super::{Carrier, Dialect, Out};
+use super::super::super::{Carrier, Dialect, DialectOutput};
 use super::{SageBench, briefs, events, told};
 
 pub(super) fn message(kind: &str, fields: Value, payload: Value) -> String {
@@ -65,7 +65,7 @@ pub(super) fn resolved(decision: &str) -> String {
     )
 }
 
-pub(super) fn reply(out: &[Out], answer: Answer) -> Reply {
+pub(super) fn reply(out: &[DialectOutput], answer: Answer) -> Reply {
     let token = events(out)
         .iter()
         .find_map(|event| event["reply_token"].as_str().map(str::to_owned))
@@ -127,7 +127,7 @@ fn the_lines_of_a_program_are_told_like_the_envelopes() {
         last = line;
         of_envelopes.extend(runtime.frame(&both["protocol_notification"].to_string()));
     }
-    let kinds = |out: &[Out]| -> Vec<String> {
+    let kinds = |out: &[DialectOutput]| -> Vec<String> {
         let kinds = briefs(out).into_iter();
         let kind = |line: String| line.split(' ').next().unwrap().to_owned();
         kinds
@@ -351,13 +351,13 @@ fn an_answer_goes_out_byte_by_byte_as_sage_wants_it() {
         let frame = format!(
             r#"{{"protocol_version":"sage.runtime.v0","kind":"request","type":"permission.respond","id":"req_permission_respond_r_1","thread_id":"t","turn_id":"u","request_id":"r/1","timestamp":"2026-06-30T00:00:05.000Z","source":"cli","payload":{payload}}}"#
         );
-        assert_eq!(out, [Out::Send { request: 4, frame }]);
+        assert_eq!(out, [DialectOutput::Send { request: 4, frame }]);
     }
 }
 
-fn settled(out: &[Out]) -> Vec<Result<Receipt, ()>> {
+fn settled(out: &[DialectOutput]) -> Vec<Result<Receipt, ()>> {
     let outcomes = out.iter().filter_map(|one| match one {
-        Out::Settled {
+        DialectOutput::Settled {
             request: 4,
             outcome,
         } => Some(outcome.clone().map_err(|_| ())),
@@ -456,7 +456,7 @@ fn what_became_of_an_answer_is_told_once() {
     assert_eq!(settled(&out), [Err(())]);
 }
 
-fn answered_question() -> Vec<Out> {
+fn answered_question() -> Vec<DialectOutput> {
     begun().frame(&asks())
 }
 
@@ -475,7 +475,7 @@ fn what_sage_wants_to_be_told_is_asked_and_answered() {
     bench
         .sage
         .reply(4, &reply(&out, answer), &mut Cx::new(bench.at(), &mut sent));
-    let Out::Send { frame, .. } = &sent[0] else {
+    let DialectOutput::Send { frame, .. } = &sent[0] else {
         panic!("{sent:?}")
     };
     let frame: Value = serde_json::from_str(frame).unwrap();

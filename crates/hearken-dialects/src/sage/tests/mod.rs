@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::link::{Frame, LinkEvent};
 use crate::protocol::Now;
 
-use super::super::{Carrier, Dialect, Out, Start};
+use super::super::{Carrier, Dialect, DialectOutput, Start};
 use super::Sage;
 
 /// Messages of this dialect, for the tests that all dialects share. The first ones identify it.
@@ -55,19 +55,19 @@ impl SageBench {
         .after(self.now)
     }
 
-    fn news(&mut self, event: &LinkEvent) -> Vec<Out> {
+    fn news(&mut self, event: &LinkEvent) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         self.sage.news(event, &mut Cx::new(self.at(), &mut out));
         out
     }
 
-    fn frame(&mut self, text: &str) -> Vec<Out> {
+    fn frame(&mut self, text: &str) -> Vec<DialectOutput> {
         let text = text.to_owned();
         self.news(&LinkEvent::Frame(Frame::of(text)))
     }
 
     /// Lets time pass, ticking at each deadline.
-    fn wait(&mut self, ms: u64) -> Vec<Out> {
+    fn wait(&mut self, ms: u64) -> Vec<DialectOutput> {
         let until = self.now + Duration::from_millis(ms);
         let mut out = Vec::new();
         while let Some(due) = self.sage.deadline().filter(|due| *due <= until) {
@@ -78,7 +78,7 @@ impl SageBench {
         out
     }
 
-    fn fixture(&mut self, name: &str) -> Vec<Out> {
+    fn fixture(&mut self, name: &str) -> Vec<DialectOutput> {
         let text = std::fs::read_to_string(format!("{FIXTURES}/{name}")).unwrap();
         let lines = text
             .lines()
@@ -95,9 +95,9 @@ fn start(carrier: Carrier) -> Start {
 }
 
 /// Returns the events in the output.
-fn events(out: &[Out]) -> Vec<Value> {
+fn events(out: &[DialectOutput]) -> Vec<Value> {
     let texts = out.iter().filter_map(|one| match one {
-        Out::Event(text) | Out::ViewOnly(text) => Some(text),
+        DialectOutput::Event(text) | DialectOutput::ViewOnly(text) => Some(text),
         _ => None,
     });
     texts
@@ -139,16 +139,16 @@ fn brief(event: &Value) -> String {
     line
 }
 
-fn briefs(out: &[Out]) -> Vec<String> {
+fn briefs(out: &[DialectOutput]) -> Vec<String> {
     events(out).iter().map(brief).collect()
 }
 
 /// Returns the announced phrases.
-fn told(out: &[Out]) -> Vec<String> {
+fn told(out: &[DialectOutput]) -> Vec<String> {
     let phrases = out.iter().filter_map(|one| match one {
-        Out::Tell(phrase) => Some(phrase.key.to_owned()),
-        Out::Detail(phrase) => Some(format!("detail {}", phrase.key)),
-        Out::Unread(..) => Some("unread".to_owned()),
+        DialectOutput::Tell(phrase) => Some(phrase.key.to_owned()),
+        DialectOutput::Detail(phrase) => Some(format!("detail {}", phrase.key)),
+        DialectOutput::Unread(..) => Some("unread".to_owned()),
         _ => None,
     });
     phrases.collect()

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::protocol::Decision;
 
-use super::super::super::{Carrier, Out};
+use super::super::super::{Carrier, DialectOutput};
 use super::document_examples::{asks, begun, decision, message, reply, resolved};
 use super::{SageBench, briefs, events};
 
@@ -82,14 +82,14 @@ fn of_two_permissions_that_are_open_only_the_one_that_is_resolved_is_over() {
         let fields = json!({"request_id": request});
         message("permission.resolved", fields, json!({"decision": decision}))
     };
-    let left = |out: &[Out]| {
+    let left = |out: &[DialectOutput]| {
         let all = events(out);
         let left = |event: &Value| event["from_state"] == "awaiting_input";
         all.iter().any(left)
     };
-    let decided = |out: &[Out]| -> Vec<String> {
+    let decided = |out: &[DialectOutput]| -> Vec<String> {
         let tokens = out.iter().filter_map(|wish| match wish {
-            Out::Decided { token, .. } => Some(token.clone()),
+            DialectOutput::Decided { token, .. } => Some(token.clone()),
             _ => None,
         });
         tokens.collect()

@@ -9,7 +9,7 @@ use crate::link::LinkEvent;
 use crate::protocol::Severity;
 use hearken_core::inspect::Checker;
 
-use super::super::super::{Carrier, Out};
+use super::super::super::{Carrier, DialectOutput};
 use super::SageBench;
 
 /// A message of any kind, at any place.
@@ -123,9 +123,9 @@ fn holds(frames: Vec<(String, u16)>) -> Result<(), TestCaseError> {
     let mut checker = Checker::new();
     let mut bad = Vec::new();
     let mut asked = BTreeSet::new();
-    let mut judge = |out: &[Out], bad: &mut Vec<String>| {
+    let mut judge = |out: &[DialectOutput], bad: &mut Vec<String>| {
         for one in out {
-            if let Out::Event(text) | Out::ViewOnly(text) = one {
+            if let DialectOutput::Event(text) | DialectOutput::ViewOnly(text) = one {
                 for item in checker.line(text) {
                     if item.severity == Severity::Error {
                         bad.push(format!(
@@ -146,7 +146,7 @@ fn holds(frames: Vec<(String, u16)>) -> Result<(), TestCaseError> {
             let thread = message["thread_id"].as_str().unwrap_or_default();
             let request = message["request_id"].as_str().unwrap_or_default();
             let known = open.find(thread, request).is_some();
-            let asks = |one: &Out| matches!(one, Out::Event(text) | Out::ViewOnly(text) if text.contains("awaiting.confirmation"));
+            let asks = |one: &DialectOutput| matches!(one, DialectOutput::Event(text) | DialectOutput::ViewOnly(text) if text.contains("awaiting.confirmation"));
             prop_assert!(
                 known || out.iter().any(asks),
                 "a question was lost: {}",
