@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 use hearken::inspect::{Checker, Format, Tracer};
 use hearken::link::LinkId;
 use hearken::protocol::{Answer, Decision, DecodeError, Decoded, Event, Now, Response, decode};
-use hearken::session::{Change, Phase, Question, QuestionId, SessionKey, Sessions, What};
+use hearken::session::{Change, ChangeKind, Phase, Question, QuestionId, SessionKey, Sessions};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -349,18 +349,22 @@ impl Witness {
     fn hear(&mut self, changes: &[Change]) {
         for change in changes {
             match &change.what {
-                What::QuestionOpened(id) => assert!(self.asked.insert(*id), "{id:?} raised twice"),
-                What::QuestionClosed { question, how } => {
+                ChangeKind::QuestionOpened(id) => {
+                    assert!(self.asked.insert(*id), "{id:?} raised twice")
+                }
+                ChangeKind::QuestionClosed { question, how } => {
                     assert!(
                         self.asked.contains(question),
                         "only what was raised is closed: {question:?} {how:?} {changes:#?}"
                     );
                     assert!(self.closed.insert(*question), "{question:?} is closed once");
                 }
-                What::SessionStarted(_) | What::SessionJoined | What::HelperJoined => {
+                ChangeKind::SessionStarted(_)
+                | ChangeKind::SessionJoined
+                | ChangeKind::HelperJoined => {
                     self.ended.insert(change.key.clone(), false);
                 }
-                What::SessionEnded(_) | What::HelperEnded(_) => {
+                ChangeKind::SessionEnded(_) | ChangeKind::HelperEnded(_) => {
                     self.ended.insert(change.key.clone(), true);
                 }
                 _ => {}

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use crate::link::LinkId;
     use crate::protocol::{Now, decode};
-    use crate::session::{Change, Sessions, What};
+    use crate::session::{Change, ChangeKind, Sessions};
 
     fn start() -> Timestamp {
         "2026-11-23T02:00:00Z".parse().unwrap()
@@ -241,7 +241,7 @@ mod tests {
                     wall: start(),
                 };
                 let changes = known.apply(LinkId(0), decoded, now);
-                let breaks = |change: &&Change| matches!(change.what, What::Anomaly(_));
+                let breaks = |change: &&Change| matches!(change.what, ChangeKind::Anomaly(_));
                 assert_eq!(changes.iter().find(breaks), None);
             }
         }
@@ -275,7 +275,7 @@ mod tests {
             let decoded = decode(&event).unwrap();
             assert!(decoded.findings.is_empty(), "{:?}", decoded.findings);
             let changes = known.apply(LinkId(0), decoded, now);
-            let breaks = |change: &&Change| matches!(change.what, What::Anomaly(_));
+            let breaks = |change: &&Change| matches!(change.what, ChangeKind::Anomaly(_));
             assert_eq!(changes.iter().find(breaks), None);
             let open = known.open_questions().count();
             assert_eq!(open, at.saturating_sub(8).min(8) / 2, "event {at}");

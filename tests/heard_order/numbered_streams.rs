@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use hearken::link::LinkId;
 use hearken::protocol::{Now, decode};
-use hearken::session::{AnomalyKind, Change, Danger, Ended, Gravity, QuestionBody, Sessions, What};
+use hearken::session::{
+    AnomalyKind, Change, ChangeKind, Danger, Ended, Gravity, QuestionBody, Sessions,
+};
 use serde_json::{Value, json};
 
 /// How far an event may be from its place: the sessions wait for this many.
@@ -221,35 +223,35 @@ fn arrivals(dice: &mut StreamDice, length: usize) -> Vec<usize> {
 /// Returns the words of a change, if it comes from an event.
 fn words(change: &Change, sessions: &Sessions) -> Option<String> {
     let summary = match &change.what {
-        What::SessionStarted(event) => &event.summary,
-        What::SessionEnded(Ended::Completed(event)) => &event.summary,
-        What::SessionEnded(Ended::Errored(event)) => &event.summary,
-        What::SessionEnded(Ended::Cancelled(event)) => &event.summary,
-        What::StateChanged(event) => &event.summary,
-        What::Progress(event) => &event.summary,
-        What::ToolInvoked(event) => &event.summary,
-        What::ToolCompleted { event, .. } => &event.summary,
-        What::Output { event, .. } => return Some(event.chunk.clone()),
-        What::QuestionOpened(id) => match &sessions.question(*id).unwrap().body {
+        ChangeKind::SessionStarted(event) => &event.summary,
+        ChangeKind::SessionEnded(Ended::Completed(event)) => &event.summary,
+        ChangeKind::SessionEnded(Ended::Errored(event)) => &event.summary,
+        ChangeKind::SessionEnded(Ended::Cancelled(event)) => &event.summary,
+        ChangeKind::StateChanged(event) => &event.summary,
+        ChangeKind::Progress(event) => &event.summary,
+        ChangeKind::ToolInvoked(event) => &event.summary,
+        ChangeKind::ToolCompleted { event, .. } => &event.summary,
+        ChangeKind::Output { event, .. } => return Some(event.chunk.clone()),
+        ChangeKind::QuestionOpened(id) => match &sessions.question(*id).unwrap().body {
             QuestionBody::Confirmation(asked) => &asked.summary,
             QuestionBody::Clarification(asked) => &asked.summary,
         },
-        What::Handoff(event) => &event.summary,
-        What::Unknown { event, .. } => &event.summary,
-        What::SessionJoined
-        | What::HelperJoined
-        | What::HelperEnded(_)
-        | What::QuestionAnswerable(_)
-        | What::QuestionFreed(_)
-        | What::QuestionDoubted(_)
-        | What::QuestionUnheard(_)
-        | What::QuestionsWaiting { .. }
-        | What::QuestionWarning { .. }
-        | What::QuestionTimedOut(_)
-        | What::QuestionPerhapsResolved(_)
-        | What::QuestionClosed { .. }
-        | What::Anomaly(_)
-        | What::Danger(_) => return None,
+        ChangeKind::Handoff(event) => &event.summary,
+        ChangeKind::Unknown { event, .. } => &event.summary,
+        ChangeKind::SessionJoined
+        | ChangeKind::HelperJoined
+        | ChangeKind::HelperEnded(_)
+        | ChangeKind::QuestionAnswerable(_)
+        | ChangeKind::QuestionFreed(_)
+        | ChangeKind::QuestionDoubted(_)
+        | ChangeKind::QuestionUnheard(_)
+        | ChangeKind::QuestionsWaiting { .. }
+        | ChangeKind::QuestionWarning { .. }
+        | ChangeKind::QuestionTimedOut(_)
+        | ChangeKind::QuestionPerhapsResolved(_)
+        | ChangeKind::QuestionClosed { .. }
+        | ChangeKind::Anomaly(_)
+        | ChangeKind::Danger(_) => return None,
     };
     summary.normal.clone()
 }
@@ -303,9 +305,9 @@ pub fn play(seed: u64) {
     let mut anomalies = Vec::new();
     let mut dangers = Vec::new();
     for change in heard {
-        if let What::Anomaly(anomaly) = change.what {
+        if let ChangeKind::Anomaly(anomaly) = change.what {
             anomalies.push((anomaly.kind, anomaly.detail.name().to_owned()));
-        } else if let What::Danger(danger) = change.what {
+        } else if let ChangeKind::Danger(danger) = change.what {
             dangers.push(danger);
         }
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::dialect::{DialectOutput, Wish};
 use crate::link::{Fault, LinkEvent, LinkId, Undelivered};
-use crate::session::{Change, Ended, SessionKey, What};
+use crate::session::{Change, ChangeKind, Ended, SessionKey};
 
 use super::hands::scanning::{Prompting, ScanScene};
 use super::timers::{Fired, Timer, TimerTurn};
@@ -185,7 +185,7 @@ impl App {
     /// Handles what an event changed.
     fn applied(&mut self, link: LinkId, changes: Vec<Change>, number: u64) {
         let asked = changes.iter().find_map(|change| {
-            if let What::QuestionOpened(question) = change.what {
+            if let ChangeKind::QuestionOpened(question) = change.what {
                 Some(question)
             } else {
                 None
@@ -262,22 +262,24 @@ impl App {
             self.prompts.number_session(&change.key, &self.links);
             if matches!(
                 change.what,
-                What::SessionStarted(_) | What::SessionJoined | What::HelperJoined
+                ChangeKind::SessionStarted(_)
+                    | ChangeKind::SessionJoined
+                    | ChangeKind::HelperJoined
             ) {
                 self.run.note_session();
             }
-            if let What::SessionEnded(Ended::Errored(_)) = &change.what {
+            if let ChangeKind::SessionEnded(Ended::Errored(_)) = &change.what {
                 self.run.note_failure();
             }
-            if let What::QuestionClosed { question, .. } = &change.what {
+            if let ChangeKind::QuestionClosed { question, .. } = &change.what {
                 // Any speech about the question is cut short; its outcome follows.
                 self.cx.withdraw(*question);
                 self.questions.note_change(self.cx.now.monotonic);
             }
-            if let What::QuestionOpened(question)
-            | What::QuestionAnswerable(question)
-            | What::QuestionFreed(question)
-            | What::QuestionUnheard(question) = &change.what
+            if let ChangeKind::QuestionOpened(question)
+            | ChangeKind::QuestionAnswerable(question)
+            | ChangeKind::QuestionFreed(question)
+            | ChangeKind::QuestionUnheard(question) = &change.what
             {
                 self.questions.ease(*question, &mut self.cx);
                 if let Some(facts) = self.questions.by_policy(*question, &mut self.cx) {
@@ -286,14 +288,14 @@ impl App {
                 }
                 self.questions.question_opened(*question, &mut self.cx);
             }
-            if let What::SessionEnded(ended) = &change.what {
+            if let ChangeKind::SessionEnded(ended) = &change.what {
                 let link = change.key.link;
                 let prompted = |view: &LinkView| view.connection().takes_prompts;
                 if self.links.get(link).is_some_and(prompted) {
                     self.questions.turn_ended(link, ended, &mut self.cx);
                 }
             }
-            if let What::QuestionWarning { question, .. } = &change.what
+            if let ChangeKind::QuestionWarning { question, .. } = &change.what
                 && self.questions.is_left_alone(*question)
             {
                 continue;
@@ -301,7 +303,7 @@ impl App {
             for announcement in self.cx.announcer.tell(change, &self.cx.sessions) {
                 self.cx.emit(announcement);
             }
-            if let What::QuestionDoubted(id) = &change.what
+            if let ChangeKind::QuestionDoubted(id) = &change.what
                 && self.questions.shown_id() == Some(*id)
             {
                 // The person may have been about to answer without knowing this, so the question is armed

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::dialect::fleet::{BridgeReport, Census, Closed, DangerKind, ReportedDanger};
 use crate::protocol::Now;
-use crate::session::{Change, CloseReason, Danger, Phase, QuestionId, ToolEvent, What};
+use crate::session::{Change, ChangeKind, CloseReason, Danger, Phase, QuestionId, ToolEvent};
 
 use super::Bridge;
 
@@ -27,8 +27,8 @@ impl Bridge {
     pub(super) fn report_changes(&mut self, changes: &[Change], now: Now) {
         for change in changes {
             match &change.what {
-                What::Danger(danger) => self.report_danger(change, danger, now),
-                What::QuestionClosed {
+                ChangeKind::Danger(danger) => self.report_danger(change, danger, now),
+                ChangeKind::QuestionClosed {
                     question,
                     how: CloseReason::ToolWentOn { how },
                 } => self.report_decided(*question, *how, now),

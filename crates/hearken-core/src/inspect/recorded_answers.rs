@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::protocol::Answer;
-use crate::session::{Change, QuestionId, What};
+use crate::session::{Change, ChangeKind, QuestionId};
 
 /// The answers of a recording: keyed by the line of their question until that line is read, then by
 /// the question until they are due.
@@ -26,7 +26,7 @@ impl RecordedAnswers {
     /// Notes the changes of a line: an answer to a question opened there now waits until it is due.
     pub(super) fn note(&mut self, line: u64, changes: &[Change]) {
         for change in changes {
-            if let What::QuestionOpened(id) = change.what
+            if let ChangeKind::QuestionOpened(id) = change.what
                 && let Some((answer, at)) = self.by_line.remove(&line)
             {
                 self.waiting.push((id, answer, at));

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::protocol::{
     OutputId, OutputStreaming, SessionCompleted, SessionId, SessionStarted, ToolInvoked,
 };
-use crate::session::{AnomalyKind, Change, Ended, What};
+use crate::session::{AnomalyKind, Change, ChangeKind, Ended};
 
 use super::safe_names;
 use super::stream_rules::{Fact, StreamRule};
@@ -54,24 +54,24 @@ impl Accounts {
         linked: &[SessionId],
     ) -> Option<Difference> {
         let (_, account) = self.all.get_mut(index)?;
-        if let What::SessionStarted(event) = &change.what {
+        if let ChangeKind::SessionStarted(event) = &change.what {
             account.start(event);
             if self.is_unread {
                 account.miss();
             }
             None
-        } else if let What::Anomaly(anomaly) = &change.what {
+        } else if let ChangeKind::Anomaly(anomaly) = &change.what {
             use AnomalyKind::{LateStart, SequenceGap, SequenceMisorder, SequenceStart};
             let misses = [LateStart, SequenceGap, SequenceMisorder, SequenceStart];
             if misses.contains(&anomaly.kind) {
                 account.miss();
             }
             None
-        } else if let What::ToolInvoked(event) = &change.what {
+        } else if let ChangeKind::ToolInvoked(event) = &change.what {
             account.call(event)
-        } else if let What::Output { event, .. } = &change.what {
+        } else if let ChangeKind::Output { event, .. } = &change.what {
             account.chunk(event)
-        } else if let What::SessionEnded(Ended::Completed(event)) = &change.what {
+        } else if let ChangeKind::SessionEnded(Ended::Completed(event)) = &change.what {
             let of = |is_meant: &dyn Fn(&SessionId) -> bool| -> (u64, bool) {
                 let meant = || self.all.iter().filter(|(id, _)| is_meant(id));
                 let invoked = meant().map(|(_, account)| account.invoked).sum();

@@ -13,8 +13,8 @@ use crate::protocol::{
     Answer, Decoded, Envelope, RecentValues, RecordedReply, Severity, ToolInvoked, Unobserved,
 };
 use crate::session::{
-    AnomalyKind, Change, Consent, Danger, Ended, Ending, LinkId, Session, SessionKey, Sessions,
-    Sight, ToolCall, What,
+    AnomalyKind, Change, ChangeKind, Consent, Danger, Ended, Ending, LinkId, Session, SessionKey,
+    Sessions, Sight, ToolCall,
 };
 
 use super::json_lines::{Gatherer, JsonText};
@@ -331,7 +331,7 @@ impl Checker {
             Some(of) => of.index,
             None => self.known.get(&change.key).copied(),
         };
-        let linked = if let What::SessionEnded(Ended::Completed(_)) = change.what {
+        let linked = if let ChangeKind::SessionEnded(Ended::Completed(_)) = change.what {
             self.sessions.linked_to(&change.key)
         } else {
             Vec::new()
@@ -347,7 +347,7 @@ impl Checker {
             }
         };
         let (place, severity, rule, section, field, told) = match change.what {
-            What::Anomaly(anomaly) => {
+            ChangeKind::Anomaly(anomaly) => {
                 // The findings of an invalid event were already reported one by one.
                 if anomaly.kind == AnomalyKind::Invalid {
                     return;
@@ -366,7 +366,7 @@ impl Checker {
                     ReportFact::Order(kind),
                 )
             }
-            What::Danger(danger) => {
+            ChangeKind::Danger(danger) => {
                 let (place, severity) = match danger {
                     // A missing part of the stream is no ground for an accusation.
                     Danger::PerhapsUnasked { .. } | Danger::PerhapsUnaskedLost { .. } => {
@@ -392,15 +392,15 @@ impl Checker {
                     ReportFact::Danger(danger),
                 )
             }
-            What::SessionJoined => of_rule(StreamRule::StartMissing, String::new()),
-            What::HelperJoined => return,
-            What::HelperEnded(ending) => {
+            ChangeKind::SessionJoined => of_rule(StreamRule::StartMissing, String::new()),
+            ChangeKind::HelperJoined => return,
+            ChangeKind::HelperEnded(ending) => {
                 if let Some(report) = report {
                     report.ending = Some(ending);
                 }
                 return index.map_or((), |index| self.start_is_missing(index));
             }
-            What::SessionEnded(ended) => {
+            ChangeKind::SessionEnded(ended) => {
                 if let Some(report) = report {
                     report.ending = Some(match ended {
                         Ended::Completed(_) => Ending::Completed,
@@ -410,30 +410,30 @@ impl Checker {
                 }
                 return index.map_or((), |index| self.start_is_missing(index));
             }
-            What::ToolInvoked(event) => {
+            ChangeKind::ToolInvoked(event) => {
                 tell(|report| report.tools += 1);
                 if !self.is_before_asking(&change.key, &event) {
                     return;
                 }
                 of_rule(StreamRule::BeforeAsking, safe_names::name(&event.tool))
             }
-            What::QuestionOpened(_) => return tell(|report| report.questions += 1),
-            What::Output { .. } => return tell(|report| report.chunks += 1),
-            What::SessionStarted(_)
-            | What::StateChanged(_)
-            | What::Progress(_)
-            | What::ToolCompleted { .. }
-            | What::QuestionAnswerable(_)
-            | What::QuestionFreed(_)
-            | What::QuestionDoubted(_)
-            | What::QuestionUnheard(_)
-            | What::QuestionsWaiting { .. }
-            | What::QuestionWarning { .. }
-            | What::QuestionTimedOut(_)
-            | What::QuestionPerhapsResolved(_)
-            | What::QuestionClosed { .. }
-            | What::Handoff(_)
-            | What::Unknown { .. } => return,
+            ChangeKind::QuestionOpened(_) => return tell(|report| report.questions += 1),
+            ChangeKind::Output { .. } => return tell(|report| report.chunks += 1),
+            ChangeKind::SessionStarted(_)
+            | ChangeKind::StateChanged(_)
+            | ChangeKind::Progress(_)
+            | ChangeKind::ToolCompleted { .. }
+            | ChangeKind::QuestionAnswerable(_)
+            | ChangeKind::QuestionFreed(_)
+            | ChangeKind::QuestionDoubted(_)
+            | ChangeKind::QuestionUnheard(_)
+            | ChangeKind::QuestionsWaiting { .. }
+            | ChangeKind::QuestionWarning { .. }
+            | ChangeKind::QuestionTimedOut(_)
+            | ChangeKind::QuestionPerhapsResolved(_)
+            | ChangeKind::QuestionClosed { .. }
+            | ChangeKind::Handoff(_)
+            | ChangeKind::Unknown { .. } => return,
         };
         let item = ReportItem {
             line,

@@ -11,7 +11,7 @@ use crate::protocol::{Answer, Machine, Now, ReplyToken, Unobserved};
 
 use super::action_fate::Fate;
 use super::anomaly::Danger;
-use super::change::{Change, What};
+use super::change::{Change, ChangeKind};
 use super::key::QuestionId;
 use super::machine_observer::{Observer, Relay, Subject};
 use super::machines::{QuestionEvent, QuestionRun};
@@ -180,7 +180,7 @@ impl Sessions {
         };
         if question.reply.closing() == Some(&CloseReason::SessionEnded) {
             let danger = Danger::AnsweredAfterEnd { question: id };
-            return vec![self.bare_change(question, now, What::Danger(danger))];
+            return vec![self.bare_change(question, now, ChangeKind::Danger(danger))];
         }
         Vec::new()
     }

@@ -39,7 +39,7 @@ pub struct Change {
     /// An id that relates the event to records outside AAEP (3.4.2).
     pub correlation: Option<Arc<str>>,
     /// What changed.
-    pub what: What,
+    pub what: ChangeKind,
 }
 
 /// How a session ended.
@@ -55,7 +55,7 @@ pub enum Ended {
 
 /// The kinds of change.
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
+pub enum ChangeKind {
     /// A session began.
     SessionStarted(SessionStarted),
     /// A session is first seen in the middle of its run, which is normal after connecting.

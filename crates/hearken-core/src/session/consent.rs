@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::protocol::{Attachments, Now, ToolCallId};
 
 use super::anomaly::Danger;
-use super::change::{Change, What};
+use super::change::{Change, ChangeKind};
 use super::context::Context;
 use super::key::{QuestionId, SessionKey};
 use super::model::{Consent, Session, Sight, ToolCall};
@@ -374,7 +374,7 @@ impl Sessions {
                         replayed: false,
                         attached: Attachments::none(),
                         correlation: None,
-                        what: What::Danger(danger),
+                        what: ChangeKind::Danger(danger),
                     });
                 }
             }

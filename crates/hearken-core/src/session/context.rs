@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::protocol::{Envelope, Machine, Now, TransitionError};
 
-use super::change::{Change, What};
+use super::change::{Change, ChangeKind};
 use super::key::SessionKey;
 use super::machine_observer::{Observer, Relay, Subject};
 
@@ -65,7 +65,7 @@ impl<'o> Context<'o> {
         }
     }
 
-    pub(super) fn push(&mut self, what: What) {
+    pub(super) fn push(&mut self, what: ChangeKind) {
         let (envelope, localization) = (self.envelope, &self.envelope.localization);
         self.changes.push(Change {
             key: self.key.clone(),

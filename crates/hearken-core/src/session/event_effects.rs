@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::protocol::{Event, Progress, SessionStarted, StateChanged, Summary};
 
 use super::anomaly::{AnomalyKind, Danger};
-use super::change::{Ended, What};
+use super::change::{ChangeKind, Ended};
 use super::context::Context;
 use super::key::{QuestionId, SessionKey};
 use super::machine_observer::Subject;
@@ -110,7 +110,7 @@ impl Sessions {
                         ..event.clone()
                     }));
                 }
-                context.push(What::Progress(event));
+                context.push(ChangeKind::Progress(event));
             }
             Event::ToolInvoked(event) => self.invoke(context, event),
             Event::ToolCompleted(event) => self.complete(context, event),
@@ -119,10 +119,10 @@ impl Sessions {
             Event::AwaitingClarification(event) => self.clarify(context, *event),
             Event::HandoffRequested(event) => {
                 self.implies(context, AgentState::HandingOff);
-                context.push(What::Handoff(event));
+                context.push(ChangeKind::Handoff(event));
             }
             Event::Unknown(event) => {
-                context.push(What::Unknown {
+                context.push(ChangeKind::Unknown {
                     type_name: envelope.type_name.clone().into_owned(),
                     event,
                 });
@@ -130,7 +130,7 @@ impl Sessions {
         }
         for id in revived {
             if self.questions.get(id).is_some_and(Question::is_answerable) {
-                context.push(What::QuestionAnswerable(id));
+                context.push(ChangeKind::QuestionAnswerable(id));
             }
         }
     }
@@ -156,7 +156,7 @@ impl Sessions {
         if !joined {
             self.start_in_team(context);
         } else if !self.join_team(context) {
-            context.push(What::SessionJoined);
+            context.push(ChangeKind::SessionJoined);
         }
     }
 
@@ -196,7 +196,7 @@ impl Sessions {
             self.sessions.named_anew(place);
         }
         self.refresh_phase(context.key);
-        context.push(What::SessionStarted(event));
+        context.push(ChangeKind::SessionStarted(event));
     }
 
     /// Returns the open questions of a session, held back or raised.
@@ -216,7 +216,7 @@ impl Sessions {
         };
         self.anomaly(context, kind, String::new());
         if let Event::ToolInvoked(event) = event {
-            context.push(What::Danger(Danger::ActsAfterEnd {
+            context.push(ChangeKind::Danger(Danger::ActsAfterEnd {
                 tool: event.tool.clone(),
             }));
         }
@@ -233,7 +233,7 @@ impl Sessions {
             self.end_helpers(context, ending);
         }
         self.close_session(context, ending);
-        context.push(What::SessionEnded(event));
+        context.push(ChangeKind::SessionEnded(event));
     }
 
     /// Ends a session with everything that is open in it.
@@ -362,7 +362,7 @@ impl Sessions {
         } else if to != AgentState::AwaitingInput {
             self.perhaps_resolved(context);
         }
-        context.push(What::StateChanged(event));
+        context.push(ChangeKind::StateChanged(event));
     }
 
     /// Notes a state that an event implies without a state change (4.2.1).

@@ -55,7 +55,7 @@ mod waiting_lists;
 pub use crate::link::LinkId;
 pub use action_fate::{Aftermath, Fate};
 pub use anomaly::{Anomaly, AnomalyDetail, AnomalyKind, Danger};
-pub use change::{Change, Ended, What};
+pub use change::{Change, ChangeKind, Ended};
 pub use key::{QuestionId, SessionKey};
 pub(crate) use keyed_slab::{KeyName, KeyedItem, KeyedSlab};
 pub use machine_observer::{MachineStep, Observer, Subject};

@@ -3,7 +3,7 @@
 use crate::protocol::OutputStreaming;
 
 use super::anomaly::AnomalyKind;
-use super::change::What;
+use super::change::ChangeKind;
 use super::context::Context;
 use super::machine_observer::Subject;
 use super::machines::{AgentState, OutputEvent, OutputRun};
@@ -85,7 +85,7 @@ impl Sessions {
             self.anomaly(context, kind, String::new());
         }
         let has_text = !event.chunk.is_empty();
-        context.push(What::Output {
+        context.push(ChangeKind::Output {
             output: event.output_id.clone(),
             event,
             after,

@@ -7,7 +7,7 @@ use crate::protocol::{
 };
 
 use super::anomaly::{AnomalyKind, Danger};
-use super::change::{Change, What};
+use super::change::{Change, ChangeKind};
 use super::context::Context;
 use super::key::{QuestionId, SessionKey};
 use super::machine_observer::Subject;
@@ -124,7 +124,9 @@ impl Sessions {
         let answerable = (revived.iter())
             .filter_map(|id| self.questions.get(*id))
             .filter(|question| question.is_answerable())
-            .map(|question| self.bare_change(question, now, What::QuestionAnswerable(question.id)));
+            .map(|question| {
+                self.bare_change(question, now, ChangeKind::QuestionAnswerable(question.id))
+            });
         changes.extend(answerable);
     }
 
@@ -166,7 +168,7 @@ impl Sessions {
         }
         self.close(id, how.clone(), now, context.observer);
         self.follow_closing(id, overdue);
-        context.push(What::QuestionClosed { question: id, how });
+        context.push(ChangeKind::QuestionClosed { question: id, how });
     }
 
     /// Checks, at a session's successful end, for answers that had no consequence.
@@ -243,7 +245,7 @@ impl Sessions {
         for id in untold {
             self.questions
                 .change(id, |question| question.perhaps_told = true);
-            context.push(What::QuestionPerhapsResolved(id));
+            context.push(ChangeKind::QuestionPerhapsResolved(id));
         }
     }
 
@@ -252,7 +254,9 @@ impl Sessions {
         if let Some(id) = id {
             self.link_question(id);
             if self.raised(id).is_some_and(Question::accepts_by_silence) {
-                context.push(What::Danger(Danger::AcceptsBySilence { question: id }));
+                context.push(ChangeKind::Danger(Danger::AcceptsBySilence {
+                    question: id,
+                }));
             }
         }
     }
@@ -279,7 +283,7 @@ impl Sessions {
                     self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
                 }
                 if self.doubt(id, context.now) {
-                    context.push(What::QuestionUnheard(id));
+                    context.push(ChangeKind::QuestionUnheard(id));
                 }
                 return None;
             }
@@ -296,7 +300,7 @@ impl Sessions {
             // The receiver of an answer identifies the question by the token: the answer may count for either.
             self.questions
                 .change(with, |first| first.shares_token = true);
-            context.push(What::QuestionDoubted(with));
+            context.push(ChangeKind::QuestionDoubted(with));
         }
         if token_use != TokenUse::Own {
             self.anomaly(context, AnomalyKind::TokenReused, String::new());
@@ -387,9 +391,9 @@ impl Sessions {
             self.hold(id, UnraisedReason::Replay);
         } else if self.waits_for_room(id) {
             let waiting = self.waiting_for_room(context.key);
-            context.push(What::QuestionsWaiting { waiting });
+            context.push(ChangeKind::QuestionsWaiting { waiting });
         } else {
-            context.push(What::QuestionOpened(id));
+            context.push(ChangeKind::QuestionOpened(id));
         }
         // The question comes first: its faults must not delay it.
         self.implies(context, AgentState::AwaitingInput);
@@ -431,7 +435,7 @@ impl Sessions {
             };
             // The question may belong to another session, so this event's context does not apply.
             let how = CloseReason::LinkGone;
-            let what = What::QuestionClosed {
+            let what = ChangeKind::QuestionClosed {
                 question: id,
                 how: how.clone(),
             };

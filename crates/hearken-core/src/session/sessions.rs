@@ -9,7 +9,7 @@ use crate::link::LinkId;
 use crate::protocol::{Attachments, Decoded, Event, Now, SessionId, Severity, Unobserved};
 
 use super::anomaly::{Anomaly, AnomalyDetail, AnomalyKind};
-use super::change::{Change, What};
+use super::change::{Change, ChangeKind};
 use super::context::Context;
 use super::deadline_index::DeadlineIndex;
 use super::fingerprint::fingerprint;
@@ -185,7 +185,9 @@ impl Sessions {
         }
         let back = lost.iter().filter_map(|id| self.raised(*id));
         back.filter(|question| question.is_answerable())
-            .map(|question| self.bare_change(question, now, What::QuestionAnswerable(question.id)))
+            .map(|question| {
+                self.bare_change(question, now, ChangeKind::QuestionAnswerable(question.id))
+            })
             .collect()
     }
 
@@ -246,7 +248,7 @@ impl Sessions {
                 continue;
             }
             self.close(question.id, how.clone(), now, &mut Unobserved);
-            let what = What::QuestionClosed {
+            let what = ChangeKind::QuestionClosed {
                 question: question.id,
                 how: how.clone(),
             };
@@ -551,14 +553,14 @@ impl Sessions {
         };
         // Beyond the bound, an agent's departures are no longer news.
         let first = self.told.len() < MOST_TOLD && self.told.insert((about, kind));
-        context.push(What::Anomaly(Anomaly {
+        context.push(ChangeKind::Anomaly(Anomaly {
             kind,
             detail: detail.into(),
             first,
         }));
     }
 
-    pub(super) fn bare_change(&self, question: &Question, now: Now, what: What) -> Change {
+    pub(super) fn bare_change(&self, question: &Question, now: Now, what: ChangeKind) -> Change {
         Change {
             key: question.key.clone(),
             agent: question.agent.clone(),

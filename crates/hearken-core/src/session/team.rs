@@ -19,7 +19,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::anomaly::AnomalyKind;
-use super::change::What;
+use super::change::ChangeKind;
 use super::context::Context;
 use super::key::SessionKey;
 use super::model::{Ending, Numbering, Phase, Session};
@@ -48,7 +48,7 @@ impl Sessions {
             session.phase = Phase::Ended(ending);
             self.sessions.end(context.key);
         }
-        context.push(What::HelperJoined);
+        context.push(ChangeKind::HelperJoined);
         true
     }
 
@@ -84,7 +84,7 @@ impl Sessions {
                 ending.event(),
             );
             self.close_session(&mut of_helper, ending);
-            of_helper.push(What::HelperEnded(ending));
+            of_helper.push(ChangeKind::HelperEnded(ending));
         }
     }
 

@@ -46,7 +46,7 @@ impl SessionStage {
         }
     }
 
-    fn wait(&mut self, ms: u64) -> Vec<What> {
+    fn wait(&mut self, ms: u64) -> Vec<ChangeKind> {
         self.now = self.now.after(Duration::from_millis(ms));
         self.sessions
             .tick(self.now)
@@ -72,7 +72,7 @@ impl SessionStage {
         event
     }
 
-    fn put(&mut self, link: LinkId, event: &Value) -> Vec<What> {
+    fn put(&mut self, link: LinkId, event: &Value) -> Vec<ChangeKind> {
         let decoded = decode(&event.to_string()).unwrap();
         self.sessions
             .apply(link, decoded, self.now)
@@ -81,7 +81,7 @@ impl SessionStage {
             .collect()
     }
 
-    fn on(&mut self, kind: &str, fields: Value) -> Vec<What> {
+    fn on(&mut self, kind: &str, fields: Value) -> Vec<ChangeKind> {
         let event = self.event(kind, fields);
         self.put(LINK, &event)
     }
@@ -109,7 +109,7 @@ impl SessionStage {
         let what = self.on("awaiting.confirmation", fields);
         what.iter()
             .find_map(|what| {
-                if let What::QuestionOpened(id) = what {
+                if let ChangeKind::QuestionOpened(id) = what {
                     Some(*id)
                 } else {
                     None
@@ -118,7 +118,7 @@ impl SessionStage {
             .unwrap()
     }
 
-    fn answer(&mut self, id: QuestionId, decision: Decision) -> Vec<What> {
+    fn answer(&mut self, id: QuestionId, decision: Decision) -> Vec<ChangeKind> {
         self.sessions.reply_sending(
             id,
             Answer::Decision {
@@ -135,14 +135,14 @@ impl SessionStage {
             .collect()
     }
 
-    fn tool(&mut self, name: &str, call: &str) -> Vec<What> {
+    fn tool(&mut self, name: &str, call: &str) -> Vec<ChangeKind> {
         self.on(
             "tool.invoked",
             json!({"tool": name, "tool_call_id": call, "irreversible": true, "risk_level": "high"}),
         )
     }
 
-    fn done(&mut self, name: &str, call: &str, status: &str) -> Vec<What> {
+    fn done(&mut self, name: &str, call: &str, status: &str) -> Vec<ChangeKind> {
         self.on(
             "tool.completed",
             json!({"tool": name, "tool_call_id": call, "status": status}),
@@ -150,10 +150,10 @@ impl SessionStage {
     }
 }
 
-fn dangers(what: &[What]) -> Vec<Danger> {
+fn dangers(what: &[ChangeKind]) -> Vec<Danger> {
     what.iter()
         .filter_map(|what| {
-            if let What::Danger(danger) = what {
+            if let ChangeKind::Danger(danger) = what {
                 Some(danger.clone())
             } else {
                 None
@@ -162,10 +162,10 @@ fn dangers(what: &[What]) -> Vec<Danger> {
         .collect()
 }
 
-fn anomalies(what: &[What]) -> Vec<AnomalyKind> {
+fn anomalies(what: &[ChangeKind]) -> Vec<AnomalyKind> {
     what.iter()
         .filter_map(|what| {
-            if let What::Anomaly(anomaly) = what {
+            if let ChangeKind::Anomaly(anomaly) = what {
                 Some(anomaly.kind)
             } else {
                 None
@@ -174,9 +174,9 @@ fn anomalies(what: &[What]) -> Vec<AnomalyKind> {
         .collect()
 }
 
-fn closed(what: &[What]) -> Option<(QuestionId, CloseReason)> {
+fn closed(what: &[ChangeKind]) -> Option<(QuestionId, CloseReason)> {
     what.iter().find_map(|what| match what {
-        What::QuestionClosed { question, how } => Some((*question, how.clone())),
+        ChangeKind::QuestionClosed { question, how } => Some((*question, how.clone())),
         _ => None,
     })
 }
@@ -294,7 +294,7 @@ fn a_declined_tool_is_no_danger_and_the_next_output_is_introduced() {
         "output.streaming",
         json!({"chunk": "Sent!", "position": 0, "complete": false}),
     );
-    assert!(first.iter().any(|what| matches!(what, What::Output { after: Some(after), .. } if after.action == "Send an email to Bob" && after.fate == Fate::Rejected)));
+    assert!(first.iter().any(|what| matches!(what, ChangeKind::Output { after: Some(after), .. } if after.action == "Send an email to Bob" && after.fate == Fate::Rejected)));
     let second = stage.on(
         "output.streaming",
         json!({"chunk": " Bye.", "position": 5, "complete": true}),
@@ -302,7 +302,7 @@ fn a_declined_tool_is_no_danger_and_the_next_output_is_introduced() {
     assert!(
         second
             .iter()
-            .all(|what| !matches!(what, What::Output { after: Some(_), .. }))
+            .all(|what| !matches!(what, ChangeKind::Output { after: Some(_), .. }))
     );
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::protocol::{Now, Unobserved};
 
 use super::action_fate::Fate;
-use super::change::{Change, What};
+use super::change::{Change, ChangeKind};
 use super::context::Context;
 use super::deadline_index::DeadlineIndex;
 use super::key::QuestionId;
@@ -138,7 +138,11 @@ impl Sessions {
                     if !question.accepts_when_silent() {
                         self.follow(id, Fate::TimedOut);
                     }
-                    changes.push(self.bare_change(&question, now, What::QuestionTimedOut(id)));
+                    changes.push(self.bare_change(
+                        &question,
+                        now,
+                        ChangeKind::QuestionTimedOut(id),
+                    ));
                 } else {
                     let link = self.links.get(&question.key.link);
                     let how = if link.is_some_and(LinkState::is_down) {
@@ -147,7 +151,7 @@ impl Sessions {
                         CloseReason::Unheard
                     };
                     self.close(id, how.clone(), now, &mut Unobserved);
-                    let what = What::QuestionClosed { question: id, how };
+                    let what = ChangeKind::QuestionClosed { question: id, how };
                     changes.push(self.bare_change(&question, now, what));
                 }
             } else if self.is_age_known(&question)
@@ -165,7 +169,7 @@ impl Sessions {
                     changes.push(self.bare_change(
                         &question,
                         now,
-                        What::QuestionWarning {
+                        ChangeKind::QuestionWarning {
                             question: id,
                             remaining: left,
                         },

@@ -21,7 +21,7 @@ use ring::digest::{Context as Hasher, SHA256};
 
 use crate::protocol::{Now, ReplyToken, Urgency};
 
-use super::change::{Change, What};
+use super::change::{Change, ChangeKind};
 use super::key::{QuestionId, SessionKey};
 use super::question::Question;
 use super::question_body::QuestionBody;
@@ -120,7 +120,7 @@ impl Sessions {
             .filter(|question| question.is_answerable())
             .map(|question| Change {
                 urgency: Urgency::Critical,
-                ..self.bare_change(question, now, What::QuestionFreed(question.id))
+                ..self.bare_change(question, now, ChangeKind::QuestionFreed(question.id))
             });
         changes.extend(freed);
     }

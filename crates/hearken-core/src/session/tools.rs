@@ -3,7 +3,7 @@
 use crate::protocol::{RiskLevel, ToolCallId, ToolCompleted, ToolInvoked, ToolStatus};
 
 use super::anomaly::AnomalyKind;
-use super::change::What;
+use super::change::ChangeKind;
 use super::context::Context;
 use super::key::{QuestionId, SessionKey};
 use super::machine_observer::Subject;
@@ -139,10 +139,10 @@ impl Sessions {
         let tool = event.tool.clone();
         let call_id = event.tool_call_id.clone();
         let args = event.args_summary.clone();
-        context.push(What::ToolInvoked(event));
+        context.push(ChangeKind::ToolInvoked(event));
         if let Some(danger) = self.ran_otherwise(context, &tool, args.as_deref(), call_id.as_ref())
         {
-            context.push(What::Danger(danger));
+            context.push(ChangeKind::Danger(danger));
         }
         if let Consent::Asked(id) = consent {
             self.was_done(id);
@@ -251,13 +251,13 @@ impl Sessions {
             if let Some(session) = self.sessions.of_mut(context) {
                 session.remember_run(id, ToolRun::Succeeded);
             }
-            context.push(What::Danger(danger));
+            context.push(ChangeKind::Danger(danger));
         }
         if let Some(danger) = self.ran_otherwise(context, &event.tool, None, id.cloned().as_ref()) {
-            context.push(What::Danger(danger));
+            context.push(ChangeKind::Danger(danger));
         }
         let how = ToolEvent::completed(&event.status);
-        context.push(What::ToolCompleted { event, elapsed });
+        context.push(ChangeKind::ToolCompleted { event, elapsed });
         match linked {
             Some(id) => self.close_told(context, id, CloseReason::ToolWentOn { how }),
             None => self.perhaps_resolved(context),

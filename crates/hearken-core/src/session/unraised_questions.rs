@@ -19,7 +19,7 @@ use crate::link::LinkId;
 use crate::protocol::{Attachments, Now, Urgency};
 
 use super::anomaly::Danger;
-use super::change::{Change, What};
+use super::change::{Change, ChangeKind};
 use super::key::{QuestionId, SessionKey};
 use super::link_state::LinkState;
 use super::question::{AnswerReach, Question};
@@ -197,9 +197,9 @@ impl Sessions {
             urgency: Urgency::Critical,
             ..self.bare_change(question, now, what)
         };
-        changes.push(tell(What::QuestionOpened(id)));
+        changes.push(tell(ChangeKind::QuestionOpened(id)));
         if question.accepts_by_silence() {
-            changes.push(tell(What::Danger(Danger::AcceptsBySilence {
+            changes.push(tell(ChangeKind::Danger(Danger::AcceptsBySilence {
                 question: id,
             })));
         }

@@ -8,7 +8,7 @@ use crate::protocol::{
     ErrorCategory, Level, Progress, SessionErrored, StateChanged, Summary, ToolCompleted,
     ToolInvoked, ToolStatus, Urgency,
 };
-use crate::session::{Change, Ended, QuestionId, Session, Sessions, What};
+use crate::session::{Change, ChangeKind, Ended, QuestionId, Session, Sessions};
 
 use super::{Announcer, Draft};
 use crate::announce::announcement::{About, Aloud, Class, Kind, Topic};
@@ -24,38 +24,38 @@ impl Announcer {
     /// Words one change other than streamed text.
     pub(super) fn word(&self, change: &Change, sessions: &Sessions) -> Option<Draft> {
         Some(match &change.what {
-            What::SessionStarted(event) => self.started(change, event, sessions),
-            What::SessionJoined => self.phrase(
+            ChangeKind::SessionStarted(event) => self.started(change, event, sessions),
+            ChangeKind::SessionJoined => self.phrase(
                 change,
                 Class::Outcome,
                 Kind::SessionStarted,
                 "session.joined",
                 &[("parent", self.parent(change, sessions))],
             ),
-            What::HelperJoined => self.phrase(
+            ChangeKind::HelperJoined => self.phrase(
                 change,
                 Class::Outcome,
                 Kind::SessionStarted,
                 "session.helper",
                 &[("parent", self.parent(change, sessions))],
             ),
-            What::HelperEnded(_) => return None,
-            What::SessionEnded(ended) => self.ended(change, ended, sessions),
-            What::StateChanged(event) => self.state(change, event, sessions),
-            What::Progress(event) => self.progress(change, event),
-            What::ToolInvoked(event) => self.invoked(change, event, sessions),
-            What::ToolCompleted { event, elapsed } => {
+            ChangeKind::HelperEnded(_) => return None,
+            ChangeKind::SessionEnded(ended) => self.ended(change, ended, sessions),
+            ChangeKind::StateChanged(event) => self.state(change, event, sessions),
+            ChangeKind::Progress(event) => self.progress(change, event),
+            ChangeKind::ToolInvoked(event) => self.invoked(change, event, sessions),
+            ChangeKind::ToolCompleted { event, elapsed } => {
                 self.completed(change, event, *elapsed, sessions)
             }
-            What::Handoff(event) => self.handoff(change, event),
-            What::Unknown { type_name, event } => {
+            ChangeKind::Handoff(event) => self.handoff(change, event),
+            ChangeKind::Unknown { type_name, event } => {
                 self.unknown(change, type_name, &event.summary, event.asks)?
             }
-            What::Anomaly(anomaly) => self.anomaly(change, anomaly),
-            What::Danger(danger) => self.danger(change, danger, sessions),
-            What::QuestionOpened(id) | What::QuestionAnswerable(id) => {
-                self.question_draft(*id, sessions, |question| {
-                    let again = matches!(change.what, What::QuestionAnswerable(_));
+            ChangeKind::Anomaly(anomaly) => self.anomaly(change, anomaly),
+            ChangeKind::Danger(danger) => self.danger(change, danger, sessions),
+            ChangeKind::QuestionOpened(id) | ChangeKind::QuestionAnswerable(id) => self
+                .question_draft(*id, sessions, |question| {
+                    let again = matches!(change.what, ChangeKind::QuestionAnswerable(_));
                     let draft = Draft::new(
                         Class::Alert,
                         self.kind_of(question),
@@ -66,29 +66,27 @@ impl Announcer {
                         Some(call) => draft.topic(Topic::call(&call.tool, call.call_id.as_ref())),
                         None => draft,
                     }
-                })?
-            }
-            What::QuestionFreed(id) | What::QuestionUnheard(id) => {
-                self.question_draft(*id, sessions, |question| {
+                })?,
+            ChangeKind::QuestionFreed(id) | ChangeKind::QuestionUnheard(id) => self
+                .question_draft(*id, sessions, |question| {
                     Draft::new(
                         Class::Alert,
                         self.kind_of(question),
                         self.asked_anew(question),
                     )
                     .about(About::Asks(*id))
-                })?
-            }
-            What::QuestionDoubted(id) => self.question_draft(*id, sessions, |question| {
+                })?,
+            ChangeKind::QuestionDoubted(id) => self.question_draft(*id, sessions, |question| {
                 let args = [("n", Arg::own(id.0)), ("subject", self.subject(question))];
                 let words = self
                     .phrases
                     .say("question.doubted", Verbosity::Normal, &args);
                 Draft::new(Class::Alert, self.kind_of(question), words).about(About::Tells(*id))
             })?,
-            What::QuestionsWaiting { waiting } => {
+            ChangeKind::QuestionsWaiting { waiting } => {
                 self.questions_waiting(change, *waiting, sessions)?
             }
-            What::QuestionWarning {
+            ChangeKind::QuestionWarning {
                 question: id,
                 remaining,
             } => self.question_draft(*id, sessions, |question| {
@@ -99,7 +97,7 @@ impl Announcer {
                 )
                 .about(About::Tells(*id))
             })?,
-            What::QuestionTimedOut(id) => self.question_draft(*id, sessions, |question| {
+            ChangeKind::QuestionTimedOut(id) => self.question_draft(*id, sessions, |question| {
                 Draft::new(
                     Class::Alert,
                     self.kind_of(question),
@@ -107,7 +105,7 @@ impl Announcer {
                 )
                 .about(About::Tells(*id))
             })?,
-            What::QuestionPerhapsResolved(id) => {
+            ChangeKind::QuestionPerhapsResolved(id) => {
                 self.question_draft(*id, sessions, |question| {
                     let key = if question.is_answerable() {
                         "question.perhaps"
@@ -123,7 +121,7 @@ impl Announcer {
                         .about(About::Tells(*id))
                 })?
             }
-            What::QuestionClosed { question: id, how } => {
+            ChangeKind::QuestionClosed { question: id, how } => {
                 self.question_draft(*id, sessions, |question| {
                     let (segments, aloud) = self.settled(question, how);
                     Draft::new(Class::Outcome, self.kind_of(question), segments)
@@ -132,7 +130,7 @@ impl Announcer {
                 })?
             }
             // Text is cut into sentences elsewhere.
-            What::Output { .. } => return None,
+            ChangeKind::Output { .. } => return None,
         })
     }
 

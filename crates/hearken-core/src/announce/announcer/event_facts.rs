@@ -10,7 +10,7 @@ use crate::protocol::{
     ErrorCategory, HandoffRequested, Progress, RiskLevel, SessionCancelled, SessionCompleted,
     SessionErrored, Summary,
 };
-use crate::session::{Change, Ended, Session, Sessions, ToolCall, What};
+use crate::session::{Change, ChangeKind, Ended, Session, Sessions, ToolCall};
 
 use super::agent_version::AgentVersion;
 use super::change_wording::{agents, name};
@@ -42,7 +42,7 @@ impl Announcer {
             ..Facts::default()
         };
         match &change.what {
-            What::SessionStarted(event) => {
+            ChangeKind::SessionStarted(event) => {
                 self.lasts(&mut facts, "fact.expected", event.expected_duration_ms);
                 if let Some(session) = sessions.get(&change.key) {
                     facts.words.extend(self.made_by(session));
@@ -53,18 +53,18 @@ impl Announcer {
                 facts.more.extend(more.words);
                 facts.more.extend(self.tools(&event.tools_available));
             }
-            What::SessionJoined | What::HelperJoined => {
+            ChangeKind::SessionJoined | ChangeKind::HelperJoined => {
                 if let Some(session) = sessions.get(&change.key) {
                     facts.words.extend(self.made_by(session));
                 }
             }
-            What::SessionEnded(Ended::Completed(SessionCompleted { result_uri, .. })) => {
+            ChangeKind::SessionEnded(Ended::Completed(SessionCompleted { result_uri, .. })) => {
                 self.address(&mut facts, change, "fact.result", result_uri.as_deref());
             }
-            What::SessionEnded(Ended::Errored(event)) => {
+            ChangeKind::SessionEnded(Ended::Errored(event)) => {
                 self.error_facts(&mut facts, change, event)
             }
-            What::SessionEnded(Ended::Cancelled(SessionCancelled { reason, .. })) => {
+            ChangeKind::SessionEnded(Ended::Cancelled(SessionCancelled { reason, .. })) => {
                 let reason = reason.as_deref().map(|reason| reason.replace('_', " "));
                 self.fact(
                     &mut facts,
@@ -72,36 +72,36 @@ impl Announcer {
                     ("reason", name(reason.as_deref())),
                 );
             }
-            What::StateChanged(event) => {
+            ChangeKind::StateChanged(event) => {
                 self.lasts(&mut facts, "fact.lasts", event.expected_duration_ms);
             }
-            What::Progress(event) => self.progress_facts(&mut facts, change, event),
-            What::ToolInvoked(event) => {
+            ChangeKind::Progress(event) => self.progress_facts(&mut facts, change, event),
+            ChangeKind::ToolInvoked(event) => {
                 facts.words.extend(self.risk(event.risk_level.as_ref()));
                 self.lasts(&mut facts, "fact.expected", event.expected_duration_ms);
                 let mut more = Facts::default();
                 self.described(&mut more, change, &event.description, &event.summary);
                 facts.more.extend(more.words);
             }
-            What::Handoff(event) => self.handoff_facts(&mut facts, change, event),
-            What::ToolCompleted { event, .. } => {
+            ChangeKind::Handoff(event) => self.handoff_facts(&mut facts, change, event),
+            ChangeKind::ToolCompleted { event, .. } => {
                 self.completed_facts(&mut facts, change, event);
             }
-            What::Output { .. }
-            | What::QuestionOpened(_)
-            | What::QuestionAnswerable(_)
-            | What::QuestionFreed(_)
-            | What::QuestionDoubted(_)
-            | What::QuestionUnheard(_)
-            | What::QuestionsWaiting { .. }
-            | What::QuestionWarning { .. }
-            | What::QuestionTimedOut(_)
-            | What::QuestionPerhapsResolved(_)
-            | What::QuestionClosed { .. }
-            | What::Unknown { .. }
-            | What::Anomaly(_)
-            | What::HelperEnded(_)
-            | What::Danger(_) => {}
+            ChangeKind::Output { .. }
+            | ChangeKind::QuestionOpened(_)
+            | ChangeKind::QuestionAnswerable(_)
+            | ChangeKind::QuestionFreed(_)
+            | ChangeKind::QuestionDoubted(_)
+            | ChangeKind::QuestionUnheard(_)
+            | ChangeKind::QuestionsWaiting { .. }
+            | ChangeKind::QuestionWarning { .. }
+            | ChangeKind::QuestionTimedOut(_)
+            | ChangeKind::QuestionPerhapsResolved(_)
+            | ChangeKind::QuestionClosed { .. }
+            | ChangeKind::Unknown { .. }
+            | ChangeKind::Anomaly(_)
+            | ChangeKind::HelperEnded(_)
+            | ChangeKind::Danger(_) => {}
         }
         self.correlates(&mut facts, change);
         facts
@@ -112,11 +112,11 @@ impl Announcer {
     fn correlates(&self, facts: &mut Facts, change: &Change) {
         let is_looked_for = matches!(
             change.what,
-            What::SessionStarted(_)
-                | What::SessionEnded(_)
-                | What::Handoff(_)
-                | What::ToolInvoked(_)
-                | What::ToolCompleted { .. }
+            ChangeKind::SessionStarted(_)
+                | ChangeKind::SessionEnded(_)
+                | ChangeKind::Handoff(_)
+                | ChangeKind::ToolInvoked(_)
+                | ChangeKind::ToolCompleted { .. }
         );
         if let Some(id) = change.correlation.as_ref().filter(|_| is_looked_for) {
             let args = [("id", agents(change, Some(&speakable::one_line(id))))];

@@ -59,7 +59,7 @@ use std::time::Duration;
 
 use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
 use crate::protocol::{AgentId, Attachments, Now, OutputId, OutputStreaming, Urgency};
-use crate::session::{Change, Fate, LinkId, SessionKey, Sessions, What};
+use crate::session::{Change, ChangeKind, Fate, LinkId, SessionKey, Sessions};
 use jiff::Timestamp;
 use smallvec::SmallVec;
 
@@ -227,7 +227,7 @@ impl Announcer {
         self.wall = Some(change.at.wall);
         let mut told = NewAnnouncements::new();
         match &change.what {
-            What::Output {
+            ChangeKind::Output {
                 output,
                 event,
                 after,
@@ -255,11 +255,11 @@ impl Announcer {
                 told.extend(text);
             }
             // The end of its lead agent is announced.
-            What::HelperEnded(_) => {
+            ChangeKind::HelperEnded(_) => {
                 told.extend(self.flush_session(&change.key, change.at, sessions));
                 told.extend(self.at_the_end(change, sessions));
             }
-            What::SessionEnded(_) => {
+            ChangeKind::SessionEnded(_) => {
                 // The session's unspoken text comes first.
                 told.extend(self.flush_session(&change.key, change.at, sessions));
                 let waited = self.at_the_end(change, sessions);
@@ -268,27 +268,27 @@ impl Announcer {
                 }
                 told.extend(waited);
             }
-            What::SessionStarted(_)
-            | What::SessionJoined
-            | What::HelperJoined
-            | What::StateChanged(_)
-            | What::Progress(_)
-            | What::ToolInvoked(_)
-            | What::ToolCompleted { .. }
-            | What::QuestionOpened(_)
-            | What::QuestionAnswerable(_)
-            | What::QuestionFreed(_)
-            | What::QuestionDoubted(_)
-            | What::QuestionUnheard(_)
-            | What::QuestionsWaiting { .. }
-            | What::QuestionWarning { .. }
-            | What::QuestionTimedOut(_)
-            | What::QuestionPerhapsResolved(_)
-            | What::QuestionClosed { .. }
-            | What::Handoff(_)
-            | What::Unknown { .. }
-            | What::Anomaly(_)
-            | What::Danger(_) => {
+            ChangeKind::SessionStarted(_)
+            | ChangeKind::SessionJoined
+            | ChangeKind::HelperJoined
+            | ChangeKind::StateChanged(_)
+            | ChangeKind::Progress(_)
+            | ChangeKind::ToolInvoked(_)
+            | ChangeKind::ToolCompleted { .. }
+            | ChangeKind::QuestionOpened(_)
+            | ChangeKind::QuestionAnswerable(_)
+            | ChangeKind::QuestionFreed(_)
+            | ChangeKind::QuestionDoubted(_)
+            | ChangeKind::QuestionUnheard(_)
+            | ChangeKind::QuestionsWaiting { .. }
+            | ChangeKind::QuestionWarning { .. }
+            | ChangeKind::QuestionTimedOut(_)
+            | ChangeKind::QuestionPerhapsResolved(_)
+            | ChangeKind::QuestionClosed { .. }
+            | ChangeKind::Handoff(_)
+            | ChangeKind::Unknown { .. }
+            | ChangeKind::Anomaly(_)
+            | ChangeKind::Danger(_) => {
                 if let Some(draft) = self.worded(change, sessions) {
                     told.push(self.publish(change, sessions, draft));
                 }
@@ -296,7 +296,7 @@ impl Announcer {
                     let notice = self.unasked(change);
                     told.push(self.publish(change, sessions, notice));
                 }
-                if let What::QuestionOpened(id) = &change.what
+                if let ChangeKind::QuestionOpened(id) = &change.what
                     && let Some(question) = sessions.question(*id)
                 {
                     self.was_explained(question);
@@ -511,7 +511,7 @@ impl Announcer {
             replayed,
             attached: Attachments::none(),
             correlation: None,
-            what: What::SessionJoined,
+            what: ChangeKind::SessionJoined,
         };
         let mut told = NewAnnouncements::new();
         for note in notes {

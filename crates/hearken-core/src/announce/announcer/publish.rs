@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::config::{AnswersChoice, Load, Verbosity};
 use crate::protocol::{Now, Urgency, are_one, direction_of};
-use crate::session::{Change, LinkId, Session, SessionKey, Sessions, What};
+use crate::session::{Change, ChangeKind, LinkId, Session, SessionKey, Sessions};
 
 use super::redundancy::names;
 use super::{Announcer, Draft, NewAnnouncements};
@@ -208,11 +208,11 @@ impl Announcer {
     /// Returns the tool whose call or return a change's announcement reports.
     fn tool_of(&mut self, change: &Change, kind: Kind) -> Option<Arc<Tool>> {
         // A warning about a violation at a call has another kind, and is not news of the tool.
-        let (name, status) = if let What::ToolInvoked(event) = &change.what
+        let (name, status) = if let ChangeKind::ToolInvoked(event) = &change.what
             && kind == Kind::ToolInvoked
         {
             (&event.tool, None)
-        } else if let What::ToolCompleted { event, .. } = &change.what
+        } else if let ChangeKind::ToolCompleted { event, .. } = &change.what
             && kind == Kind::ToolCompleted
         {
             let status = event.status.as_str();

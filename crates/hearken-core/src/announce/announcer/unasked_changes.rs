@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::announce::findings::changes_files;
 use crate::protocol::{AgentId, Attachments, ToolStatus};
-use crate::session::{Change, LinkId, QuestionBody, Sessions, What};
+use crate::session::{Change, ChangeKind, LinkId, QuestionBody, Sessions};
 
 /// How many agents are remembered; nothing is said about further ones.
 const MOST_AGENTS: usize = 4096;
@@ -30,7 +30,7 @@ impl AgentsThatAsked {
         if change.replayed {
             return false;
         }
-        if let What::QuestionOpened(id) = &change.what {
+        if let ChangeKind::QuestionOpened(id) = &change.what {
             let question = sessions.question(*id);
             let asks = question.is_some_and(|it| matches!(it.body, QuestionBody::Confirmation(_)));
             if asks {
@@ -38,7 +38,7 @@ impl AgentsThatAsked {
             }
             return false;
         }
-        let What::ToolCompleted { event, .. } = &change.what else {
+        let ChangeKind::ToolCompleted { event, .. } = &change.what else {
             return false;
         };
         event.status == ToolStatus::Success && changes(&change.attached) && self.add(change)

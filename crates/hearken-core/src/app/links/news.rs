@@ -9,7 +9,7 @@ use crate::announce::{Arg, Class, Kind, Segment};
 use crate::dialect::{Connection, Cx, DialectOutput, Wish};
 use crate::link::{Fault, Frame, IncomingRequest, LinkEvent, LinkId};
 use crate::protocol::{AgentId, Answer, Now, Unobserved};
-use crate::session::{AnomalyKind, AnswerReach, Change, QuestionId, What};
+use crate::session::{AnomalyKind, AnswerReach, Change, ChangeKind, QuestionId};
 
 use super::start::StartWait;
 use super::{LinkView, Links};
@@ -71,7 +71,7 @@ impl Links {
         }
         cx.catching_up.remove(&id);
         let changes = cx.sessions.link_caught_up(id, cx.now);
-        let asked = |change: &&Change| matches!(change.what, What::QuestionOpened(_));
+        let asked = |change: &&Change| matches!(change.what, ChangeKind::QuestionOpened(_));
         let open = changes.iter().filter(asked).count();
         let missed = cx
             .announcer
@@ -379,7 +379,7 @@ impl Links {
             let view = self.get(id);
             view.is_some_and(|view| view.connection().leaves_out)
         };
-        if let What::Anomaly(anomaly) = &mut change.what
+        if let ChangeKind::Anomaly(anomaly) = &mut change.what
             && anomaly.kind == AnomalyKind::SequenceGap
             && excused(change.key.link)
         {

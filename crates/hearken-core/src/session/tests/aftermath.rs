@@ -10,7 +10,7 @@ impl SessionStage {
             json!({"chunk": "Sent!", "complete": false, "output_id": format!("o{}", self.count)}),
         );
         what.into_iter().find_map(|what| match what {
-            What::Output { after, .. } => after.map(|after| (after.action, after.fate)),
+            ChangeKind::Output { after, .. } => after.map(|after| (after.action, after.fate)),
             _ => None,
         })
     }

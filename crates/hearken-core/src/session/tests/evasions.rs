@@ -3,7 +3,7 @@
 use super::*;
 
 /// Returns the questions of the reported breaches of rejections, with their certainty.
-fn found(what: &[What]) -> Vec<(QuestionId, bool)> {
+fn found(what: &[ChangeKind]) -> Vec<(QuestionId, bool)> {
     let of = |danger| match danger {
         Danger::DoneAfterRejection { suspicion, .. } => {
             Some((suspicion.question, suspicion.is_sure))
@@ -27,7 +27,7 @@ impl SessionStage {
     }
 
     /// Plays a call that succeeds.
-    fn does(&mut self, fields: Value) -> Vec<What> {
+    fn does(&mut self, fields: Value) -> Vec<ChangeKind> {
         let mut what = self.on("tool.invoked", fields.clone());
         let mut end = fields;
         end["status"] = "success".into();

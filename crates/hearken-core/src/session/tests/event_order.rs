@@ -3,7 +3,7 @@
 use super::*;
 
 impl SessionStage {
-    fn numbered(&mut self, number: u64) -> Vec<What> {
+    fn numbered(&mut self, number: u64) -> Vec<ChangeKind> {
         self.on(
             "progress.updated",
             json!({"progress": {"percent": number}, "sequence_number": number}),
@@ -12,20 +12,20 @@ impl SessionStage {
 }
 
 /// Returns the percentages in the order in which they were applied.
-fn order(what: &[What]) -> Vec<u64> {
+fn order(what: &[ChangeKind]) -> Vec<u64> {
     what.iter()
         .filter_map(|what| match what {
-            What::Progress(progress) => progress.percent.map(|percent| percent as u64),
+            ChangeKind::Progress(progress) => progress.percent.map(|percent| percent as u64),
             _ => None,
         })
         .collect()
 }
 
 /// Returns how many messages are reported missing for each gap.
-fn gaps(what: &[What]) -> Vec<&str> {
+fn gaps(what: &[ChangeKind]) -> Vec<&str> {
     what.iter()
         .filter_map(|what| match what {
-            What::Anomaly(Anomaly {
+            ChangeKind::Anomaly(Anomaly {
                 kind: AnomalyKind::SequenceGap,
                 detail,
                 ..
@@ -46,7 +46,7 @@ fn numbers_are_followed_and_a_late_join_is_normal() {
     let mut stage = SessionStage::new();
     let what = stage.numbered(17);
     assert_eq!(anomalies(&what), []);
-    assert!(what.contains(&What::SessionJoined));
+    assert!(what.contains(&ChangeKind::SessionJoined));
     assert_eq!(order(&what), [17], "far from the beginning nobody waits");
     assert_eq!(anomalies(&stage.numbered(18)), []);
     assert_eq!(stage.numbered(21), [], "it waits for 19 and 20");
@@ -79,7 +79,7 @@ fn a_start_that_is_overtaken_is_still_the_first() {
     assert_eq!(stage.numbered(1), []);
     let what = stage.on("session.started", json!({"sequence_number": 0}));
     assert!(
-        matches!(what.first(), Some(What::SessionStarted(_))),
+        matches!(what.first(), Some(ChangeKind::SessionStarted(_))),
         "{what:?}"
     );
     assert_eq!(order(&what), [1]);
@@ -120,7 +120,7 @@ fn a_question_ahead_of_its_turn_is_not_lost_when_the_link_goes() {
     assert!(
         released
             .iter()
-            .any(|change| matches!(change.what, What::QuestionOpened(_)))
+            .any(|change| matches!(change.what, ChangeKind::QuestionOpened(_)))
     );
 }
 
@@ -136,7 +136,7 @@ fn an_ended_session_waits_for_nothing_and_others_are_not_held_up() {
         "session.started",
         json!({"session_id": "sess_2", "sequence_number": 0}),
     );
-    assert!(matches!(other.first(), Some(What::SessionStarted(_))));
+    assert!(matches!(other.first(), Some(ChangeKind::SessionStarted(_))));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn an_end_waits_for_what_comes_before_it_even_where_numbers_are_left_out_as_a_ha
     let what = stage.numbered(5);
     assert_eq!(order(&what), [5]);
     assert!(
-        matches!(what.last(), Some(What::SessionEnded(_))),
+        matches!(what.last(), Some(ChangeKind::SessionEnded(_))),
         "{what:?}"
     );
     assert_eq!(anomalies(&what), []);

@@ -88,24 +88,24 @@ impl Witness {
     fn hear(&mut self, changes: &[Change]) -> Result<(), TestCaseError> {
         for change in changes {
             match &change.what {
-                What::QuestionOpened(id) => {
+                ChangeKind::QuestionOpened(id) => {
                     prop_assert!(self.asked.insert(*id), "{id:?} is raised once");
                 }
-                What::QuestionClosed { question, .. } => {
+                ChangeKind::QuestionClosed { question, .. } => {
                     prop_assert!(
                         self.asked.contains(question),
                         "only what was raised is closed"
                     );
                     prop_assert!(self.closed.insert(*question), "{question:?} is closed once");
                 }
-                What::SessionStarted(_) => {
+                ChangeKind::SessionStarted(_) => {
                     self.ended.insert(change.key.clone(), false);
                 }
                 // A helper may join a session that is over.
-                What::HelperJoined => {
+                ChangeKind::HelperJoined => {
                     self.ended.remove(&change.key);
                 }
-                What::SessionEnded(_) | What::HelperEnded(_) => {
+                ChangeKind::SessionEnded(_) | ChangeKind::HelperEnded(_) => {
                     self.ended.insert(change.key.clone(), true);
                 }
                 _ => {}

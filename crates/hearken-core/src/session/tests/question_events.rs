@@ -17,7 +17,7 @@ fn an_answer_after_the_end_is_told() {
         stage.now,
     );
     stage.on("session.cancelled", json!({"cancelled_by": "timeout"}));
-    let what: Vec<What> = stage
+    let what: Vec<ChangeKind> = stage
         .sessions
         .reply_sent(id, stage.now)
         .into_iter()
@@ -33,12 +33,12 @@ fn time_warns_and_then_probably_ends_a_question_that_stays_answerable() {
     let id = stage.ask_with("rpl_1", json!({"timeout_seconds": 100}));
     assert_eq!(stage.wait(49_999), []);
     assert!(
-        matches!(stage.wait(1)[..], [What::QuestionWarning { remaining, .. }] if remaining == Duration::from_secs(50))
+        matches!(stage.wait(1)[..], [ChangeKind::QuestionWarning { remaining, .. }] if remaining == Duration::from_secs(50))
     );
     assert!(
-        matches!(stage.wait(30_000)[..], [What::QuestionWarning { remaining, .. }] if remaining == Duration::from_secs(20))
+        matches!(stage.wait(30_000)[..], [ChangeKind::QuestionWarning { remaining, .. }] if remaining == Duration::from_secs(20))
     );
-    assert_eq!(stage.wait(20_000), [What::QuestionTimedOut(id)]);
+    assert_eq!(stage.wait(20_000), [ChangeKind::QuestionTimedOut(id)]);
     assert!(stage.sessions.question(id).unwrap().is_answerable());
     assert_eq!(stage.sessions.deadline(), None);
     let what = stage.on("session.completed", json!({}));
@@ -57,7 +57,7 @@ fn a_short_time_is_warned_of_at_a_tenth() {
     assert_eq!(stage.wait(10_000).len(), 1);
     assert_eq!(stage.wait(7_999), []);
     assert!(
-        matches!(stage.wait(1)[..], [What::QuestionWarning { remaining, .. }] if remaining == Duration::from_secs(2))
+        matches!(stage.wait(1)[..], [ChangeKind::QuestionWarning { remaining, .. }] if remaining == Duration::from_secs(2))
     );
 }
 
@@ -124,7 +124,7 @@ fn a_lost_link_makes_fates_unknown_until_the_session_speaks_again() {
     assert!(!stage.sessions.question(id).unwrap().is_answerable());
     // It is the old server after all: its session is active.
     let what = stage.on("progress.updated", json!({"progress": {"percent": 3}}));
-    assert!(what.contains(&What::QuestionAnswerable(id)));
+    assert!(what.contains(&ChangeKind::QuestionAnswerable(id)));
     assert!(stage.sessions.question(id).unwrap().is_answerable());
 }
 
@@ -146,12 +146,12 @@ fn what_is_over_without_an_event_is_closed_as_that_and_leaving_it_closes_nothing
         stage.start();
         let id = stage.ask("rpl_1");
         let changes = stage.sessions.over(LINK, &how, stage.now);
-        let what: Vec<What> = changes.into_iter().map(|change| change.what).collect();
+        let what: Vec<ChangeKind> = changes.into_iter().map(|change| change.what).collect();
         assert_eq!(closed(&what), Some((id, how)));
         let left = json!({"from_state": "awaiting_input", "to_state": "thinking"});
         let what = stage.on("state.changed", left);
         assert!(
-            matches!(what.as_slice(), [What::StateChanged(_)]),
+            matches!(what.as_slice(), [ChangeKind::StateChanged(_)]),
             "{what:?}"
         );
         assert!(!stage.sessions.question(id).unwrap().is_open());
@@ -168,7 +168,7 @@ fn of_two_questions_of_a_session_the_one_under_the_token_is_decided() {
         to: "calling_tool".to_owned(),
     };
     let changes = stage.sessions.decided(LINK, "rpl_1", &how, stage.now);
-    let what: Vec<What> = changes.into_iter().map(|change| change.what).collect();
+    let what: Vec<ChangeKind> = changes.into_iter().map(|change| change.what).collect();
     assert_eq!(closed(&what), Some((first, how.clone())));
     assert!(stage.sessions.question(second).unwrap().is_open());
     assert!(
@@ -199,7 +199,7 @@ fn replayed_questions_are_raised_only_if_nothing_answered_them() {
         assert!(
             !what
                 .iter()
-                .any(|what| matches!(what, What::QuestionOpened(_))),
+                .any(|what| matches!(what, ChangeKind::QuestionOpened(_))),
             "{what:?}"
         );
     }
@@ -216,7 +216,7 @@ fn replayed_questions_are_raised_only_if_nothing_answered_them() {
     assert!(stage.sessions.open_questions().next().is_none());
     assert_eq!(stage.wait(249), []);
     assert!(
-        matches!(stage.wait(1)[..], [What::QuestionOpened(_)]),
+        matches!(stage.wait(1)[..], [ChangeKind::QuestionOpened(_)]),
         "250 ms of silence"
     );
     assert_eq!(stage.sessions.open_questions().count(), 1);
@@ -242,12 +242,12 @@ fn other_activity_is_told_once_and_leaves_the_question_open() {
         "state.changed",
         json!({"from_state": "thinking", "to_state": "deciding"}),
     );
-    assert!(what.contains(&What::QuestionPerhapsResolved(id)));
+    assert!(what.contains(&ChangeKind::QuestionPerhapsResolved(id)));
     let what = stage.on(
         "state.changed",
         json!({"from_state": "deciding", "to_state": "thinking"}),
     );
-    assert!(!what.contains(&What::QuestionPerhapsResolved(id)));
+    assert!(!what.contains(&ChangeKind::QuestionPerhapsResolved(id)));
     assert!(stage.sessions.question(id).unwrap().is_answerable());
     let what = stage.on("progress.updated", json!({"progress": {"percent": 50}}));
     assert_eq!(what.len(), 1, "a countdown says nothing about the question");
@@ -378,7 +378,7 @@ fn a_call_that_is_not_the_accepted_one_is_a_danger() {
             "tool.invoked",
             json!({"tool": tool, "tool_call_id": "c", "args_summary": args}),
         );
-        let told = changes.iter().any(|change| matches!(change, What::Danger(Danger::RanOtherwise { question, .. }) if *question == id));
+        let told = changes.iter().any(|change| matches!(change, ChangeKind::Danger(Danger::RanOtherwise { question, .. }) if *question == id));
         assert_eq!(told, is_danger, "{before:?} {tool} {args}");
     }
 }

@@ -11,7 +11,7 @@ fn lost_with_a_question() -> (SessionStage, QuestionId) {
     (stage, id)
 }
 
-fn what(changes: Vec<Change>) -> Vec<What> {
+fn what(changes: Vec<Change>) -> Vec<ChangeKind> {
     changes.into_iter().map(|change| change.what).collect()
 }
 
@@ -22,13 +22,16 @@ fn a_server_that_resumes_is_believed_with_a_doubt_until_its_session_speaks() {
     let changes = stage
         .sessions
         .link_resumed(LINK, AnswerReach::Resumed, stage.now);
-    assert_eq!(what(changes), [What::QuestionAnswerable(id)]);
+    assert_eq!(what(changes), [ChangeKind::QuestionAnswerable(id)]);
     assert_eq!(standing(&stage), AnswerReach::Resumed);
     assert!(stage.sessions.question(id).unwrap().is_answerable());
     // An event of its own session removes the doubt, which is no longer news.
     let progress = stage.event("progress.updated", json!({"progress": {"percent": 1}}));
     let told = stage.put(LINK, &progress);
-    assert!(!told.contains(&What::QuestionAnswerable(id)), "{told:?}");
+    assert!(
+        !told.contains(&ChangeKind::QuestionAnswerable(id)),
+        "{told:?}"
+    );
     assert_eq!(standing(&stage), AnswerReach::Live);
 }
 
@@ -44,12 +47,12 @@ fn a_doubtful_question_runs_out_and_is_lost_like_any_other() {
     let told = stage
         .sessions
         .tick(stage.now.after(Duration::from_secs(61)));
-    assert!(what(told).contains(&What::QuestionTimedOut(id)));
+    assert!(what(told).contains(&ChangeKind::QuestionTimedOut(id)));
     assert!(stage.sessions.question(id).unwrap().is_answerable());
 }
 
 impl SessionStage {
-    fn unnamed(&mut self, kind: &str, fields: Value) -> Vec<What> {
+    fn unnamed(&mut self, kind: &str, fields: Value) -> Vec<ChangeKind> {
         let mut event = self.event(kind, fields);
         event.as_object_mut().unwrap().remove("event_id");
         self.put(LINK, &event)
@@ -96,7 +99,10 @@ fn a_replayed_duplicate_makes_no_question_surely_answerable() {
 fn a_server_without_ids_that_is_heard_again_is_believed_with_a_doubt() {
     let (mut stage, id) = lost_with_a_question();
     let told = stage.unnamed("progress.updated", json!({"progress": {"percent": 1}}));
-    assert!(told.contains(&What::QuestionAnswerable(id)), "{told:?}");
+    assert!(
+        told.contains(&ChangeKind::QuestionAnswerable(id)),
+        "{told:?}"
+    );
     let question = stage.sessions.question(id).unwrap();
     assert_eq!(question.standing, AnswerReach::Resumed);
     assert!(question.is_answerable() && question.wants_second_step());
@@ -119,11 +125,17 @@ fn a_question_that_is_shown_again_in_what_is_replayed_is_answerable_unless_that_
             let left = json!({"from_state": "awaiting_input", "to_state": "thinking", "timestamp": "2026-01-01T00:00:03.000Z"});
             told.extend(stage.unnamed("state.changed", left));
         }
-        assert!(!told.contains(&What::QuestionAnswerable(id)), "{told:?}");
+        assert!(
+            !told.contains(&ChangeKind::QuestionAnswerable(id)),
+            "{told:?}"
+        );
         let repeated = AnomalyKind::QuestionRepeated;
         assert!(!anomalies(&told).contains(&repeated), "it breaks no rule");
         let later = stage.wait(250);
-        assert_eq!(later.contains(&What::QuestionAnswerable(id)), !decided);
+        assert_eq!(
+            later.contains(&ChangeKind::QuestionAnswerable(id)),
+            !decided
+        );
         let question = stage.sessions.question(id).unwrap();
         assert_eq!(question.is_open(), !decided);
         assert_eq!(question.standing == AnswerReach::Resumed, !decided);
@@ -136,7 +148,7 @@ fn a_question_of_which_nothing_is_heard_on_the_new_connection_ends_as_that() {
     let told = stage.wait(60_000);
     let how = CloseReason::Unheard;
     assert!(
-        told.contains(&What::QuestionClosed { question: id, how }),
+        told.contains(&ChangeKind::QuestionClosed { question: id, how }),
         "{told:?}"
     );
 }
@@ -149,7 +161,7 @@ fn nobody_hears_that_an_answered_question_may_be_decided() {
     stage.answer(id, Decision::Accept);
     let told = stage.on("progress.updated", json!({"progress": {"percent": 1}}));
     assert!(
-        !told.contains(&What::QuestionPerhapsResolved(id)),
+        !told.contains(&ChangeKind::QuestionPerhapsResolved(id)),
         "{told:?}"
     );
     let told = stage.on(
@@ -157,7 +169,7 @@ fn nobody_hears_that_an_answered_question_may_be_decided() {
         json!({"chunk": "I go on.", "position": 0, "complete": true}),
     );
     assert!(
-        !told.contains(&What::QuestionPerhapsResolved(id)),
+        !told.contains(&ChangeKind::QuestionPerhapsResolved(id)),
         "{told:?}"
     );
 }
@@ -175,12 +187,12 @@ fn the_age_of_a_replayed_question_shortens_its_time() {
     stage.put(LINK, &question);
     let told = stage.wait(250);
     assert!(
-        told.contains(&What::QuestionOpened(QuestionId(1))),
+        told.contains(&ChangeKind::QuestionOpened(QuestionId(1))),
         "{told:?}"
     );
     let told = stage.wait(9750);
     assert!(
-        told.contains(&What::QuestionTimedOut(QuestionId(1))),
+        told.contains(&ChangeKind::QuestionTimedOut(QuestionId(1))),
         "{told:?}"
     );
 }
@@ -274,7 +286,7 @@ fn a_question_of_a_machine_whose_clock_is_not_known_has_no_age() {
         event
     };
     let id = QuestionId(1);
-    let timed_out = |told: &[What]| told.contains(&What::QuestionTimedOut(id));
+    let timed_out = |told: &[ChangeKind]| told.contains(&ChangeKind::QuestionTimedOut(id));
     // On this machine, old news is as old as its timestamp says.
     let mut stage = SessionStage::new();
     stage.sessions.link_connected(LINK, stage.now);
@@ -307,7 +319,7 @@ fn a_question_of_a_machine_whose_clock_is_not_known_has_no_age() {
                 .is_age_known(stage.sessions.question(id).unwrap())
         );
         let told = stage.wait(40_000);
-        let warned = |what: &What| matches!(what, What::QuestionWarning { .. });
+        let warned = |what: &ChangeKind| matches!(what, ChangeKind::QuestionWarning { .. });
         assert!(told.iter().any(warned), "{hours}: {told:?}");
         let told = stage.wait(30_000);
         assert!(timed_out(&told), "{hours}: {told:?}");
@@ -333,7 +345,7 @@ fn a_question_of_a_machine_whose_clock_is_not_known_has_no_age() {
     assert!(
         !told
             .iter()
-            .any(|what| matches!(what, What::QuestionWarning { .. })),
+            .any(|what| matches!(what, ChangeKind::QuestionWarning { .. })),
         "{told:?}"
     );
     assert!(!timed_out(&told), "{told:?}");

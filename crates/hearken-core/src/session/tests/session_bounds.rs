@@ -276,7 +276,7 @@ fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_d
             !stage
                 .put(LINK, &old)
                 .iter()
-                .any(|what| matches!(what, What::QuestionOpened(_)))
+                .any(|what| matches!(what, ChangeKind::QuestionOpened(_)))
         );
         stage.wait(200);
         stage.sessions.link_lost(LINK, stage.now)
@@ -287,7 +287,7 @@ fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_d
     let mut stage = SessionStage::new();
     assert_eq!(asked_before(&mut stage), [], "nobody knows of it yet");
     assert_eq!(stage.wait(799), []);
-    assert_eq!(stage.wait(1), [What::QuestionOpened(id)]);
+    assert_eq!(stage.wait(1), [ChangeKind::QuestionOpened(id)]);
     assert_eq!(standing(&stage), AnswerReach::LinkLost);
     // A connection fails again and again: it is raised within the second, as possibly answered.
     let mut stage = SessionStage::new();
@@ -301,7 +301,7 @@ fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_d
             assert_eq!(stage.sessions.link_lost(LINK, stage.now), []);
         }
     }
-    assert_eq!(raised, [What::QuestionOpened(id)]);
+    assert_eq!(raised, [ChangeKind::QuestionOpened(id)]);
     assert_ne!(standing(&stage), AnswerReach::Live);
     // If no other connection is made, its fate is reported as unknown.
     let mut stage = SessionStage::new();
@@ -357,7 +357,7 @@ fn what_waits_for_room_is_over_with_its_subscription() {
     assert_eq!(told.len(), 64, "what was never raised is not told");
     assert_eq!(stage.wait(3000), [], "nothing decided is raised");
     let raised = stage.on("session.started", json!({"session_id": "sess_2"}));
-    let asked = |what: &What| matches!(what, What::QuestionOpened(_));
+    let asked = |what: &ChangeKind| matches!(what, ChangeKind::QuestionOpened(_));
     assert!(!raised.iter().any(asked), "{raised:?}");
     assert_eq!(
         stage
@@ -413,7 +413,7 @@ fn a_replayed_question_that_nobody_answers_here_stays_so_when_its_link_is_over()
         0,
         "it was not raised"
     );
-    assert_eq!(stage.wait(1000), [What::QuestionOpened(id)]);
+    assert_eq!(stage.wait(1000), [ChangeKind::QuestionOpened(id)]);
     let standing = stage.sessions.question(id).unwrap().standing;
     assert_eq!(standing, AnswerReach::NotAnswerable);
 }
@@ -518,13 +518,13 @@ fn hundreds_of_questions_are_counted_as_a_walk_finds_them_and_asked_in_their_ord
         assert!(stage.sessions.counts_are_true(), "step {step}");
         for what in what {
             match what {
-                What::QuestionOpened(id) => {
+                ChangeKind::QuestionOpened(id) => {
                     raised += 1;
                     let whose = stage.sessions.question(id).unwrap().key.clone();
                     let before = last.insert((whose.link, whose.agent), id);
                     assert!(before < Some(id), "{before:?} was asked before {id:?}");
                 }
-                What::QuestionsWaiting { waiting } => waited += waiting,
+                ChangeKind::QuestionsWaiting { waiting } => waited += waiting,
                 _ => {}
             }
         }

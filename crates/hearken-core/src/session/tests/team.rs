@@ -9,7 +9,7 @@ fn team() -> SessionStage {
     stage.start();
     assert_eq!(
         by_helper(&mut stage, "state.changed", entering("idle", "thinking"))[0],
-        What::HelperJoined
+        ChangeKind::HelperJoined
     );
     stage
 }
@@ -18,7 +18,7 @@ fn entering(from: &str, to: &str) -> Value {
     json!({"from_state": from, "to_state": to})
 }
 
-fn by_helper(stage: &mut SessionStage, kind: &str, mut fields: Value) -> Vec<What> {
+fn by_helper(stage: &mut SessionStage, kind: &str, mut fields: Value) -> Vec<ChangeKind> {
     fields["producer"] = json!({"agent_id": "helper"});
     stage.on(kind, fields)
 }
@@ -47,8 +47,8 @@ fn a_helper_joins_its_lead_and_ends_with_it() {
     assert_eq!(lead.key.agent.as_str(), "a");
     let what = stage.on("session.completed", json!({}));
     assert_eq!(anomalies(&what), []);
-    assert_eq!(what[0], What::HelperEnded(Ending::Completed));
-    assert!(matches!(what[1], What::SessionEnded(_)));
+    assert_eq!(what[0], ChangeKind::HelperEnded(Ending::Completed));
+    assert!(matches!(what[1], ChangeKind::SessionEnded(_)));
     assert!(helper(&stage).is_ended());
 }
 
@@ -97,11 +97,9 @@ fn one_agent_asks_and_another_does_what_was_accepted() {
         let id = stage.sessions.open_questions().next().unwrap().id;
         stage.answer(id, Decision::Accept);
         let mut what = play(&mut stage, !helper_asks, "tool.invoked", transfer());
-        assert!(
-            what.iter().any(
-                |what| matches!(what, What::QuestionClosed { question, .. } if *question == id)
-            )
-        );
+        assert!(what.iter().any(
+            |what| matches!(what, ChangeKind::QuestionClosed { question, .. } if *question == id)
+        ));
         what.extend(stage.wait(5000));
         what.extend(play(
             &mut stage,
@@ -199,10 +197,10 @@ fn agents_beyond_a_team_of_any_size_are_each_alone() {
         stage.on("state.changed", fields).remove(0)
     };
     for number in 1..MOST_TEAM {
-        assert_eq!(joins(&mut stage, number), What::HelperJoined);
+        assert_eq!(joins(&mut stage, number), ChangeKind::HelperJoined);
     }
     for number in MOST_TEAM..MOST_TEAM + 3 {
-        assert_eq!(joins(&mut stage, number), What::SessionJoined);
+        assert_eq!(joins(&mut stage, number), ChangeKind::SessionJoined);
     }
     stage.on("session.completed", json!({}));
     let running = stage.sessions.iter().filter(|session| !session.is_ended());
@@ -227,7 +225,7 @@ fn a_lead_that_begins_anew_has_helpers_anew() {
     stage.on("session.completed", json!({}));
     stage.on("session.started", json!({}));
     let what = by_helper(&mut stage, "state.changed", entering("idle", "thinking"));
-    assert_eq!(what[0], What::HelperJoined);
+    assert_eq!(what[0], ChangeKind::HelperJoined);
     assert_eq!(anomalies(&what), []);
     assert!(!helper(&stage).is_ended());
 }

@@ -19,7 +19,7 @@ fn mild(more: Value) -> Value {
 }
 
 impl SessionStage {
-    fn leaves_the_question(&mut self) -> Vec<What> {
+    fn leaves_the_question(&mut self) -> Vec<ChangeKind> {
         self.on(
             "state.changed",
             json!({"from_state": "awaiting_input", "to_state": "thinking"}),
@@ -49,7 +49,7 @@ fn a_token_of_another_question_waits_for_it_and_takes_two_steps() {
         assert!(!answerable(&stage, second), "{other}");
         let told = stage.leaves_the_question();
         assert!(
-            told.contains(&What::QuestionFreed(second)),
+            told.contains(&ChangeKind::QuestionFreed(second)),
             "{other}: {told:?}"
         );
         assert!(answerable(&stage, second));
@@ -83,14 +83,14 @@ fn several_of_one_token_have_it_one_after_another() {
     );
     let end = |n: usize| json!({"session_id": format!("sess_{n}")});
     let told = stage.on("session.completed", end(0));
-    assert!(told.contains(&What::QuestionFreed(asked[1])));
-    assert!(!told.contains(&What::QuestionFreed(asked[2])));
+    assert!(told.contains(&ChangeKind::QuestionFreed(asked[1])));
+    assert!(!told.contains(&ChangeKind::QuestionFreed(asked[2])));
     assert_eq!(
         token_use(&stage, asked[2]),
         TokenUse::Shared { with: asked[1] }
     );
     let told = stage.on("session.completed", end(1));
-    assert!(told.contains(&What::QuestionFreed(asked[2])));
+    assert!(told.contains(&ChangeKind::QuestionFreed(asked[2])));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn what_was_answered_and_is_asked_again_perhaps_did_not_arrive() {
     stage.answer(id, Decision::Accept);
     assert!(!answerable(&stage, id));
     let told = stage.on("awaiting.confirmation", fields.clone());
-    assert!(told.contains(&What::QuestionUnheard(id)), "{told:?}");
+    assert!(told.contains(&ChangeKind::QuestionUnheard(id)), "{told:?}");
     assert!(answerable(&stage, id));
     assert!(
         stage
