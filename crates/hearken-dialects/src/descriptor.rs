@@ -383,7 +383,7 @@ pub fn table() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cx, DialectOutput, Wish};
+    use crate::{Cx, DialectOutput, PersonRequest};
 
     #[test]
     fn a_source_names_at_most_one_dialect() {
@@ -441,8 +441,11 @@ mod tests {
                 &mut Cx::new(now, &mut Vec::new()),
             );
             let wishes = [
-                (row.abilities.prompted, Wish::Prompt("hello".to_owned())),
-                (row.abilities.stopped, Wish::Stop),
+                (
+                    row.abilities.prompted,
+                    PersonRequest::Prompt("hello".to_owned()),
+                ),
+                (row.abilities.stopped, PersonRequest::Stop),
             ];
             for (ability, wish) in wishes {
                 let mut out = Vec::new();

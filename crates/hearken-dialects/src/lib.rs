@@ -72,7 +72,7 @@ pub use nats::BrokerPlace;
 pub use opencode::events as opencode_events;
 pub use recognise::{Recognition, recognise};
 pub use source_token::Token;
-pub use wish::{Terms, Wish};
+pub use wish::{PersonRequest, Terms};
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -196,7 +196,7 @@ pub trait Dialect: Debug + Send {
     fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>);
 
     /// Carries out any other wish of the person to the agent.
-    fn wish(&mut self, _wish: &Wish, _cx: &mut Cx<'_>) {}
+    fn wish(&mut self, _wish: &PersonRequest, _cx: &mut Cx<'_>) {}
 
     /// Returns which machines are there, if the source has several.
     fn machines(&self) -> Option<Vec<MachineThere>> {

@@ -32,8 +32,8 @@ use super::aaep::Aaep;
 use super::descriptor::{DIALECTS, Descriptor};
 use super::unrecognised_server::MeetingPlace;
 use super::{
-    Carrier, Connection, Dialect, DialectOutput, Numbers, OfferedCommand, PromptableAgent, Start,
-    Texts, Wish, bare,
+    Carrier, Connection, Dialect, DialectOutput, Numbers, OfferedCommand, PersonRequest,
+    PromptableAgent, Start, Texts, bare,
 };
 
 /// How many frames of an unrecognised source are kept: a program may first print some lines, and a server may first
@@ -318,11 +318,18 @@ impl Dialect for UndecidedMachine {
         self.machine.reply(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match (wish, &mut self.open) {
-            (Wish::Terms(terms), Some(open)) => open.start.terms.clone_from(terms),
-            (Wish::Terms(_), None)
-            | (Wish::Prompt(_) | Wish::Stop | Wish::Abandon | Wish::Set(_) | Wish::Of(..), _) => {}
+            (PersonRequest::Terms(terms), Some(open)) => open.start.terms.clone_from(terms),
+            (PersonRequest::Terms(_), None)
+            | (
+                PersonRequest::Prompt(_)
+                | PersonRequest::Stop
+                | PersonRequest::Abandon
+                | PersonRequest::Set(_)
+                | PersonRequest::Of(..),
+                _,
+            ) => {}
         }
         self.machine.wish(wish, cx);
     }

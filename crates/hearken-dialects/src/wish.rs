@@ -5,7 +5,7 @@ use crate::protocol::AgentId;
 
 /// What the person wants of an agent, apart from answering it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Wish {
+pub enum PersonRequest {
     /// Report on other terms.
     Terms(Terms),
     /// Do this, in the person's words.
@@ -17,7 +17,7 @@ pub enum Wish {
     /// Change a setting: the name that the person used, if they named one.
     Set(Option<String>),
     /// Address a wish to one of several agents behind the source.
-    Of(AgentId, Box<Wish>),
+    Of(AgentId, Box<PersonRequest>),
 }
 
 /// How the person wants to hear an agent.

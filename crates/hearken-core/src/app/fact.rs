@@ -3,7 +3,7 @@
 //! Responsibilities: the kinds of facts that [`super::App`] passes from part to part. Not here: facts from the outside
 //! world (`input`).
 
-use crate::dialect::{DialectOutput, NoEvent, Wish};
+use crate::dialect::{DialectOutput, NoEvent, PersonRequest};
 use crate::keys::Command;
 use crate::link::{Fault, LinkEvent, LinkId, Receipt, Undelivered, Way};
 use crate::protocol::{AgentId, Decoded, Reply};
@@ -32,7 +32,7 @@ pub(super) enum AppFact {
     Selected(LinkId, Option<Vec<AgentId>>),
     /// The person wants something from a source; whatever its dialect announces answers the person's key or
     /// line.
-    Wanted(LinkId, Wish),
+    Wanted(LinkId, PersonRequest),
     /// A stop was sent to a conversation, by the number that the person used, if any.
     StopSent(Conversation, Option<usize>),
     /// An answer is to be sent under a number.

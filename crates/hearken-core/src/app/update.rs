@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use crate::dialect::{DialectOutput, Wish};
+use crate::dialect::{DialectOutput, PersonRequest};
 use crate::link::{Fault, LinkEvent, LinkId, Undelivered};
 use crate::session::{Change, ChangeKind, Ended, SessionKey};
 
@@ -108,7 +108,7 @@ impl App {
         )
     }
 
-    fn want(&mut self, link: LinkId, wish: &Wish) {
+    fn want(&mut self, link: LinkId, wish: &PersonRequest) {
         for wish in self.links.want(link, wish, self.cx.now) {
             match wish {
                 DialectOutput::Tell(phrase) => {

@@ -4,7 +4,7 @@
 //! confirmation, which is up to the watcher.
 
 use crate::dialect::fleet::{Obstacle, Request, RequestContent, RequestOutcome};
-use crate::dialect::{Connection, Cx, Wish};
+use crate::dialect::{Connection, Cx, PersonRequest};
 use crate::link::{LinkId, Receipt};
 use crate::protocol::{AgentId, Now};
 
@@ -17,9 +17,9 @@ impl Bridge {
             RequestContent::Reply { reply, digest } => {
                 return self.reply(number, &reply, digest, now);
             }
-            RequestContent::Prompt { agent, text } => (agent, Wish::Prompt(text)),
-            RequestContent::Stop { agent } => (agent, Wish::Stop),
-            RequestContent::Set { agent, what } => (agent, Wish::Set(what)),
+            RequestContent::Prompt { agent, text } => (agent, PersonRequest::Prompt(text)),
+            RequestContent::Stop { agent } => (agent, PersonRequest::Stop),
+            RequestContent::Set { agent, what } => (agent, PersonRequest::Set(what)),
         };
         let outcome = match self.addressee(agent.as_ref(), &wish) {
             Ok(link) => {
@@ -34,7 +34,7 @@ impl Bridge {
 
     /// Returns the source to which a wish goes: the one that the agent was last heard on, or else the only one that can
     /// do it.
-    fn addressee(&self, agent: Option<&AgentId>, wish: &Wish) -> Result<LinkId, Obstacle> {
+    fn addressee(&self, agent: Option<&AgentId>, wish: &PersonRequest) -> Result<LinkId, Obstacle> {
         let heard = self.sessions.iter().filter(|session| {
             agent.is_some_and(|agent| session.key.agent == *agent)
                 && self.connection(session.key.link).is_some()
@@ -60,7 +60,7 @@ impl Bridge {
                 let able: Vec<LinkId> = (0..self.links.len()).map(LinkId).filter(able).collect();
                 match (able.as_slice(), wish) {
                     ([link], _) => Ok(*link),
-                    ([], Wish::Stop) => Err(Obstacle::NothingUnderWay),
+                    ([], PersonRequest::Stop) => Err(Obstacle::NothingUnderWay),
                     ([], _) => Err(Obstacle::NoPrompts),
                     _ => Err(Obstacle::WhichAgent),
                 }
@@ -73,12 +73,12 @@ impl Bridge {
         Some(link.connection())
     }
 
-    fn want(&mut self, id: LinkId, agent: Option<AgentId>, wish: Wish, now: Now) {
+    fn want(&mut self, id: LinkId, agent: Option<AgentId>, wish: PersonRequest, now: Now) {
         let Some(link) = self.links.get_mut(id.0) else {
             return;
         };
         let wish = match agent.filter(|_| link.connection().converses) {
-            Some(agent) => Wish::Of(agent, Box::new(wish)),
+            Some(agent) => PersonRequest::Of(agent, Box::new(wish)),
             None => wish,
         };
         let mut out = Vec::new();
@@ -88,11 +88,13 @@ impl Bridge {
 }
 
 /// Returns whether a source can do what is asked of it.
-fn fits(connection: &Connection, wish: &Wish) -> Result<(), Obstacle> {
+fn fits(connection: &Connection, wish: &PersonRequest) -> Result<(), Obstacle> {
     match wish {
-        Wish::Stop if connection.only_heard || connection.never_stops => Err(Obstacle::NeverStops),
-        Wish::Stop if !connection.in_turn => Err(Obstacle::NothingUnderWay),
-        Wish::Stop => Ok(()),
+        PersonRequest::Stop if connection.only_heard || connection.never_stops => {
+            Err(Obstacle::NeverStops)
+        }
+        PersonRequest::Stop if !connection.in_turn => Err(Obstacle::NothingUnderWay),
+        PersonRequest::Stop => Ok(()),
         _ if connection.takes_prompts => Ok(()),
         _ => Err(Obstacle::NoPrompts),
     }

@@ -16,7 +16,7 @@ use crate::link::{Cause, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg};
 use crate::protocol::Reply;
 use crate::{
     Carrier, Connection, ConnectionLoss, Dialect, DialectOutput, ForeignFormat, NoEvent, Numbers,
-    SharedWording, Start, WhenLeft, Wish,
+    PersonRequest, SharedWording, Start, WhenLeft,
 };
 
 use super::card::{self, Card};
@@ -477,17 +477,17 @@ impl Dialect for A2a {
         self.answer(request, reply, cx.out);
     }
 
-    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
-            Wish::Prompt(prompt) => self.prompt(prompt, cx.out),
-            Wish::Stop => self.stop(cx.out),
-            Wish::Abandon => self.abandon(cx),
-            Wish::Set(_) => cx
+            PersonRequest::Prompt(prompt) => self.prompt(prompt, cx.out),
+            PersonRequest::Stop => self.stop(cx.out),
+            PersonRequest::Abandon => self.abandon(cx),
+            PersonRequest::Set(_) => cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("settings.none"))),
-            Wish::Of(agent, wish) => self.wish_of(agent, wish, cx),
+            PersonRequest::Of(agent, wish) => self.wish_of(agent, wish, cx),
             // The protocol has no words for how a person wants to be addressed.
-            Wish::Terms(_) => {}
+            PersonRequest::Terms(_) => {}
         }
     }
 

@@ -9,7 +9,7 @@ use crate::kit::post_outcome::delivered;
 use crate::kit::turn_end::{self, ABANDONED, TurnEnd};
 use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, Undelivered};
 use crate::protocol::AgentId;
-use crate::{Cx, DialectOutput, Wish};
+use crate::{Cx, DialectOutput, PersonRequest};
 
 use super::client::{A2a, TaskRequest, agent, refusal};
 use super::messages::{self, RequestAnswer, ServerReport};
@@ -73,24 +73,26 @@ impl A2a {
     }
 
     /// Carries out a wish for one of the conversations.
-    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, cx: &mut Cx<'_>) {
+    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &PersonRequest, cx: &mut Cx<'_>) {
         let mut all = self.talks.keys();
         let context = all.find(|context| agent(context) == whom.as_str()).cloned();
         match (wish, context) {
-            (Wish::Prompt(prompt), Some(context)) => self.prompt_in(&context, prompt, cx.out),
-            (Wish::Prompt(_), None) => cx
+            (PersonRequest::Prompt(prompt), Some(context)) => {
+                self.prompt_in(&context, prompt, cx.out)
+            }
+            (PersonRequest::Prompt(_), None) => cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("prompt.nobody"))),
-            (Wish::Stop, Some(context)) => self.stop_in(&context, cx.out),
-            (Wish::Abandon, Some(context)) => self.abandon_in(&context, cx),
-            (Wish::Stop | Wish::Abandon, None) => cx
+            (PersonRequest::Stop, Some(context)) => self.stop_in(&context, cx.out),
+            (PersonRequest::Abandon, Some(context)) => self.abandon_in(&context, cx),
+            (PersonRequest::Stop | PersonRequest::Abandon, None) => cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("stop_turn.none"))),
-            (Wish::Of(whom, wish), _) => self.wish_of(whom, wish, cx),
-            (Wish::Set(_), _) => cx
+            (PersonRequest::Of(whom, wish), _) => self.wish_of(whom, wish, cx),
+            (PersonRequest::Set(_), _) => cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("settings.none"))),
-            (Wish::Terms(_), _) => {}
+            (PersonRequest::Terms(_), _) => {}
         }
     }
 

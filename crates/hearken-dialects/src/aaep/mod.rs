@@ -44,8 +44,8 @@ use crate::protocol::{
 
 use super::rpc::{self, RpcKind, RpcMessage};
 use super::{
-    Carrier, Connection, Dialect, DialectOutput, ForeignFormat, Numbers, QuestionsStanding,
-    Recognition, Start, Terms, WhenLeft, Wish, bare,
+    Carrier, Connection, Dialect, DialectOutput, ForeignFormat, Numbers, PersonRequest,
+    QuestionsStanding, Recognition, Start, Terms, WhenLeft, bare,
 };
 pub use addresses::{Addresses, WEBSOCKET};
 
@@ -391,33 +391,41 @@ impl Dialect for Aaep {
         cx.out.push(DialectOutput::Send { request, frame });
     }
 
-    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
-            Wish::Terms(terms) => {
+            PersonRequest::Terms(terms) => {
                 self.wanted = terms.clone();
                 self.renew_terms(cx.out);
             }
-            Wish::Prompt(text) if self.bridged.standing().is_some() => {
+            PersonRequest::Prompt(text) if self.bridged.standing().is_some() => {
                 self.prompt_through_bridge(None, text, cx);
             }
-            Wish::Stop if self.bridged.standing().is_some() => self.stop_through_bridge(None, cx),
-            Wish::Set(what) if self.bridged.standing().is_some() => {
+            PersonRequest::Stop if self.bridged.standing().is_some() => {
+                self.stop_through_bridge(None, cx)
+            }
+            PersonRequest::Set(what) if self.bridged.standing().is_some() => {
                 self.set_through_bridge(None, what.clone(), cx);
             }
-            Wish::Of(agent, wish) if self.bridged.standing().is_some() => match &**wish {
-                Wish::Prompt(text) => self.prompt_through_bridge(Some(agent.clone()), text, cx),
-                Wish::Stop => self.stop_through_bridge(Some(agent.clone()), cx),
-                Wish::Set(what) => self.set_through_bridge(Some(agent.clone()), what.clone(), cx),
-                Wish::Terms(_) | Wish::Abandon | Wish::Of(..) => self.wish(wish, cx),
+            PersonRequest::Of(agent, wish) if self.bridged.standing().is_some() => match &**wish {
+                PersonRequest::Prompt(text) => {
+                    self.prompt_through_bridge(Some(agent.clone()), text, cx)
+                }
+                PersonRequest::Stop => self.stop_through_bridge(Some(agent.clone()), cx),
+                PersonRequest::Set(what) => {
+                    self.set_through_bridge(Some(agent.clone()), what.clone(), cx)
+                }
+                PersonRequest::Terms(_) | PersonRequest::Abandon | PersonRequest::Of(..) => {
+                    self.wish(wish, cx)
+                }
             },
-            Wish::Prompt(text) => self.prompts.send(text, &mut self.numbers, cx.out),
+            PersonRequest::Prompt(text) => self.prompts.send(text, &mut self.numbers, cx.out),
             // The protocol has no word for it, and stopping is not offered.
-            Wish::Stop | Wish::Abandon => {}
-            Wish::Set(_) => cx
+            PersonRequest::Stop | PersonRequest::Abandon => {}
+            PersonRequest::Set(_) => cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("settings.none"))),
             // Where prompts are accepted, each starts a run of its own.
-            Wish::Of(_, wish) => self.wish(wish, cx),
+            PersonRequest::Of(_, wish) => self.wish(wish, cx),
         }
     }
 

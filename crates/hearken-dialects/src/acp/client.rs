@@ -23,7 +23,7 @@ use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
     Carrier, Connection, ConnectionLoss, ConversationToContinue, Dialect, DialectOutput,
-    ForeignFormat, NoEvent, Numbers, OfferedCommand, Start, WhenLeft, Wish,
+    ForeignFormat, NoEvent, Numbers, OfferedCommand, PersonRequest, Start, WhenLeft,
 };
 
 use super::agent;
@@ -473,16 +473,16 @@ impl Dialect for Acp {
         });
     }
 
-    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
-            Wish::Prompt(prompt) => self.prompt(prompt, cx),
-            Wish::Stop => self.stop(cx),
-            Wish::Abandon => self.abandon(cx),
-            Wish::Set(what) => self.change(what.as_deref(), cx),
+            PersonRequest::Prompt(prompt) => self.prompt(prompt, cx),
+            PersonRequest::Stop => self.stop(cx),
+            PersonRequest::Abandon => self.abandon(cx),
+            PersonRequest::Set(what) => self.change(what.as_deref(), cx),
             // There is only one agent.
-            Wish::Of(_, wish) => self.wish(wish, cx),
+            PersonRequest::Of(_, wish) => self.wish(wish, cx),
             // The protocol has no message for how a person wants to hear an agent.
-            Wish::Terms(_) => {}
+            PersonRequest::Terms(_) => {}
         }
     }
 

@@ -12,7 +12,7 @@ use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, Frame, Phrase, PhraseArg};
 use crate::protocol::Reply;
 use crate::{
-    Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, Start, WhenLeft, Wish,
+    Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, PersonRequest, Start, WhenLeft,
 };
 
 use super::interrupt::Interrupt;
@@ -213,16 +213,16 @@ impl Dialect for Agui {
         self.answer(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
-            Wish::Prompt(words) => self.prompt(words, cx),
-            Wish::Stop | Wish::Abandon => self.stop(cx),
-            Wish::Set(_) => cx
+            PersonRequest::Prompt(words) => self.prompt(words, cx),
+            PersonRequest::Stop | PersonRequest::Abandon => self.stop(cx),
+            PersonRequest::Set(_) => cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("settings.none"))),
-            Wish::Of(_, wish) => self.wish(wish, cx),
+            PersonRequest::Of(_, wish) => self.wish(wish, cx),
             // The protocol has no words for how a person wants to be addressed.
-            Wish::Terms(_) => {}
+            PersonRequest::Terms(_) => {}
         }
     }
 

@@ -16,7 +16,9 @@ use serde_json::{Map, Value};
 use crate::kit::directory::mixed;
 use crate::link::{Cause, Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Now, Reply, Response, object};
-use crate::{Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, Start, Texts, Wish};
+use crate::{
+    Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, PersonRequest, Start, Texts,
+};
 
 use super::authentication::Admission;
 use super::binding_frames::{self, FrameContent};
@@ -397,16 +399,16 @@ impl Dialect for Asp {
         }
     }
 
-    fn wish(&mut self, wish: &Wish, _: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, _: &mut Cx<'_>) {
         match wish {
             // The events already contain every sentence at each verbosity and in each language. A listener neither
             // prompts nor stops the sessions of others.
-            Wish::Terms(_)
-            | Wish::Prompt(_)
-            | Wish::Stop
-            | Wish::Abandon
-            | Wish::Set(_)
-            | Wish::Of(..) => {}
+            PersonRequest::Terms(_)
+            | PersonRequest::Prompt(_)
+            | PersonRequest::Stop
+            | PersonRequest::Abandon
+            | PersonRequest::Set(_)
+            | PersonRequest::Of(..) => {}
         }
     }
 

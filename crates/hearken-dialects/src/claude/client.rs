@@ -16,7 +16,7 @@ use crate::link::{Frame, IncomingRequest, Phrase, PhraseArg, Receipt, Stream, Un
 use crate::protocol::{AgentId, Reply};
 use crate::{
     Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, ForeignFormat, NoEvent,
-    SharedWording, Start, WhenLeft, Wish,
+    PersonRequest, SharedWording, Start, WhenLeft,
 };
 
 use super::conversation::{ClaudeConversation, place};
@@ -383,11 +383,20 @@ impl Claude {
     }
 
     /// Handles a wish that may be for one agent: a prompt is handed to its channel, if it has one.
-    fn wished_of(&mut self, whom: Option<&AgentId>, wish: &Wish, out: &mut Vec<DialectOutput>) {
+    fn wished_of(
+        &mut self,
+        whom: Option<&AgentId>,
+        wish: &PersonRequest,
+        out: &mut Vec<DialectOutput>,
+    ) {
         match wish {
-            Wish::Of(whom, wish) => self.wished_of(Some(whom), wish, out),
-            Wish::Prompt(text) if self.servers.prompt(whom, text, out) => {}
-            Wish::Prompt(_) | Wish::Terms(_) | Wish::Stop | Wish::Abandon | Wish::Set(_) => {
+            PersonRequest::Of(whom, wish) => self.wished_of(Some(whom), wish, out),
+            PersonRequest::Prompt(text) if self.servers.prompt(whom, text, out) => {}
+            PersonRequest::Prompt(_)
+            | PersonRequest::Terms(_)
+            | PersonRequest::Stop
+            | PersonRequest::Abandon
+            | PersonRequest::Set(_) => {
                 wished(wish, out);
             }
         }
@@ -439,17 +448,17 @@ impl KnownByHooks for HookedAgents<'_> {
 }
 
 /// Announces that hooks cannot fulfil a wish.
-fn wished(wish: &Wish, out: &mut Vec<DialectOutput>) {
+fn wished(wish: &PersonRequest, out: &mut Vec<DialectOutput>) {
     match wish {
-        Wish::Prompt(_) => out.push(DialectOutput::Tell(Phrase::new("prompt.only_heard"))),
-        Wish::Stop | Wish::Abandon => {
+        PersonRequest::Prompt(_) => out.push(DialectOutput::Tell(Phrase::new("prompt.only_heard"))),
+        PersonRequest::Stop | PersonRequest::Abandon => {
             out.push(DialectOutput::Tell(Phrase::new("stop_turn.only_heard")))
         }
-        Wish::Set(_) => out.push(DialectOutput::Tell(Phrase::new("settings.none"))),
+        PersonRequest::Set(_) => out.push(DialectOutput::Tell(Phrase::new("settings.none"))),
         // The same for any agent.
-        Wish::Of(_, wish) => wished(wish, out),
+        PersonRequest::Of(_, wish) => wished(wish, out),
         // The hooks have no words for how a person wants to be addressed.
-        Wish::Terms(_) => {}
+        PersonRequest::Terms(_) => {}
     }
 }
 
@@ -494,7 +503,7 @@ impl Dialect for Claude {
         }
     }
 
-    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         self.wished_of(None, wish, cx.out);
     }
 

@@ -26,7 +26,7 @@ use crate::protocol::Reply;
 use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
     Carrier, Connection, ConnectionLoss, Dialect, DialectOutput, ForeignFormat, NoEvent, Numbers,
-    Oversight, SharedWording, Start, WhenLeft, Wish,
+    Oversight, PersonRequest, SharedWording, Start, WhenLeft,
 };
 
 use super::NAME;
@@ -555,7 +555,7 @@ impl Dialect for Codex {
         });
     }
 
-    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         self.wish_of(None, wish, cx);
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::kit::turn_end::{ABANDONED, gave_up_prompt};
 use crate::link::Phrase;
 use crate::protocol::AgentId;
-use crate::{Cx, DialectOutput, Wish};
+use crate::{Cx, DialectOutput, PersonRequest};
 
 use super::client::{Codex, CodexRequest, ContactPhase, agent};
 use super::thread::{JoinProgress, OURS, Thread};
@@ -51,17 +51,22 @@ impl Codex {
     }
 
     /// Carries out a wish: for the agent that is named, otherwise for the one with the latest activity.
-    pub(super) fn wish_of(&mut self, whom: Option<&AgentId>, wish: &Wish, cx: &mut Cx<'_>) {
+    pub(super) fn wish_of(
+        &mut self,
+        whom: Option<&AgentId>,
+        wish: &PersonRequest,
+        cx: &mut Cx<'_>,
+    ) {
         match wish {
-            Wish::Prompt(prompt) => self.prompt(whom, prompt, cx.out),
-            Wish::Stop => self.stop(whom, cx),
-            Wish::Abandon => self.abandon(whom, cx),
-            Wish::Set(_) => cx
+            PersonRequest::Prompt(prompt) => self.prompt(whom, prompt, cx.out),
+            PersonRequest::Stop => self.stop(whom, cx),
+            PersonRequest::Abandon => self.abandon(whom, cx),
+            PersonRequest::Set(_) => cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("settings.none"))),
-            Wish::Of(agent, wish) => self.wish_of(Some(agent), wish, cx),
+            PersonRequest::Of(agent, wish) => self.wish_of(Some(agent), wish, cx),
             // The protocol has no message for how a person wants to hear an agent.
-            Wish::Terms(_) => {}
+            PersonRequest::Terms(_) => {}
         }
     }
 

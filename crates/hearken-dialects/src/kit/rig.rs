@@ -18,7 +18,7 @@ use crate::protocol::{
     Answer, Decision, Finding, Now, Problem, Reply, ReplyToken, Response, Severity,
 };
 use crate::{
-    Cx, Dialect, DialectOutput, QuestionEnd, QuestionsStanding, SharedWording, Start, Wish,
+    Cx, Dialect, DialectOutput, PersonRequest, QuestionEnd, QuestionsStanding, SharedWording, Start,
 };
 
 /// Every sentence, loaded once.
@@ -123,12 +123,12 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
         self.news(&LinkEvent::Replied { request, outcome });
     }
 
-    pub fn wish(&mut self, wish: &Wish) {
+    pub fn wish(&mut self, wish: &PersonRequest) {
         self.with(|machine, cx| machine.wish(wish, cx));
     }
 
     pub fn prompt(&mut self, words: &str) {
-        self.wish(&Wish::Prompt(words.to_owned()));
+        self.wish(&PersonRequest::Prompt(words.to_owned()));
     }
 
     /// Lets time pass, and ticks once.

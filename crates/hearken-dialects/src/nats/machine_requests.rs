@@ -6,7 +6,7 @@ use super::Nats;
 use crate::fleet::{AnsweredBy, BRIDGE, EventSubject, Purpose};
 use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, ServiceCall, Undelivered};
 use crate::protocol::{AgentId, Reply, ReplyToken};
-use crate::{Cx, DialectOutput, Wish};
+use crate::{Cx, DialectOutput, PersonRequest};
 
 /// The header with the person's name.
 const BY: &str = "Hearken-By";
@@ -45,16 +45,16 @@ impl Nats {
     }
 
     /// Sends a prompt, a stop or a change of a setting to the machine of an agent.
-    pub(super) fn want(&mut self, agent: Option<&AgentId>, wish: &Wish, cx: &mut Cx<'_>) {
+    pub(super) fn want(&mut self, agent: Option<&AgentId>, wish: &PersonRequest, cx: &mut Cx<'_>) {
         let (purpose, body) = match wish {
-            Wish::Prompt(text) => (Purpose::Prompt, json!({"prompt": text})),
-            Wish::Stop => (Purpose::Stop, json!({"stop": true})),
-            Wish::Set(what) => {
+            PersonRequest::Prompt(text) => (Purpose::Prompt, json!({"prompt": text})),
+            PersonRequest::Stop => (Purpose::Stop, json!({"stop": true})),
+            PersonRequest::Set(what) => {
                 let what = what.as_deref().unwrap_or_default();
                 (Purpose::Set, json!({"set": what}))
             }
             // Work that did not stop when asked goes on there, although it counts as over here.
-            Wish::Abandon | Wish::Terms(_) | Wish::Of(..) => return,
+            PersonRequest::Abandon | PersonRequest::Terms(_) | PersonRequest::Of(..) => return,
         };
         let subject = match agent {
             Some(agent) => self.agents.subject(agent).map(EventSubject::wish),

@@ -36,8 +36,8 @@ use crate::fleet::{DEFAULT_SPACE, Space, WatcherMemory};
 use crate::link::{Fault, Frame, HttpAnswer};
 use crate::protocol::{AgentId, Reply};
 use crate::{
-    Connection, ConnectionLoss, Cx, Dialect, MachineThere, Numbers, Recognition, Start, Terms,
-    WhenLeft, Wish,
+    Connection, ConnectionLoss, Cx, Dialect, MachineThere, Numbers, PersonRequest, Recognition,
+    Start, Terms, WhenLeft,
 };
 
 use delivered_events::AgentIndex;
@@ -148,11 +148,14 @@ impl Dialect for Nats {
         self.answer(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
-            Wish::Terms(terms) => self.wanted = terms.clone(),
-            Wish::Of(agent, wish) => self.want(Some(agent), wish, cx),
-            Wish::Prompt(_) | Wish::Stop | Wish::Abandon | Wish::Set(_) => {
+            PersonRequest::Terms(terms) => self.wanted = terms.clone(),
+            PersonRequest::Of(agent, wish) => self.want(Some(agent), wish, cx),
+            PersonRequest::Prompt(_)
+            | PersonRequest::Stop
+            | PersonRequest::Abandon
+            | PersonRequest::Set(_) => {
                 self.want(None, wish, cx);
             }
         }

@@ -113,7 +113,7 @@ impl NatsBench {
         out
     }
 
-    fn wished(&mut self, wish: &Wish) -> Vec<DialectOutput> {
+    fn wished(&mut self, wish: &PersonRequest) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         self.machine.wish(wish, &mut Cx::new(self.now, &mut out));
         out
@@ -243,7 +243,10 @@ fn agents_of_one_name_on_two_machines_are_two_agents() {
     assert_eq!(first[0]["producer"]["agent_id"], "opencode");
     assert_eq!(second[0]["producer"]["agent_id"], "opencode@build-4");
     assert_eq!(second[0]["producer"]["agent_name"], "opencode");
-    let stop = Wish::Of(AgentId::from("opencode@build-4"), Box::new(Wish::Stop));
+    let stop = PersonRequest::Of(
+        AgentId::from("opencode@build-4"),
+        Box::new(PersonRequest::Stop),
+    );
     let call = &calls(&bench.wished(&stop))[0].1;
     assert!(
         call.subject
@@ -308,7 +311,7 @@ fn a_machine_can_not_take_what_is_meant_for_another_by_its_names() {
     let call = calls(&bench.replied(7, token)).remove(0).1;
     assert_eq!(call.subject, "aaep-reply.v1.main.build-4.opencode.sess_1");
     let agent = real[0]["producer"]["agent_id"].as_str().unwrap();
-    let stop = Wish::Of(AgentId::from(agent), Box::new(Wish::Stop));
+    let stop = PersonRequest::Of(AgentId::from(agent), Box::new(PersonRequest::Stop));
     let call = calls(&bench.wished(&stop)).remove(0).1;
     assert_eq!(call.subject, "aaep-do.v1.main.build-4.opencode.sess_1");
 }
@@ -417,7 +420,7 @@ fn a_bridge_that_was_started_again_does_not_know_the_question_before_it() {
 #[test]
 fn a_prompt_without_an_agent_needs_the_only_machine_with_the_only_agent() {
     let mut bench = NatsBench::joined();
-    let prompt = Wish::Prompt("go on".to_owned());
+    let prompt = PersonRequest::Prompt("go on".to_owned());
     assert_eq!(phrases(&bench.wished(&prompt)), ["prompt.not_taken"]);
     bench.event("build-3", &standing("build-3", "bridge-1"));
     let call = calls(&bench.wished(&prompt)).remove(0).1;

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::kit::turn_end;
 use crate::link::{Body, Fault, HttpAnswer, HttpCall, Phrase, PhraseArg, Undelivered};
 use crate::protocol::{AgentId, object};
-use crate::{Cx, DialectOutput, Wish};
+use crate::{Cx, DialectOutput, PersonRequest};
 
 use super::client::{Opencode, RequestPurpose, agent};
 use super::conversation::{MOST_HELD, OpencodeConversation};
@@ -30,19 +30,19 @@ impl Opencode {
     }
 
     /// Carries out a wish for one of the conversations.
-    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, cx: &mut Cx<'_>) {
+    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &PersonRequest, cx: &mut Cx<'_>) {
         let mut all = self.conversations.keys();
         let id = all.find(|id| agent(id) == whom.as_str()).cloned();
         let id = id.unwrap_or_default();
         match wish {
-            Wish::Prompt(prompt) => self.prompt_in(&id, prompt, cx.out),
-            Wish::Stop => self.stop_in(&id, cx.out),
-            Wish::Abandon => self.abandon_in(&id, cx),
-            Wish::Of(whom, wish) => self.wish_of(whom, wish, cx),
-            Wish::Set(_) => cx
+            PersonRequest::Prompt(prompt) => self.prompt_in(&id, prompt, cx.out),
+            PersonRequest::Stop => self.stop_in(&id, cx.out),
+            PersonRequest::Abandon => self.abandon_in(&id, cx),
+            PersonRequest::Of(whom, wish) => self.wish_of(whom, wish, cx),
+            PersonRequest::Set(_) => cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("settings.none"))),
-            Wish::Terms(_) => {}
+            PersonRequest::Terms(_) => {}
         }
     }
 

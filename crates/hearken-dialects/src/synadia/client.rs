@@ -16,7 +16,7 @@ use crate::link::{
 use crate::protocol::Reply;
 use crate::{
     BrokerPlace, Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, Numbers,
-    PromptableAgent, SharedWording, Start, WhenLeft, Wish,
+    PersonRequest, PromptableAgent, SharedWording, Start, WhenLeft,
 };
 
 use super::agent::SynadiaAgent;
@@ -201,7 +201,7 @@ impl Dialect for Synadia {
         self.answer(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         self.want(None, wish, cx);
     }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::kit::turn_end;
 use crate::link::{Fault, Phrase, PhraseArg, ServiceAnswers, ServiceCall};
 use crate::protocol::AgentId;
-use crate::{Cx, DialectOutput, QuestionEnd, Wish};
+use crate::{Cx, DialectOutput, PersonRequest, QuestionEnd};
 
 use super::agent::{PromptAnswerer, SynadiaAgent};
 use super::agent_discovery::agent_id;
@@ -27,16 +27,16 @@ const MOST_ANSWERED: usize = 7;
 
 impl Synadia {
     /// Carries out a wish, for one of the agents if one is named.
-    pub(super) fn want(&mut self, whom: Option<&AgentId>, wish: &Wish, cx: &mut Cx<'_>) {
+    pub(super) fn want(&mut self, whom: Option<&AgentId>, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
-            Wish::Prompt(prompt) => self.prompt(whom, prompt, cx),
-            Wish::Stop | Wish::Abandon => self.leave(whom, cx),
-            Wish::Of(whom, wish) => self.want(Some(whom), wish, cx),
-            Wish::Set(_) => cx
+            PersonRequest::Prompt(prompt) => self.prompt(whom, prompt, cx),
+            PersonRequest::Stop | PersonRequest::Abandon => self.leave(whom, cx),
+            PersonRequest::Of(whom, wish) => self.want(Some(whom), wish, cx),
+            PersonRequest::Set(_) => cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("settings.none"))),
             // The protocol has no words for how a person wants to be addressed.
-            Wish::Terms(_) => {}
+            PersonRequest::Terms(_) => {}
         }
     }
 

@@ -14,7 +14,7 @@ use crate::link::{
     Undelivered,
 };
 use crate::protocol::AgentId;
-use crate::{BrokerPlace, Carrier, Dialect as _, DialectOutput, QuestionEnd, Start, Wish};
+use crate::{BrokerPlace, Carrier, Dialect as _, DialectOutput, PersonRequest, QuestionEnd, Start};
 
 pub(crate) const MESSAGES: &[&str] = &[
     r#"{"type":"io.nats.micro.v1.info_response","id":"JXpUnjTkYWrFZbLlsvLUZb","name":"agents","version":"0.5.0","description":"pi agent build","endpoints":[{"name":"prompt","subject":"agents.prompt.pi.anna.build","queue_group":"agents","metadata":{"max_payload":"1MB","attachments_ok":"true","min_sender_trust":"any"}},{"name":"status","subject":"agents.status.pi.anna.build","queue_group":"agents","metadata":null}],"metadata":{"agent":"pi","owner":"anna","session":"build","protocol_version":"0.3"}}"#,
@@ -155,9 +155,9 @@ impl SynadiaRig {
         self.after(Duration::from_secs(seconds));
     }
 
-    fn want(&mut self, agent: &str, wish: Wish) {
+    fn want(&mut self, agent: &str, wish: PersonRequest) {
         let id = self.id(agent);
-        self.wish(&Wish::Of(id, Box::new(wish)));
+        self.wish(&PersonRequest::Of(id, Box::new(wish)));
     }
 
     fn id(&self, name: &str) -> AgentId {
@@ -202,7 +202,7 @@ fn the_agents_that_are_there_can_be_prompted_before_they_were_ever_heard() {
         "{:?}",
         bench.announced()
     );
-    bench.want("pi docs", Wish::Prompt("write".to_owned()));
+    bench.want("pi docs", PersonRequest::Prompt("write".to_owned()));
     let (_, call) = bench.latest();
     assert_eq!(call.subject, "agents.prompt.pi.anna.docs");
     assert_eq!(call.body, r#"{"prompt":"write"}"#);
@@ -382,7 +382,7 @@ fn silence_is_reported_once_and_the_person_can_leave() {
     assert_eq!(silent(&bench), 1);
     bench.prompt("next");
     assert_eq!(bench.told.last(), Some(&"prompt.held"));
-    bench.wish(&Wish::Stop);
+    bench.wish(&PersonRequest::Stop);
     assert_eq!(bench.left, [request]);
     assert_eq!(bench.count("session.cancelled"), 1);
     assert_eq!(bench.told.last(), Some(&"prompt.next"));
@@ -417,10 +417,10 @@ fn a_prompt_that_was_never_begun_can_be_left_too() {
     let request = bench.prompts("busy");
     bench.wait(60);
     assert!(bench.told.contains(&"synadia.silent"));
-    bench.wish(&Wish::Stop);
+    bench.wish(&PersonRequest::Stop);
     assert_eq!(bench.left, [request]);
     assert_eq!(bench.told.last(), Some(&"prompt.given_up"));
-    bench.wish(&Wish::Stop);
+    bench.wish(&PersonRequest::Stop);
     assert_eq!(bench.told.last(), Some(&"stop_turn.none"));
     assert!(bench.events.is_empty());
 }
@@ -495,13 +495,13 @@ fn several_programs_of_one_address_are_one_agent_and_there_until_the_last_is_gon
 #[test]
 fn a_lost_connection_leaves_the_fate_of_what_was_under_way_unknown() {
     let mut bench = with(&[("pi", "build"), ("codex", "x")]);
-    bench.want("pi build", Wish::Prompt("one".to_owned()));
+    bench.want("pi build", PersonRequest::Prompt("one".to_owned()));
     let request = bench.latest().0;
     bench.part(request, ACK);
     bench.asks(request, "_INBOX.agents.x1", "Sure?");
     bench.respond(1, "yes");
-    bench.want("codex x", Wish::Prompt("two".to_owned()));
-    bench.want("codex x", Wish::Prompt("three".to_owned()));
+    bench.want("codex x", PersonRequest::Prompt("two".to_owned()));
+    bench.want("codex x", PersonRequest::Prompt("three".to_owned()));
     bench.lose();
     assert_eq!(bench.settled, [(1, false)]);
     assert_eq!(bench.count("session.errored"), 1);
@@ -560,7 +560,10 @@ fn seven_prompts_are_answered_at_a_time_and_the_next_waits() {
     let mut bench = with(&sessions.map(|session| ("pi", session)));
     let before = bench.calls.len();
     for session in sessions {
-        bench.want(&format!("pi {session}"), Wish::Prompt("go".to_owned()));
+        bench.want(
+            &format!("pi {session}"),
+            PersonRequest::Prompt("go".to_owned()),
+        );
     }
     assert_eq!(bench.calls.len(), before + 7);
     assert_eq!(bench.told.last(), Some(&"prompt.held"));

@@ -10,7 +10,9 @@ use serde_json::Value;
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, Frame, HttpAnswer, IncomingRequest, LinkEvent, Method, Receipt};
 use crate::protocol::Reply;
-use crate::{Carrier, Connection, Cx, DIALECTS, Dialect, DialectOutput, Naming, Start, Wish};
+use crate::{
+    Carrier, Connection, Cx, DIALECTS, Dialect, DialectOutput, Naming, PersonRequest, Start,
+};
 
 /// Whichever dialect is under test.
 #[derive(Debug)]
@@ -29,7 +31,7 @@ impl Dialect for AnyDialect {
         self.0.reply(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &Wish, cx: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         self.0.wish(wish, cx);
     }
 
@@ -237,7 +239,7 @@ fn play(which: usize, carrier: Carrier, steps: Vec<FeedStep>) -> Result<(), Test
                 rig.respond(number, words);
             }
             FeedStep::Prompt => rig.prompt("do it"),
-            FeedStep::Stop => rig.wish(&Wish::Stop),
+            FeedStep::Stop => rig.wish(&PersonRequest::Stop),
             FeedStep::Wait(ms) => rig.after(Duration::from_millis(ms.into())),
         }
     }

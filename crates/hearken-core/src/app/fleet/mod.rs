@@ -16,7 +16,7 @@ mod counting;
 use std::collections::VecDeque;
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::Wish;
+use crate::dialect::PersonRequest;
 use crate::link::LinkId;
 use crate::protocol::AgentId;
 
@@ -57,12 +57,12 @@ impl Fleet {
     pub(super) fn wanted(
         &mut self,
         link: LinkId,
-        wish: &Wish,
+        wish: &PersonRequest,
         links: &Links,
         cx: &mut AppCx,
     ) -> AppFacts {
         match wish {
-            Wish::Of(agent, wish) if matches!(**wish, Wish::Prompt(_)) => {
+            PersonRequest::Of(agent, wish) if matches!(**wish, PersonRequest::Prompt(_)) => {
                 self.follow(link, agent, links, cx)
             }
             _ => Vec::new(),

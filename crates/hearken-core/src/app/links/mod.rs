@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use crate::announce::{Announcer, SpeechQueue};
 use crate::config::{AskMode, Config};
-use crate::dialect::{self, Cx, DialectOutput, SharedWording, Start, Terms, Wish};
+use crate::dialect::{self, Cx, DialectOutput, PersonRequest, SharedWording, Start, Terms};
 use crate::link::{self, Address, LinkId};
 use crate::protocol::{AgentId, KeyRing, Now, Reply};
 
@@ -186,7 +186,12 @@ impl Links {
     }
 
     /// Passes the person's wish on to a source's dialect, and returns the dialect's wishes.
-    pub(super) fn want(&mut self, id: LinkId, wish: &Wish, now: Now) -> Vec<DialectOutput> {
+    pub(super) fn want(
+        &mut self,
+        id: LinkId,
+        wish: &PersonRequest,
+        now: Now,
+    ) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
             view.dialect_mut().wish(wish, &mut Cx::new(now, &mut out));

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind, Segment};
-use crate::dialect::{Connection, Cx, DialectOutput, Wish};
+use crate::dialect::{Connection, Cx, DialectOutput, PersonRequest};
 use crate::link::{Fault, Frame, IncomingRequest, LinkEvent, LinkId};
 use crate::protocol::{AgentId, Answer, Now, Unobserved};
 use crate::session::{AnomalyKind, AnswerReach, Change, ChangeKind, QuestionId};
@@ -369,7 +369,7 @@ impl Links {
     /// Passes the person's current terms on to a source.
     pub(in crate::app) fn tell_terms(&mut self, id: LinkId, cx: &AppCx) -> AppFact {
         let terms = super::terms(&cx.announcer, &cx.queue, id);
-        AppFact::CarryOut(id, self.want(id, &Wish::Terms(terms), cx.now))
+        AppFact::CarryOut(id, self.want(id, &PersonRequest::Terms(terms), cx.now))
     }
 
     /// Keeps gaps from being announced as faults on a source that was asked to leave events out (5.3.1.7): gaps

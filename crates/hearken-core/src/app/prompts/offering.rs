@@ -5,7 +5,7 @@
 //! dialect), the editor (`hands`).
 
 use crate::announce::Arg;
-use crate::dialect::{OfferedCommand, Wish};
+use crate::dialect::{OfferedCommand, PersonRequest};
 use crate::link::LinkId;
 
 use super::Prompts;
@@ -55,7 +55,7 @@ impl Prompts {
         cx: &mut AppCx,
     ) -> AppFacts {
         match self.prompted_link(false, links, cx) {
-            Some(link) => vec![AppFact::Wanted(link, Wish::Set(what))],
+            Some(link) => vec![AppFact::Wanted(link, PersonRequest::Set(what))],
             None => {
                 cx.respond("prompt.nobody", &[]);
                 Vec::new()

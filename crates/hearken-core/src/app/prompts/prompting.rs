@@ -8,7 +8,7 @@
 //! work that does not stop (`stuck_actions`). Text being typed stays.
 
 use crate::announce::Arg;
-use crate::dialect::Wish;
+use crate::dialect::PersonRequest;
 use crate::link::LinkId;
 use crate::protocol::Now;
 
@@ -177,14 +177,19 @@ impl Prompts {
         }
         cx.keep_prompt(text, agent.as_deref());
         self.check_command(whom.link, text, links, cx);
-        self.want_of(whom, Wish::Prompt(text.to_owned()), cx.now)
+        self.want_of(whom, PersonRequest::Prompt(text.to_owned()), cx.now)
     }
 
     /// Sends a wish to one of the agents behind a source.
-    pub(super) fn want_of(&mut self, whom: &Conversation, wish: Wish, now: Now) -> AppFacts {
+    pub(super) fn want_of(
+        &mut self,
+        whom: &Conversation,
+        wish: PersonRequest,
+        now: Now,
+    ) -> AppFacts {
         self.stuck.stir(whom.link, now);
         let wish = match &whom.agent {
-            Some(agent) => Wish::Of(agent.clone(), Box::new(wish)),
+            Some(agent) => PersonRequest::Of(agent.clone(), Box::new(wish)),
             None => wish,
         };
         vec![AppFact::Wanted(whom.link, wish)]
@@ -274,7 +279,7 @@ impl Prompts {
             cx.respond(key, &args);
             return Vec::new();
         }
-        let mut facts = self.want_of(&whom, Wish::Stop, cx.now);
+        let mut facts = self.want_of(&whom, PersonRequest::Stop, cx.now);
         facts.push(AppFact::StopSent(whom, number));
         facts
     }

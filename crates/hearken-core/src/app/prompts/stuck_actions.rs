@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::Wish;
+use crate::dialect::PersonRequest;
 use crate::link::LinkId;
 use crate::protocol::{AgentId, Now};
 use crate::session::SessionKey;
@@ -107,7 +107,7 @@ impl Prompts {
         }
         if told {
             self.stuck.set_stop(None);
-            return Some(self.want_of(whom, Wish::Abandon, cx.now));
+            return Some(self.want_of(whom, PersonRequest::Abandon, cx.now));
         }
         cx.respond("stop_turn.stopping", &[]);
         Some(Vec::new())

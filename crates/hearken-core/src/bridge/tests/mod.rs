@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::dialect::fleet::{AnsweredBy, Closed, Obstacle, Request, RequestContent, digest_of};
-use crate::dialect::{Connection, Cx, Dialect, QuestionEnd, WhenLeft, Wish};
+use crate::dialect::{Connection, Cx, Dialect, PersonRequest, QuestionEnd, WhenLeft};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::{AgentId, Answer, Decision, Reply, ReplyToken};
 
@@ -18,7 +18,7 @@ use crate::protocol::{AgentId, Answer, Decision, Reply, ReplyToken};
 #[derive(Debug, Default)]
 struct DialectInput {
     replies: Vec<(u64, Reply)>,
-    wishes: Vec<Wish>,
+    wishes: Vec<PersonRequest>,
 }
 
 /// A dialect that passes frames on as events, records what it receives and settles nothing on its own.
@@ -38,7 +38,7 @@ impl Dialect for Passing {
         taken.replies.push((request, reply.clone()));
     }
 
-    fn wish(&mut self, wish: &Wish, _: &mut Cx<'_>) {
+    fn wish(&mut self, wish: &PersonRequest, _: &mut Cx<'_>) {
         self.taken.lock().unwrap().wishes.push(wish.clone());
     }
 

@@ -16,7 +16,9 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent};
 use crate::protocol::AgentId;
-use crate::{Carrier, DialectOutput, QuestionEnd, QuestionsStanding, Recognition, Start, Wish};
+use crate::{
+    Carrier, DialectOutput, PersonRequest, QuestionEnd, QuestionsStanding, Recognition, Start,
+};
 
 use super::A2a;
 
@@ -107,7 +109,7 @@ impl A2aRig {
     /// Creates a run with the task `t1`, started here, active and streaming; returns the stream's number.
     pub fn busy() -> (Self, u64) {
         let mut run = Self::new();
-        run.wish(&Wish::Prompt("do it".to_owned()));
+        run.wish(&PersonRequest::Prompt("do it".to_owned()));
         let stream = run.call("SendStreamingMessage").number;
         run.piece(stream, json!({"task": task("t1", "SUBMITTED", "")}));
         (run, stream)

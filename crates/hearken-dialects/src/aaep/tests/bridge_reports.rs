@@ -8,7 +8,7 @@ use super::*;
 use crate::fleet::{AnsweredBy, Closed, Obstacle, digest_of};
 use crate::link::LinkEvent;
 use crate::protocol::{Answer, EventId, Response};
-use crate::{Carrier, Dialect, Wish};
+use crate::{Carrier, Dialect, PersonRequest};
 
 fn at() -> jiff::Timestamp {
     "2026-01-01T00:00:00Z".parse().unwrap()
@@ -62,7 +62,7 @@ fn replied(bench: &mut AaepBench, number: u64) -> Vec<DialectOutput> {
     out
 }
 
-fn wished(bench: &mut AaepBench, wish: &Wish) -> Vec<DialectOutput> {
+fn wished(bench: &mut AaepBench, wish: &PersonRequest) -> Vec<DialectOutput> {
     let mut out = Vec::new();
     bench.machine.wish(wish, &mut Cx::new(bench.now, &mut out));
     out
@@ -249,7 +249,7 @@ fn prompts_and_stops_go_through_it_to_the_agent_that_is_meant() {
     assert!(connection.takes_prompts && connection.converses && connection.in_turn);
     assert!(!connection.never_stops && !connection.only_heard);
     let opencode = || AgentId::from("opencode");
-    let of = |wish| Wish::Of(opencode(), Box::new(wish));
+    let of = |wish| PersonRequest::Of(opencode(), Box::new(wish));
     let content = |out: &[DialectOutput]| {
         let (_, mut message) = sent(out);
         let fields = message.as_object_mut().unwrap();
@@ -258,16 +258,16 @@ fn prompts_and_stops_go_through_it_to_the_agent_that_is_meant() {
         }
         message
     };
-    let out = wished(&mut bench, &Wish::Prompt("say hello".to_owned()));
+    let out = wished(&mut bench, &PersonRequest::Prompt("say hello".to_owned()));
     assert_eq!(content(&out), json!({"prompt": "say hello"}));
-    let out = wished(&mut bench, &of(Wish::Stop));
+    let out = wished(&mut bench, &of(PersonRequest::Stop));
     assert_eq!(content(&out), json!({"stop": true, "agent_id": "opencode"}));
-    let out = wished(&mut bench, &of(Wish::Set(Some("mode".to_owned()))));
+    let out = wished(&mut bench, &of(PersonRequest::Set(Some("mode".to_owned()))));
     assert_eq!(
         content(&out),
         json!({"set": "mode", "agent_id": "opencode"})
     );
-    let out = wished(&mut bench, &of(Wish::Prompt("x".to_owned())));
+    let out = wished(&mut bench, &of(PersonRequest::Prompt("x".to_owned())));
     let (_, message) = sent(&out);
     let id = message["request_id"].as_str().unwrap();
     let outcome = RequestOutcome::NotTaken(Obstacle::NoPrompts).to_json(id);
@@ -284,7 +284,7 @@ fn a_bridge_takes_a_prompt_before_it_has_reported_anything() {
     bench.frame(consent.to_string());
     let connection = bench.machine.connection();
     assert!(connection.takes_prompts && connection.gets_ready);
-    let out = wished(&mut bench, &Wish::Prompt("say hello".to_owned()));
+    let out = wished(&mut bench, &PersonRequest::Prompt("say hello".to_owned()));
     assert_eq!(sent(&out).1["prompt"], "say hello");
 }
 

@@ -24,8 +24,8 @@ use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, LinkEvent};
 use crate::protocol::{Answer, Decision, Now, Reply, ReplyToken, Severity};
 use crate::{
-    Carrier, ConversationToContinue, Dialect, DialectOutput, QuestionEnd, SharedWording, Start,
-    Wish,
+    Carrier, ConversationToContinue, Dialect, DialectOutput, PersonRequest, QuestionEnd,
+    SharedWording, Start,
 };
 
 use super::Acp;
@@ -94,7 +94,7 @@ impl AcpRig {
     /// Creates a client that was prompted; the id of that prompt is 3.
     pub fn prompted() -> Self {
         let mut run = Self::open();
-        run.wish(&Wish::Prompt("do it".to_owned()));
+        run.wish(&PersonRequest::Prompt("do it".to_owned()));
         run.sent.clear();
         run
     }

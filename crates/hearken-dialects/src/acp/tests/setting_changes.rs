@@ -26,8 +26,8 @@ fn offering(mut offers: Value) -> AcpRig {
     run
 }
 
-fn set(what: Option<&str>) -> Wish {
-    Wish::Set(what.map(str::to_owned))
+fn set(what: Option<&str>) -> PersonRequest {
+    PersonRequest::Set(what.map(str::to_owned))
 }
 
 fn question(run: &AcpRig) -> String {

@@ -163,13 +163,13 @@ proptest! {
                 RandomStep::Set => {
                     run.update(json!({"sessionUpdate": "config_option_update", "configOptions": [{"id": "m", "name": "M",
                         "type": "select", "currentValue": "x", "options": [{"value": "x"}, {"value": "y"}]}]}));
-                    run.wish(&Wish::Set(None));
+                    run.wish(&PersonRequest::Set(None));
                 }
-                RandomStep::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
-                RandomStep::Abandon => run.wish(&Wish::Abandon),
+                RandomStep::Prompt => run.wish(&PersonRequest::Prompt("more".to_owned())),
+                RandomStep::Abandon => run.wish(&PersonRequest::Abandon),
                 RandomStep::Stop => {
                     stops += 1;
-                    run.wish(&Wish::Stop);
+                    run.wish(&PersonRequest::Stop);
                 }
                 RandomStep::Wait(ms) => run.after(Duration::from_millis(u64::from(*ms))),
                 RandomStep::Ends(reason) => {

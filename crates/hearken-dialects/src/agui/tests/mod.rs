@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, Frame, LinkEvent, Stream, Way};
 use crate::protocol::Response;
-use crate::{Carrier, Dialect, DialectOutput, QuestionEnd, Recognition, Start, Wish};
+use crate::{Carrier, Dialect, DialectOutput, PersonRequest, QuestionEnd, Recognition, Start};
 
 use super::Agui;
 

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Frame, IncomingRequest, LinkEvent, Method};
-use crate::{Carrier, Dialect, DialectOutput, QuestionEnd, Recognition, Start, Wish};
+use crate::{Carrier, Dialect, DialectOutput, PersonRequest, QuestionEnd, Recognition, Start};
 
 use super::Claude;
 

@@ -149,7 +149,7 @@ fn prompts_go_to_its_channel_and_stay_until_they_are_confirmed() {
     );
     let third = run.server("listen", json!({"channel": true, "taken": 2}));
     assert!(run.is_held(third), "nothing waits any more");
-    run.wish(&Wish::Stop);
+    run.wish(&PersonRequest::Stop);
     assert_eq!(
         run.told,
         [
@@ -197,12 +197,18 @@ fn a_prompt_to_the_agent_that_is_heard_by_its_hooks_goes_to_its_channel() {
     let hooked = run.last("session.started")["producer"]["agent_id"].clone();
     let id = run.server("listen", json!({"channel": true, "taken": 0}));
     let whom = AgentId::from(hooked.as_str().unwrap());
-    run.wish(&Wish::Of(whom, Box::new(Wish::Prompt("go on".to_owned()))));
+    run.wish(&PersonRequest::Of(
+        whom,
+        Box::new(PersonRequest::Prompt("go on".to_owned())),
+    ));
     assert_eq!(run.body(id)["prompts"], json!(["go on"]));
     run.server("announce", json!({"text": "Here."}));
     assert_eq!(run.last("output.streaming")["producer"]["agent_id"], hooked);
     let other = AgentId::from("claude_other");
-    run.wish(&Wish::Of(other, Box::new(Wish::Prompt("you".to_owned()))));
+    run.wish(&PersonRequest::Of(
+        other,
+        Box::new(PersonRequest::Prompt("you".to_owned())),
+    ));
     assert_eq!(run.told.last(), Some(&"prompt.only_heard"));
     // With several, none is guessed.
     run.server(

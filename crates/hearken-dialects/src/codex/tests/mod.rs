@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{LinkEvent, Receipt, Undelivered};
 use crate::protocol::{AgentId, Response};
-use crate::{Carrier, Dialect, DialectOutput, QuestionEnd, Start, Wish};
+use crate::{Carrier, Dialect, DialectOutput, PersonRequest, QuestionEnd, Start};
 
 use super::Codex;
 

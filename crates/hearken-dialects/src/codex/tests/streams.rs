@@ -149,9 +149,9 @@ proptest! {
                     decided.push((request, "words"));
                     run.respond(request, Response::Text((*words).to_owned()));
                 }
-                RandomStep::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
-                RandomStep::Abandon => run.wish(&Wish::Abandon),
-                RandomStep::Stop => run.wish(&Wish::Stop),
+                RandomStep::Prompt => run.wish(&PersonRequest::Prompt("more".to_owned())),
+                RandomStep::Abandon => run.wish(&PersonRequest::Abandon),
+                RandomStep::Stop => run.wish(&PersonRequest::Stop),
                 _ if !up => continue,
                 RandomStep::Begins => {
                     turns += 1;
