@@ -27,7 +27,9 @@ pub use announcer::{
 pub use history::History;
 pub use speech::delivery::Deliveries;
 pub use speech::heartbeat::{Beat, Heartbeat, STALE as HEARTBEAT_STALE};
-pub use speech::queue::{Arrival, BackBy, Lane, Ledger, SpeechQueue, UtteranceFate, Wish, arrival};
+pub use speech::queue::{
+    Arrival, BackBy, Lane, Ledger, SpeechQueue, UtteranceFate, VoiceCommand, arrival,
+};
 pub use speech::utterance::{Sound, Utterance, UtteranceId};
 pub use text::wrap::{wrap, wrap_exact};
 pub use text::{coalesce, direction, normalise, sentence, speakable};

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::announce::{
     About, Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Kind, Manner, Phrases,
-    Quote, Reason, Segment, SpeechQueue, Wish,
+    Quote, Reason, Segment, SpeechQueue, VoiceCommand,
 };
 use crate::config::Config;
 use crate::link::{Fault, LinkId};
@@ -235,11 +235,11 @@ impl AppCx {
         key.is_some_and(|key| self.catching_up.contains_key(&key.link))
     }
 
-    pub(super) fn wish(&mut self, wishes: Vec<Wish>) {
+    pub(super) fn wish(&mut self, wishes: Vec<VoiceCommand>) {
         for wish in wishes {
             self.effects.push(match wish {
-                Wish::Speak(utterance) => Effect::Speak(utterance),
-                Wish::Hush => Effect::Hush,
+                VoiceCommand::Speak(utterance) => Effect::Speak(utterance),
+                VoiceCommand::Hush => Effect::Hush,
             });
         }
     }

@@ -7,7 +7,9 @@ use crate::config::Verbosity;
 
 use super::lanes::Lane;
 use super::place::{Place, words_from};
-use super::{After, Playing, QueueItem, SpeechQueue, UtteranceFate, WaitingUtterance, Wish};
+use super::{
+    After, Playing, QueueItem, SpeechQueue, UtteranceFate, VoiceCommand, WaitingUtterance,
+};
 use crate::announce::announcement::{
     Aloud, Announcement, AnnouncementId, Class, Kind, Opening, Topic, Weight,
 };
@@ -17,7 +19,7 @@ use crate::announce::words::segment::Mark;
 
 impl SpeechQueue {
     /// Cuts the playing utterance.
-    pub(super) fn cut(&mut self, after: After, wishes: &mut Vec<Wish>) {
+    pub(super) fn cut(&mut self, after: After, wishes: &mut Vec<VoiceCommand>) {
         let Some(playing) = self.take_playing(wishes) else {
             return;
         };
@@ -40,10 +42,10 @@ impl SpeechQueue {
     }
 
     /// Stops the utterance that the engine is speaking, and returns it.
-    pub(super) fn take_playing(&mut self, wishes: &mut Vec<Wish>) -> Option<Playing> {
+    pub(super) fn take_playing(&mut self, wishes: &mut Vec<VoiceCommand>) -> Option<Playing> {
         let playing = self.playing.take()?;
         self.stopping = Some(playing.utterance);
-        wishes.push(Wish::Hush);
+        wishes.push(VoiceCommand::Hush);
         self.impatient_at = None;
         Some(playing)
     }
@@ -90,7 +92,7 @@ impl SpeechQueue {
     }
 
     /// Returns the next utterance for the engine, if the engine is free and nothing holds it back.
-    pub(super) fn drive(&mut self, now: Duration) -> Vec<Wish> {
+    pub(super) fn drive(&mut self, now: Duration) -> Vec<VoiceCommand> {
         self.expire(now);
         if !self.enabled || self.playing.is_some() || self.stopping.is_some() {
             return Vec::new();
@@ -142,7 +144,7 @@ impl SpeechQueue {
     }
 
     /// Speaks the next words of an item; returns `None` if none are left.
-    pub(super) fn play(&mut self, lane: Lane, mut item: QueueItem) -> Option<Wish> {
+    pub(super) fn play(&mut self, lane: Lane, mut item: QueueItem) -> Option<VoiceCommand> {
         let words = words_from(&item.announcement, item.next, lane == Lane::Alert)?;
         let segment = item.announcement.segments.get(words.at.segment)?;
         // Only the first words carry the cue; the rest still belongs to the same announcement.
@@ -181,7 +183,7 @@ impl SpeechQueue {
             item,
             utterance: id,
         });
-        Some(Wish::Speak(utterance))
+        Some(VoiceCommand::Speak(utterance))
     }
 
     /// Creates the item that reports how many announcements were left out.

@@ -70,7 +70,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(2);
 
 /// What the voice is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wish {
+pub enum VoiceCommand {
     /// Speak this; nothing else is in the engine.
     Speak(Utterance),
     /// Fall silent immediately.
@@ -330,7 +330,7 @@ impl SpeechQueue {
 
     /// Adds an announcement, and returns what the voice must do immediately. Nothing new starts playing until
     /// the next [`SpeechQueue::tick`], so that simultaneous arrivals are put in order first.
-    pub fn push(&mut self, announcement: Arc<Announcement>, now: Duration) -> Vec<Wish> {
+    pub fn push(&mut self, announcement: Arc<Announcement>, now: Duration) -> Vec<VoiceCommand> {
         let lane = Lane::of(&announcement);
         let mut item = QueueItem::new(Arc::clone(&announcement), now);
         self.ledger.take(lane);
@@ -399,7 +399,7 @@ impl SpeechQueue {
         &mut self,
         unwanted: impl Fn(&Announcement) -> bool,
         now: Duration,
-    ) -> Vec<Wish> {
+    ) -> Vec<VoiceCommand> {
         for lane in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
             self.take_out(lane, UtteranceFate::Skipped, |waiting| match waiting {
                 WaitingUtterance::Item(item) => unwanted(&item.announcement),
@@ -422,7 +422,7 @@ impl SpeechQueue {
     }
 
     /// Handles the news that an utterance was spoken to its end.
-    pub fn ended(&mut self, id: UtteranceId, now: Duration) -> Vec<Wish> {
+    pub fn ended(&mut self, id: UtteranceId, now: Duration) -> Vec<VoiceCommand> {
         if self.stopping == Some(id) {
             self.stopping = None;
             return self.drive(now);
@@ -452,7 +452,7 @@ impl SpeechQueue {
     }
 
     /// Handles the news that an utterance was cut, by the queue or by the engine.
-    pub fn cut_short(&mut self, id: UtteranceId, now: Duration) -> Vec<Wish> {
+    pub fn cut_short(&mut self, id: UtteranceId, now: Duration) -> Vec<VoiceCommand> {
         if self.stopping == Some(id) {
             self.stopping = None;
         } else if self
@@ -482,7 +482,7 @@ impl SpeechQueue {
     }
 
     /// Silences what is being spoken; a second call within half a second clears P2 to P4.
-    pub fn stop(&mut self, now: Duration) -> Vec<Wish> {
+    pub fn stop(&mut self, now: Duration) -> Vec<VoiceCommand> {
         let mut wishes = Vec::new();
         let second = self.quiet_until.is_some_and(|until| now < until);
         if let Some(playing) = &self.playing {
@@ -498,7 +498,7 @@ impl SpeechQueue {
     }
 
     /// Drops every alert about a question, because the question is answered or closed.
-    pub fn withdraw(&mut self, question: QuestionId, now: Duration) -> Vec<Wish> {
+    pub fn withdraw(&mut self, question: QuestionId, now: Duration) -> Vec<VoiceCommand> {
         let about = |announcement: &Announcement| {
             announcement.class == Class::Alert
                 && announcement
@@ -527,7 +527,7 @@ impl SpeechQueue {
     }
 
     /// Does what is due at `now`; [`SpeechQueue::deadline`] says when that is.
-    pub fn tick(&mut self, now: Duration) -> Vec<Wish> {
+    pub fn tick(&mut self, now: Duration) -> Vec<VoiceCommand> {
         let mut wishes = Vec::new();
         if self.impatient_at.is_some_and(|at| now >= at) {
             self.impatient_at = None;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::lanes::Lane;
 use super::place::is_long;
 use super::{
-    After, Playing, QueueItem, Silenced, SpeechQueue, UtteranceFate, WaitingUtterance, Wish,
+    After, Playing, QueueItem, Silenced, SpeechQueue, UtteranceFate, VoiceCommand, WaitingUtterance,
 };
 use crate::announce::announcement::{About, Announcement, Opening};
 
@@ -22,7 +22,7 @@ const MOST_SILENCED: usize = 8;
 
 impl SpeechQueue {
     /// Silences the playing utterance so that it can continue; nothing is kept that would be outdated by then.
-    pub(super) fn silence(&mut self, wishes: &mut Vec<Wish>) {
+    pub(super) fn silence(&mut self, wishes: &mut Vec<VoiceCommand>) {
         let Some(Playing { lane, .. }) = &self.playing else {
             return;
         };
@@ -47,7 +47,7 @@ impl SpeechQueue {
 
     /// Ends the answer to a key in favour of something else. A long answer is kept, unless the other speech is
     /// also long.
-    pub(super) fn give_way(&mut self, to: Option<&Announcement>, wishes: &mut Vec<Wish>) {
+    pub(super) fn give_way(&mut self, to: Option<&Announcement>, wishes: &mut Vec<VoiceCommand>) {
         let long = |playing: &Playing| {
             playing.item.home == Lane::Response && is_long(&playing.item.announcement)
         };
@@ -186,7 +186,10 @@ impl SpeechQueue {
     /// silenced.
     ///
     /// Urgent speech comes first, and so does the end of an outcome that is being spoken.
-    pub fn go_on(&mut self, now: Duration) -> (Option<std::sync::Arc<Announcement>>, Vec<Wish>) {
+    pub fn go_on(
+        &mut self,
+        now: Duration,
+    ) -> (Option<std::sync::Arc<Announcement>>, Vec<VoiceCommand>) {
         let mut wishes = Vec::new();
         let Some(silenced) = self.silenced.pop() else {
             return (None, wishes);
@@ -237,7 +240,7 @@ impl SpeechQueue {
 
     /// Cuts what the person would not wait for: another text, which continues later, and anything that is soon
     /// outdated.
-    pub(super) fn yield_to_the_person(&mut self, wishes: &mut Vec<Wish>) {
+    pub(super) fn yield_to_the_person(&mut self, wishes: &mut Vec<VoiceCommand>) {
         let Some(playing) = &self.playing else { return };
         match playing.lane {
             Lane::Text => {

@@ -77,15 +77,15 @@ impl Rig {
         }
     }
 
-    fn take(&mut self, wishes: Vec<Wish>) {
+    fn take(&mut self, wishes: Vec<VoiceCommand>) {
         for wish in wishes {
             match wish {
-                Wish::Speak(utterance) => {
+                VoiceCommand::Speak(utterance) => {
                     assert_eq!(self.playing, None, "two utterances in the engine");
                     self.playing = Some(utterance.id);
                     self.log.push(utterance.text);
                 }
-                Wish::Hush => {
+                VoiceCommand::Hush => {
                     self.log.push("hush".into());
                     let id = self.playing.take().unwrap();
                     let wishes = self.queue.cut_short(id, self.now);
