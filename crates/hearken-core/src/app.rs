@@ -75,7 +75,7 @@ pub use review::Hit;
 pub use signals::VoiceState;
 
 use activity::Doing;
-use answer_origin::By;
+use answer_origin::AnswerOrigin;
 use conversations::Conversation;
 use cx::AppCx;
 use face::Face;

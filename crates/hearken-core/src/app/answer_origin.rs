@@ -6,7 +6,7 @@ use crate::keys::Press;
 
 /// The origin of an answer, which decides how it is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum AnswerOrigin {
     /// A key press.
     Key(Press),
     /// A line.

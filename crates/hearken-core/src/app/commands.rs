@@ -11,8 +11,8 @@ use super::review::looking::{Direction, Leap};
 use super::review::spelling::WordStep;
 use super::status::tell_status;
 use super::typing::change_line;
+use super::{AnswerOrigin, AppFacts, Doing, Pointed};
 use super::{App, Exit};
-use super::{AppFacts, By, Doing, Pointed};
 
 impl App {
     /// Runs the command of a line.
@@ -20,7 +20,7 @@ impl App {
         let command = keys::line(text);
         self.review.note_hand(self.cx.now.monotonic);
         if command.is_some() {
-            self.run(command, By::Line { read });
+            self.run(command, AnswerOrigin::Line { read });
         }
     }
 
@@ -32,7 +32,7 @@ impl App {
             again: false,
             follows_letter: false,
         };
-        self.run(Some(command), By::Key(press));
+        self.run(Some(command), AnswerOrigin::Key(press));
     }
 
     /// Handles the mouse. Like all input, it shows that hands are active, but it only looks at things: never
@@ -64,7 +64,7 @@ impl App {
         is_wanted && is_pane && is_free && !self.questions.has_just_come(read, arm)
     }
 
-    pub(super) fn run(&mut self, command: Option<Command>, by: By) {
+    pub(super) fn run(&mut self, command: Option<Command>, by: AnswerOrigin) {
         if !self.cx.goes_on(command.as_ref(), by) {
             return;
         }

@@ -9,7 +9,7 @@ use crate::link::{Fault, LinkEvent, LinkId, Receipt, Undelivered, Way};
 use crate::protocol::{AgentId, Decoded, Reply};
 use crate::session::{AnswerReach, Change, QuestionId};
 
-use super::{By, Conversation, Exit};
+use super::{AnswerOrigin, Conversation, Exit};
 
 /// Facts in the order in which they are to be handled.
 pub(super) type AppFacts = Vec<AppFact>;
@@ -18,7 +18,7 @@ pub(super) type AppFacts = Vec<AppFact>;
 #[derive(Debug)]
 pub(super) enum AppFact {
     /// The person gave a command by a key; `None` for an unbound key.
-    Command(Option<Command>, By),
+    Command(Option<Command>, AnswerOrigin),
     /// A scanning key changed what is being typed.
     Typed,
     /// The person wants speech to stop.

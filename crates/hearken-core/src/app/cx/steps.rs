@@ -11,7 +11,7 @@ use crate::session::{Question, QuestionId};
 
 use super::AppCx;
 use crate::app::activity::second_step::SecondStep;
-use crate::app::{By, Doing};
+use crate::app::{AnswerOrigin, Doing};
 
 impl AppCx {
     /// Returns when the second step lapses.
@@ -61,8 +61,8 @@ impl AppCx {
     /// Leaves a mode that waits for one particular key when any other command comes, announces that, and
     /// returns whether the command still runs. A key is used up by leaving the mode, unless it stops speech; a
     /// line is a complete command and still runs.
-    pub(in crate::app) fn goes_on(&mut self, command: Option<&Command>, by: By) -> bool {
-        let is_line = matches!(by, By::Line { .. });
+    pub(in crate::app) fn goes_on(&mut self, command: Option<&Command>, by: AnswerOrigin) -> bool {
+        let is_line = matches!(by, AnswerOrigin::Line { .. });
         match self.doing.mode() {
             Mode::Quitting if !matches!(command, Some(Command::Quit | Command::Interrupt)) => {
                 self.doing = Doing::Watching;

@@ -15,7 +15,7 @@ use crate::keys::{self, Command, Press, Stroke, Struck};
 use super::Hands;
 use super::scanning::ScanScene;
 use crate::app::typing::paste_into_line;
-use crate::app::{AppCx, AppFact, AppFacts, By};
+use crate::app::{AnswerOrigin, AppCx, AppFact, AppFacts};
 
 impl Hands {
     /// Handles keyboard input.
@@ -79,7 +79,7 @@ impl Hands {
             return Vec::new();
         }
         cx.answers.clear();
-        vec![AppFact::Command(command, By::Key(press))]
+        vec![AppFact::Command(command, AnswerOrigin::Key(press))]
     }
 
     /// Handles hand activity without a valid key.

@@ -23,7 +23,7 @@ use crate::session::{Question, QuestionBody, QuestionId};
 use super::Hands;
 use super::scan_state::{Focus, ScanItem};
 use crate::app::typing::paste_into_line;
-use crate::app::{AppCx, AppFact, AppFacts, By};
+use crate::app::{AnswerOrigin, AppCx, AppFact, AppFacts};
 
 /// The characters that can be typed, in groups: the group is selected first, then the character.
 const GROUPS: [&str; 7] = [
@@ -188,7 +188,7 @@ impl Hands {
             ScanItem::Back => Some(Command::Back),
         };
         let typed = matches!(item, ScanItem::Letter(_) | ScanItem::Delete);
-        let mut facts = vec![AppFact::Command(command, By::Key(press))];
+        let mut facts = vec![AppFact::Command(command, AnswerOrigin::Key(press))];
         if typed {
             facts.push(AppFact::Typed);
         }

@@ -15,7 +15,7 @@ use crate::protocol::Now;
 use super::Prompts;
 use super::invitation::Invitation;
 use crate::app::typing::echo;
-use crate::app::{AppCx, AppFact, AppFacts, By, Conversation, Doing, Links};
+use crate::app::{AnswerOrigin, AppCx, AppFact, AppFacts, Conversation, Doing, Links};
 
 impl Prompts {
     /// Returns whether any agent takes prompts.
@@ -199,7 +199,7 @@ impl Prompts {
     pub(in crate::app) fn stop_turn(
         &mut self,
         number: Option<usize>,
-        by: By,
+        by: AnswerOrigin,
         links: &Links,
         cx: &mut AppCx,
     ) -> AppFacts {
@@ -240,17 +240,17 @@ impl Prompts {
             }
             match (by, number.is_some() || self.takes_prompts(links)) {
                 // If no agent takes prompts, the line stops the voice.
-                (By::Line { .. }, false) => return vec![AppFact::StopSpeech],
-                (By::Line { .. } | By::Key(_) | By::Begun, _) => {
+                (AnswerOrigin::Line { .. }, false) => return vec![AppFact::StopSpeech],
+                (AnswerOrigin::Line { .. } | AnswerOrigin::Key(_) | AnswerOrigin::Begun, _) => {
                     cx.respond("stop_turn.none", &[]);
                 }
             }
             return Vec::new();
         };
         let is_press = match by {
-            By::Key(press) => !press.again,
-            By::Line { .. } => true,
-            By::Begun => false,
+            AnswerOrigin::Key(press) => !press.again,
+            AnswerOrigin::Line { .. } => true,
+            AnswerOrigin::Begun => false,
         };
         if let Some(facts) = is_press
             .then(|| self.stop_again(&whom, links, cx))
@@ -261,9 +261,9 @@ impl Prompts {
         }
         let second = match by {
             // A key that is held down is not a decision.
-            By::Key(press) => !press.again && self.stopping.key(&whom, press.read),
-            By::Line { read } => self.stopping.line(&whom, read),
-            By::Begun => false,
+            AnswerOrigin::Key(press) => !press.again && self.stopping.key(&whom, press.read),
+            AnswerOrigin::Line { read } => self.stopping.line(&whom, read),
+            AnswerOrigin::Begun => false,
         };
         if !second {
             let only_leaves = links

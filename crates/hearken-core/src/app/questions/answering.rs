@@ -6,14 +6,14 @@ use crate::session::{Question, QuestionBody, QuestionId, TokenUse};
 
 use super::Questions;
 use super::gate::Meant;
-use crate::app::{AppCx, AppFact, AppFacts, By, Doing};
+use crate::app::{AnswerOrigin, AppCx, AppFact, AppFacts, Doing};
 
 impl Questions {
     /// Accepts, or says yes.
     pub(in crate::app) fn accept(
         &mut self,
         number: Option<u64>,
-        by: By,
+        by: AnswerOrigin,
         cx: &mut AppCx,
     ) -> AppFacts {
         if self.take_back(number, false, cx) {
@@ -40,7 +40,7 @@ impl Questions {
         &mut self,
         number: Option<u64>,
         rationale: Option<String>,
-        by: By,
+        by: AnswerOrigin,
         cx: &mut AppCx,
     ) -> AppFacts {
         cx.doing = Doing::Watching;
@@ -77,7 +77,7 @@ impl Questions {
     pub(in crate::app) fn explain_rejection(
         &mut self,
         number: Option<u64>,
-        by: By,
+        by: AnswerOrigin,
         cx: &mut AppCx,
     ) {
         let Some(question) = self.ready(number, Meant::RejectBecause, by, cx) else {
@@ -99,7 +99,7 @@ impl Questions {
         &mut self,
         number: Option<u64>,
         text: Option<String>,
-        by: By,
+        by: AnswerOrigin,
         cx: &mut AppCx,
     ) -> AppFacts {
         let Some((number, text)) = self.addressed(number, text, Meant::Text, by, cx) else {
@@ -117,7 +117,7 @@ impl Questions {
         }
         match text {
             Some(text) => match behind_number(&text, &question).filter(|_| number.is_none()) {
-                Some(rest) if matches!(by, By::Line { .. }) => {
+                Some(rest) if matches!(by, AnswerOrigin::Line { .. }) => {
                     self.answer_perhaps_numbered(&question, asked, &text, rest, cx)
                 }
                 Some(_) | None => self.answer_with(&question, asked, &text, cx),
@@ -135,7 +135,7 @@ impl Questions {
         &mut self,
         number: Option<u64>,
         choice: Option<usize>,
-        by: By,
+        by: AnswerOrigin,
         cx: &mut AppCx,
     ) -> AppFacts {
         let Some(question) = self.ready(number, Meant::Choice(choice), by, cx) else {
@@ -185,7 +185,7 @@ impl Questions {
             .map_or(0, |question| question.body.choices());
         if let Some(choice) = choices.digit(digit, count) {
             // The keys for a choice were armed when it was begun.
-            return self.choose(Some(id.0), Some(choice), By::Begun, cx);
+            return self.choose(Some(id.0), Some(choice), AnswerOrigin::Begun, cx);
         }
         Vec::new()
     }

@@ -17,7 +17,7 @@ use crate::session::{Question, QuestionBody, QuestionId};
 use super::Questions;
 use super::gate::Meant;
 use crate::app::activity::choice_progress::{Choices, Taken};
-use crate::app::{AppCx, AppFacts, By, Doing};
+use crate::app::{AnswerOrigin, AppCx, AppFacts, Doing};
 
 /// The separator between several picked values: the protocol carries a single text (6.6.1).
 const BETWEEN: &str = ", ";
@@ -149,7 +149,7 @@ impl Questions {
         cx: &mut AppCx,
     ) -> AppFacts {
         // The keys for a choice were armed when it was begun.
-        let by = By::Begun;
+        let by = AnswerOrigin::Begun;
         let picked = match taken {
             Taken::Nothing => {
                 cx.respond("choice.open", &[]);

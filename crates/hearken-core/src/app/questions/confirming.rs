@@ -8,7 +8,7 @@ use super::Questions;
 use super::answering::contrary;
 use super::gate::Meant;
 use crate::app::activity::second_step::SecondStep;
-use crate::app::{AppCx, AppFacts, By, Doing};
+use crate::app::{AnswerOrigin, AppCx, AppFacts, Doing};
 
 impl Questions {
     /// Asks for the second step.
@@ -87,7 +87,7 @@ impl Questions {
     pub(in crate::app) fn confirm(
         &mut self,
         number: Option<u64>,
-        by: By,
+        by: AnswerOrigin,
         cx: &mut AppCx,
     ) -> AppFacts {
         let Some(step) = cx.doing.second_step() else {
@@ -100,7 +100,7 @@ impl Questions {
         };
         let (waiting, answer) = (step.question().0, step.answer().clone());
         let named = step.names();
-        let early = matches!(by, By::Key(press) if step.is_too_soon(press.read));
+        let early = matches!(by, AnswerOrigin::Key(press) if step.is_too_soon(press.read));
         if early || number.is_some_and(|number| number != waiting) {
             cx.stay_open();
             return Vec::new();

@@ -7,7 +7,7 @@ use crate::session::{AnswerReach, Question, QuestionId};
 
 use super::Questions;
 use super::arming::NotYet;
-use crate::app::{AppCx, By};
+use crate::app::{AnswerOrigin, AppCx};
 
 /// The kind of answer meant: if a line must name its question, the example shown has the same decision, so that
 /// a person who meant no never gets a yes to copy.
@@ -53,10 +53,10 @@ impl Questions {
         number: Option<u64>,
         text: Option<String>,
         meant: Meant,
-        by: By,
+        by: AnswerOrigin,
         cx: &mut AppCx,
     ) -> Option<(Option<u64>, Option<String>)> {
-        let (None, Some(whole), By::Line { .. }) = (number, &text, by) else {
+        let (None, Some(whole), AnswerOrigin::Line { .. }) = (number, &text, by) else {
             return Some((number, text));
         };
         let Some((first, rest)) = whole.split_once(char::is_whitespace) else {
@@ -103,7 +103,7 @@ impl Questions {
         &mut self,
         number: Option<u64>,
         meant: Meant,
-        by: By,
+        by: AnswerOrigin,
         cx: &mut AppCx,
     ) -> Option<Arc<Question>> {
         let answerable = self.meant(cx);
@@ -129,7 +129,7 @@ impl Questions {
             explain(&question, cx);
             return None;
         }
-        if let By::Line { read } = by
+        if let AnswerOrigin::Line { read } = by
             && number.is_none()
         {
             let changed = self.had_changed(read);
@@ -159,9 +159,11 @@ impl Questions {
             cx.now.monotonic,
         );
         let not_yet = match by {
-            By::Key(press) => self.key_not_yet(&question, press, meant == Meant::Confirm, senses),
-            By::Line { read } => self.line_not_yet(&question, read, held, senses, at),
-            By::Begun => self.begun_not_yet(&question, held, senses, at),
+            AnswerOrigin::Key(press) => {
+                self.key_not_yet(&question, press, meant == Meant::Confirm, senses)
+            }
+            AnswerOrigin::Line { read } => self.line_not_yet(&question, read, held, senses, at),
+            AnswerOrigin::Begun => self.begun_not_yet(&question, held, senses, at),
         };
         let Some(why) = not_yet else {
             return Some(question);
@@ -187,7 +189,7 @@ impl Questions {
         meant: Meant,
         cx: &mut AppCx,
     ) -> Option<Arc<Question>> {
-        self.ready(Some(number), meant, By::Begun, cx)
+        self.ready(Some(number), meant, AnswerOrigin::Begun, cx)
     }
 
     pub(super) fn respond_not_yet(&self, why: &str, id: QuestionId, cx: &mut AppCx) {
