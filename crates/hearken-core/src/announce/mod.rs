@@ -21,7 +21,7 @@ pub use announcement::{
 };
 pub use announcer::{
     Announcer, ChangeInSight, ChangeItem, ChangePlace, Copied, KeptChange, KeptLine, LineInSight,
-    Manner, NewAnnouncements, QuestionInSight, Reads, Trust, TurnPart, TurnText, Whole,
+    Manner, NewAnnouncements, QuestionInSight, QuestionParts, Reads, Trust, TurnPart, TurnText,
     hides_something, label_of, source_of, takes_two_steps,
 };
 pub use history::History;

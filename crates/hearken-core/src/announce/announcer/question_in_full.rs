@@ -16,7 +16,7 @@ use crate::protocol::Now;
 use crate::session::{Question, QuestionBody, Sessions};
 
 use super::answerable::label_of;
-use super::read_parts::Whole;
+use super::read_parts::QuestionParts;
 use super::{Announcer, Manner};
 use crate::announce::text::normalise::clean_lines;
 use crate::announce::text::wrap::beginning;
@@ -43,7 +43,7 @@ struct Field<'a> {
 
 impl Announcer {
     /// Returns everything known about a question, in several parts if it is long.
-    pub fn whole(&self, question: &Question, sessions: &Sessions, now: Now) -> Whole {
+    pub fn whole(&self, question: &Question, sessions: &Sessions, now: Now) -> QuestionParts {
         let fields = fields(question);
         let mut parts: Vec<Vec<(&Field<'_>, &str)>> = vec![Vec::new()];
         let (mut room, mut needed) = (Question::LONGEST_PART, 1);
@@ -75,7 +75,7 @@ impl Announcer {
         let count = parts.len();
         if count == 1 {
             let parts = vec![self.details(question, sessions, now)];
-            return Whole { parts, needed };
+            return QuestionParts { parts, needed };
         }
         let parts = parts
             .iter()
@@ -125,7 +125,7 @@ impl Announcer {
                 segments
             })
             .collect();
-        Whole { parts, needed }
+        QuestionParts { parts, needed }
     }
 }
 

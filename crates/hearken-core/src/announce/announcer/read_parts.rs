@@ -9,7 +9,7 @@ use crate::announce::words::segment::Segment;
 
 /// A whole question, in parts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Whole {
+pub struct QuestionParts {
     /// The parts, at least one.
     pub parts: Vec<Vec<Segment>>,
     /// How many of them, counted from the first, must be heard before the question is answered.
