@@ -20,9 +20,9 @@ pub use announcement::{
     Topic, Weight,
 };
 pub use announcer::{
-    Announcer, ChangeInSight, ChangeItem, ChangePlace, Copied, KeptChange, KeptLine, LineInSight,
-    Manner, NewAnnouncements, QuestionInSight, QuestionParts, Reads, Trust, TurnPart, TurnText,
-    hides_something, label_of, source_of, takes_two_steps,
+    Announcer, AttachedMaterial, ChangeInSight, ChangeItem, ChangePlace, Copied, KeptChange,
+    KeptLine, LineInSight, Manner, NewAnnouncements, QuestionInSight, QuestionParts, Trust,
+    TurnPart, TurnText, hides_something, label_of, source_of, takes_two_steps,
 };
 pub use history::History;
 pub use speech::delivery::Deliveries;

@@ -16,7 +16,7 @@ use super::Announcer;
 use super::changed_lines::{
     MOST_SIGNS, ReadingLine, ReadingSubject, lines_of, mixes_indents, pieces, places_left_out,
 };
-use super::read_parts::{ChangePlace, Reads};
+use super::read_parts::{AttachedMaterial, ChangePlace};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Segment, naming};
 use crate::config::Verbosity;
@@ -29,22 +29,22 @@ const MOST_STEPS: usize = 5;
 
 impl Announcer {
     /// Returns the parts of the attached material; none if it contains nothing of the kind.
-    pub fn parts_of(&self, attached: &Attachments, reads: Reads) -> Vec<Vec<Segment>> {
+    pub fn parts_of(&self, attached: &Attachments, reads: AttachedMaterial) -> Vec<Vec<Segment>> {
         match reads {
-            Reads::Changes => self.parts_of_changes(&attached.changes),
-            Reads::Output => attached
+            AttachedMaterial::Changes => self.parts_of_changes(&attached.changes),
+            AttachedMaterial::Output => attached
                 .output
                 .iter()
                 .flat_map(|output| self.parts_of_output(output))
                 .collect(),
-            Reads::Plan => self.parts_of_plan(&attached.plan),
+            AttachedMaterial::Plan => self.parts_of_plan(&attached.plan),
         }
     }
 
     /// Returns a summary of what can be read.
-    pub fn summary_of(&self, attached: &Attachments, reads: Reads) -> Vec<Segment> {
+    pub fn summary_of(&self, attached: &Attachments, reads: AttachedMaterial) -> Vec<Segment> {
         match reads {
-            Reads::Changes => attached
+            AttachedMaterial::Changes => attached
                 .changes
                 .iter()
                 .flat_map(|change| {
@@ -52,7 +52,7 @@ impl Announcer {
                     self.read("reading.file", &args)
                 })
                 .collect(),
-            Reads::Output => attached
+            AttachedMaterial::Output => attached
                 .output
                 .iter()
                 .flat_map(|output| {
@@ -64,7 +64,7 @@ impl Announcer {
                     self.read("reading.output", &args)
                 })
                 .collect(),
-            Reads::Plan => {
+            AttachedMaterial::Plan => {
                 let done = |step: &&PlanStep| step.stage == PlanStage::Done;
                 let under_way = |step: &&PlanStep| step.stage == PlanStage::UnderWay;
                 let at = attached.plan.iter().find(under_way);

@@ -47,8 +47,8 @@ pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
 pub use kept_lines::{KeptChange, KeptLine};
 pub use read_parts::{
-    ChangeInSight, ChangeItem, ChangePlace, Copied, LineInSight, QuestionInSight, QuestionParts,
-    Reads, TurnPart, TurnText, source_of,
+    AttachedMaterial, ChangeInSight, ChangeItem, ChangePlace, Copied, LineInSight, QuestionInSight,
+    QuestionParts, TurnPart, TurnText, source_of,
 };
 pub use trust::Trust;
 

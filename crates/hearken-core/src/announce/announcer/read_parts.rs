@@ -18,7 +18,7 @@ pub struct QuestionParts {
 
 /// What is read from the attached material.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reads {
+pub enum AttachedMaterial {
     /// The changes to files.
     Changes,
     /// The output of a call.

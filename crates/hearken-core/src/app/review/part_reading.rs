@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::announce::{
-    About, Aloud, Announcement, AnnouncementId, Arg, ChangePlace, Class, Kind, Manner, Quote,
-    Quoted, Reads, Segment,
+    About, Aloud, Announcement, AnnouncementId, Arg, AttachedMaterial, ChangePlace, Class, Kind,
+    Manner, Quote, Quoted, Segment,
 };
 use crate::protocol::Attachments;
 use crate::session::{Question, QuestionId, Session, SessionKey, Sessions};
@@ -48,7 +48,10 @@ impl Review {
 
     fn open_changes(&mut self, question: QuestionId, cx: &AppCx) -> bool {
         let asked = cx.sessions.question(question);
-        let parts = asked.map(|asked| cx.announcer.parts_of(&asked.attached, Reads::Changes));
+        let parts = asked.map(|asked| {
+            cx.announcer
+                .parts_of(&asked.attached, AttachedMaterial::Changes)
+        });
         let Some(parts) = parts.filter(|parts| !parts.is_empty()) else {
             return false;
         };
@@ -216,7 +219,12 @@ impl Review {
     /// Opens the changes that an announcement is about; returns the words on how to read them.
     pub(super) fn changes_of(&mut self, told: &Announcement, cx: &AppCx) -> Vec<Segment> {
         let quote = quote_of(told.agent.as_deref());
-        self.begin(told.facts().attached(), &[Reads::Changes], quote, cx)
+        self.begin(
+            told.facts().attached(),
+            &[AttachedMaterial::Changes],
+            quote,
+            cx,
+        )
     }
 
     /// Reads the output and the changes of the call under review, or else of the last call before the place
@@ -241,7 +249,7 @@ impl Review {
             Some(told) => {
                 let quote = quote_of(told.agent.as_deref());
                 let attached = told.facts().attached();
-                let reads = [Reads::Changes, Reads::Output];
+                let reads = [AttachedMaterial::Changes, AttachedMaterial::Output];
                 let words = self.begin(attached, &reads, quote.clone(), cx);
                 cx.quote(words, vec![quote]);
             }
@@ -272,7 +280,7 @@ impl Review {
             words = cx.words("fact.of_agent", &args);
         }
         let quote = quote_of(Some(&name));
-        words.extend(self.begin(&attached, &[Reads::Plan], quote.clone(), cx));
+        words.extend(self.begin(&attached, &[AttachedMaterial::Plan], quote.clone(), cx));
         cx.quote(words, vec![quote]);
     }
 
@@ -280,7 +288,7 @@ impl Review {
     fn begin(
         &mut self,
         attached: &Attachments,
-        reads: &[Reads],
+        reads: &[AttachedMaterial],
         quote: Quote,
         cx: &AppCx,
     ) -> Vec<Segment> {
