@@ -47,7 +47,7 @@ impl RejectOnly {
 
 /// What exactly an action does.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Deed {
+pub struct ActionDetails {
     /// The commands that it runs.
     pub commands: Vec<String>,
     /// The folder in which they run, if it is named.
@@ -73,7 +73,7 @@ pub struct Deed {
     pub is_cut: bool,
 }
 
-impl Deed {
+impl ActionDetails {
     /// Returns whether a call does something other than what was asked, in the parts known of both.
     pub fn differs_from(&self, asked: &Self) -> bool {
         let differ = |one: &str, other: &str| one != "-" && other != "-" && one != other;
@@ -230,14 +230,14 @@ impl Deed {
 mod tests {
     use super::*;
 
-    fn again(deed: &Deed) -> Deed {
-        Deed::read(deed.write().as_object().unwrap())
+    fn again(deed: &ActionDetails) -> ActionDetails {
+        ActionDetails::read(deed.write().as_object().unwrap())
     }
 
     #[test]
     fn what_is_written_is_read_again() {
         for edits in [false, true] {
-            let deed = Deed {
+            let deed = ActionDetails {
                 commands: vec!["ls -la".to_owned()],
                 folder: Some("/work/a".to_owned()),
                 paths: vec!["src".to_owned()],
@@ -253,18 +253,21 @@ mod tests {
             assert_eq!(again(&deed), deed);
         }
         let old = json!({"command": "rm x", "paths": ["a"], "edits": true});
-        let read = Deed::read(old.as_object().unwrap());
+        let read = ActionDetails::read(old.as_object().unwrap());
         assert_eq!((read.commands, read.edits), (vec!["rm x".to_owned()], true));
         let odd =
             json!({"commands": [7, {}], "paths": "x", "edits": 1, "digest": [], "unsaid": {}});
-        assert_eq!(Deed::read(odd.as_object().unwrap()), Deed::default());
+        assert_eq!(
+            ActionDetails::read(odd.as_object().unwrap()),
+            ActionDetails::default()
+        );
     }
 
     #[test]
     fn a_call_is_compared_in_the_parts_that_both_have() {
-        let deed = |digest: &str| Deed {
+        let deed = |digest: &str| ActionDetails {
             digest: digest.to_owned(),
-            ..Deed::default()
+            ..ActionDetails::default()
         };
         for (ran, asked, differs) in [
             ("a.b", "a.b", false),
@@ -286,24 +289,24 @@ mod tests {
     #[test]
     fn what_is_too_long_to_be_judged_is_not_judged_by_a_part_of_it() {
         let long = || "x".repeat(LONGEST + 1);
-        let edits = Deed {
+        let edits = ActionDetails {
             edits: true,
-            ..Deed::default()
+            ..ActionDetails::default()
         };
         for deed in [
-            Deed {
+            ActionDetails {
                 commands: vec![long()],
                 ..edits.clone()
             },
-            Deed {
+            ActionDetails {
                 paths: vec![long()],
                 ..edits.clone()
             },
-            Deed {
+            ActionDetails {
                 paths: vec!["a".to_owned(); MOST + 1],
                 ..edits.clone()
             },
-            Deed {
+            ActionDetails {
                 unsaid: vec!["a".to_owned(); MOST_NAMES + 1],
                 ..edits
             },

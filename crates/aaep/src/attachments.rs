@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
 
-use super::action_data::Deed;
+use super::action_data::ActionDetails;
 use super::call_facts::CallFacts;
 
 /// The most such data that one event carries, in bytes of text: AAEP recommends 64 KiB for a whole event, and
@@ -31,7 +31,7 @@ pub struct Attachments {
     /// The agent's plan.
     pub plan: Vec<PlanStep>,
     /// What the call does, if the translator knows.
-    pub deed: Option<Deed>,
+    pub deed: Option<ActionDetails>,
     /// Facts about the call beyond AAEP's fields.
     pub call: Option<CallFacts>,
     /// The values of the choices of a question that can't be undone.
@@ -229,7 +229,7 @@ impl Attachments {
         });
         let output = self.output.iter().flat_map(|output| &output.lines);
         let plan = self.plan.iter().map(|step| line(&step.words));
-        let deed = self.deed.iter().map(Deed::weight);
+        let deed = self.deed.iter().map(ActionDetails::weight);
         let choices = self.final_choices.iter().map(|value| line(value));
         let call = self.call.iter().map(|call| line(&call.title));
         choices.sum::<usize>()
@@ -312,7 +312,10 @@ impl Attachments {
         Self {
             changes,
             plan: plan.collect(),
-            deed: own.get("deed").and_then(Value::as_object).map(Deed::read),
+            deed: own
+                .get("deed")
+                .and_then(Value::as_object)
+                .map(ActionDetails::read),
             call: own
                 .get("call")
                 .and_then(Value::as_object)
@@ -494,10 +497,10 @@ mod tests {
                 words: "look".to_owned(),
                 stage: PlanStage::UnderWay,
             }],
-            deed: Some(Deed {
+            deed: Some(ActionDetails {
                 commands: vec!["ls".to_owned()],
                 paths: vec!["src".to_owned()],
-                ..Deed::default()
+                ..ActionDetails::default()
             }),
             call: Some(CallFacts {
                 title: "npm test".to_owned(),

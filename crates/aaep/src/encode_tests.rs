@@ -8,7 +8,7 @@ use proptest::sample::{select, subsequence};
 
 use super::*;
 use crate::ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
-use crate::{Attachments, Deed, decode};
+use crate::{ActionDetails, Attachments, decode};
 
 /// A text that is not empty: an empty one states nothing and is not written.
 fn text() -> BoxedStrategy<String> {
@@ -344,9 +344,9 @@ fn handoff() -> BoxedStrategy<Event> {
 fn attached() -> BoxedStrategy<Attachments> {
     (vec(text(), 0..3), vec(text(), 0..3))
         .prop_map(|(commands, final_choices)| Attachments {
-            deed: (!commands.is_empty()).then(|| Deed {
+            deed: (!commands.is_empty()).then(|| ActionDetails {
                 commands,
-                ..Deed::default()
+                ..ActionDetails::default()
             }),
             final_choices,
             ..Attachments::default()

@@ -45,7 +45,7 @@ mod translated_events;
 mod variants;
 mod version;
 
-pub use action_data::{Deed, RejectOnly};
+pub use action_data::{ActionDetails, RejectOnly};
 pub use attachments::{
     Attachments, CallOutput, ChangedLine, FileChange, Hunk, PlanStage, PlanStep,
 };

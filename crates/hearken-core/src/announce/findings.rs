@@ -16,7 +16,7 @@ use hearken_shell::{
 };
 
 use crate::announce::text::normalise::unmasked;
-use crate::protocol::{AwaitingConfirmation, Deed};
+use crate::protocol::{ActionDetails, AwaitingConfirmation};
 
 /// The names of a command in the context of a question.
 const COMMANDS: [&str; 7] = [
@@ -95,7 +95,7 @@ impl QuestionFindings {
 }
 
 /// Judges what a question asks, from the folder in which its agent works, if that is known.
-pub fn found(deed: &Deed, folder: Option<&str>) -> QuestionFindings {
+pub fn found(deed: &ActionDetails, folder: Option<&str>) -> QuestionFindings {
     let place = Folders {
         folder: folder.or(deed.folder.as_deref()).map(str::to_owned),
         start: deed.folder.clone(),
@@ -135,7 +135,7 @@ pub fn found(deed: &Deed, folder: Option<&str>) -> QuestionFindings {
 }
 
 /// Returns whether a call creates, changes or deletes a file, if that can be read.
-pub fn changes_files(deed: &Deed) -> bool {
+pub fn changes_files(deed: &ActionDetails) -> bool {
     let place = Folders {
         folder: deed.folder.clone(),
         start: None,
@@ -146,7 +146,7 @@ pub fn changes_files(deed: &Deed) -> bool {
 
 /// Derives the deed of an AAEP producer's question from its context, whose input names are not standardised;
 /// `None` if it contains neither a command nor a folder.
-pub fn deed_of(asked: &AwaitingConfirmation) -> Option<Deed> {
+pub fn deed_of(asked: &AwaitingConfirmation) -> Option<ActionDetails> {
     let named = |names: &'static [&'static str]| {
         let all = asked.extra_context.iter();
         all.filter(move |(name, _)| {
@@ -156,12 +156,12 @@ pub fn deed_of(asked: &AwaitingConfirmation) -> Option<Deed> {
         .map(|(_, value)| value.clone())
         .filter(|value| !value.trim().is_empty())
     };
-    let deed = Deed {
+    let deed = ActionDetails {
         commands: named(&COMMANDS).collect(),
         folder: named(&FOLDERS).next(),
         paths: named(&PATHS).collect(),
         unsaid: unsaid(asked),
-        ..Deed::default()
+        ..ActionDetails::default()
     };
     (!deed.commands.is_empty() || deed.folder.is_some()).then_some(deed)
 }
@@ -187,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    fn acts(deed: &Deed) -> Vec<Act> {
+    fn acts(deed: &ActionDetails) -> Vec<Act> {
         found(deed, Some("/work/a"))
             .findings
             .iter()
@@ -195,24 +195,24 @@ mod tests {
             .collect()
     }
 
-    fn of(command: &str) -> Deed {
-        Deed {
+    fn of(command: &str) -> ActionDetails {
+        ActionDetails {
             commands: vec![command.to_owned()],
-            ..Deed::default()
+            ..ActionDetails::default()
         }
     }
 
     #[test]
     fn every_command_and_every_path_of_a_question_is_judged() {
-        let deed = Deed {
+        let deed = ActionDetails {
             commands: vec!["ls".to_owned(), "rm -rf src".to_owned()],
             paths: vec!["/etc/hosts".to_owned()],
-            ..Deed::default()
+            ..ActionDetails::default()
         };
         assert_eq!(acts(&deed), [Act::Tree, Act::Outside]);
-        let deletes = Deed {
+        let deletes = ActionDetails {
             deletes: vec!["a.txt".to_owned()],
-            ..Deed::default()
+            ..ActionDetails::default()
         };
         assert_eq!(acts(&deletes), [Act::Delete]);
     }
@@ -221,35 +221,35 @@ mod tests {
     fn what_was_left_unsaid_or_cut_is_never_cleared() {
         assert!(found(&of("ls -la"), Some("/work/a")).is_cleared(false));
         for deed in [
-            Deed {
+            ActionDetails {
                 unsaid: vec!["env".to_owned()],
                 ..of("ls -la")
             },
-            Deed {
+            ActionDetails {
                 is_cut: true,
                 ..of("ls -la")
             },
-            Deed::default(),
+            ActionDetails::default(),
             of("purple"),
         ] {
             assert!(!found(&deed, Some("/work/a")).is_cleared(true), "{deed:?}");
         }
-        let edits = Deed {
+        let edits = ActionDetails {
             paths: vec!["src/main.rs".to_owned()],
             edits: true,
-            ..Deed::default()
+            ..ActionDetails::default()
         };
         assert!(found(&edits, Some("/work/a")).is_cleared(false));
     }
 
     #[test]
     fn a_command_is_judged_in_its_own_folder_and_by_the_agents() {
-        let there = Deed {
+        let there = ActionDetails {
             folder: Some("/work/b".to_owned()),
             ..of("cat x")
         };
         assert_eq!(acts(&there), [Act::Outside]);
-        let inside = Deed {
+        let inside = ActionDetails {
             folder: Some("/work/a/src".to_owned()),
             ..of("cat ../x")
         };

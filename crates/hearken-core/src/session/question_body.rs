@@ -1,7 +1,8 @@
 //! The content of a question, a confirmation or a clarification, and whether two ask the same (chapter 6).
 
 use crate::protocol::{
-    AwaitingClarification, AwaitingConfirmation, Choice, Decision, Deed, ReplyToken, ToolCallId,
+    ActionDetails, AwaitingClarification, AwaitingConfirmation, Choice, Decision, ReplyToken,
+    ToolCallId,
 };
 
 /// The content of a question.
@@ -15,7 +16,7 @@ pub enum QuestionBody {
 
 impl QuestionBody {
     /// Restricts the question to rejection if nothing describes what would be done.
-    pub(super) fn narrowed(self, deed: Option<&Deed>) -> Self {
+    pub(super) fn narrowed(self, deed: Option<&ActionDetails>) -> Self {
         match self {
             Self::Confirmation(mut asked) if deed.is_none() && is_silent(&asked) => {
                 asked.allowed_replies = vec![Decision::Reject];

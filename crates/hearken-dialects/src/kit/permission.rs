@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::event_writer::EventContent;
 use crate::protocol::{
-    Attachments, AwaitingClarification, AwaitingConfirmation, Decision, Deed, Event, RejectOnly,
-    ReplyToken, ToolCallId,
+    ActionDetails, Attachments, AwaitingClarification, AwaitingConfirmation, Decision, Event,
+    RejectOnly, ReplyToken, ToolCallId,
 };
 use crate::rpc::{self, Id};
 use crate::{DialectOutput, QuestionEnd, SharedWording};
@@ -202,7 +202,7 @@ impl Permission {
         };
         let deed = call.deed();
         let attached = Attachments {
-            deed: Some(Deed {
+            deed: Some(ActionDetails {
                 changed: self.changed.clone(),
                 reject_only: self.only(call),
                 other: self.other.clone(),

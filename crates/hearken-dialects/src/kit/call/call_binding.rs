@@ -8,7 +8,7 @@ use ring::digest::{Context, SHA256};
 use super::{Call, LONGEST_TITLE, inside};
 use crate::edit_changes;
 use crate::kit::call_inputs::{CallInput, FILES};
-use crate::protocol::Deed;
+use crate::protocol::ActionDetails;
 
 impl Call {
     /// Returns the names of the inputs that its action does not express.
@@ -117,7 +117,7 @@ impl Call {
     }
 
     /// Returns what exactly it does.
-    pub fn deed(&self) -> Deed {
+    pub fn deed(&self) -> ActionDetails {
         let places = [
             "path",
             "file_path",
@@ -158,7 +158,7 @@ impl Call {
         let is_edit = !self.edits.is_empty()
             && self.command.is_none()
             && (self.also.is_empty() || self.instead);
-        Deed {
+        ActionDetails {
             commands: self
                 .command
                 .iter()
@@ -177,7 +177,7 @@ impl Call {
             is_cut: self
                 .given()
                 .any(|input| input.is_cut && input.may_be_command()),
-            ..Deed::default()
+            ..ActionDetails::default()
         }
     }
 
