@@ -17,7 +17,7 @@ use hearken::app::{
     App, Drawn, Effect, Input, LinkOrder, Setup, Showing, SourceSetup, Until, VoiceWish,
 };
 use hearken::config::{Config, Dialect};
-use hearken::dialect::Carrier;
+use hearken::dialect::TransportKind;
 use hearken::keys::{KeyReader, LineFeed, Mode, Stroke};
 use hearken::link::{Frame, LinkEvent, LinkId};
 use hearken::protocol::{KeyRing, Now};
@@ -102,7 +102,7 @@ fn ms(ms: u64) -> Duration {
 }
 
 /// Starts the program with one source.
-fn app(dialect: Dialect, carrier: Carrier, phrases: &Arc<Phrases>) -> App {
+fn app(dialect: Dialect, carrier: TransportKind, phrases: &Arc<Phrases>) -> App {
     App::new(Setup {
         config: Config::default(),
         phrases: Arc::clone(phrases),
@@ -131,8 +131,8 @@ fn app(dialect: Dialect, carrier: Carrier, phrases: &Arc<Phrases>) -> App {
 impl HandsRig {
     fn new(asker: QuestionSource, phrases: &Arc<Phrases>, asked: u64) -> Self {
         let (dialect, carrier) = match asker {
-            QuestionSource::Producer => (Dialect::Auto, Carrier::default()),
-            QuestionSource::Agent => (Dialect::Acp, Carrier::Lines),
+            QuestionSource::Producer => (Dialect::Auto, TransportKind::default()),
+            QuestionSource::Agent => (Dialect::Acp, TransportKind::Lines),
         };
         let app = app(dialect, carrier, phrases);
         let now = Now {

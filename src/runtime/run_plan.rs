@@ -13,7 +13,7 @@ use crate::app::{LineSource, Recording, Setup, SourceSetup, Until};
 use crate::cli::{Options, SpeechFlags};
 use crate::config::{Config, Dialect, FaceChoice, LinkConfig, VoiceChoice, closest};
 use crate::demo;
-use crate::dialect::{Carrier, Identity, Token};
+use crate::dialect::{Identity, Token, TransportKind};
 use crate::keys::{Keymap, Scan};
 use crate::producer;
 use crate::protocol::{Answer, Decision, Response};
@@ -262,7 +262,7 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
     let source = SourceSetup {
         name,
         answerable: false,
-        carrier: Carrier::OneWay,
+        carrier: TransportKind::OneWay,
         dialect: config.links.dialect,
         recording: Some(recording(file)),
         ..SourceSetup::default()

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::announce::normalise::clean;
 use crate::config::{Config, Dialect, LinkConfig, SourceConfig, closest};
 use crate::dialect::{
-    Addresses, Carrier, Credential, DIALECTS, Descriptor, FramesAt, Naming, WEBSOCKET,
+    Addresses, Credential, DIALECTS, Descriptor, FramesAt, Naming, TransportKind, WEBSOCKET,
 };
 use crate::link::Stream;
 use crate::platform::{files, sockets};
@@ -200,15 +200,15 @@ pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
 }
 
 /// Returns what carries the frames of a source.
-pub(crate) fn carrier(source: &Source) -> Carrier {
+pub(crate) fn carrier(source: &Source) -> TransportKind {
     match source {
-        Source::Http(_) => Carrier::EventStream,
-        Source::WebSocket(_) | Source::LocalWebSocket(_) => Carrier::WebSocket,
-        Source::Unix(_) | Source::Pipe(_) => Carrier::Socket,
-        Source::Program(_) => Carrier::Lines,
-        Source::Requests(_) => Carrier::Requests,
-        Source::Nats(_) => Carrier::Broker,
-        Source::File(_) | Source::Stdin => Carrier::OneWay,
+        Source::Http(_) => TransportKind::EventStream,
+        Source::WebSocket(_) | Source::LocalWebSocket(_) => TransportKind::WebSocket,
+        Source::Unix(_) | Source::Pipe(_) => TransportKind::Socket,
+        Source::Program(_) => TransportKind::Lines,
+        Source::Requests(_) => TransportKind::Requests,
+        Source::Nats(_) => TransportKind::Broker,
+        Source::File(_) | Source::Stdin => TransportKind::OneWay,
     }
 }
 
@@ -328,7 +328,7 @@ mod tests {
             Source::LocalWebSocket(address) => {
                 let source = Source::LocalWebSocket(address);
                 assert!(source.is_live() && source.takes_answers());
-                assert_eq!(carrier(&source), Carrier::WebSocket);
+                assert_eq!(carrier(&source), TransportKind::WebSocket);
                 let part = source.fragment().map(str::to_owned);
                 (name(&source, Dialect::Codex), part)
             }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use hearken::announce::Phrases;
 use hearken::app::{App, Drawn, Effect, Input, LinkOrder, Showing};
 use hearken::config::Dialect;
-use hearken::dialect::Carrier;
+use hearken::dialect::TransportKind;
 use hearken::keys::{KeyReader, LineFeed, Mode, Stroke};
 use hearken::link::{Frame, LinkEvent, LinkId, Receipt};
 use hearken::protocol::Now;
@@ -141,7 +141,7 @@ fn token(open: OpenRequest, revision: u64) -> String {
 impl ShiftingRig {
     fn new(phrases: &Arc<Phrases>) -> Self {
         let mut rig = Self {
-            app: app(Dialect::Acp, Carrier::Lines, phrases),
+            app: app(Dialect::Acp, TransportKind::Lines, phrases),
             now: Now {
                 monotonic: ms(1000),
                 wall: "2026-01-01T00:00:00Z".parse().unwrap(),

@@ -10,7 +10,7 @@ use hearken::app::{
     SourceSetup, Until, VoiceWish,
 };
 use hearken::config::{Config, Dialect, ThemeChoice};
-use hearken::dialect::{Carrier, Identity};
+use hearken::dialect::{Identity, TransportKind};
 use hearken::keys::Stroke;
 use hearken::linear;
 use hearken::link::{Frame, LinkEvent, LinkId, Receipt};
@@ -76,7 +76,7 @@ impl Stage {
         manner: Manner,
     ) -> Self {
         let source = SourceSetup {
-            carrier: Carrier::Lines,
+            carrier: TransportKind::Lines,
             dialect,
             handler: identity.is_none(),
             identity,

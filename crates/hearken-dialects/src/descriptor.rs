@@ -8,7 +8,7 @@ use crate::config;
 use crate::link::{Stream, WebSocketTerms};
 use crate::recognise::{Recognition, UndecidedMachine};
 use crate::{
-    Dialect, Start, a2a, aaep, acp, agui, asp, claude, codex, nats, opencode, sage, synadia,
+    Dialect, DialectSetup, a2a, aaep, acp, agui, asp, claude, codex, nats, opencode, sage, synadia,
 };
 
 /// What is the same for every source of one dialect.
@@ -29,7 +29,7 @@ pub struct Descriptor {
     /// What a person can do there besides listening.
     pub abilities: Abilities,
     pub(crate) recognise: fn(&str) -> Recognition,
-    machine: fn(Start) -> Box<dyn Dialect>,
+    machine: fn(DialectSetup) -> Box<dyn Dialect>,
     #[cfg(test)]
     pub(crate) messages: &'static [&'static str],
 }
@@ -289,7 +289,7 @@ impl Descriptor {
     }
 
     /// Creates the machine for a source.
-    pub fn machine(&self, start: Start) -> Box<dyn Dialect> {
+    pub fn machine(&self, start: DialectSetup) -> Box<dyn Dialect> {
         (self.machine)(start)
     }
 
@@ -328,7 +328,7 @@ impl Descriptor {
 }
 
 /// Creates the machine for a source: the one that the person names, else one that recognises the dialect.
-pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
+pub fn open(wanted: config::Dialect, start: DialectSetup) -> Box<dyn Dialect> {
     match Descriptor::of(wanted) {
         Some(row) => row.machine(start),
         None => Box::new(UndecidedMachine::new(start)),
@@ -432,9 +432,9 @@ mod tests {
             wall: jiff::Timestamp::UNIX_EPOCH,
         };
         for row in DIALECTS {
-            let mut machine = (row.machine)(Start {
-                carrier: crate::Carrier::WebSocket,
-                ..Start::unattended()
+            let mut machine = (row.machine)(DialectSetup {
+                carrier: crate::TransportKind::WebSocket,
+                ..DialectSetup::unattended()
             });
             machine.news(
                 &crate::link::LinkEvent::Connected,

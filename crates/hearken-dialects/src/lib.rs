@@ -67,7 +67,7 @@ pub use kit::{edit_changes, event_writer, rpc};
 pub use machine_output::{
     AgentPast, CatchUpPhase, DialectOutput, OwnStep, QuestionEnd, QuestionsStanding,
 };
-pub use machine_start::{Carrier, ConversationToContinue, Start};
+pub use machine_start::{ConversationToContinue, DialectSetup, TransportKind};
 pub use nats::BrokerPlace;
 pub use opencode::events as opencode_events;
 pub use recognise::{Recognition, recognise};
@@ -102,7 +102,7 @@ impl<'a> Cx<'a> {
 
 /// The translator between the frames of one link and AAEP.
 ///
-/// It reads no clock and draws no random number: the time is an argument, and ids grow from the seed in its [`Start`].
+/// It reads no clock and draws no random number: the time is an argument, and ids grow from the seed in its [`DialectSetup`].
 /// The same inputs give the same outputs.
 pub trait Dialect: Debug + Send {
     /// Handles a link event: one of the methods below is called for it.

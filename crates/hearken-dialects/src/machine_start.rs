@@ -10,7 +10,7 @@ use super::{BrokerPlace, Identity, Numbers, SharedWording, Terms, Token};
 
 /// What carries a link's frames, as far as that decides who speaks first and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Carrier {
+pub enum TransportKind {
     /// A stream of server-sent events, with requests beside it.
     EventStream,
     /// A WebSocket.
@@ -30,9 +30,9 @@ pub enum Carrier {
 
 /// Everything that a dialect is created from.
 #[derive(Debug, Clone)]
-pub struct Start {
+pub struct DialectSetup {
     /// What carries the frames.
-    pub carrier: Carrier,
+    pub carrier: TransportKind,
     /// The path of the address that the person gave; empty unless it is a server on the network.
     pub path: String,
     /// The scheme, host and port of that address, as one text; empty likewise.
@@ -80,11 +80,11 @@ pub struct Start {
     pub broker: Option<BrokerPlace>,
 }
 
-impl Start {
+impl DialectSetup {
     /// Returns the start of a dialect with no listener and nothing to send: for reports over a stream.
     pub fn unattended() -> Self {
         Self {
-            carrier: Carrier::OneWay,
+            carrier: TransportKind::OneWay,
             path: String::new(),
             origin: String::new(),
             stream: Stream::at(Address::Given),

@@ -32,8 +32,8 @@ use super::aaep::Aaep;
 use super::descriptor::{DIALECTS, Descriptor};
 use super::unrecognised_server::MeetingPlace;
 use super::{
-    Carrier, Connection, Dialect, DialectOutput, Numbers, OfferedCommand, PersonRequest,
-    PromptableAgent, Start, Texts, bare,
+    Connection, Dialect, DialectOutput, DialectSetup, Numbers, OfferedCommand, PersonRequest,
+    PromptableAgent, Texts, TransportKind, bare,
 };
 
 /// How many frames of an unrecognised source are kept: a program may first print some lines, and a server may first
@@ -101,7 +101,7 @@ pub(crate) struct UndecidedMachine {
 /// The state of a source that may still be of any dialect.
 #[derive(Debug)]
 struct Unrecognised {
-    start: Start,
+    start: DialectSetup,
     kept: Vec<Frame>,
     bytes: usize,
     /// How many of the kept frames AAEP's machine has judged already.
@@ -117,7 +117,7 @@ struct Unrecognised {
 }
 
 impl UndecidedMachine {
-    pub(crate) fn new(start: Start) -> Self {
+    pub(crate) fn new(start: DialectSetup) -> Self {
         let open = Unrecognised {
             start: start.clone(),
             kept: Vec::new(),
@@ -178,8 +178,8 @@ impl UndecidedMachine {
             wishes.push(DialectOutput::ChangeWay(Way::AsGiven));
             open.meeting.leave(because);
             // This machine still reports what unrecognised frames look like, but sends nothing.
-            self.machine = Box::new(Aaep::new(Start {
-                carrier: Carrier::OneWay,
+            self.machine = Box::new(Aaep::new(DialectSetup {
+                carrier: TransportKind::OneWay,
                 plain: true,
                 ..open.start.clone()
             }));
@@ -233,7 +233,7 @@ impl UndecidedMachine {
             // What AAEP's machine began is void: the other side never understood it.
             cx.out.push(DialectOutput::LastWords(None));
         }
-        self.machine = row.machine(Start {
+        self.machine = row.machine(DialectSetup {
             numbers: Numbers::of_another(),
             ..open.start
         });
@@ -268,7 +268,7 @@ impl Dialect for UndecidedMachine {
             LinkEvent::Connected => {
                 if let Some(open) = &mut self.open {
                     open.up = true;
-                    if open.start.carrier == Carrier::Lines && !open.start.plain {
+                    if open.start.carrier == TransportKind::Lines && !open.start.plain {
                         open.courtesy = Some(cx.now.monotonic + COURTESY);
                         return;
                     }

@@ -17,7 +17,7 @@
 use crate::link::{Address, Cause, Fault, LinkEvent, NoWebSocket, Phrase, PhraseArg, Stream, Way};
 
 use super::aaep::{WEBSOCKET, is_of_the_way};
-use super::{Carrier, DialectOutput, Start, a2a, opencode};
+use super::{DialectOutput, DialectSetup, TransportKind, a2a, opencode};
 
 /// The place where an unrecognised source is met.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl MeetingPlace {
     /// event and the outputs of AAEP's machine.
     pub(super) fn over(
         &self,
-        start: &Start,
+        start: &DialectSetup,
         event: &LinkEvent,
         wishes: &[DialectOutput],
     ) -> Option<Fault> {
@@ -111,7 +111,7 @@ impl MeetingPlace {
         // A failed WebSocket still has the way to its origin's manifest.
         if let LinkEvent::Failed { fault: failed } = event
             && !goes_on
-            && start.carrier == Carrier::EventStream
+            && start.carrier == TransportKind::EventStream
         {
             fault = fault.or(Some(failed));
         }
@@ -128,7 +128,7 @@ impl MeetingPlace {
     }
 
     /// Returns whether, if AAEP fails for this reason, another protocol may be at the address that the person gave.
-    fn may_leave(&self, start: &Start, fault: &Fault) -> bool {
+    fn may_leave(&self, start: &DialectSetup, fault: &Fault) -> bool {
         let Self::InAaep { followed, shaken } = self else {
             return false;
         };
@@ -136,23 +136,30 @@ impl MeetingPlace {
             return false;
         }
         match start.carrier {
-            Carrier::EventStream => {
+            TransportKind::EventStream => {
                 let elsewhere = |stream: &Stream| stream.at != Address::Given;
                 is_of_the_way(fault) && followed.as_ref().is_some_and(elsewhere)
             }
             // An address that is AAEP's own place means AAEP.
-            Carrier::WebSocket if start.path.ends_with(WEBSOCKET.path) => false,
-            Carrier::WebSocket => refuses_aaep(fault, matches!(start.path.as_str(), "" | "/")),
-            Carrier::Socket
-            | Carrier::Lines
-            | Carrier::Requests
-            | Carrier::Broker
-            | Carrier::OneWay => false,
+            TransportKind::WebSocket if start.path.ends_with(WEBSOCKET.path) => false,
+            TransportKind::WebSocket => {
+                refuses_aaep(fault, matches!(start.path.as_str(), "" | "/"))
+            }
+            TransportKind::Socket
+            | TransportKind::Lines
+            | TransportKind::Requests
+            | TransportKind::Broker
+            | TransportKind::OneWay => false,
         }
     }
 
     /// Handles an event at the address that the person gave.
-    pub(super) fn met(&mut self, event: &LinkEvent, start: &Start, out: &mut Vec<DialectOutput>) {
+    pub(super) fn met(
+        &mut self,
+        event: &LinkEvent,
+        start: &DialectSetup,
+        out: &mut Vec<DialectOutput>,
+    ) {
         let Self::AsGiven {
             because,
             told,
@@ -182,7 +189,7 @@ impl MeetingPlace {
                 if !is_of_the_way(fault) && *fault != Fault::Unusable(Cause::NoDocument) => {}
             LinkEvent::Failed { .. } => {
                 let alone = matches!(start.path.as_str(), "" | "/");
-                let alone = alone && start.carrier == Carrier::EventStream;
+                let alone = alone && start.carrier == TransportKind::EventStream;
                 let next = match beside {
                     None => Some(opencode::events(&start.path)),
                     Some(stream) if stream.every.is_none() => Some(a2a::document(&start.path)),

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::announce::{Manner, Phrases};
 use crate::config::{Config, Dialect, HandshakeConfig, SourceAnnounce};
-use crate::dialect::{BrokerPlace, Carrier, ConversationToContinue, Identity, Token};
+use crate::dialect::{BrokerPlace, ConversationToContinue, Identity, Token, TransportKind};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, KeyRing};
 
@@ -91,7 +91,7 @@ pub struct SourceSetup {
     /// Whether answers can be sent to it.
     pub answerable: bool,
     /// What carries its messages.
-    pub carrier: Carrier,
+    pub carrier: TransportKind,
     /// The path of the address that the person gave; empty if the source is not a server on the network.
     pub path: String,
     /// The origin of that address, as scheme, host and port; empty in the same case.

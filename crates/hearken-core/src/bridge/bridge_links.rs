@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::app::{LinkOrder, SourceSetup};
 use crate::dialect::fleet::{AnsweredBy, BridgeReport, Closed};
 use crate::dialect::{
-    self, Connection, Cx, Dialect, DialectOutput, NoEvent, QuestionEnd, QuestionsStanding, Start,
-    recordable,
+    self, Connection, Cx, Dialect, DialectOutput, DialectSetup, NoEvent, QuestionEnd,
+    QuestionsStanding, recordable,
 };
 use crate::link::{Fault, LinkEvent, LinkId, Phrase, PhraseArg};
 use crate::protocol::{Now, RecentValues, ReplyToken};
@@ -54,7 +54,7 @@ enum LinkState {
 }
 
 impl BridgedLink {
-    pub(super) fn new(source: SourceSetup, start: Start) -> Self {
+    pub(super) fn new(source: SourceSetup, start: DialectSetup) -> Self {
         Self {
             machine: dialect::open(source.dialect, start),
             name: source.name,

@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use crate::dialect::{self, ConnectionChange, Cx, Dialect, DialectOutput, Start};
+use crate::dialect::{self, ConnectionChange, Cx, Dialect, DialectOutput, DialectSetup};
 use crate::protocol::{Now, object};
 
 /// How often a translator's clock is advanced between two texts; a waiting session needs a handful of ticks.
@@ -21,7 +21,7 @@ impl Translator {
     pub(super) fn takes(&mut self, text: &str) -> bool {
         if self.0.is_none() {
             let row = dialect::recognise(text).filter(|row| !row.is_native());
-            self.0 = row.map(|row| row.machine(Start::unattended()));
+            self.0 = row.map(|row| row.machine(DialectSetup::unattended()));
         }
         // A text that declares itself AAEP is AAEP, wherever it occurs.
         self.0.is_some() && dialect::recognise(text).is_none_or(|row| !row.is_native())

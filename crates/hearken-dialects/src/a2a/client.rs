@@ -15,8 +15,8 @@ use crate::kit::turn_end::TurnEnd;
 use crate::link::{Cause, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg};
 use crate::protocol::Reply;
 use crate::{
-    Carrier, Connection, ConnectionLoss, Dialect, DialectOutput, ForeignFormat, NoEvent, Numbers,
-    PersonRequest, SharedWording, Start, WhenLeft,
+    Connection, ConnectionLoss, Dialect, DialectOutput, DialectSetup, ForeignFormat, NoEvent,
+    Numbers, PersonRequest, SharedWording, TransportKind, WhenLeft,
 };
 
 use super::card::{self, Card};
@@ -88,11 +88,11 @@ pub struct A2a {
 
 impl A2a {
     /// Creates the machine.
-    pub fn new(start: Start) -> Self {
+    pub fn new(start: DialectSetup) -> Self {
         Self {
             numbers: start.numbers,
             words: start.words,
-            listens: start.carrier != Carrier::EventStream,
+            listens: start.carrier != TransportKind::EventStream,
             card: None,
             tasks: BTreeMap::new(),
             talks: BTreeMap::new(),

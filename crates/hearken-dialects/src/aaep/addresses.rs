@@ -16,7 +16,7 @@
 //! The manifest is at `/.well-known/aaep-manifest.json`, regardless of the base.
 
 use super::producer_routes::ProducerRoute;
-use crate::Carrier;
+use crate::TransportKind;
 use crate::link;
 use crate::link::{Address, Body, HttpCall, Stream, Subprotocol, WebSocketTerms};
 
@@ -63,15 +63,15 @@ pub struct Addresses {
 
 impl Addresses {
     /// Reads the path of the given address; only a server on the network has one.
-    pub fn given(carrier: Carrier, path: &str) -> Self {
+    pub fn given(carrier: TransportKind, path: &str) -> Self {
         match carrier {
-            Carrier::EventStream => Self::of_http(path),
-            Carrier::WebSocket => Self::of_websocket(path),
-            Carrier::Socket
-            | Carrier::Lines
-            | Carrier::Requests
-            | Carrier::Broker
-            | Carrier::OneWay => Self::default(),
+            TransportKind::EventStream => Self::of_http(path),
+            TransportKind::WebSocket => Self::of_websocket(path),
+            TransportKind::Socket
+            | TransportKind::Lines
+            | TransportKind::Requests
+            | TransportKind::Broker
+            | TransportKind::OneWay => Self::default(),
         }
     }
 

@@ -44,8 +44,8 @@ use crate::protocol::{
 
 use super::rpc::{self, RpcKind, RpcMessage};
 use super::{
-    Carrier, Connection, Dialect, DialectOutput, ForeignFormat, Numbers, PersonRequest,
-    QuestionsStanding, Recognition, Start, Terms, WhenLeft, bare,
+    Connection, Dialect, DialectOutput, DialectSetup, ForeignFormat, Numbers, PersonRequest,
+    QuestionsStanding, Recognition, Terms, TransportKind, WhenLeft, bare,
 };
 pub use addresses::{Addresses, WEBSOCKET};
 
@@ -144,8 +144,8 @@ pub(super) struct Aaep {
 }
 
 impl Aaep {
-    pub(super) fn new(start: Start) -> Self {
-        let Start {
+    pub(super) fn new(start: DialectSetup) -> Self {
+        let DialectSetup {
             carrier,
             path,
             plain,
@@ -173,25 +173,29 @@ impl Aaep {
         } = start;
         let mut seed = seed;
         let (at, way) = match carrier {
-            Carrier::OneWay | Carrier::Requests | Carrier::Broker => (Handshakes::Nowhere, None),
-            // A healthy server's first event may be as late here as with a handshake.
-            Carrier::EventStream if plain => (Handshakes::Nowhere, Some(ProducerRoute::PlainPair)),
-            Carrier::WebSocket | Carrier::Socket | Carrier::Lines if plain => {
+            TransportKind::OneWay | TransportKind::Requests | TransportKind::Broker => {
                 (Handshakes::Nowhere, None)
             }
-            Carrier::EventStream => (Handshakes::Beside, Some(ProducerRoute::EventStream)),
-            Carrier::WebSocket => (Handshakes::Inside, Some(ProducerRoute::WebSocket)),
-            Carrier::Socket | Carrier::Lines => (Handshakes::Inside, None),
+            // A healthy server's first event may be as late here as with a handshake.
+            TransportKind::EventStream if plain => {
+                (Handshakes::Nowhere, Some(ProducerRoute::PlainPair))
+            }
+            TransportKind::WebSocket | TransportKind::Socket | TransportKind::Lines if plain => {
+                (Handshakes::Nowhere, None)
+            }
+            TransportKind::EventStream => (Handshakes::Beside, Some(ProducerRoute::EventStream)),
+            TransportKind::WebSocket => (Handshakes::Inside, Some(ProducerRoute::WebSocket)),
+            TransportKind::Socket | TransportKind::Lines => (Handshakes::Inside, None),
         };
         Self {
             at,
             handshake: Handshake::Idle,
             up: false,
-            is_capture: carrier == Carrier::OneWay,
+            is_capture: carrier == TransportKind::OneWay,
             addresses: Addresses::given(carrier, &path),
             subscription: format!("sub_{:016x}{:016x}", random(&mut seed), random(&mut seed)),
             ways: Search::new(way),
-            lines: (carrier == Carrier::Lines).then(WritingStyle::default),
+            lines: (carrier == TransportKind::Lines).then(WritingStyle::default),
             asks: handshake,
             wanted: terms,
             keys,

@@ -23,11 +23,11 @@ pub(super) struct AaepBench {
 }
 
 impl AaepBench {
-    pub(super) fn new(carrier: Carrier) -> Self {
+    pub(super) fn new(carrier: TransportKind) -> Self {
         Self::of(start(carrier))
     }
 
-    pub(super) fn of(start: Start) -> Self {
+    pub(super) fn of(start: DialectSetup) -> Self {
         let now = Now {
             monotonic: Duration::from_secs(1),
             wall: "2026-01-01T00:00:00Z".parse().unwrap(),
@@ -60,8 +60,8 @@ impl AaepBench {
     }
 }
 
-pub(crate) fn start(carrier: Carrier) -> Start {
-    Start {
+pub(crate) fn start(carrier: TransportKind) -> DialectSetup {
+    DialectSetup {
         stream: crate::link::Stream::at(crate::link::Address::Given),
         words: Default::default(),
         token: None,
@@ -128,7 +128,7 @@ const EVENT: &str = r#"{"type":"aaep:agent.state.changed"}"#;
 #[test]
 fn the_same_facts_give_the_same_wishes() {
     let run = || {
-        let mut bench = AaepBench::new(Carrier::EventStream);
+        let mut bench = AaepBench::new(TransportKind::EventStream);
         let mut all = bench.news(LinkEvent::Connecting { attempt: 1 });
         let (request, _) = call(&all);
         all.extend(bench.answer(request, 404, &json!({})));
@@ -143,7 +143,7 @@ fn the_same_facts_give_the_same_wishes() {
 
 #[test]
 fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
-    let mut bench = AaepBench::new(Carrier::EventStream);
+    let mut bench = AaepBench::new(TransportKind::EventStream);
     let out = bench.news(LinkEvent::Connecting { attempt: 1 });
     let (request, ask) = call(&out);
     assert_eq!(ask.path, MANIFEST);
@@ -185,7 +185,7 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
 
 #[test]
 fn an_answer_keeps_its_number_and_goes_to_the_subscription_that_is() {
-    let mut bench = AaepBench::new(Carrier::Socket);
+    let mut bench = AaepBench::new(TransportKind::Socket);
     let out = bench.news(LinkEvent::Connected);
     let Some(DialectOutput::Send { request: asked, .. }) = out.first() else {
         panic!("{out:?}");
@@ -223,7 +223,7 @@ fn an_answer_keeps_its_number_and_goes_to_the_subscription_that_is() {
 
 #[test]
 fn a_program_hears_and_says_lines_and_its_checks_are_answered_within_a_bound() {
-    let mut bench = AaepBench::new(Carrier::Lines);
+    let mut bench = AaepBench::new(TransportKind::Lines);
     let out = bench.news(LinkEvent::Connected);
     assert!(
         matches!(&out[0], DialectOutput::Send { frame, .. } if frame.contains("aaep.subscribe"))
@@ -257,16 +257,16 @@ fn a_program_hears_and_says_lines_and_its_checks_are_answered_within_a_bound() {
 #[test]
 fn where_hands_are_shaken_is_a_matter_of_the_carrier_and_of_the_person() {
     for (carrier, plain, asks) in [
-        (Carrier::EventStream, false, true),
-        (Carrier::WebSocket, false, true),
-        (Carrier::Socket, false, true),
-        (Carrier::Lines, false, true),
-        (Carrier::OneWay, false, false),
-        (Carrier::EventStream, true, false),
-        (Carrier::WebSocket, true, false),
-        (Carrier::Lines, true, false),
+        (TransportKind::EventStream, false, true),
+        (TransportKind::WebSocket, false, true),
+        (TransportKind::Socket, false, true),
+        (TransportKind::Lines, false, true),
+        (TransportKind::OneWay, false, false),
+        (TransportKind::EventStream, true, false),
+        (TransportKind::WebSocket, true, false),
+        (TransportKind::Lines, true, false),
     ] {
-        let mut bench = AaepBench::of(Start {
+        let mut bench = AaepBench::of(DialectSetup {
             plain,
             ..start(carrier)
         });
@@ -315,10 +315,10 @@ fn aaep_is_known_by_its_context_or_type_and_never_by_a_mere_type() {
 
 #[test]
 fn the_plain_pair_is_followed_at_every_attempt_where_the_person_wants_it() {
-    let mut bench = AaepBench::of(Start {
+    let mut bench = AaepBench::of(DialectSetup {
         plain: true,
         path: "/x".to_owned(),
-        ..start(Carrier::EventStream)
+        ..start(TransportKind::EventStream)
     });
     for attempt in 1..3 {
         let out = bench.news(LinkEvent::Connecting { attempt });
@@ -332,7 +332,7 @@ fn the_plain_pair_is_followed_at_every_attempt_where_the_person_wants_it() {
 #[test]
 fn a_server_that_is_busy_still_knows_whom_it_agreed_with_and_one_that_does_not_know_does_not() {
     for (status, known) in [(429, true), (408, true), (404, false), (410, false)] {
-        let mut bench = AaepBench::new(Carrier::EventStream);
+        let mut bench = AaepBench::new(TransportKind::EventStream);
         let (request, _) = call(&bench.news(LinkEvent::Connecting { attempt: 1 }));
         let (request, _) = call(&bench.answer(request, 404, &json!({})));
         bench.answer(request, 201, &consent());
@@ -359,14 +359,14 @@ fn what_is_said_at_the_end_goes_the_way_that_the_subscription_does() {
         });
         words.next().unwrap()
     };
-    let mut bench = AaepBench::new(Carrier::EventStream);
+    let mut bench = AaepBench::new(TransportKind::EventStream);
     let (request, _) = call(&bench.news(LinkEvent::Connecting { attempt: 1 }));
     let (request, _) = call(&bench.answer(request, 404, &json!({})));
     let LastWords::Call(told) = closing(&bench.answer(request, 201, &consent())) else {
         panic!("no request");
     };
     assert_eq!(told.path, "/aaep/v1/replies");
-    let mut bench = AaepBench::new(Carrier::Socket);
+    let mut bench = AaepBench::new(TransportKind::Socket);
     bench.news(LinkEvent::Connected);
     let LastWords::Message(told) = closing(&bench.frame(consent().to_string())) else {
         panic!("no message");
@@ -377,7 +377,7 @@ fn what_is_said_at_the_end_goes_the_way_that_the_subscription_does() {
 #[test]
 fn a_reply_is_an_answer_in_a_capture_and_nowhere_else() {
     let reply = r#"{"type":"clarification.reply","reply_token":"rpl_1","response":true}"#;
-    let mut capture = AaepBench::new(Carrier::OneWay);
+    let mut capture = AaepBench::new(TransportKind::OneWay);
     assert!(!capture.machine.passes(reply));
     match capture.frame(reply).as_slice() {
         [DialectOutput::Answered(answered)] => {
@@ -386,7 +386,7 @@ fn a_reply_is_an_answer_in_a_capture_and_nowhere_else() {
         }
         other => panic!("{other:?}"),
     }
-    let mut live = AaepBench::new(Carrier::Socket);
+    let mut live = AaepBench::new(TransportKind::Socket);
     let out = live.frame(reply);
     assert!(
         !out.iter()
@@ -396,7 +396,7 @@ fn a_reply_is_an_answer_in_a_capture_and_nowhere_else() {
 
 #[test]
 fn what_the_producer_notes_about_the_terms_is_known_of_the_connection() {
-    let mut bench = AaepBench::new(Carrier::Socket);
+    let mut bench = AaepBench::new(TransportKind::Socket);
     bench.news(LinkEvent::Connected);
     let consent = json!({"type": "subscription.accepted", "subscription_id": "sub_1",
         "aaep_version": "1.0.0", "producer": {"agent_id": "planner"}, "honored_capabilities": {},

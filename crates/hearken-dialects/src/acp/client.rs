@@ -22,8 +22,8 @@ use crate::link::{Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
-    Carrier, Connection, ConnectionLoss, ConversationToContinue, Dialect, DialectOutput,
-    ForeignFormat, NoEvent, Numbers, OfferedCommand, PersonRequest, Start, WhenLeft,
+    Connection, ConnectionLoss, ConversationToContinue, Dialect, DialectOutput, DialectSetup,
+    ForeignFormat, NoEvent, Numbers, OfferedCommand, PersonRequest, TransportKind, WhenLeft,
 };
 
 use super::agent;
@@ -127,13 +127,13 @@ pub struct Acp {
 
 impl Acp {
     /// Creates the client of an agent.
-    pub fn new(start: Start) -> Self {
+    pub fn new(start: DialectSetup) -> Self {
         let agent = event_writer::EventAgent {
             id: "agent".to_owned(),
             name: "agent".to_owned(),
             model: None,
         };
-        let listens = start.carrier == Carrier::OneWay;
+        let listens = start.carrier == TransportKind::OneWay;
         Self {
             numbers: start.numbers,
             teller: EventContext {
@@ -144,7 +144,7 @@ impl Acp {
                 left: LeftCalls::default(),
             },
             listens,
-            in_lines: start.carrier == Carrier::Lines,
+            in_lines: start.carrier == TransportKind::Lines,
             phase: AgentPhase::Unmet,
             asked: PendingRequests::default(),
             ways_in: Vec::new(),

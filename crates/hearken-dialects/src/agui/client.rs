@@ -12,7 +12,8 @@ use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, Frame, Phrase, PhraseArg};
 use crate::protocol::Reply;
 use crate::{
-    Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, PersonRequest, Start, WhenLeft,
+    Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, PersonRequest,
+    TransportKind, WhenLeft,
 };
 
 use super::interrupt::Interrupt;
@@ -102,8 +103,8 @@ pub struct Agui {
 
 impl Agui {
     /// Creates the machine.
-    pub fn new(start: Start) -> Self {
-        let listens = start.carrier != Carrier::EventStream;
+    pub fn new(start: DialectSetup) -> Self {
+        let listens = start.carrier != TransportKind::EventStream;
         let called = start.path.trim_end_matches('/').rsplit('/').next();
         let called = called.filter(|name| !name.is_empty() && *name != "agent");
         let agent = EventAgent {

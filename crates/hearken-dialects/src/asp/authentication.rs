@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 use crate::link::{Fault, Phrase, WebSocketTerms};
-use crate::{Carrier, ConnectionLoss, Cx, DialectOutput};
+use crate::{ConnectionLoss, Cx, DialectOutput, TransportKind};
 
 use super::decision_delivery::AnswerStage;
 use super::handler::Identity;
@@ -42,7 +42,7 @@ impl Asp {
     /// Authenticates at the start of a connection, if there is a token.
     pub(super) fn enter(&mut self, cx: &mut Cx<'_>) {
         self.entry = Admission::Unasked;
-        if self.start.carrier != Carrier::WebSocket {
+        if self.start.carrier != TransportKind::WebSocket {
             return;
         }
         let Some(token) = &self.start.token else {
@@ -84,7 +84,7 @@ impl Asp {
 
     /// Answers a heartbeat; without an answer, the server would assume that we are gone.
     pub(super) fn pong(&mut self, cx: &mut Cx<'_>) {
-        if self.start.carrier == Carrier::WebSocket {
+        if self.start.carrier == TransportKind::WebSocket {
             self.put(&json!({"type": "pong"}), cx);
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::Cx;
 use crate::link::{Frame, LinkEvent};
 use crate::protocol::{Now, Unobserved};
-use crate::{Dialect, DialectOutput, Start};
+use crate::{Dialect, DialectOutput, DialectSetup};
 
 use super::message::AspMessage;
 use super::performatives::Performative;
@@ -256,7 +256,7 @@ fn events() -> String {
 
 /// Returns the AAEP events that a message becomes in a state.
 fn becomes(state: State, value: &Value) -> Vec<String> {
-    let mut asp = Asp::new(Start::unattended());
+    let mut asp = Asp::new(DialectSetup::unattended());
     let now = start();
     let mut out = Vec::new();
     for before in way_to(state) {

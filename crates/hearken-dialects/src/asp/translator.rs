@@ -17,7 +17,8 @@ use crate::kit::directory::mixed;
 use crate::link::{Cause, Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::{Answer, Now, Reply, Response, object};
 use crate::{
-    Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, PersonRequest, Start, Texts,
+    Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, PersonRequest, Texts,
+    TransportKind,
 };
 
 use super::authentication::Admission;
@@ -43,7 +44,7 @@ const VERSION: &str = "asp/0.1";
 /// The translator for the frames of one link.
 #[derive(Debug)]
 pub struct Asp {
-    pub(super) start: Start,
+    pub(super) start: DialectSetup,
     pub(super) sessions: BTreeMap<String, FollowedSession>,
     /// The session of frames that name none.
     current: String,
@@ -59,7 +60,7 @@ pub struct Asp {
 
 impl Asp {
     /// Creates the translator of a link.
-    pub fn new(start: Start) -> Self {
+    pub fn new(start: DialectSetup) -> Self {
         Self {
             start,
             sessions: BTreeMap::new(),
@@ -118,7 +119,7 @@ impl Asp {
     /// Returns whether a message of ours needs the binding's `send` frame: over a WebSocket it does, unless the server
     /// sends bare messages.
     pub(super) fn is_framed(&self) -> bool {
-        let usual = self.start.carrier == Carrier::WebSocket;
+        let usual = self.start.carrier == TransportKind::WebSocket;
         self.framed.unwrap_or(usual)
     }
 
@@ -140,7 +141,7 @@ impl Asp {
             }
         };
         self.let_in(cx);
-        if let Some(stamp) = stamp.filter(|_| self.start.carrier == Carrier::OneWay) {
+        if let Some(stamp) = stamp.filter(|_| self.start.carrier == TransportKind::OneWay) {
             self.clock.hears(stamp, &mut cx.now);
             for followed in self.sessions.values_mut() {
                 followed.told.tick(&mut Cx::new(
@@ -167,7 +168,7 @@ impl Asp {
         if std::mem::replace(&mut self.greeted, true) {
             return;
         }
-        let can_send = self.start.carrier != Carrier::OneWay;
+        let can_send = self.start.carrier != TransportKind::OneWay;
         if can_send && !self.decides() {
             out.push(DialectOutput::Tell(Phrase::new("asp.view_only")));
         }

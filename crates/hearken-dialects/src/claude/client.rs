@@ -15,8 +15,8 @@ use crate::kit::turn_end::TurnEnd;
 use crate::link::{Frame, IncomingRequest, Phrase, PhraseArg, Receipt, Stream, Undelivered};
 use crate::protocol::{AgentId, Reply};
 use crate::{
-    Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, ForeignFormat, NoEvent,
-    PersonRequest, SharedWording, Start, WhenLeft,
+    Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, ForeignFormat, NoEvent,
+    PersonRequest, SharedWording, TransportKind, WhenLeft,
 };
 
 use super::conversation::{ClaudeConversation, place};
@@ -88,11 +88,11 @@ pub struct Claude {
 
 impl Claude {
     /// Creates the machine.
-    pub fn new(start: Start) -> Self {
+    pub fn new(start: DialectSetup) -> Self {
         Self {
             servers: ToolServers::new(start.words.clone(), mixed(start.seed, SERVERS)),
             words: start.words,
-            listens: start.carrier != Carrier::Requests,
+            listens: start.carrier != TransportKind::Requests,
             conversations: Directory::new(MOST, start.seed),
             held: BTreeMap::new(),
             sending: BTreeMap::new(),
@@ -101,7 +101,7 @@ impl Claude {
             elicited: Vec::new(),
             hand_back: start.hand_back,
             gemini_waits: start.gemini_waits,
-            stream: (start.carrier == Carrier::EventStream).then_some(start.stream),
+            stream: (start.carrier == TransportKind::EventStream).then_some(start.stream),
             unknown: BTreeSet::new(),
             repeats: Repeats::default(),
             told_twice: false,

@@ -25,8 +25,8 @@ use crate::link::{Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
 use crate::protocol::Reply;
 use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
-    Carrier, Connection, ConnectionLoss, Dialect, DialectOutput, ForeignFormat, NoEvent, Numbers,
-    Oversight, PersonRequest, SharedWording, Start, WhenLeft,
+    Connection, ConnectionLoss, Dialect, DialectOutput, DialectSetup, ForeignFormat, NoEvent,
+    Numbers, Oversight, PersonRequest, SharedWording, TransportKind, WhenLeft,
 };
 
 use super::NAME;
@@ -114,12 +114,12 @@ pub struct Codex {
 
 impl Codex {
     /// Creates the client of a server.
-    pub fn new(start: Start) -> Self {
+    pub fn new(start: DialectSetup) -> Self {
         Self {
             numbers: start.numbers,
             words: start.words,
             seed: start.seed,
-            listens: start.carrier == Carrier::OneWay,
+            listens: start.carrier == TransportKind::OneWay,
             only: start.conversation,
             phase: ContactPhase::Unmet,
             asked: PendingRequests::default(),

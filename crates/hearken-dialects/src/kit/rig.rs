@@ -18,7 +18,8 @@ use crate::protocol::{
     Answer, Decision, Finding, Now, Problem, Reply, ReplyToken, Response, Severity,
 };
 use crate::{
-    Cx, Dialect, DialectOutput, PersonRequest, QuestionEnd, QuestionsStanding, SharedWording, Start,
+    Cx, Dialect, DialectOutput, DialectSetup, PersonRequest, QuestionEnd, QuestionsStanding,
+    SharedWording,
 };
 
 /// Every sentence, loaded once.
@@ -58,11 +59,11 @@ pub struct MachineRig<M, P> {
 }
 
 /// Returns a start with every sentence and a fixed seed.
-pub fn start() -> Start {
-    Start {
+pub fn start() -> DialectSetup {
+    DialectSetup {
         words: WORDS.clone(),
         seed: 7,
-        ..Start::unattended()
+        ..DialectSetup::unattended()
     }
 }
 

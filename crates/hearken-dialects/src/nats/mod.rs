@@ -36,8 +36,8 @@ use crate::fleet::{DEFAULT_SPACE, Space, WatcherMemory};
 use crate::link::{Fault, Frame, HttpAnswer};
 use crate::protocol::{AgentId, Reply};
 use crate::{
-    Connection, ConnectionLoss, Cx, Dialect, MachineThere, Numbers, PersonRequest, Recognition,
-    Start, Terms, WhenLeft,
+    Connection, ConnectionLoss, Cx, Dialect, DialectSetup, MachineThere, Numbers, PersonRequest,
+    Recognition, Terms, WhenLeft,
 };
 
 use delivered_events::AgentIndex;
@@ -79,7 +79,7 @@ pub(super) struct Nats {
 }
 
 impl Nats {
-    pub(super) fn new(start: Start) -> Self {
+    pub(super) fn new(start: DialectSetup) -> Self {
         let place = start.broker.unwrap_or_default();
         let space = match place.space.as_str() {
             "" => DEFAULT_SPACE,

@@ -10,7 +10,7 @@ use crate::fleet::{BridgeAbilities, BridgeReport, EventSubject, Machine, digest_
 use crate::kit::rig::start;
 use crate::link::{LinkEvent, Receipt, ServiceCall, Undelivered};
 use crate::protocol::{AgentId, Answer, Decision, Now, ReplyToken};
-use crate::{Carrier, CatchUpPhase, DialectOutput, QuestionEnd};
+use crate::{CatchUpPhase, DialectOutput, QuestionEnd, TransportKind};
 
 /// Messages for the tests of all dialects.
 pub(crate) const MESSAGES: &[&str] = &[
@@ -29,8 +29,8 @@ impl NatsBench {
     /// A machine whose connection has just come up, and the request that finds the bridges.
     fn joining() -> (Self, u64) {
         let mut bench = Self {
-            machine: Nats::new(Start {
-                carrier: Carrier::Broker,
+            machine: Nats::new(DialectSetup {
+                carrier: TransportKind::Broker,
                 ..start()
             }),
             now: Now {

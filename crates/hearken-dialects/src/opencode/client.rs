@@ -16,8 +16,8 @@ use crate::kit::turn_updates::Update;
 use crate::link::{Address, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg, Stream, Way};
 use crate::protocol::Reply;
 use crate::{
-    Carrier, Connection, ConnectionLoss, Dialect, DialectOutput, ForeignFormat, NoEvent, Numbers,
-    PersonRequest, SharedWording, Start, WhenLeft,
+    Connection, ConnectionLoss, Dialect, DialectOutput, DialectSetup, ForeignFormat, NoEvent,
+    Numbers, PersonRequest, SharedWording, TransportKind, WhenLeft,
 };
 
 use super::catch_up::{CatchUp, CatchUpRequest};
@@ -95,11 +95,11 @@ pub struct Opencode {
 
 impl Opencode {
     /// Creates the machine.
-    pub fn new(start: Start) -> Self {
+    pub fn new(start: DialectSetup) -> Self {
         Self {
             numbers: start.numbers,
             words: start.words,
-            listens: start.carrier != Carrier::EventStream,
+            listens: start.carrier != TransportKind::EventStream,
             conversations: Directory::new(MOST, start.seed),
             parents: BTreeMap::new(),
             asked: BTreeMap::new(),

@@ -41,7 +41,8 @@ use crate::protocol::{Machine, Reply};
 
 use super::event_writer::{EventAgent, EventWriter};
 use super::{
-    Carrier, Connection, Dialect, DialectOutput, ForeignFormat, NoEvent, Recognition, Start,
+    Connection, Dialect, DialectOutput, DialectSetup, ForeignFormat, NoEvent, Recognition,
+    TransportKind,
 };
 pub use mapping::{MAPPING, Mapping};
 use message_context::{ReportedSteps, SageContext};
@@ -62,7 +63,7 @@ const WORD_WAITS: Duration = Duration::from_secs(2);
 /// The machine of one link.
 #[derive(Debug)]
 pub(super) struct Sage {
-    carrier: Carrier,
+    carrier: TransportKind,
     /// The stream that is followed on a server.
     followed: link::Stream,
     writer: EventWriter,
@@ -76,7 +77,7 @@ pub(super) struct Sage {
 }
 
 impl Sage {
-    pub(super) fn new(start: Start) -> Self {
+    pub(super) fn new(start: DialectSetup) -> Self {
         let agent = EventAgent {
             id: "sage".to_owned(),
             name: "Sage".to_owned(),
@@ -219,7 +220,7 @@ impl Dialect for Sage {
             Some(frame)
         });
         match frame {
-            Some(frame) if self.carrier != Carrier::OneWay => {
+            Some(frame) if self.carrier != TransportKind::OneWay => {
                 self.questions
                     .sent
                     .insert(request, (token.to_owned(), None));

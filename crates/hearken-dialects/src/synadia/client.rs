@@ -15,8 +15,8 @@ use crate::link::{
 };
 use crate::protocol::Reply;
 use crate::{
-    BrokerPlace, Carrier, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, Numbers,
-    PersonRequest, PromptableAgent, SharedWording, Start, WhenLeft,
+    BrokerPlace, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, Numbers,
+    PersonRequest, PromptableAgent, SharedWording, TransportKind, WhenLeft,
 };
 
 use super::agent::SynadiaAgent;
@@ -67,12 +67,12 @@ pub struct Synadia {
 
 impl Synadia {
     /// Creates the machine.
-    pub fn new(start: Start) -> Self {
+    pub fn new(start: DialectSetup) -> Self {
         Self {
             numbers: start.numbers,
             words: start.words,
             place: start.broker.unwrap_or_default(),
-            listens: start.carrier != Carrier::Broker,
+            listens: start.carrier != TransportKind::Broker,
             is_up: false,
             agents: Directory::new(MOST_AGENTS, start.seed),
             promptable: Vec::new(),

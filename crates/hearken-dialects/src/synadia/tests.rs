@@ -14,7 +14,10 @@ use crate::link::{
     Undelivered,
 };
 use crate::protocol::AgentId;
-use crate::{BrokerPlace, Carrier, Dialect as _, DialectOutput, PersonRequest, QuestionEnd, Start};
+use crate::{
+    BrokerPlace, Dialect as _, DialectOutput, DialectSetup, PersonRequest, QuestionEnd,
+    TransportKind,
+};
 
 pub(crate) const MESSAGES: &[&str] = &[
     r#"{"type":"io.nats.micro.v1.info_response","id":"JXpUnjTkYWrFZbLlsvLUZb","name":"agents","version":"0.5.0","description":"pi agent build","endpoints":[{"name":"prompt","subject":"agents.prompt.pi.anna.build","queue_group":"agents","metadata":{"max_payload":"1MB","attachments_ok":"true","min_sender_trust":"any"}},{"name":"status","subject":"agents.status.pi.anna.build","queue_group":"agents","metadata":null}],"metadata":{"agent":"pi","owner":"anna","session":"build","protocol_version":"0.3"}}"#,
@@ -64,8 +67,8 @@ fn info(agent: &str, session: &str, instance: &str) -> Value {
 }
 
 fn bench() -> SynadiaRig {
-    let mut bench = SynadiaRig::of(Synadia::new(Start {
-        carrier: Carrier::Broker,
+    let mut bench = SynadiaRig::of(Synadia::new(DialectSetup {
+        carrier: TransportKind::Broker,
         broker: Some(BrokerPlace {
             durable: Some("hearken-anna".to_owned()),
             ..BrokerPlace::default()

@@ -11,7 +11,8 @@ use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, Frame, HttpAnswer, IncomingRequest, LinkEvent, Method, Receipt};
 use crate::protocol::Reply;
 use crate::{
-    Carrier, Connection, Cx, DIALECTS, Dialect, DialectOutput, Naming, PersonRequest, Start,
+    Connection, Cx, DIALECTS, Dialect, DialectOutput, DialectSetup, Naming, PersonRequest,
+    TransportKind,
 };
 
 /// Whichever dialect is under test.
@@ -146,21 +147,22 @@ fn changed(text: &str, which: usize, to: u8) -> String {
     }
 }
 
-fn play(which: usize, carrier: Carrier, steps: Vec<FeedStep>) -> Result<(), TestCaseError> {
+fn play(which: usize, carrier: TransportKind, steps: Vec<FeedStep>) -> Result<(), TestCaseError> {
     let row = &DIALECTS[which];
     // An address on a broker is carried by nothing else.
     let carrier = match row.named {
-        Naming::Schemes(_) => Carrier::Broker,
+        Naming::Schemes(_) => TransportKind::Broker,
         _ => carrier,
     };
     let messages = row.messages;
     let message = |at: usize| messages[at % messages.len()];
-    let mut rig: MachineRig<AnyDialect, AnyPeer> = MachineRig::of(AnyDialect(row.machine(Start {
-        carrier,
-        path: "/".to_owned(),
-        origin: "http://127.0.0.1:1".to_owned(),
-        ..rig::start()
-    })));
+    let mut rig: MachineRig<AnyDialect, AnyPeer> =
+        MachineRig::of(AnyDialect(row.machine(DialectSetup {
+            carrier,
+            path: "/".to_owned(),
+            origin: "http://127.0.0.1:1".to_owned(),
+            ..rig::start()
+        })));
     let mut number = 0;
     rig.news(&LinkEvent::Connecting { attempt: 1 });
     rig.news(&LinkEvent::Connected);
@@ -257,7 +259,7 @@ proptest! {
     fn every_dialect_keeps_its_promises_whatever_comes(
         which in 1..DIALECTS.len(),
         carrier in prop::sample::select(vec![
-            Carrier::EventStream, Carrier::WebSocket, Carrier::Lines, Carrier::Requests, Carrier::OneWay,
+            TransportKind::EventStream, TransportKind::WebSocket, TransportKind::Lines, TransportKind::Requests, TransportKind::OneWay,
         ]),
         steps in prop::collection::vec(step(), 0..40),
     ) {

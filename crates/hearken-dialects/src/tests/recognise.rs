@@ -8,8 +8,8 @@ use crate::descriptor::{Descriptor, Naming};
 use crate::protocol::KeyRing;
 use crate::protocol::Now;
 
-fn start() -> Start {
-    Start {
+fn start() -> DialectSetup {
+    DialectSetup {
         stream: crate::link::Stream::at(crate::link::Address::Given),
         words: Default::default(),
         token: None,
@@ -24,7 +24,7 @@ fn start() -> Start {
         handler: false,
         conversation: None,
         broker: None,
-        carrier: Carrier::OneWay,
+        carrier: TransportKind::OneWay,
         path: String::new(),
         origin: String::new(),
         plain: false,
@@ -134,8 +134,8 @@ fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
 
 /// A program that was started and is connected.
 fn program() -> (UndecidedMachine, Vec<DialectOutput>) {
-    let mut machine = UndecidedMachine::new(Start {
-        carrier: Carrier::Lines,
+    let mut machine = UndecidedMachine::new(DialectSetup {
+        carrier: TransportKind::Lines,
         ..start()
     });
     let mut out = Vec::new();
@@ -157,10 +157,10 @@ fn recognisable() -> impl Iterator<Item = &'static Descriptor> {
 #[test]
 fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
     for row in recognisable() {
-        for carrier in [Carrier::OneWay, Carrier::Lines] {
-            let start = || Start { carrier, ..start() };
+        for carrier in [TransportKind::OneWay, TransportKind::Lines] {
+            let start = || DialectSetup { carrier, ..start() };
             let mut undecided = UndecidedMachine::new(start());
-            let mut alone = row.machine(Start {
+            let mut alone = row.machine(DialectSetup {
                 numbers: match row.is_native() {
                     true => Numbers::default(),
                     false => Numbers::of_another(),
@@ -233,11 +233,11 @@ fn a_program_that_ends_within_the_courtesy_is_not_spoken_to() {
 #[test]
 fn only_a_started_program_is_waited_for() {
     for (carrier, plain, speaks) in [
-        (Carrier::Socket, false, true),
-        (Carrier::WebSocket, false, true),
-        (Carrier::Lines, true, false),
+        (TransportKind::Socket, false, true),
+        (TransportKind::WebSocket, false, true),
+        (TransportKind::Lines, true, false),
     ] {
-        let mut machine = UndecidedMachine::new(Start {
+        let mut machine = UndecidedMachine::new(DialectSetup {
             carrier,
             plain,
             ..start()

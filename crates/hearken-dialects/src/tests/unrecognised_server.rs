@@ -29,14 +29,14 @@ struct DialectBench {
 }
 
 impl DialectBench {
-    fn of(start: Start) -> Self {
+    fn of(start: DialectSetup) -> Self {
         Self {
             machine: open(config::Dialect::Auto, start),
             out: Vec::new(),
         }
     }
 
-    fn at(carrier: Carrier, path: &str) -> Self {
+    fn at(carrier: TransportKind, path: &str) -> Self {
         Self::of(start(carrier, path))
     }
 
@@ -86,12 +86,12 @@ impl DialectBench {
     }
 }
 
-fn start(carrier: Carrier, path: &str) -> Start {
-    Start {
+fn start(carrier: TransportKind, path: &str) -> DialectSetup {
+    DialectSetup {
         carrier,
         path: path.to_owned(),
         plain: false,
-        ..Start::unattended()
+        ..DialectSetup::unattended()
     }
 }
 
@@ -138,7 +138,7 @@ fn events(out: &[DialectOutput]) -> usize {
 #[test]
 fn a_stream_of_another_protocol_is_recognised_at_the_very_address() {
     for text in [MESSAGE, PERMISSION] {
-        let mut bench = DialectBench::at(Carrier::EventStream, "/live");
+        let mut bench = DialectBench::at(TransportKind::EventStream, "/live");
         assert_eq!(bench.follows(), Address::Path("/live/events".to_owned()));
         assert!(goes_as_given(&bench.fails(status(404))));
         let out = bench.news(LinkEvent::Connecting { attempt: 1 });
@@ -167,7 +167,7 @@ fn a_websocket_of_another_protocol_is_recognised_without_a_subprotocol() {
         ("/", WITHOUT),
         ("/", status(404)),
     ] {
-        let mut bench = DialectBench::at(Carrier::WebSocket, path);
+        let mut bench = DialectBench::at(TransportKind::WebSocket, path);
         let out = without_manifest(&mut bench, fault.clone());
         assert_eq!(
             out,
@@ -185,9 +185,9 @@ fn a_websocket_of_another_protocol_is_recognised_without_a_subprotocol() {
 /// ASP's token goes in a message, which only a server that has shown its protocol gets.
 #[test]
 fn a_recognised_asp_server_is_given_the_token() {
-    let mut bench = DialectBench::of(Start {
+    let mut bench = DialectBench::of(DialectSetup {
         token: Some(Token::new("s3cret")),
-        ..start(Carrier::WebSocket, "/session")
+        ..start(TransportKind::WebSocket, "/session")
     });
     without_manifest(&mut bench, WITHOUT);
     bench.news(LinkEvent::Connecting { attempt: 1 });
@@ -212,7 +212,7 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
     };
     // It answers every request with its page.
     let beside = || {
-        let mut bench = DialectBench::at(Carrier::EventStream, "/");
+        let mut bench = DialectBench::at(TransportKind::EventStream, "/");
         bench.follows();
         assert!(goes_as_given(&bench.fails(page())));
         let out = bench.news(LinkEvent::Connecting { attempt: 1 });
@@ -276,7 +276,7 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
 
 #[test]
 fn what_is_not_there_either_or_is_aaeps_fails_for_the_first_reason() {
-    let mut bench = DialectBench::at(Carrier::EventStream, "/live");
+    let mut bench = DialectBench::at(TransportKind::EventStream, "/live");
     bench.follows();
     bench.fails(status(404));
     bench.news(LinkEvent::Connecting { attempt: 1 });
@@ -285,13 +285,13 @@ fn what_is_not_there_either_or_is_aaeps_fails_for_the_first_reason() {
     };
     assert_eq!(bench.fails(page), [DialectOutput::Close(status(404))]);
     // A server that turns us away says why.
-    let mut bench = DialectBench::at(Carrier::EventStream, "/live");
+    let mut bench = DialectBench::at(TransportKind::EventStream, "/live");
     bench.follows();
     bench.fails(status(404));
     bench.news(LinkEvent::Connecting { attempt: 1 });
     assert_eq!(bench.fails(status(401)), []);
     // AAEP requires its subprotocol at every address.
-    let mut bench = DialectBench::at(Carrier::WebSocket, "/own");
+    let mut bench = DialectBench::at(TransportKind::WebSocket, "/own");
     without_manifest(&mut bench, WITHOUT);
     bench.news(LinkEvent::Connecting { attempt: 1 });
     bench.news(LinkEvent::Connected);
@@ -302,39 +302,39 @@ fn what_is_not_there_either_or_is_aaeps_fails_for_the_first_reason() {
 #[test]
 fn aaeps_own_servers_are_met_as_ever() {
     // An address that is AAEP's own place, a demand for proof, and plain mode all mean AAEP.
-    let mut bench = DialectBench::at(Carrier::WebSocket, "/x/aaep/v1/ws");
+    let mut bench = DialectBench::at(TransportKind::WebSocket, "/x/aaep/v1/ws");
     assert_eq!(
         without_manifest(&mut bench, WITHOUT),
         [DialectOutput::Close(WITHOUT)]
     );
     for fault in [status(404), Fault::NotWebSocket(NoWebSocket::SomethingElse)] {
-        let mut bench = DialectBench::at(Carrier::WebSocket, "/own");
+        let mut bench = DialectBench::at(TransportKind::WebSocket, "/own");
         let out = without_manifest(&mut bench, fault.clone());
         assert_eq!(out, [DialectOutput::Close(fault)]);
     }
-    let mut signed = start(Carrier::EventStream, "/live");
+    let mut signed = start(TransportKind::EventStream, "/live");
     signed.handshake.require_signed = true;
     let mut bench = DialectBench::of(signed);
     bench.news(LinkEvent::Connecting { attempt: 1 });
     assert!(!goes_as_given(&bench.fails(status(404))));
-    let mut bench = DialectBench::of(Start {
+    let mut bench = DialectBench::of(DialectSetup {
         plain: true,
-        ..start(Carrier::EventStream, "/live")
+        ..start(TransportKind::EventStream, "/live")
     });
     bench.news(LinkEvent::Connecting { attempt: 1 });
     assert_eq!(bench.fails(status(404)), []);
     // The stream that was named is the address itself.
-    let mut bench = DialectBench::at(Carrier::EventStream, "/live/events");
+    let mut bench = DialectBench::at(TransportKind::EventStream, "/live/events");
     assert_eq!(bench.follows(), Address::Given);
     assert_eq!(bench.fails(status(404)), []);
     // A server that wants a token, or is not there, is not bypassed.
     for fault in [status(401), status(403), Fault::Refused] {
-        let mut bench = DialectBench::at(Carrier::EventStream, "/live");
+        let mut bench = DialectBench::at(TransportKind::EventStream, "/live");
         bench.follows();
         assert_eq!(bench.fails(fault), []);
     }
     // A source that has shaken hands is AAEP.
-    let mut bench = DialectBench::at(Carrier::EventStream, "/live");
+    let mut bench = DialectBench::at(TransportKind::EventStream, "/live");
     bench.news(LinkEvent::Connecting { attempt: 1 });
     bench.answer(404, "");
     let consent = r#"{"type":"subscription.accepted","subscription_id":"sub_1","aaep_version":"1.0.0","producer":{"agent_id":"planner"},"honored_capabilities":{}}"#;
@@ -346,7 +346,7 @@ fn aaeps_own_servers_are_met_as_ever() {
 #[test]
 fn what_was_recognised_at_a_bare_address_is_followed_again_where_it_was() {
     for text in [MESSAGE, PERMISSION] {
-        let mut bench = DialectBench::at(Carrier::EventStream, "/");
+        let mut bench = DialectBench::at(TransportKind::EventStream, "/");
         let events_of_it = Address::Path("/events".to_owned());
         assert_eq!(bench.follows(), events_of_it);
         bench.news(LinkEvent::Connected);
@@ -358,7 +358,7 @@ fn what_was_recognised_at_a_bare_address_is_followed_again_where_it_was() {
         let out = bench.news(LinkEvent::Connecting { attempt: 1 });
         assert_eq!(followed(&out), Some(events_of_it));
         // A named dialect is at the address that the person gives.
-        let mut named = Asp::new(start(Carrier::EventStream, "/"));
+        let mut named = Asp::new(start(TransportKind::EventStream, "/"));
         let mut out = Vec::new();
         named.news(
             &LinkEvent::Connecting { attempt: 1 },

@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use crate::announce::{Announcer, SpeechQueue};
 use crate::config::{AskMode, Config};
-use crate::dialect::{self, Cx, DialectOutput, PersonRequest, SharedWording, Start, Terms};
+use crate::dialect::{self, Cx, DialectOutput, DialectSetup, PersonRequest, SharedWording, Terms};
 use crate::link::{self, Address, LinkId};
 use crate::protocol::{AgentId, KeyRing, Now, Reply};
 
@@ -207,11 +207,11 @@ pub(crate) fn starts(
     keys: &KeyRing,
     seed: u64,
     terms: impl Fn(LinkId) -> Terms,
-) -> Vec<Start> {
+) -> Vec<DialectSetup> {
     let mut seed = seed;
     let words = SharedWording::new(EveryLanguage::best_for(&config.announce.languages));
     let start = |(at, source): (usize, &SourceSetup)| {
-        let start = Start {
+        let start = DialectSetup {
             carrier: source.carrier,
             path: source.path.clone(),
             origin: source.origin.clone(),

@@ -437,7 +437,7 @@ fn a_server_that_resumes_in_silence_can_be_answered_and_the_doubt_is_told_twice(
 }
 
 /// Loses a connection with a question open, and connects again to a server that sends nothing unprompted.
-fn back_in_silence(carrier: crate::dialect::Carrier) -> Stage {
+fn back_in_silence(carrier: crate::dialect::TransportKind) -> Stage {
     let source = SourceSetup {
         name: "one".into(),
         answerable: true,
@@ -457,8 +457,12 @@ fn back_in_silence(carrier: crate::dialect::Carrier) -> Stage {
 
 #[test]
 fn a_server_without_a_replay_that_is_back_can_be_answered_with_a_doubt_in_two_steps() {
-    use crate::dialect::Carrier;
-    for carrier in [Carrier::EventStream, Carrier::WebSocket, Carrier::Socket] {
+    use crate::dialect::TransportKind;
+    for carrier in [
+        TransportKind::EventStream,
+        TransportKind::WebSocket,
+        TransportKind::Socket,
+    ] {
         let mut stage = back_in_silence(carrier);
         assert!(
             stage.heard("Question 1 can be answered again, and is perhaps already decided."),
@@ -474,7 +478,7 @@ fn a_server_without_a_replay_that_is_back_can_be_answered_with_a_doubt_in_two_st
         assert_eq!(stage.decision(), Some("accept"), "{carrier:?}");
     }
     // A restarted program has not asked anything.
-    let mut stage = back_in_silence(Carrier::Lines);
+    let mut stage = back_in_silence(TransportKind::Lines);
     stage.wait(3000);
     assert!(!stage.heard("answered again"), "{:?}", stage.lines);
     stage.press('n');

@@ -1,7 +1,7 @@
 //! What somebody missed while away, as a broker delivers it afterwards.
 
 use super::*;
-use crate::dialect::{BrokerPlace, Carrier};
+use crate::dialect::{BrokerPlace, TransportKind};
 use crate::link::Frame;
 
 /// A space on a broker; what was missed comes next.
@@ -9,7 +9,7 @@ pub(super) fn space(missed: u64) -> Stage {
     let source = SourceSetup {
         name: "space".to_owned(),
         answerable: true,
-        carrier: Carrier::Broker,
+        carrier: TransportKind::Broker,
         dialect: crate::config::Dialect::Nats,
         broker: Some(BrokerPlace::default()),
         ..SourceSetup::default()

@@ -138,7 +138,7 @@ pub(super) fn ready_in(
     let source = |at: usize| SourceSetup {
         name: format!("agent {at}"),
         answerable: true,
-        carrier: crate::dialect::Carrier::Lines,
+        carrier: crate::dialect::TransportKind::Lines,
         dialect: crate::config::Dialect::Acp,
         folder: "/work/a".to_owned(),
         program: true,

@@ -24,7 +24,7 @@ impl Stage {
         let source = |at: usize| SourceSetup {
             name: format!("agent {at}"),
             answerable: true,
-            carrier: crate::dialect::Carrier::Lines,
+            carrier: crate::dialect::TransportKind::Lines,
             dialect: crate::config::Dialect::Acp,
             folder: "/work/a".to_owned(),
             program: true,
@@ -255,7 +255,7 @@ fn an_agent_that_starts_slowly_is_not_called_idle() {
         vec![SourceSetup {
             name: "Fox".to_owned(),
             answerable: true,
-            carrier: crate::dialect::Carrier::Lines,
+            carrier: crate::dialect::TransportKind::Lines,
             dialect: crate::config::Dialect::Acp,
             program: true,
             ..SourceSetup::default()
@@ -373,7 +373,7 @@ fn how_to_be_asked_is_said_for_the_persons_way_of_giving_commands() {
             vec![SourceSetup {
                 name: "agent".to_owned(),
                 answerable: true,
-                carrier: crate::dialect::Carrier::Lines,
+                carrier: crate::dialect::TransportKind::Lines,
                 dialect: crate::config::Dialect::Acp,
                 program: true,
                 ..SourceSetup::default()

@@ -141,7 +141,7 @@ fn started(keeps: bool) -> Stage {
     let source = SourceSetup {
         name: "fox".into(),
         answerable: true,
-        carrier: crate::dialect::Carrier::Lines,
+        carrier: crate::dialect::TransportKind::Lines,
         dialect: crate::config::Dialect::Acp,
         folder: "/work/a".to_owned(),
         program: true,

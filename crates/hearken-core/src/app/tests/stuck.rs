@@ -137,7 +137,7 @@ fn a_prompt_without_a_turn_is_told_and_can_be_given_up() {
     let source = SourceSetup {
         name: "server".to_owned(),
         answerable: true,
-        carrier: crate::dialect::Carrier::EventStream,
+        carrier: crate::dialect::TransportKind::EventStream,
         dialect: crate::config::Dialect::A2a,
         path: "/".to_owned(),
         origin: "http://localhost:1".to_owned(),

@@ -1,7 +1,7 @@
 //! Sources that connect slowly, or send nothing from their start.
 
 use super::*;
-use crate::dialect::Carrier;
+use crate::dialect::TransportKind;
 
 const LATE: &str = "It may be well: some servers answer only when something happens.";
 const SILENT: &str =
@@ -19,7 +19,7 @@ fn begun(source: SourceSetup) -> Stage {
 fn plain() -> SourceSetup {
     SourceSetup {
         answerable: true,
-        carrier: Carrier::EventStream,
+        carrier: TransportKind::EventStream,
         plain: true,
         ..SourceSetup::default()
     }
@@ -51,7 +51,11 @@ fn a_source_that_still_connects_is_told_once_after_four_seconds() {
 #[test]
 fn an_answer_that_cannot_wait_for_an_event_is_not_excused_with_one() {
     // A WebSocket opens immediately or not at all, and so does a manifest request.
-    for carrier in [Carrier::WebSocket, Carrier::Socket, Carrier::EventStream] {
+    for carrier in [
+        TransportKind::WebSocket,
+        TransportKind::Socket,
+        TransportKind::EventStream,
+    ] {
         let mut stage = begun(SourceSetup {
             carrier,
             plain: false,

@@ -17,7 +17,8 @@ use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent};
 use crate::protocol::AgentId;
 use crate::{
-    Carrier, DialectOutput, PersonRequest, QuestionEnd, QuestionsStanding, Recognition, Start,
+    DialectOutput, DialectSetup, PersonRequest, QuestionEnd, QuestionsStanding, Recognition,
+    TransportKind,
 };
 
 use super::A2a;
@@ -79,8 +80,8 @@ pub(super) fn card(version: &str, streams: bool) -> Value {
 }
 
 impl A2aRig {
-    pub fn over(carrier: Carrier, conversation: Option<&str>) -> Self {
-        let start = Start {
+    pub fn over(carrier: TransportKind, conversation: Option<&str>) -> Self {
+        let start = DialectSetup {
             carrier,
             path: "/".to_owned(),
             origin: "http://127.0.0.1:1".to_owned(),
@@ -99,7 +100,7 @@ impl A2aRig {
 
     /// Creates a run connected to an idle 1.0 server.
     pub fn new() -> Self {
-        let mut run = Self::over(Carrier::EventStream, None);
+        let mut run = Self::over(TransportKind::EventStream, None);
         run.connects(&card("1.0", true));
         run.answers("ListTasks", json!({"tasks": [], "nextPageToken": ""}));
         run.told.clear();

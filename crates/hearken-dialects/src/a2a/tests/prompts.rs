@@ -87,7 +87,7 @@ fn a_prompt_that_is_refused_is_told_and_does_not_block_the_next() {
 
 #[test]
 fn an_agent_without_streams_is_asked_again_and_again() {
-    let mut run = A2aRig::over(Carrier::EventStream, None);
+    let mut run = A2aRig::over(TransportKind::EventStream, None);
     run.connects(&card("1.0", false));
     run.wish(&PersonRequest::Prompt("do it".to_owned()));
     run.answers("SendMessage", json!({"task": task("t1", "WORKING", "")}));

@@ -176,7 +176,7 @@ proptest! {
 
     #[test]
     fn no_question_is_lost_and_no_answer_is_invented(steps in prop::collection::vec(step(), 0..80)) {
-        let mut run = A2aRig::over(Carrier::EventStream, None);
+        let mut run = A2aRig::over(TransportKind::EventStream, None);
         run.connects(&card("1.0", true));
         let mut number = 0;
         let (mut prompts, mut stops) = (0, 0);

@@ -14,7 +14,7 @@ fn begun(at: &str, id: &str, state: &str) -> Value {
 
 /// Creates a run that gets this task list at first.
 fn joins(tasks: Value) -> A2aRig {
-    let mut run = A2aRig::over(Carrier::EventStream, None);
+    let mut run = A2aRig::over(TransportKind::EventStream, None);
     run.connects(&card("1.0", true));
     run.answers("ListTasks", listed(tasks));
     run
@@ -205,7 +205,7 @@ fn more_tasks_than_there_are_streams_are_looked_at_in_turn_and_more_than_are_fol
 
 #[test]
 fn one_task_that_is_named_is_heard_alone() {
-    let mut run = A2aRig::over(Carrier::EventStream, Some("t1"));
+    let mut run = A2aRig::over(TransportKind::EventStream, Some("t1"));
     run.connects(&card("0.3", true));
     assert_eq!(
         (
@@ -223,7 +223,7 @@ fn one_task_that_is_named_is_heard_alone() {
 
 #[test]
 fn who_may_not_ask_and_what_is_no_card_ends_the_link_with_its_reason() {
-    let mut run = A2aRig::over(Carrier::EventStream, None);
+    let mut run = A2aRig::over(TransportKind::EventStream, None);
     run.connects(&card("1.0", true));
     let request = run.call("ListTasks").number;
     let answer = HttpAnswer {
@@ -240,7 +240,7 @@ fn who_may_not_ask_and_what_is_no_card_ends_the_link_with_its_reason() {
         run.closed.as_slice(),
         [Fault::Status { status: 401, .. }]
     ));
-    let mut run = A2aRig::over(Carrier::EventStream, None);
+    let mut run = A2aRig::over(TransportKind::EventStream, None);
     run.news(&LinkEvent::Connecting { attempt: 1 });
     assert_eq!(
         run.followed,

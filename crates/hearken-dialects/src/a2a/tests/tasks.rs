@@ -115,7 +115,7 @@ fn what_is_no_text_is_named_and_never_lost_in_silence() {
 
 #[test]
 fn the_old_version_is_read_as_the_new_one() {
-    let mut run = A2aRig::over(Carrier::EventStream, None);
+    let mut run = A2aRig::over(TransportKind::EventStream, None);
     run.connects(&card("0.3", true));
     assert_eq!(run.told, ["a2a.attached", "a2a.no_list"]);
     run.wish(&PersonRequest::Prompt("do it".to_owned()));
@@ -159,7 +159,7 @@ fn the_old_version_is_read_as_the_new_one() {
 
 #[test]
 fn what_was_written_down_is_heard_and_can_not_be_answered() {
-    let mut run = A2aRig::over(Carrier::OneWay, None);
+    let mut run = A2aRig::over(TransportKind::OneWay, None);
     let frame = |what: Value| LinkEvent::Frame(Frame::of(what.to_string()));
     run.news(&frame(card("1.0", true)));
     let result = |what: Value| json!({"jsonrpc": "2.0", "id": 1, "result": what});

@@ -8,7 +8,7 @@ use super::*;
 use crate::fleet::{AnsweredBy, Closed, Obstacle, digest_of};
 use crate::link::LinkEvent;
 use crate::protocol::{Answer, EventId, Response};
-use crate::{Carrier, Dialect, PersonRequest};
+use crate::{Dialect, PersonRequest, TransportKind};
 
 fn at() -> jiff::Timestamp {
     "2026-01-01T00:00:00Z".parse().unwrap()
@@ -38,7 +38,7 @@ fn question() -> String {
 
 /// A watcher that has agreed with a bridge over its connection.
 fn watching() -> AaepBench {
-    let mut bench = AaepBench::new(Carrier::Socket);
+    let mut bench = AaepBench::new(TransportKind::Socket);
     bench.news(LinkEvent::Connected);
     bench.frame(consent().to_string());
     bench.frame(standing().to_event("build-3", "b", 0, at()));
@@ -209,7 +209,7 @@ fn a_request_that_never_left_is_kept() {
 
 #[test]
 fn beside_a_stream_the_answer_is_the_outcome() {
-    let mut bench = AaepBench::of(start(Carrier::EventStream));
+    let mut bench = AaepBench::of(start(TransportKind::EventStream));
     let out = bench.news(LinkEvent::Connecting { attempt: 1 });
     let out = bench.answer(call(&out).0, 404, &json!({}));
     bench.answer(call(&out).0, 201, &consent());
@@ -277,7 +277,7 @@ fn prompts_and_stops_go_through_it_to_the_agent_that_is_meant() {
 
 #[test]
 fn a_bridge_takes_a_prompt_before_it_has_reported_anything() {
-    let mut bench = AaepBench::new(Carrier::Socket);
+    let mut bench = AaepBench::new(TransportKind::Socket);
     bench.news(LinkEvent::Connected);
     let mut consent = consent();
     consent["producer"]["agent_id"] = crate::fleet::BRIDGE.into();
@@ -290,7 +290,7 @@ fn a_bridge_takes_a_prompt_before_it_has_reported_anything() {
 
 #[test]
 fn a_producer_that_is_no_bridge_gets_plain_replies() {
-    let mut bench = AaepBench::new(Carrier::Socket);
+    let mut bench = AaepBench::new(TransportKind::Socket);
     bench.news(LinkEvent::Connected);
     bench.frame(consent().to_string());
     bench.frame(question());

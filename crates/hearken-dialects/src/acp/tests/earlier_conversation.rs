@@ -4,7 +4,7 @@ use super::*;
 
 /// Creates a client that wants to continue, of an agent with these capabilities for conversations.
 fn wanting(earlier: ConversationToContinue, capabilities: Value) -> AcpRig {
-    let mut run = AcpRig::wanting(Carrier::Lines, earlier);
+    let mut run = AcpRig::wanting(TransportKind::Lines, earlier);
     run.wish(&PersonRequest::Prompt("go on".to_owned()));
     run.news(&LinkEvent::Connected);
     run.sent.clear();
@@ -192,7 +192,7 @@ fn a_mode_among_the_options_is_told_when_it_is_another_one() {
             {"id": "mode", "category": "mode", "currentValue": now,
                 "options": [{"value": "build", "name": "Build"}, {"value": "plan", "name": "Plan"}]}])
     };
-    let mut run = AcpRig::new(Carrier::Lines);
+    let mut run = AcpRig::new(TransportKind::Lines);
     run.news(&LinkEvent::Connected);
     run.frame(json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}}));
     run.frame(json!({"jsonrpc": "2.0", "id": 2, "result": {"sessionId": "s", "configOptions": options("build")}}));

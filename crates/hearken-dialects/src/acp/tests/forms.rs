@@ -266,7 +266,7 @@ fn of_many_answers_one_is_typed_and_a_capture_only_shows_what_was_asked() {
         run.frames()[0].contains(r#""content":{"a":"7"}"#),
         "by its name"
     );
-    let mut run = AcpRig::new(Carrier::OneWay);
+    let mut run = AcpRig::new(TransportKind::OneWay);
     run.frame(json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1, "agentCapabilities": {}}}));
     run.elicits(&json!(1), &form());
     run.respond(1, DECLINE);

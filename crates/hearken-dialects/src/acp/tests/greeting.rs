@@ -13,7 +13,7 @@ const GREETING: &str = concat!(
 
 #[test]
 fn each_message_goes_out_in_its_turn_and_to_the_letter() {
-    let mut run = AcpRig::new(Carrier::Lines);
+    let mut run = AcpRig::new(TransportKind::Lines);
     run.wish(&PersonRequest::Prompt("say \"hi\"\nand go".to_owned()));
     assert_eq!(
         (run.sent.len(), run.told.as_slice()),
@@ -79,7 +79,7 @@ fn an_agent_that_can_not_begin_is_given_up_with_what_helps() {
             "acp.no_session",
         ),
     ] {
-        let mut run = AcpRig::new(Carrier::Lines);
+        let mut run = AcpRig::new(TransportKind::Lines);
         run.news(&LinkEvent::Connected);
         run.wish(&PersonRequest::Prompt("go".to_owned()));
         run.frame(
@@ -107,7 +107,7 @@ fn an_agent_that_can_not_begin_is_given_up_with_what_helps() {
 /// The greeting of an agent that speaks nothing but version 2, as its documents have it.
 #[test]
 fn an_agent_of_version_2_is_left_with_its_name_and_one_sentence() {
-    let mut run = AcpRig::new(Carrier::Lines);
+    let mut run = AcpRig::new(TransportKind::Lines);
     run.news(&LinkEvent::Connected);
     run.frame(
         json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 2,
@@ -193,7 +193,7 @@ fn what_was_not_offered_is_refused_in_silence() {
 
 #[test]
 fn of_a_capture_everything_is_heard_and_nothing_sent() {
-    let mut run = AcpRig::new(Carrier::OneWay);
+    let mut run = AcpRig::new(TransportKind::OneWay);
     run.news(&LinkEvent::Connected);
     run.frame(json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1, "agentCapabilities": {}}}));
     run.frame(json!({"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "s"}}));

@@ -24,8 +24,8 @@ use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, LinkEvent};
 use crate::protocol::{Answer, Decision, Now, Reply, ReplyToken, Severity};
 use crate::{
-    Carrier, ConversationToContinue, Dialect, DialectOutput, PersonRequest, QuestionEnd,
-    SharedWording, Start,
+    ConversationToContinue, Dialect, DialectOutput, DialectSetup, PersonRequest, QuestionEnd,
+    SharedWording, TransportKind,
 };
 
 use super::Acp;
@@ -64,13 +64,13 @@ impl RigPeer for AcpAgent {
 
 impl AcpRig {
     /// Creates the client of an agent that has not been met.
-    pub fn new(carrier: Carrier) -> Self {
+    pub fn new(carrier: TransportKind) -> Self {
         Self::wanting(carrier, ConversationToContinue::None)
     }
 
     /// Creates a client that should continue an earlier conversation.
-    pub fn wanting(carrier: Carrier, earlier: ConversationToContinue) -> Self {
-        let start = Start {
+    pub fn wanting(carrier: TransportKind, earlier: ConversationToContinue) -> Self {
+        let start = DialectSetup {
             carrier,
             earlier,
             folder: "/work/a".to_owned(),
@@ -81,7 +81,7 @@ impl AcpRig {
 
     /// Creates a client whose conversation `s` is open.
     pub fn open() -> Self {
-        let mut run = Self::new(Carrier::Lines);
+        let mut run = Self::new(TransportKind::Lines);
         run.news(&LinkEvent::Connected);
         run.frame(json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1, "agentCapabilities": {},
             "agentInfo": {"name": "fox", "title": "Fox"}}}));

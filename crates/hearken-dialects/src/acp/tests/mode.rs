@@ -17,8 +17,8 @@ fn modes(now: &str) -> Value {
 
 /// Creates a run of an agent with this name, which begins in a mode.
 fn run_of(name: &str, mut offers: Value, ask_always: bool, prompt: Option<&str>) -> AcpRig {
-    let start = Start {
-        carrier: Carrier::Lines,
+    let start = DialectSetup {
+        carrier: TransportKind::Lines,
         folder: "/work/a".to_owned(),
         prompt: prompt.map(str::to_owned),
         ask_always,

@@ -17,7 +17,7 @@ fn options(model: &str) -> Value {
 
 /// Creates a run whose agent offers these settings.
 fn offering(mut offers: Value) -> AcpRig {
-    let mut run = AcpRig::new(Carrier::Lines);
+    let mut run = AcpRig::new(TransportKind::Lines);
     run.news(&LinkEvent::Connected);
     run.frame(json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}}));
     offers["sessionId"] = json!("s");
@@ -242,7 +242,7 @@ fn asking_anew_leaves_what_was_asked_and_many_values_are_offered_in_parts() {
 
 #[test]
 fn what_can_not_be_set_is_said() {
-    let mut run = AcpRig::new(Carrier::Lines);
+    let mut run = AcpRig::new(TransportKind::Lines);
     run.wish(&set(None));
     run.news(&LinkEvent::Connected);
     run.frame(json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}}));

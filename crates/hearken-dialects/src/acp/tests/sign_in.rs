@@ -29,7 +29,7 @@ fn authenticate(id: u64, way: &str) -> String {
 
 /// Creates a client with a held prompt, of an agent that requires signing in.
 fn wanting(ways: Value) -> AcpRig {
-    let mut run = AcpRig::new(Carrier::Lines);
+    let mut run = AcpRig::new(TransportKind::Lines);
     run.wish(&PersonRequest::Prompt("go".to_owned()));
     run.news(&LinkEvent::Connected);
     run.frame(
@@ -143,7 +143,7 @@ fn signing_in_is_taken_back_by_a_stop_and_asked_again_when_the_agent_says_so() {
 
 #[test]
 fn a_prompt_that_is_refused_for_it_is_kept_and_sent_when_somebody_is_signed_in() {
-    let mut run = AcpRig::new(Carrier::Lines);
+    let mut run = AcpRig::new(TransportKind::Lines);
     run.news(&LinkEvent::Connected);
     run.frame(
         json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1, "authMethods": ways()}}),
@@ -166,7 +166,7 @@ fn a_prompt_that_is_refused_for_it_is_kept_and_sent_when_somebody_is_signed_in()
 
 #[test]
 fn a_conversation_of_before_that_was_chosen_is_asked_for_again_and_not_another_one() {
-    let mut run = AcpRig::wanting(Carrier::Lines, ConversationToContinue::Last);
+    let mut run = AcpRig::wanting(TransportKind::Lines, ConversationToContinue::Last);
     run.news(&LinkEvent::Connected);
     let capabilities = json!({"loadSession": true, "sessionCapabilities": {"list": {}}});
     run.frame(

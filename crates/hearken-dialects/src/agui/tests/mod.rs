@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Fault, Frame, LinkEvent, Stream, Way};
 use crate::protocol::Response;
-use crate::{Carrier, Dialect, DialectOutput, PersonRequest, QuestionEnd, Recognition, Start};
+use crate::{
+    Dialect, DialectOutput, DialectSetup, PersonRequest, QuestionEnd, Recognition, TransportKind,
+};
 
 use super::Agui;
 
@@ -59,8 +61,8 @@ impl RigPeer for AguiServer {
 
 impl AguiRig {
     /// Creates the machine for a capture, or for an endpoint that has no run yet.
-    pub fn at(path: &str, carrier: Carrier) -> Self {
-        let start = Start {
+    pub fn at(path: &str, carrier: TransportKind) -> Self {
+        let start = DialectSetup {
             carrier,
             path: path.to_owned(),
             ..rig::start()
@@ -70,7 +72,7 @@ impl AguiRig {
 
     /// Creates a run whose transport waits for a first post.
     pub fn new() -> Self {
-        let mut run = Self::at("/", Carrier::EventStream);
+        let mut run = Self::at("/", TransportKind::EventStream);
         run.connecting();
         run.told.clear();
         run

@@ -237,7 +237,7 @@ fn the_shared_state_goes_back_and_is_told_to_nobody() {
 
 #[test]
 fn a_capture_is_heard_and_nobody_can_be_asked() {
-    let mut run = AguiRig::at("", Carrier::OneWay);
+    let mut run = AguiRig::at("", TransportKind::OneWay);
     run.says(json!({"type": "RUN_STARTED", "threadId": "t", "runId": "r",
         "input": {"messages": [{"id": "u", "role": "user", "content": "do it"}]}}));
     run.text("m", "Done.");

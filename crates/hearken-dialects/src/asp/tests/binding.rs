@@ -6,19 +6,19 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crate::asp::Asp;
 use crate::asp::handler::{Identity, tests::KEY};
 use crate::link::{Fault, LinkEvent, Reason, Undelivered};
-use crate::{Carrier, Cx, Dialect, DialectOutput, Start, Token};
+use crate::{Cx, Dialect, DialectOutput, DialectSetup, Token, TransportKind};
 
 use super::links::{escalate, frame, news, reply, token, translator};
 use super::*;
 
 fn with_token(identity: bool) -> Asp {
-    Asp::new(Start {
-        carrier: Carrier::WebSocket,
+    Asp::new(DialectSetup {
+        carrier: TransportKind::WebSocket,
         token: Some(Token::new("s3cret")),
         origin: "wss://asp.example".to_owned(),
         path: "/sessions/s/ws?x=1".to_owned(),
         identity: identity.then(|| Identity::new("agent://home.example/person", KEY).unwrap()),
-        ..Start::unattended()
+        ..DialectSetup::unattended()
     })
 }
 
@@ -51,13 +51,16 @@ fn the_first_frame_of_every_connection_carries_the_token() {
     }
     // Without a token there is nothing to say, and a pipe wants nothing.
     assert_eq!(
-        news(&mut translator(Carrier::WebSocket), LinkEvent::Connected),
+        news(
+            &mut translator(TransportKind::WebSocket),
+            LinkEvent::Connected
+        ),
         []
     );
-    let mut piped = Asp::new(Start {
+    let mut piped = Asp::new(DialectSetup {
         token: Some(Token::new("s3cret")),
-        carrier: Carrier::Lines,
-        ..Start::unattended()
+        carrier: TransportKind::Lines,
+        ..DialectSetup::unattended()
     });
     assert_eq!(news(&mut piped, LinkEvent::Connected), []);
 }
@@ -88,7 +91,7 @@ fn an_identity_proves_that_the_token_is_its_own() {
 
 #[test]
 fn every_heartbeat_is_answered() {
-    let mut asp = translator(Carrier::WebSocket);
+    let mut asp = translator(TransportKind::WebSocket);
     for heartbeat in [
         json!({"type": "heartbeat", "timestamp": "x"}),
         json!({"type": "heartbeat", "sessionId": "s", "state": "CONVERSING", "timestamp": "x"}),
@@ -99,7 +102,7 @@ fn every_heartbeat_is_answered() {
     let told = json!({"type": "session_state", "sessionId": "s", "state": "CONVERSING"});
     assert_eq!(sent(&frame(&mut asp, &told)), [] as [Value; 0]);
     let captured = json!({"type": "heartbeat", "timestamp": "x"});
-    assert_eq!(frame(&mut translator(Carrier::OneWay), &captured), []);
+    assert_eq!(frame(&mut translator(TransportKind::OneWay), &captured), []);
 }
 
 /// The server would not read it before, and a bare message would be no frame at all.
@@ -149,7 +152,7 @@ fn an_answer_is_framed_unless_the_server_sends_bare_messages() {
         (json!({"type": "message", "envelope": message}), true),
         (message.clone(), false),
     ] {
-        let mut asp = translator(Carrier::WebSocket);
+        let mut asp = translator(TransportKind::WebSocket);
         let asked = token(&frame(&mut asp, &heard)).unwrap();
         let mut out = Vec::new();
         asp.reply(7, &reply(&asked, "resume"), &mut Cx::new(at(0), &mut out));
@@ -162,7 +165,7 @@ fn a_server_that_turns_us_away_is_left_with_a_word_of_what_it_wants() {
     assert_eq!(crate::asp::WEBSOCKET.turned_away, [4001]);
     for (mut asp, wanted) in [
         (with_token(false), "asp.turned_away.token"),
-        (translator(Carrier::WebSocket), "asp.turned_away.none"),
+        (translator(TransportKind::WebSocket), "asp.turned_away.none"),
     ] {
         news(&mut asp, LinkEvent::Connected);
         let complaint = json!({"type": "error", "code": "auth_failed", "message": "no"});

@@ -5,15 +5,15 @@ use crate::asp::Asp;
 use crate::asp::handler::{Identity, tests::KEY};
 use crate::link::{Address, Cause, Fault, Frame, LinkEvent, Receipt, Stream, Undelivered};
 use crate::protocol::{Answer, Reply, ReplyToken, Response};
-use crate::{Carrier, Dialect, DialectOutput, Start};
+use crate::{Dialect, DialectOutput, DialectSetup, TransportKind};
 
 use super::*;
 
-pub(super) fn translator(carrier: Carrier) -> Asp {
-    Asp::new(Start {
+pub(super) fn translator(carrier: TransportKind) -> Asp {
+    Asp::new(DialectSetup {
         carrier,
         identity: Some(Identity::new("agent://home.example/person", KEY).unwrap()),
-        ..Start::unattended()
+        ..DialectSetup::unattended()
     })
 }
 
@@ -55,7 +55,7 @@ pub(super) fn escalate(id: &str, reason: &str) -> Value {
 
 #[test]
 fn every_attempt_follows_the_stream() {
-    let mut asp = translator(Carrier::EventStream);
+    let mut asp = translator(TransportKind::EventStream);
     for attempt in 1..3 {
         let out = news(&mut asp, LinkEvent::Connecting { attempt });
         assert_eq!(out, [DialectOutput::Follow(Stream::at(Address::Given))]);
@@ -65,7 +65,7 @@ fn every_attempt_follows_the_stream() {
 /// AAEP on a link of this protocol is recognised, but cannot be answered here.
 #[test]
 fn what_says_that_it_is_aaep_is_heard_and_not_answered() {
-    let mut asp = translator(Carrier::Lines);
+    let mut asp = translator(TransportKind::Lines);
     let event = json!({"@context": "https://aaep-protocol.org/context/v1", "type": "aaep:agent.awaiting.confirmation",
         "event_id": "evt_1", "session_id": "sess_1", "reply_token": "rpl_1", "action": "Send it"});
     let out = frame(&mut asp, &event);
@@ -77,7 +77,7 @@ fn what_says_that_it_is_aaep_is_heard_and_not_answered() {
 /// A stranger's input takes no more room in many pieces than in one.
 #[test]
 fn a_long_list_of_nothing_is_counted_and_takes_no_room() {
-    let mut asp = translator(Carrier::OneWay);
+    let mut asp = translator(TransportKind::OneWay);
     let list = ["7", r#"{"type":"purple"}"#, "{no}"]
         .repeat(40_000)
         .join(",");
@@ -104,7 +104,7 @@ fn a_long_list_of_nothing_is_counted_and_takes_no_room() {
 /// An error frame names no message: what was written may have arrived all the same.
 #[test]
 fn a_complaint_proves_nothing_about_an_answer_that_was_written() {
-    let mut asp = translator(Carrier::WebSocket);
+    let mut asp = translator(TransportKind::WebSocket);
     let waits =
         json!({"type": "auth_ok", "sessionId": "s", "state": "ESCALATED", "participants": ["a"]});
     let token = token(&frame(&mut asp, &waits)).unwrap();
@@ -146,7 +146,7 @@ fn a_question_that_still_waits_when_the_connection_is_back_is_shown_again() {
         (waits.clone(), true),
         (moved, false),
     ] {
-        let mut asp = translator(Carrier::WebSocket);
+        let mut asp = translator(TransportKind::WebSocket);
         let told = frame(&mut asp, &escalate("1", "dear"));
         let asked = token(&told);
         assert!(asked.is_some());
@@ -172,7 +172,7 @@ fn a_question_that_still_waits_when_the_connection_is_back_is_shown_again() {
 /// The same id is not the same message: a person decides about the latest one.
 #[test]
 fn an_escalation_with_a_used_id_and_other_words_asks_anew() {
-    let mut asp = translator(Carrier::WebSocket);
+    let mut asp = translator(TransportKind::WebSocket);
     let first = token(&frame(&mut asp, &escalate("1", "buy 1")));
     assert_eq!(frame(&mut asp, &escalate("1", "buy 1")), []);
     let second = token(&frame(&mut asp, &escalate("1", "buy 1000")));
@@ -181,7 +181,7 @@ fn an_escalation_with_a_used_id_and_other_words_asks_anew() {
 
 #[test]
 fn no_two_messages_of_ours_have_one_number() {
-    let mut asp = translator(Carrier::WebSocket);
+    let mut asp = translator(TransportKind::WebSocket);
     let mut numbers = Vec::new();
     for id in ["1", "2"] {
         let token = token(&frame(&mut asp, &escalate(id, id))).unwrap();
@@ -207,7 +207,7 @@ fn a_long_name_is_answered_whole_or_not_at_all() {
     };
     let (long, other) = ("s".repeat(300) + "1", "s".repeat(300) + "2");
     let by = format!("agent://{}.example/x", "b".repeat(300));
-    let mut asp = translator(Carrier::WebSocket);
+    let mut asp = translator(TransportKind::WebSocket);
     let first = token(&frame(&mut asp, &named(&long, &by))).unwrap();
     let second = token(&frame(&mut asp, &named(&other, BUYER))).unwrap();
     assert_ne!(
@@ -228,7 +228,7 @@ fn a_long_name_is_answered_whole_or_not_at_all() {
         ("s".repeat(5000), BUYER),
         ("s".to_owned(), &*"b".repeat(5000)),
     ] {
-        let mut asp = translator(Carrier::WebSocket);
+        let mut asp = translator(TransportKind::WebSocket);
         let token = token(&frame(&mut asp, &named(&session, by))).unwrap();
         let mut out = Vec::new();
         asp.reply(7, &reply(&token, "resume"), &mut Cx::new(at(0), &mut out));
@@ -246,7 +246,7 @@ fn a_long_name_is_answered_whole_or_not_at_all() {
 #[test]
 fn what_is_cut_is_said_and_stands_in_the_question() {
     for (length, left_out) in [(2048, None), (2050, Some("2"))] {
-        let mut asp = translator(Carrier::WebSocket);
+        let mut asp = translator(TransportKind::WebSocket);
         let out = frame(&mut asp, &escalate("1", &"r".repeat(length)));
         let told = out.iter().find_map(|wish| match wish {
             DialectOutput::Tell(told) if told.key == "asp.cut" => {

@@ -4,7 +4,7 @@ use crate::asp::Asp;
 use crate::every_language::EveryLanguage;
 use crate::link::{Frame, LinkEvent, Receipt};
 use crate::protocol::{Answer, Reply, ReplyToken, Response};
-use crate::{Carrier, Cx, Dialect, DialectOutput, SharedWording, Start};
+use crate::{Cx, Dialect, DialectOutput, DialectSetup, SharedWording, TransportKind};
 
 use super::streams::{StreamRun, escalated, wire};
 use super::*;
@@ -197,10 +197,10 @@ fn later_is_settled_here_and_said() {
 /// In a capture, time passes by its messages, however fast it is played.
 #[test]
 fn what_expired_in_a_capture_is_reported() {
-    let mut asp = Asp::new(Start {
-        carrier: Carrier::OneWay,
+    let mut asp = Asp::new(DialectSetup {
+        carrier: TransportKind::OneWay,
         words: SharedWording::new(EveryLanguage::best_for(&[])),
-        ..Start::unattended()
+        ..DialectSetup::unattended()
     });
     let mut out = Vec::new();
     let mut hear = |seconds: u64, sender: &str, performative: &str, mut body: Value| {

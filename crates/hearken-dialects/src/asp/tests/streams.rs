@@ -8,19 +8,19 @@ use crate::asp::handler::{Identity, tests::KEY};
 use crate::every_language::EveryLanguage;
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::{Answer, Reply, ReplyToken, Response, Severity};
-use crate::{Carrier, Dialect, DialectOutput, SharedWording, Start};
+use crate::{Dialect, DialectOutput, DialectSetup, SharedWording, TransportKind};
 use hearken_core::inspect::Checker;
 
 use super::*;
 
 fn translator(identity: bool) -> Asp {
     let identity = identity.then(|| Identity::new("agent://home.example/person", KEY).unwrap());
-    Asp::new(Start {
-        carrier: Carrier::WebSocket,
+    Asp::new(DialectSetup {
+        carrier: TransportKind::WebSocket,
         identity,
         words: SharedWording::new(EveryLanguage::best_for(&[])),
         seed: 7,
-        ..Start::unattended()
+        ..DialectSetup::unattended()
     })
 }
 
@@ -274,12 +274,12 @@ fn the_decision_goes_out_byte_for_byte_and_the_session_goes_on() {
 #[test]
 fn a_handler_is_told_the_decision_and_says_it_in_the_session_itself() {
     let mut run = StreamRun::new(false);
-    run.asp = Asp::new(Start {
-        carrier: Carrier::WebSocket,
+    run.asp = Asp::new(DialectSetup {
+        carrier: TransportKind::WebSocket,
         handler: true,
         words: SharedWording::new(EveryLanguage::best_for(&[])),
         seed: 7,
-        ..Start::unattended()
+        ..DialectSetup::unattended()
     });
     escalated(&mut run);
     assert_eq!((run.view_only, run.told.len()), (0, 0));

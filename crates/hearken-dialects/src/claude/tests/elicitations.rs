@@ -159,7 +159,7 @@ fn an_answer_that_did_not_arrive_is_over_too() {
 
 #[test]
 fn a_form_in_a_capture_is_seen_until_it_is_answered() {
-    let mut run = ClaudeRig::over(Carrier::OneWay);
+    let mut run = ClaudeRig::over(TransportKind::OneWay);
     let mut body = fields();
     for (key, value) in [
         ("session_id", "s1"),

@@ -236,8 +236,8 @@ fn geminis_question_is_answered_in_its_own_terminal_and_over_when_it_goes_on() {
 
 /// Creates a run in which Gemini CLI waits before each change, and has it call a tool; returns our number for that.
 fn gemini_calls(tool: &str, input: &Value) -> (ClaudeRig, u64) {
-    let start = Start {
-        carrier: Carrier::Requests,
+    let start = DialectSetup {
+        carrier: TransportKind::Requests,
         gemini_waits: true,
         ..rig::start()
     };

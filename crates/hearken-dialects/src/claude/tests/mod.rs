@@ -18,7 +18,9 @@ use serde_json::{Value, json};
 
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Frame, IncomingRequest, LinkEvent, Method};
-use crate::{Carrier, Dialect, DialectOutput, PersonRequest, QuestionEnd, Recognition, Start};
+use crate::{
+    Dialect, DialectOutput, DialectSetup, PersonRequest, QuestionEnd, Recognition, TransportKind,
+};
 
 use super::Claude;
 
@@ -60,8 +62,8 @@ impl RigPeer for ClaudeHooks {
 }
 
 impl ClaudeRig {
-    pub fn over(carrier: Carrier) -> Self {
-        let start = Start {
+    pub fn over(carrier: TransportKind) -> Self {
+        let start = DialectSetup {
             carrier,
             ..rig::start()
         };
@@ -72,7 +74,7 @@ impl ClaudeRig {
 
     /// Creates a run that listens.
     pub fn new() -> Self {
-        Self::over(Carrier::Requests)
+        Self::over(TransportKind::Requests)
     }
 
     /// Creates a run with an active turn.

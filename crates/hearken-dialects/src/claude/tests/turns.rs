@@ -297,7 +297,7 @@ fn it_can_be_neither_told_what_to_do_nor_stopped_and_says_so() {
 
 #[test]
 fn a_capture_is_seen_and_can_not_be_answered() {
-    let mut run = ClaudeRig::over(Carrier::OneWay);
+    let mut run = ClaudeRig::over(TransportKind::OneWay);
     for body in [
         json!({"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "x"}),
         json!({"session_id": "s", "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": "ls"}}),

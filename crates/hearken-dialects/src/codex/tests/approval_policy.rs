@@ -16,7 +16,7 @@ fn joined_with(run: &mut CodexRig, id: u64, settings: &Value) {
 
 #[test]
 fn who_decides_is_said_once_for_threads_that_ask_alike_and_at_each_change() {
-    let mut run = CodexRig::new(Carrier::WebSocket, None);
+    let mut run = CodexRig::new(TransportKind::WebSocket, None);
     run.connect(&["t", "s"]);
     joined_with(&mut run, 3, &settings("on-request", "auto_review"));
     joined_with(&mut run, 4, &settings("on-request", "auto_review"));

@@ -11,7 +11,7 @@ fn methods(run: &CodexRig) -> Vec<&str> {
 
 #[test]
 fn a_server_is_greeted_and_every_thread_that_is_loaded_is_joined() {
-    let mut run = CodexRig::new(Carrier::WebSocket, None);
+    let mut run = CodexRig::new(TransportKind::WebSocket, None);
     run.connect(&["t", "s"]);
     assert_eq!(
         methods(&run),
@@ -40,7 +40,7 @@ fn a_server_is_greeted_and_every_thread_that_is_loaded_is_joined() {
         panic!("no number");
     };
     assert_eq!(n, "1");
-    let mut run = CodexRig::new(Carrier::WebSocket, None);
+    let mut run = CodexRig::new(TransportKind::WebSocket, None);
     run.connect(&[]);
     assert_eq!(run.told, ["codex.no_thread"]);
     // A thread that begins later, and one that another client loads.
@@ -58,7 +58,7 @@ fn a_server_is_greeted_and_every_thread_that_is_loaded_is_joined() {
 
 #[test]
 fn one_thread_is_joined_by_its_name_and_no_other() {
-    let mut run = CodexRig::new(Carrier::WebSocket, Some("t"));
+    let mut run = CodexRig::new(TransportKind::WebSocket, Some("t"));
     run.news(&LinkEvent::Connected);
     run.grant("initialize", &json!({}));
     assert_eq!(
@@ -91,7 +91,7 @@ fn one_thread_is_joined_by_its_name_and_no_other() {
 
 #[test]
 fn a_thread_of_which_nothing_is_written_is_asked_for_until_there_is() {
-    let mut run = CodexRig::new(Carrier::WebSocket, None);
+    let mut run = CodexRig::new(TransportKind::WebSocket, None);
     run.connect(&["t"]);
     run.refuse("thread/resume", "no rollout found for thread id t");
     assert_eq!(methods(&run).last(), Some(&"thread/read"));
@@ -116,7 +116,7 @@ fn a_thread_of_which_nothing_is_written_is_asked_for_until_there_is() {
 
 #[test]
 fn a_turn_that_is_joined_in_the_middle_is_told_from_there_on() {
-    let mut run = CodexRig::new(Carrier::WebSocket, None);
+    let mut run = CodexRig::new(TransportKind::WebSocket, None);
     run.connect(&["t"]);
     run.grant("thread/resume", &resumed("waiting"));
     // What comes before the missed part is known has to wait.
@@ -240,7 +240,7 @@ fn the_same_id_for_something_else_is_another_question() {
 
 #[test]
 fn more_threads_than_can_be_followed_are_told_once() {
-    let mut run = CodexRig::new(Carrier::WebSocket, None);
+    let mut run = CodexRig::new(TransportKind::WebSocket, None);
     let ids: Vec<String> = (0..70).map(|n| format!("n{n}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     run.connect(&ids);
@@ -262,7 +262,7 @@ fn more_threads_than_can_be_followed_are_told_once() {
 
 #[test]
 fn a_greeting_that_is_refused_closes_the_source_and_an_end_ends_what_is_told() {
-    let mut run = CodexRig::new(Carrier::WebSocket, None);
+    let mut run = CodexRig::new(TransportKind::WebSocket, None);
     run.news(&LinkEvent::Connected);
     run.refuse("initialize", "not now");
     assert_eq!(run.closed.len(), 1);

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{LinkEvent, Receipt, Undelivered};
 use crate::protocol::{AgentId, Response};
-use crate::{Carrier, Dialect, DialectOutput, PersonRequest, QuestionEnd, Start};
+use crate::{Dialect, DialectOutput, DialectSetup, PersonRequest, QuestionEnd, TransportKind};
 
 use super::Codex;
 
@@ -58,8 +58,8 @@ impl RigPeer for CodexServer {
 }
 
 impl CodexRig {
-    pub fn new(carrier: Carrier, only: Option<&str>) -> Self {
-        let start = Start {
+    pub fn new(carrier: TransportKind, only: Option<&str>) -> Self {
+        let start = DialectSetup {
             carrier,
             conversation: only.map(str::to_owned),
             ..rig::start()
@@ -69,7 +69,7 @@ impl CodexRig {
 
     /// Creates a client that follows the thread `t`, in which nothing happens.
     pub fn joined() -> Self {
-        let mut run = Self::new(Carrier::WebSocket, None);
+        let mut run = Self::new(TransportKind::WebSocket, None);
         run.connect(&["t"]);
         run.grant("thread/resume", &resumed("idle"));
         run.sent.clear();

@@ -280,7 +280,7 @@ fn changes_can_be_allowed_only_if_they_were_heard() {
     );
     assert!(question.to_string().contains("one"), "{question}");
     // A recording can be heard, and asks nothing.
-    let mut run = CodexRig::new(Carrier::OneWay, None);
+    let mut run = CodexRig::new(TransportKind::OneWay, None);
     run.says("turn/started", json!({"turn": {"id": "u", "items": []}}));
     run.refuses("r", "c");
     assert_eq!(run.count("awaiting.confirmation"), 0);

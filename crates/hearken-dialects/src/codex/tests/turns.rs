@@ -315,7 +315,7 @@ fn captures_are_recognised_and_read_and_can_not_be_answered() {
     ] {
         assert_eq!(recognise(&text), sign, "{text}");
     }
-    let mut run = CodexRig::new(Carrier::OneWay, None);
+    let mut run = CodexRig::new(TransportKind::OneWay, None);
     run.begins("u", "do it");
     run.frame(approval);
     run.ends("u", "completed");
@@ -349,7 +349,7 @@ fn a_stop_that_failed_or_was_lost_can_be_wished_again() {
 
 #[test]
 fn which_of_several_conversations_is_meant_is_never_guessed() {
-    let mut run = CodexRig::new(Carrier::WebSocket, None);
+    let mut run = CodexRig::new(TransportKind::WebSocket, None);
     run.connect(&["a", "b"]);
     run.told.clear();
     let sent = run.sent.len();

@@ -29,7 +29,7 @@ const WRITTEN: &str = "/session/ses_a/message?limit=50";
 
 #[test]
 fn what_was_asked_before_is_asked_and_what_was_said_before_is_not_said() {
-    let mut run = OpencodeRig::at("/", Carrier::EventStream);
+    let mut run = OpencodeRig::at("/", TransportKind::EventStream);
     let mut stale = touch("per_0", "z");
     stale["sessionID"] = "ses_old".into();
     run.connects(
@@ -122,7 +122,7 @@ fn what_was_said_meanwhile_is_said_and_an_end_is_told() {
 
 #[test]
 fn what_is_newer_than_an_answer_counts_more() {
-    let mut run = OpencodeRig::at("/", Carrier::EventStream);
+    let mut run = OpencodeRig::at("/", TransportKind::EventStream);
     run.connects_alone();
     run.works("ses_a");
     run.says("permission.asked", touch("per_1", "c"));

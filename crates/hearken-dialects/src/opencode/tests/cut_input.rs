@@ -85,7 +85,7 @@ fn a_question_that_cannot_be_read_is_told() {
     run.says("permission.asked", json!({"sessionID": "ses_a"}));
     run.says("question.asked", json!({"id": "que_1", "questions": 7}));
     assert_eq!(run.told, ["opencode.unread", "opencode.unread"]);
-    let mut run = OpencodeRig::at("/", Carrier::EventStream);
+    let mut run = OpencodeRig::at("/", TransportKind::EventStream);
     run.connects(&json!({}), &json!([{"id": "per_1"}, 7]), &json!([]));
     assert_eq!(run.told, ["opencode.unread"]);
 }

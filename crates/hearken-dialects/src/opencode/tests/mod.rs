@@ -17,8 +17,8 @@ use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Address, Fault, HttpAnswer, LinkEvent, Way};
 use crate::protocol::AgentId;
 use crate::{
-    Carrier, Dialect, DialectOutput, PersonRequest, QuestionEnd, QuestionsStanding, Recognition,
-    Start,
+    Dialect, DialectOutput, DialectSetup, PersonRequest, QuestionEnd, QuestionsStanding,
+    Recognition, TransportKind,
 };
 
 use super::Opencode;
@@ -64,8 +64,8 @@ impl RigPeer for OpencodeServer {
 
 impl OpencodeRig {
     /// Creates the machine of a server at a path.
-    pub fn at(path: &str, carrier: Carrier) -> Self {
-        let start = Start {
+    pub fn at(path: &str, carrier: TransportKind) -> Self {
+        let start = DialectSetup {
             carrier,
             path: path.to_owned(),
             ..rig::start()
@@ -75,7 +75,7 @@ impl OpencodeRig {
 
     /// Creates a run that is connected to an idle server.
     pub fn new() -> Self {
-        let mut run = Self::at("/", Carrier::EventStream);
+        let mut run = Self::at("/", TransportKind::EventStream);
         run.connects(&json!({}), &json!([]), &json!([]));
         run
     }
@@ -247,7 +247,7 @@ fn its_events_are_followed_beside_the_address_that_was_given() {
         ("/event", "/event"),
         ("/oc/", "/oc/event"),
     ] {
-        let mut run = OpencodeRig::at(path, Carrier::EventStream);
+        let mut run = OpencodeRig::at(path, TransportKind::EventStream);
         run.news(&LinkEvent::Connecting { attempt: 1 });
         assert_eq!(run.followed, [Address::GivenAt(wanted.to_owned())]);
         run.says("server.connected", json!({}));
@@ -258,7 +258,7 @@ fn its_events_are_followed_beside_the_address_that_was_given() {
 
 #[test]
 fn a_stream_that_is_not_there_in_time_is_asked_for_anew() {
-    let mut run = OpencodeRig::at("/", Carrier::EventStream);
+    let mut run = OpencodeRig::at("/", TransportKind::EventStream);
     run.news(&LinkEvent::Connecting { attempt: 1 });
     assert!(run.machine.deadline().is_some());
     run.after(Duration::from_secs(4));
@@ -280,7 +280,7 @@ fn a_stream_that_is_not_there_in_time_is_asked_for_anew() {
 
 #[test]
 fn nothing_is_asked_for_where_nothing_can_be_sent() {
-    let mut run = OpencodeRig::at("", Carrier::OneWay);
+    let mut run = OpencodeRig::at("", TransportKind::OneWay);
     run.connects_alone();
     run.works("ses_a");
     run.says("permission.asked", touch("per_1", "c"));
@@ -294,7 +294,7 @@ fn nothing_is_asked_for_where_nothing_can_be_sent() {
 
 #[test]
 fn a_password_that_is_wanted_is_told_with_its_remedy() {
-    let mut run = OpencodeRig::at("", Carrier::EventStream);
+    let mut run = OpencodeRig::at("", TransportKind::EventStream);
     let fault = Fault::Status {
         status: 401,
         retry_after: None,

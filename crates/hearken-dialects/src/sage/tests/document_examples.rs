@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::link::{LinkEvent, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Reply, ReplyToken, Response};
 
-use super::super::super::{Carrier, Dialect, DialectOutput};
+use super::super::super::{Dialect, DialectOutput, TransportKind};
 use super::{SageBench, briefs, events, told};
 
 pub(super) fn message(kind: &str, fields: Value, payload: Value) -> String {
@@ -23,7 +23,7 @@ pub(super) fn message(kind: &str, fields: Value, payload: Value) -> String {
 
 /// A bench whose turn has begun and was announced.
 pub(super) fn begun() -> SageBench {
-    let mut bench = SageBench::new(Carrier::Lines);
+    let mut bench = SageBench::new(TransportKind::Lines);
     bench.frame(&message("thread.started", json!({}), json!({})));
     bench.frame(&message(
         "turn.started",
@@ -87,7 +87,7 @@ pub(super) fn decision(decision: Decision, why: Option<&str>) -> Answer {
 
 #[test]
 fn the_documents_own_stream_is_told() {
-    let mut bench = SageBench::new(Carrier::OneWay);
+    let mut bench = SageBench::new(TransportKind::OneWay);
     let out = bench.fixture("stream.jsonl");
     assert_eq!(
         briefs(&out),
@@ -112,8 +112,8 @@ fn the_lines_of_a_program_are_told_like_the_envelopes() {
     let text = std::fs::read_to_string(format!("{}/legacy_stream_mapping.jsonl", super::FIXTURES))
         .unwrap();
     let (mut legacy, mut runtime) = (
-        SageBench::new(Carrier::Lines),
-        SageBench::new(Carrier::Lines),
+        SageBench::new(TransportKind::Lines),
+        SageBench::new(TransportKind::Lines),
     );
     let (mut of_lines, mut of_envelopes) = (Vec::new(), Vec::new());
     let mut last = String::new();
@@ -149,7 +149,7 @@ fn the_lines_of_a_program_are_told_like_the_envelopes() {
 
 #[test]
 fn what_a_terminal_would_show_is_told_and_the_spinner_is_not() {
-    let mut bench = SageBench::new(Carrier::Lines);
+    let mut bench = SageBench::new(TransportKind::Lines);
     let out = bench.fixture("terminal.txt");
     assert_eq!(
         briefs(&out),
@@ -214,7 +214,7 @@ fn a_run_ends_as_its_words_say() {
             ],
         ),
     ] {
-        let mut bench = SageBench::new(Carrier::Lines);
+        let mut bench = SageBench::new(TransportKind::Lines);
         bench.frame(r#"{"type":"system","message":"Sage Agent starting","timestamp":"2026-06-30T00:00:00Z"}"#);
         bench.frame(r#"{"type":"system","message":"Task: x","timestamp":"2026-06-30T00:00:00Z"}"#);
         let result =
@@ -225,7 +225,7 @@ fn a_run_ends_as_its_words_say() {
 
 #[test]
 fn a_program_that_reports_an_error_and_ends_has_failed_by_it() {
-    let mut bench = SageBench::new(Carrier::Lines);
+    let mut bench = SageBench::new(TransportKind::Lines);
     bench.frame(
         r#"{"type":"system","message":"Sage Agent starting","timestamp":"2026-06-30T00:00:00Z"}"#,
     );
@@ -541,7 +541,7 @@ fn text_that_comes_in_pieces_and_then_whole_is_told_once() {
 
 #[test]
 fn what_is_none_of_sages_is_counted() {
-    let mut bench = SageBench::new(Carrier::Lines);
+    let mut bench = SageBench::new(TransportKind::Lines);
     let unknown = message("turn.purple", json!({}), json!({}));
     assert_eq!(told(&bench.frame(&unknown)), ["unread"]);
     assert_eq!(told(&bench.frame("Compiling x")), ["unread"]);

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::link::{Frame, LinkEvent};
 use crate::protocol::Now;
 
-use super::super::{Carrier, Dialect, DialectOutput, Start};
+use super::super::{Dialect, DialectOutput, DialectSetup, TransportKind};
 use super::Sage;
 
 /// Messages of this dialect, for the tests that all dialects share. The first ones identify it.
@@ -37,7 +37,7 @@ struct SageBench {
 }
 
 impl SageBench {
-    fn new(carrier: Carrier) -> Self {
+    fn new(carrier: TransportKind) -> Self {
         let mut bench = Self {
             sage: Sage::new(start(carrier)),
             now: Duration::ZERO,
@@ -87,10 +87,10 @@ impl SageBench {
     }
 }
 
-fn start(carrier: Carrier) -> Start {
-    Start {
+fn start(carrier: TransportKind) -> DialectSetup {
+    DialectSetup {
         carrier,
-        ..Start::unattended()
+        ..DialectSetup::unattended()
     }
 }
 

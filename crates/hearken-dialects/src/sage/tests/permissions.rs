@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use crate::protocol::Decision;
 
-use super::super::super::{Carrier, DialectOutput};
+use super::super::super::{DialectOutput, TransportKind};
 use super::document_examples::{asks, begun, decision, message, reply, resolved};
 use super::{SageBench, briefs, events};
 
 #[test]
 fn a_permission_that_is_asked_again_is_of_the_same_call() {
-    let mut bench = SageBench::new(Carrier::Lines);
+    let mut bench = SageBench::new(TransportKind::Lines);
     let mut out = Vec::new();
     for frame in [
         asks(),

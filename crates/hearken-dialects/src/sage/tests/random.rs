@@ -9,7 +9,7 @@ use crate::link::LinkEvent;
 use crate::protocol::Severity;
 use hearken_core::inspect::Checker;
 
-use super::super::super::{Carrier, DialectOutput};
+use super::super::super::{DialectOutput, TransportKind};
 use super::SageBench;
 
 /// A message of any kind, at any place.
@@ -119,7 +119,7 @@ fn line() -> impl Strategy<Value = String> {
 
 /// Feeds frames with pauses between, and checks the output.
 fn holds(frames: Vec<(String, u16)>) -> Result<(), TestCaseError> {
-    let mut bench = SageBench::new(Carrier::Lines);
+    let mut bench = SageBench::new(TransportKind::Lines);
     let mut checker = Checker::new();
     let mut bad = Vec::new();
     let mut asked = BTreeSet::new();

@@ -22,7 +22,7 @@ use super::link_handle::{drive, launch};
 use super::{LinkHandle, LinkNews, LinkSettings, LinkSink, Secret, Source, open};
 use crate::config::LinkConfig;
 use crate::link::{Frame, LinkEvent, Receipt, Undelivered};
-use hearken_dialects::{Addresses, Carrier, WEBSOCKET};
+use hearken_dialects::{Addresses, TransportKind, WEBSOCKET};
 
 /// The limit for a wait that would never end.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -192,7 +192,7 @@ impl Listener {
     ) -> Self {
         let tls = super::Tls::load(&config).unwrap();
         let path = source.path().map(|(path, _)| path).unwrap_or_default();
-        let plain = Addresses::given(Carrier::EventStream, path).plain();
+        let plain = Addresses::given(TransportKind::EventStream, path).plain();
         let follows = config.plain_pair;
         let mut settings = LinkSettings::new(config, token.map(Secret::new), tls, 42);
         // Most tests are about the plain pair and AAEP's WebSocket.

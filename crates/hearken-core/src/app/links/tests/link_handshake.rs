@@ -11,7 +11,7 @@ use crate::app::{
     App, Effect, Exit, Input, LineSource, LinkOrder, Setup, SourceSetup, Until, VoiceWish,
 };
 use crate::config::Config;
-use crate::dialect::Carrier;
+use crate::dialect::TransportKind;
 use crate::keys::Keymap;
 use crate::link::{
     Address, Fault, Frame, HttpAnswer, HttpCall, LastWords, LinkEvent, LinkId, Stream,
@@ -54,23 +54,23 @@ fn message(call: &HttpCall) -> Value {
 }
 
 impl Rig {
-    fn new(carrier: Carrier) -> Self {
+    fn new(carrier: TransportKind) -> Self {
         Self::under(carrier, Config::default())
     }
 
-    fn speaking(carrier: Carrier) -> Self {
+    fn speaking(carrier: TransportKind) -> Self {
         Self::with(carrier, Config::default(), VoiceWish::Speak)
     }
 
-    fn under(carrier: Carrier, config: Config) -> Self {
+    fn under(carrier: TransportKind, config: Config) -> Self {
         Self::with(carrier, config, VoiceWish::Silent)
     }
 
-    fn with(carrier: Carrier, config: Config, voice: VoiceWish) -> Self {
+    fn with(carrier: TransportKind, config: Config, voice: VoiceWish) -> Self {
         Self::knowing(KeyRing::default(), carrier, config, voice)
     }
 
-    fn knowing(keys: KeyRing, carrier: Carrier, config: Config, voice: VoiceWish) -> Self {
+    fn knowing(keys: KeyRing, carrier: TransportKind, config: Config, voice: VoiceWish) -> Self {
         let source = SourceSetup {
             name: "one".into(),
             answerable: true,
@@ -275,7 +275,7 @@ fn line(rig: &mut Rig, text: &str) {
 
 #[test]
 fn the_handshake_comes_first_and_its_subscription_is_followed() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     let (request, asked) = rig.subscribing();
     assert_eq!(asked["subscriber_id"], "hearken");
     assert_eq!(asked["aaep_version"], "1.0.0");
@@ -303,7 +303,7 @@ fn the_handshake_comes_first_and_its_subscription_is_followed() {
 #[test]
 fn a_server_without_a_handshake_is_followed_by_the_plain_pair() {
     for status in [404, 405, 400, 501, 200] {
-        let mut rig = Rig::new(Carrier::EventStream);
+        let mut rig = Rig::new(TransportKind::EventStream);
         let (request, _) = rig.subscribing();
         rig.answer(request, status, &json!({"detail": "Not Found"}));
         let followed = rig.course().unwrap();
@@ -317,7 +317,7 @@ fn a_server_without_a_handshake_is_followed_by_the_plain_pair() {
 #[test]
 fn a_server_that_is_shut_or_busy_is_not_gone_around() {
     for status in [401, 403, 429, 500, 503] {
-        let mut rig = Rig::new(Carrier::EventStream);
+        let mut rig = Rig::new(TransportKind::EventStream);
         let (request, _) = rig.subscribing();
         rig.answer(request, status, &json!({}));
         let fault = Fault::Status {
@@ -326,7 +326,7 @@ fn a_server_that_is_shut_or_busy_is_not_gone_around() {
         };
         assert_eq!(rig.course(), Err(fault));
     }
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     rig.connect();
     let (request, _) = rig.asked();
     rig.link(LinkEvent::Answered {
@@ -339,7 +339,7 @@ fn a_server_that_is_shut_or_busy_is_not_gone_around() {
 #[test]
 fn each_refusal_has_its_words_and_its_wait() {
     for code in RejectionCode::ALL {
-        let mut rig = Rig::new(Carrier::EventStream);
+        let mut rig = Rig::new(TransportKind::EventStream);
         let (request, _) = rig.subscribing();
         let mut body = rejection(code.as_str());
         rig.answer(request, 403, &body);
@@ -351,7 +351,7 @@ fn each_refusal_has_its_words_and_its_wait() {
         assert!(words.len() > 20 && !words.contains("rejected."), "{words}");
         assert!(rig.heard("one says: not today"));
         // A waiting time from the producer is respected, whatever the code.
-        let mut rig = Rig::new(Carrier::EventStream);
+        let mut rig = Rig::new(TransportKind::EventStream);
         let (request, _) = rig.subscribing();
         body["retry_after_seconds"] = json!(7);
         rig.answer(request, 503, &body);
@@ -371,7 +371,7 @@ fn each_refusal_has_its_words_and_its_wait() {
 
 #[test]
 fn another_version_that_both_know_is_asked_for_once() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     rig.connect();
     let (request, _) = rig.asked();
     let manifest = json!({"type": "aaep:producer.manifest", "agent_id": "planner",
@@ -391,7 +391,7 @@ fn another_version_that_both_know_is_asked_for_once() {
 
 #[test]
 fn a_consent_in_a_strange_version_is_left() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     let (request, _) = rig.subscribing();
     let mut body = consent(json!({}));
     body["aaep_version"] = json!("2.0.0");
@@ -404,7 +404,7 @@ fn a_consent_in_a_strange_version_is_left() {
 
 #[test]
 fn leaving_says_so_on_every_way_out() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     let (request, asked) = rig.subscribing();
     rig.answer(request, 201, &consent(asked["capabilities"].clone()));
     let words = rig.take().into_iter().find_map(|wish| match wish {
@@ -425,7 +425,7 @@ fn leaving_says_so_on_every_way_out() {
 
 #[test]
 fn replies_carry_the_subscription_that_was_given() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     rig.agreed();
     rig.event("session.started", json!({}));
     rig.event(
@@ -459,12 +459,12 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
     ];
     let mut config = Config::default();
     config.handshake.extensions = addresses.map(str::to_owned).to_vec();
-    for carrier in [Carrier::EventStream, Carrier::Socket] {
+    for carrier in [TransportKind::EventStream, TransportKind::Socket] {
         let mut rig = Rig::under(carrier, config.clone());
         let mut collision = rejection("capabilities_incompatible");
         collision["reason_message"] = json!("Two extensions declare the prefix \"medai\".");
         let asked = match carrier {
-            Carrier::EventStream => {
+            TransportKind::EventStream => {
                 let (request, asked) = rig.subscribing();
                 assert_eq!(
                     asked["capabilities"]["supported_extensions"],
@@ -499,7 +499,7 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
     }
     // With only one left there is nothing to resolve, so it is a refusal.
     config.handshake.extensions.truncate(1);
-    let mut rig = Rig::under(Carrier::EventStream, config);
+    let mut rig = Rig::under(TransportKind::EventStream, config);
     let (request, _) = rig.subscribing();
     rig.answer(request, 400, &rejection("capabilities_incompatible"));
     assert!(matches!(rig.course(), Err(fault) if fault.is_final()));
@@ -507,7 +507,7 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
 
 #[test]
 fn a_silence_is_told_ever_more_rarely() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     rig.agreed();
     for minute in 1..=8 {
         rig.link(LinkEvent::Silent {

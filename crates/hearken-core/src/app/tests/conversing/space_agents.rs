@@ -2,7 +2,7 @@
 //! heard.
 
 use super::*;
-use crate::dialect::{BrokerPlace, Carrier};
+use crate::dialect::{BrokerPlace, TransportKind};
 use crate::link::HttpAnswer;
 
 /// The number of the first request of a dialect.
@@ -12,7 +12,7 @@ fn source(name: &str, dialect: crate::config::Dialect, beside: bool) -> SourceSe
     SourceSetup {
         name: name.to_owned(),
         answerable: true,
-        carrier: Carrier::Broker,
+        carrier: TransportKind::Broker,
         dialect,
         broker: Some(BrokerPlace {
             beside,

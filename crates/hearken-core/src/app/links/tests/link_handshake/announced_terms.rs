@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn other_terms_are_told_once() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     let (request, asked) = rig.subscribing();
     let mut honored = asked["capabilities"].clone();
     honored["max_events_per_second"] = json!(3);
@@ -24,7 +24,7 @@ fn other_terms_are_told_once() {
 
 #[test]
 fn a_change_of_verbosity_is_renegotiated_with_that_key_alone() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     rig.agreed();
     rig.take();
     line(&mut rig, "v");
@@ -42,7 +42,7 @@ fn a_change_of_verbosity_is_renegotiated_with_that_key_alone() {
 
 #[test]
 fn a_change_of_the_speech_rate_is_renegotiated_as_a_pace() {
-    let mut rig = Rig::speaking(Carrier::EventStream);
+    let mut rig = Rig::speaking(TransportKind::EventStream);
     rig.agreed();
     rig.take();
     line(&mut rig, "rate 50");
@@ -56,7 +56,7 @@ fn a_change_of_the_speech_rate_is_renegotiated_as_a_pace() {
 fn a_stream_that_outruns_the_agreed_rate_is_asked_to_slow_down_once() {
     let mut config = Config::default();
     config.handshake.max_events_per_second = 4;
-    let mut rig = Rig::under(Carrier::EventStream, config);
+    let mut rig = Rig::under(TransportKind::EventStream, config);
     rig.agreed();
     rig.take();
     for step in 0..24 {

@@ -7,7 +7,7 @@ fn source(announce: SourceAnnounce, handshake: Option<HandshakeConfig>) -> Sourc
     SourceSetup {
         name: "one".into(),
         answerable: true,
-        carrier: Carrier::EventStream,
+        carrier: TransportKind::EventStream,
         announce,
         handshake,
         ..SourceSetup::default()
@@ -40,7 +40,7 @@ fn told(rig: &mut Rig) -> Option<(u64, Value)> {
 
 #[test]
 fn load_and_language_are_renegotiated_each_with_its_key_alone() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     let (request, asked) = rig.subscribing();
     let mut honored = asked["capabilities"].clone();
     rig.answer(request, 201, &consent(honored.clone()));
@@ -57,7 +57,7 @@ fn load_and_language_are_renegotiated_each_with_its_key_alone() {
 
 #[test]
 fn a_change_that_is_taken_back_before_its_answer_is_asked_for_too() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     rig.agreed();
     changed(&mut rig, "load low").unwrap();
     let (_, change) = changed(&mut rig, "load medium").unwrap();
@@ -114,7 +114,7 @@ fn what_one_source_must_prove_others_need_not() {
 
 #[test]
 fn what_changes_while_nobody_is_there_is_asked_for_when_somebody_is() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     rig.agreed();
     rig.link(LinkEvent::Lost {
         fault: Fault::Closed,
@@ -141,7 +141,7 @@ fn what_changes_while_nobody_is_there_is_asked_for_when_somebody_is() {
 
 #[test]
 fn what_changes_while_a_subscription_is_asked_for_is_asked_for_after_it() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     let (request, asked) = rig.subscribing();
     assert_eq!(changed(&mut rig, "load low"), None);
     rig.answer(request, 201, &consent(asked["capabilities"].clone()));
@@ -154,7 +154,7 @@ fn what_changes_while_a_subscription_is_asked_for_is_asked_for_after_it() {
 
 #[test]
 fn on_one_connection_a_change_is_a_message_on_it() {
-    let mut rig = Rig::new(Carrier::Socket);
+    let mut rig = Rig::new(TransportKind::Socket);
     rig.connect();
     rig.link(LinkEvent::Connected);
     let asked = rig.take().into_iter().find_map(|wish| match wish {
@@ -174,7 +174,7 @@ fn on_one_connection_a_change_is_a_message_on_it() {
 
 #[test]
 fn who_said_no_is_not_asked_the_same_again_and_who_was_not_reached_is() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     rig.agreed();
     let (request, _) = changed(&mut rig, "load low").unwrap();
     rig.answer(request, 400, &json!({"error": "no"}));
@@ -194,7 +194,7 @@ fn who_said_no_is_not_asked_the_same_again_and_who_was_not_reached_is() {
 
 #[test]
 fn beside_a_stream_a_rejected_change_leads_to_a_new_subscription_when_the_stream_ends() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     rig.agreed();
     let (request, _) = changed(&mut rig, "load low").unwrap();
     let no = json!({"type": "subscription.rejected", "reason_code": "capabilities_incompatible",
@@ -216,7 +216,7 @@ fn beside_a_stream_a_rejected_change_leads_to_a_new_subscription_when_the_stream
 
 #[test]
 fn another_language_tells_no_difference_a_second_time() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     let (request, asked) = rig.subscribing();
     let mut honored = asked["capabilities"].clone();
     honored["cognitive_load"] = json!("high");
@@ -234,7 +234,7 @@ fn another_language_tells_no_difference_a_second_time() {
 fn languages_that_are_not_kept_are_told_again_only_with_a_new_one() {
     let mut config = Config::default();
     config.announce.languages = vec!["en".into(), "de".into()];
-    let mut rig = Rig::under(Carrier::EventStream, config);
+    let mut rig = Rig::under(TransportKind::EventStream, config);
     let (request, asked) = rig.subscribing();
     let mut honored = asked["capabilities"].clone();
     honored["languages"] = json!(["en"]);
@@ -253,7 +253,7 @@ fn languages_that_are_not_kept_are_told_again_only_with_a_new_one() {
 fn a_rate_that_was_lowered_stays_so_when_something_else_changes() {
     let mut config = Config::default();
     config.handshake.max_events_per_second = 4;
-    let mut rig = Rig::under(Carrier::EventStream, config);
+    let mut rig = Rig::under(TransportKind::EventStream, config);
     let (request, asked) = rig.subscribing();
     let mut honored = asked["capabilities"].clone();
     rig.answer(request, 201, &consent(honored.clone()));

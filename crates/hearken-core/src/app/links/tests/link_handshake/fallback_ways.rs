@@ -56,7 +56,7 @@ fn status(status: u16) -> Fault {
 
 #[test]
 fn the_next_way_of_the_manifest_is_gone_once_and_told_once() {
-    let mut rig = Rig::under(Carrier::EventStream, Config::default());
+    let mut rig = Rig::under(TransportKind::EventStream, Config::default());
     rig.lists(&json!(["grpc", "websocket", "sse", "websocket"]));
     rig.consents();
     rig.fails(status(404));
@@ -104,7 +104,7 @@ fn only_a_fault_of_the_way_leads_to_another() {
             again: false,
         },
     ] {
-        let mut rig = Rig::under(Carrier::EventStream, Config::default());
+        let mut rig = Rig::under(TransportKind::EventStream, Config::default());
         rig.lists(&json!(["sse", "websocket"]));
         rig.consents();
         rig.fails(fault.clone());
@@ -119,7 +119,7 @@ fn only_a_fault_of_the_way_leads_to_another() {
             content_type: "text/html".into(),
         },
     ] {
-        let mut rig = Rig::under(Carrier::EventStream, Config::default());
+        let mut rig = Rig::under(TransportKind::EventStream, Config::default());
         rig.lists(&json!(["sse", "websocket"]));
         rig.consents();
         rig.fails(fault.clone());
@@ -147,7 +147,7 @@ fn a_websocket_that_fails_is_given_up_where_nobody_says_that_there_is_a_stream()
         |rig| rig.lists(&json!([])),
     ];
     for answer in answers {
-        let mut rig = Rig::under(Carrier::WebSocket, Config::default());
+        let mut rig = Rig::under(TransportKind::WebSocket, Config::default());
         rig.link(LinkEvent::Connecting { attempt: 1 });
         rig.take();
         rig.fails(not_there.clone());
@@ -168,7 +168,7 @@ fn who_wants_proof_wants_it_on_every_way() {
     let mut config = Config::default();
     config.handshake.require_signed = true;
     // An unsigned manifest may list anything.
-    let mut rig = Rig::under(Carrier::EventStream, config);
+    let mut rig = Rig::under(TransportKind::EventStream, config);
     rig.lists(&json!(["websocket"]));
     assert_eq!(rig.changed(), websocket());
     rig.link(LinkEvent::Connecting { attempt: 1 });
@@ -185,7 +185,7 @@ fn who_wants_proof_wants_it_on_every_way() {
 
 #[test]
 fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
-    let mut rig = Rig::under(Carrier::EventStream, Config::default());
+    let mut rig = Rig::under(TransportKind::EventStream, Config::default());
     rig.lists(&json!(["sse", "websocket"]));
     rig.consents();
     rig.link(LinkEvent::Connected);
@@ -233,7 +233,7 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
 
 #[test]
 fn changes_come_to_an_end() {
-    let mut rig = Rig::under(Carrier::EventStream, Config::default());
+    let mut rig = Rig::under(TransportKind::EventStream, Config::default());
     let mut changes = 0;
     let mut way = stream().unwrap();
     for _ in 0..100 {
@@ -263,7 +263,7 @@ fn changes_come_to_an_end() {
 
 #[test]
 fn a_redirect_to_the_servers_websocket_is_followed() {
-    let mut rig = Rig::under(Carrier::EventStream, Config::default());
+    let mut rig = Rig::under(TransportKind::EventStream, Config::default());
     let (request, _) = rig.subscribing();
     rig.take();
     let answer = crate::link::HttpAnswer {
@@ -287,7 +287,7 @@ fn the_given_path_is_tried_as_the_prefix_itself_before_the_plain_pair() {
     let source = SourceSetup {
         name: "one".into(),
         answerable: true,
-        carrier: Carrier::EventStream,
+        carrier: TransportKind::EventStream,
         path: "/my/prefix".into(),
         ..SourceSetup::default()
     };

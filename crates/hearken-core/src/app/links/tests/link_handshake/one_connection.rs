@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event() {
-    let mut rig = Rig::new(Carrier::Socket);
+    let mut rig = Rig::new(TransportKind::Socket);
     rig.link(LinkEvent::Connected);
     let sent = rig.take();
     let [
@@ -50,7 +50,7 @@ fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event()
 #[test]
 fn a_consent_without_a_version_is_taken_for_the_one_that_was_asked_for() {
     for (version, taken) in [(None, true), (Some("1.4.0"), true), (Some("2.0.0"), false)] {
-        let mut rig = Rig::new(Carrier::Socket);
+        let mut rig = Rig::new(TransportKind::Socket);
         rig.link(LinkEvent::Connected);
         rig.take();
         let mut consent = consent(json!({}));
@@ -68,13 +68,13 @@ fn a_consent_without_a_version_is_taken_for_the_one_that_was_asked_for() {
 
 #[test]
 fn events_in_place_of_a_consent_are_taken_unless_proof_is_wanted() {
-    let mut rig = Rig::new(Carrier::Socket);
+    let mut rig = Rig::new(TransportKind::Socket);
     rig.link(LinkEvent::Connected);
     rig.event("session.started", json!({"summary_normal": "Off we go"}));
     assert!(rig.heard("one sends without a handshake.") && rig.heard("Off we go"));
     let mut config = Config::default();
     config.handshake.require_signed = true;
-    let mut rig = Rig::under(Carrier::Socket, config);
+    let mut rig = Rig::under(TransportKind::Socket, config);
     rig.link(LinkEvent::Connected);
     rig.event("session.started", json!({"summary_normal": "Off we go"}));
     assert!(rig.wishes.contains(&Effect::Link {
@@ -86,7 +86,7 @@ fn events_in_place_of_a_consent_are_taken_unless_proof_is_wanted() {
 
 #[test]
 fn a_refusal_on_one_connection_ends_the_link() {
-    let mut rig = Rig::new(Carrier::Socket);
+    let mut rig = Rig::new(TransportKind::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = rejection("authorization_denied").to_string();
@@ -100,7 +100,7 @@ fn a_refusal_on_one_connection_ends_the_link() {
 
 #[test]
 fn a_wait_that_is_named_on_one_connection_is_kept_and_the_link_goes_on() {
-    let mut rig = Rig::new(Carrier::Socket);
+    let mut rig = Rig::new(TransportKind::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let mut body = rejection("rate_limit");
@@ -122,7 +122,7 @@ fn a_wait_that_is_named_on_one_connection_is_kept_and_the_link_goes_on() {
 #[test]
 fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
     // The consent, followed by the first event in the same message.
-    let mut rig = Rig::new(Carrier::Socket);
+    let mut rig = Rig::new(TransportKind::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let started = event("session.started", "Off we go");
@@ -131,7 +131,7 @@ fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
     assert!(rig.heard("one has shaken hands."), "{:?}", rig.lines);
     assert!(rig.heard("Off we go"), "{:?}", rig.lines);
     // A list of events instead of a consent.
-    let mut rig = Rig::new(Carrier::Socket);
+    let mut rig = Rig::new(TransportKind::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = format!("[{started}]");
@@ -154,7 +154,7 @@ fn event(name: &str, summary: &str) -> Value {
 
 /// Returns a rig with a subscription on one long-lived connection, and an open question in it.
 fn subscribed_with_a_question() -> Rig {
-    let mut rig = Rig::new(Carrier::Socket);
+    let mut rig = Rig::new(TransportKind::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = consent(json!({})).to_string();
@@ -265,7 +265,7 @@ fn a_rejected_change_ends_the_subscription_and_a_new_one_is_asked_for_on_the_old
 #[test]
 fn an_agent_that_is_back_on_one_connection_can_be_answered_and_another_one_not() {
     for (name, again) in [("agent_1", true), ("agent_2", false)] {
-        let mut rig = Rig::new(Carrier::Socket);
+        let mut rig = Rig::new(TransportKind::Socket);
         let greets = |rig: &mut Rig, name: &str| {
             rig.link(LinkEvent::Connected);
             let mut consent = consent(json!({}));

@@ -7,7 +7,7 @@ fn who_wants_proof_follows_nobody_without_it() {
     let mut config = Config::default();
     config.handshake.require_signed = true;
     for (status, body) in [(404, json!({})), (201, consent(json!({})))] {
-        let mut rig = Rig::under(Carrier::EventStream, config.clone());
+        let mut rig = Rig::under(TransportKind::EventStream, config.clone());
         let (request, asked) = rig.subscribing();
         assert_eq!(asked["capabilities"]["accept_signed_manifests_only"], true);
         rig.answer(request, status, &body);
@@ -39,7 +39,7 @@ fn where_a_key_is_known_only_its_proof_lets_somebody_speak_under_that_name() {
         (signed.to_owned(), "mailer", true),
     ] {
         let (config, voice) = (Config::default(), VoiceWish::Silent);
-        let mut rig = Rig::knowing(keys.clone(), Carrier::EventStream, config, voice);
+        let mut rig = Rig::knowing(keys.clone(), TransportKind::EventStream, config, voice);
         rig.connect();
         let (request, _) = rig.asked();
         rig.answer_text(request, 200, manifest);
@@ -62,7 +62,7 @@ fn event_after(signed: bool, agent: &str, config: Config) -> Rig {
     let mut keys = KeyRing::default();
     let pem = include_str!("../../../../../../../tests/fixtures/keys/rsa.pub.pem");
     keys.add("planner", None, pem).unwrap();
-    let mut rig = Rig::knowing(keys, Carrier::EventStream, config, VoiceWish::Silent);
+    let mut rig = Rig::knowing(keys, TransportKind::EventStream, config, VoiceWish::Silent);
     rig.connect();
     let (request, _) = rig.asked();
     let manifest = include_str!("../../../../../../../tests/fixtures/keys/manifest.rs256.jws");
@@ -132,7 +132,7 @@ fn a_connection_without_a_handshake_has_proven_nothing() {
     let pem = include_str!("../../../../../../../tests/fixtures/keys/rsa.pub.pem");
     keys.add("planner", None, pem).unwrap();
     let (config, voice) = (Config::default(), VoiceWish::Silent);
-    let mut rig = Rig::knowing(keys, Carrier::Socket, config, voice);
+    let mut rig = Rig::knowing(keys, TransportKind::Socket, config, voice);
     rig.link(LinkEvent::Connected);
     rig.event("session.started", json!({"summary_normal": "Off we go"}));
     assert_eq!(names(&rig), ["unproven planner"]);

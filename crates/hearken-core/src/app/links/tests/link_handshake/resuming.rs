@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_lost_stream_is_resumed_and_a_forgotten_one_asked_for_anew() {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     rig.agreed();
     let lost = |fault| LinkEvent::Lost {
         fault,
@@ -31,7 +31,7 @@ fn a_lost_stream_is_resumed_and_a_forgotten_one_asked_for_anew() {
 
 /// Asks a question, loses the link and comes back; returns a rig that keeps the announcements from then on.
 fn back_with_a_question(forgotten: bool) -> Rig {
-    let mut rig = Rig::new(Carrier::EventStream);
+    let mut rig = Rig::new(TransportKind::EventStream);
     rig.agreed();
     rig.link(LinkEvent::Connected);
     rig.event("session.started", json!({}));
