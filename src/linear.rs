@@ -37,7 +37,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 
-use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Mark};
+use crate::announce::{Announcement, AnnouncementKind, Arg, Class, Mark, Presentation};
 use crate::app::App;
 use crate::config::TimesChoice;
 use crate::session::SessionKey;
@@ -145,10 +145,10 @@ impl LineWriter {
 
     /// Writes one announcement as plain text, each line ended by a line feed.
     ///
-    /// Writes nothing for announcements that are omitted in chronological reading ([`Aloud::Seen`]) or repeated by
-    /// other lines ([`Aloud::Echo`]).
+    /// Writes nothing for announcements that are omitted in chronological reading ([`Presentation::Seen`]) or repeated by
+    /// other lines ([`Presentation::Echo`]).
     pub fn write(&mut self, app: &App, told: &Announcement) -> String {
-        if matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
+        if matches!(told.aloud, Presentation::Seen | Presentation::Echo) {
             return String::new();
         }
         let mut out = String::new();
@@ -190,7 +190,9 @@ impl LineWriter {
                 let goes_on = self.goes_on(told, &speaker, is_unclear);
                 let beginning = match (is_new, goes_on, time) {
                     // The first line of a run is hearken's greeting, which begins with its name.
-                    (true, ..) if told.kind == Kind::Hint && is_ours(told) => Beginning::Greeting,
+                    (true, ..) if told.kind == AnnouncementKind::Hint && is_ours(told) => {
+                        Beginning::Greeting
+                    }
                     (_, true, TimePlace::None | TimePlace::End(_)) => Beginning::GoesOn,
                     (..) => Beginning::Labelled,
                 };
@@ -243,10 +245,10 @@ impl LineWriter {
 
 fn speaker(told: &Announcement, label: &Label<'_>) -> Speaker {
     let label = label.first.clone();
-    if told.kind == Kind::Output && told.is_agents_text() {
+    if told.kind == AnnouncementKind::Output && told.is_agents_text() {
         let key = told.key.clone();
         Speaker::Agent { key, label }
-    } else if told.kind == Kind::Reply && is_ours(told) {
+    } else if told.kind == AnnouncementKind::Reply && is_ours(told) {
         Speaker::Hearken { label }
     } else {
         Speaker::Other

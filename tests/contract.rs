@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hearken::announce::{Aloud, Class, Kind, Mark};
+use hearken::announce::{AnnouncementKind, Class, Mark, Presentation};
 use hearken::config::{Config, TimesChoice};
 use hearken::demo::{self, DemoSettings};
 use hearken::linear;
@@ -214,7 +214,9 @@ fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines
                 // Around a question, the agent's words have its label in every row.
                 let ours =
                     told.about.is_some() || told.segments.iter().all(|part| part.mark == Mark::Own);
-                if told.shown().is_empty() || matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
+                if told.shown().is_empty()
+                    || matches!(told.aloud, Presentation::Seen | Presentation::Echo)
+                {
                     // Pure structure, such as the line under a table's headers; or something that other words
                     // say.
                     assert_eq!(lines, "");
@@ -276,7 +278,7 @@ fn the_schema_has_exactly_the_classes_and_kinds_of_the_code() {
         .map(|class| name(serde_json::to_value(class).unwrap()))
         .collect();
     assert_eq!(listed("class"), classes);
-    use Kind::*;
+    use AnnouncementKind::*;
     let kinds = [
         SessionStarted,
         SessionCompleted,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hearken::announce::{Announcement, Class, Kind};
+use hearken::announce::{Announcement, AnnouncementKind, Class};
 use hearken::config::{Config, Verbosity};
 use hearken::dialect;
 use hearken::link::LinkId;
@@ -146,7 +146,7 @@ fn told(sample: &Sample, verbosity: Verbosity) -> Vec<Announcement> {
         .app
         .history()
         .iter()
-        .filter(|told| told.id > last && told.kind != Kind::Anomaly)
+        .filter(|told| told.id > last && told.kind != AnnouncementKind::Anomaly)
         .map(|told| (**told).clone())
         .collect()
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use hearken::announce::{Aloud, Manner, Mark, wrap};
+use hearken::announce::{Manner, Mark, Presentation, wrap};
 use hearken::config::{Config, Verbosity};
 use serde_json::{Map, Value, json};
 
@@ -392,7 +392,7 @@ fn check(name: &str) {
     }
     let told = player.stage.told.iter();
     let odd: Vec<String> = told
-        .filter(|told| told.kind == hearken::announce::Kind::Anomaly)
+        .filter(|told| told.kind == hearken::announce::AnnouncementKind::Anomaly)
         .map(|told| told.shown())
         .collect();
     assert!(odd.is_empty(), "{name}: {odd:?}");
@@ -480,7 +480,9 @@ fn the_lines_of_every_scenario_are_all_that_is_announced_and_nothing_else() {
                     }
                     None => told.shown(),
                 };
-                if flat(&shown).is_empty() || matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
+                if flat(&shown).is_empty()
+                    || matches!(told.aloud, Presentation::Seen | Presentation::Echo)
+                {
                     assert_eq!(written, "");
                     continue;
                 }

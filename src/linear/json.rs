@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::announce::direction::is_right_to_left;
 use crate::announce::normalise::is_hidden;
-use crate::announce::{About, Announcement, Kind, Mark, Segment, takes_two_steps};
+use crate::announce::{
+    Announcement, AnnouncementKind, Mark, QuestionRelation, Segment, takes_two_steps,
+};
 use crate::app::App;
 use crate::protocol::{
     AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, RiskLevel, UndoStatement,
@@ -55,13 +57,14 @@ pub fn json(app: &App, told: &Announcement) -> String {
     );
     if let Some(tool) = &told.tool {
         put("tool", tool.name.as_str().into());
-        if told.kind == Kind::ToolCompleted {
+        if told.kind == AnnouncementKind::ToolCompleted {
             put("status", tool.status.as_deref().into());
         }
     }
     if let Some(about) = told.about {
         put("question", about.question().0.into());
-        if let (About::Asks(_), Some(question)) = (about, app.question(about.question())) {
+        if let (QuestionRelation::Asks(_), Some(question)) = (about, app.question(about.question()))
+        {
             put(
                 "reply_token",
                 question.body.token().map(|token| token.reveal()).into(),

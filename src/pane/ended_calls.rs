@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::announce::{Announcement, Kind};
+use crate::announce::{Announcement, AnnouncementKind};
 
 /// What most words for a start have and those for an end have not: "Reading server.py" and "Read server.py".
 const MOST_OTHER_WORDS: usize = 1;
@@ -15,11 +15,11 @@ impl<'a> EndedCalls<'a> {
     /// Takes the next older entry, and returns whether it is the start of a call whose end says the same, too.
     pub(super) fn is_said_by_end(&mut self, told: &'a Announcement) -> bool {
         match (told.kind, &told.topic) {
-            (Kind::ToolCompleted, Some(_)) => {
+            (AnnouncementKind::ToolCompleted, Some(_)) => {
                 self.0.push(told);
                 false
             }
-            (Kind::ToolInvoked, Some(topic)) => {
+            (AnnouncementKind::ToolInvoked, Some(topic)) => {
                 let is_end =
                     |end: &&Announcement| end.key == told.key && end.topic.as_ref() == Some(topic);
                 // Of several calls without ids the one that began last counts as the first to end.

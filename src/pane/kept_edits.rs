@@ -5,7 +5,9 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::announce::{About, Announcement, Arg, KeptChange, KeptLine, Kind, Weight};
+use crate::announce::{
+    Announcement, AnnouncementKind, Arg, KeptChange, KeptLine, QuestionRelation, Weight,
+};
 
 use super::View;
 use super::text_rows::{self, PaneRow};
@@ -62,8 +64,10 @@ fn has_rows(view: View<'_>, told: &Announcement) -> bool {
     }
     match (told.kind, told.about) {
         // What a rejected call would have changed is below its question.
-        (Kind::ToolInvoked | Kind::ToolCompleted, _) => told.weight != Weight::Stopped,
-        (Kind::Confirmation, Some(About::Asks(id))) => {
+        (AnnouncementKind::ToolInvoked | AnnouncementKind::ToolCompleted, _) => {
+            told.weight != Weight::Stopped
+        }
+        (AnnouncementKind::Confirmation, Some(QuestionRelation::Asks(id))) => {
             let question = view.app.question(id);
             question.is_some_and(|question| {
                 let decided = question.answer().is_some() || question.lapsed;

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use unicode_width::UnicodeWidthStr;
 
-use crate::announce::{Arg, Kind, wrap};
+use crate::announce::{AnnouncementKind, Arg, wrap};
 use crate::app::{App, Showing};
 use crate::keys::Mode;
 use crate::protocol::{Decision, ResponseKind};
@@ -110,7 +110,7 @@ const NEWS: usize = 40;
 fn of_news(app: &App) -> Vec<&'static str> {
     let mut words = Vec::new();
     let news = || app.history().iter().rev().take(NEWS);
-    if news().any(|told| told.kind == Kind::Output && told.is_agents_text()) {
+    if news().any(|told| told.kind == AnnouncementKind::Output && told.is_agents_text()) {
         words.push("keys.whole_turn");
     }
     if news().any(|told| app.brings(told)) {

@@ -51,7 +51,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::Clear;
 
-use crate::announce::{Announcement, Kind};
+use crate::announce::{Announcement, AnnouncementKind};
 use crate::app::{App, Showing};
 use crate::keys::Mode;
 use crate::protocol::Now;
@@ -212,7 +212,7 @@ fn draw_beside_question(
             showing = Showing::SideQuestion;
         }
         // A danger covers what comes before the action rather than the action.
-        let is_danger = |told: &Arc<Announcement>| told.kind == Kind::Danger;
+        let is_danger = |told: &Arc<Announcement>| told.kind == AnnouncementKind::Danger;
         let y = match covered > 0 && app.answers().iter().any(is_danger) {
             true => place.y + head,
             false => area.bottom() - height,

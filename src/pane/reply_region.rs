@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 
-use crate::announce::{About, Aloud, Announcement, Kind};
+use crate::announce::{Announcement, AnnouncementKind, Presentation, QuestionRelation};
 use crate::keys::Mode;
 
 use super::text_rows::{PaneRow, beside_sign, scanned};
@@ -16,15 +16,15 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
         |told: &Announcement| view.app.review() == Some(told.id) && view.has_transcript;
     let has_a_place = |told: &Announcement| match told.about {
         // Said because a screen shows it anyway.
-        _ if told.aloud == Aloud::Heard => true,
+        _ if told.aloud == Presentation::Heard => true,
         // Where there is room, it is in the transcript.
-        _ if told.kind == Kind::Danger && view.regions => true,
+        _ if told.kind == AnnouncementKind::Danger && view.regions => true,
         _ if is_reviewed(told) => true,
         // The question itself is visible, and its details appear in its place.
-        Some(About::Asks(id)) => Some(id) == shown,
+        Some(QuestionRelation::Asks(id)) => Some(id) == shown,
         // A part of what the question changes is visible below its words, or in their place.
-        Some(About::Tells(id)) if Some(id) == shown && is_read(view, told) => true,
-        Some(About::Tells(_)) | None => false,
+        Some(QuestionRelation::Tells(id)) if Some(id) == shown && is_read(view, told) => true,
+        Some(QuestionRelation::Tells(_)) | None => false,
     };
     let answers = view.app.answers();
     let last = match view.app.mode() {

@@ -16,7 +16,8 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::announce::normalise::{BlockIs, blocks};
 use crate::announce::{
-    About, Aloud, Announcement, Class, Kind, Mark, Segment, join_shown, source_of,
+    Announcement, AnnouncementKind, Class, Mark, Presentation, QuestionRelation, Segment,
+    join_shown, source_of,
 };
 use crate::app::Pointed;
 use crate::config::TimesChoice;
@@ -117,7 +118,7 @@ pub(super) fn paragraphs<'a>(
                 paragraph.push(told);
                 continue;
             }
-            let begins_turn = later.kind == Kind::Prompt;
+            let begins_turn = later.kind == AnnouncementKind::Prompt;
             let mut rows = lay_out(view, &mut paragraph, Some(told), (width, room));
             let is_long = rows.len() > SHORT;
             if view.regions && (stands_apart || is_long && !entries.is_empty()) {
@@ -192,7 +193,7 @@ fn lay_out_parts(
     };
     let style = style(first, view.look);
     if let [asked] = parts
-        && matches!(asked.about, Some(About::Asks(_)))
+        && matches!(asked.about, Some(QuestionRelation::Asks(_)))
     {
         let label = format!("{}: ", view.app.label(asked));
         let mut rows = by_speaker(asked, what_is_asked(asked), &label, after, width, style);
@@ -237,19 +238,21 @@ pub(super) fn is_shown(view: View<'_>, told: &Announcement) -> bool {
     }
     match told.aloud {
         // The line below a table's headers has no words, and belongs to the table.
-        Aloud::Yes | Aloud::Shown | Aloud::Seen => is_text(told) || !told.shown().is_empty(),
-        Aloud::Echo | Aloud::Heard | Aloud::Kept => false,
+        Presentation::Yes | Presentation::Shown | Presentation::Seen => {
+            is_text(told) || !told.shown().is_empty()
+        }
+        Presentation::Echo | Presentation::Heard | Presentation::Kept => false,
     }
 }
 
 /// Returns whether an entry only says in hearken's words in which state an agent is, which the next state replaces.
 fn is_passing(told: &Announcement) -> bool {
-    told.kind == Kind::State && told.segments.iter().all(|part| part.mark == Mark::Own)
+    told.kind == AnnouncementKind::State && told.segments.iter().all(|part| part.mark == Mark::Own)
 }
 
 /// Returns whether an entry asks the question that is shown above.
 fn asks(told: &Announcement, question: QuestionId) -> bool {
-    told.about == Some(About::Asks(question))
+    told.about == Some(QuestionRelation::Asks(question))
 }
 
 /// Returns whether an entry is shown even while a question wants the person's attention.
@@ -271,7 +274,7 @@ fn runs_on(told: &Announcement, next: &Announcement) -> bool {
 
 /// Returns whether an entry is a piece of what an agent writes.
 fn is_text(told: &Announcement) -> bool {
-    told.kind == Kind::Output && told.class != Class::Response && told.is_agents_text()
+    told.kind == AnnouncementKind::Output && told.class != Class::Response && told.is_agents_text()
 }
 
 /// Lays out one entry with its label.
@@ -456,23 +459,25 @@ fn by_speaker(
 
 fn style(told: &Announcement, look: Look) -> Style {
     match told.kind {
-        Kind::Danger => look.danger(),
-        Kind::SessionErrored => look.failure(),
-        Kind::Confirmation | Kind::Clarification | Kind::Handoff => look.heading(),
-        Kind::Prompt => look.own(),
-        Kind::State
-        | Kind::Progress
-        | Kind::Anomaly
-        | Kind::Hint
-        | Kind::Heartbeat
-        | Kind::Connection
-        | Kind::Reply => look.quiet(),
-        Kind::SessionStarted
-        | Kind::SessionCompleted
-        | Kind::SessionCancelled
-        | Kind::ToolInvoked
-        | Kind::ToolCompleted
-        | Kind::Output
-        | Kind::Unknown => look.text(),
+        AnnouncementKind::Danger => look.danger(),
+        AnnouncementKind::SessionErrored => look.failure(),
+        AnnouncementKind::Confirmation
+        | AnnouncementKind::Clarification
+        | AnnouncementKind::Handoff => look.heading(),
+        AnnouncementKind::Prompt => look.own(),
+        AnnouncementKind::State
+        | AnnouncementKind::Progress
+        | AnnouncementKind::Anomaly
+        | AnnouncementKind::Hint
+        | AnnouncementKind::Heartbeat
+        | AnnouncementKind::Connection
+        | AnnouncementKind::Reply => look.quiet(),
+        AnnouncementKind::SessionStarted
+        | AnnouncementKind::SessionCompleted
+        | AnnouncementKind::SessionCancelled
+        | AnnouncementKind::ToolInvoked
+        | AnnouncementKind::ToolCompleted
+        | AnnouncementKind::Output
+        | AnnouncementKind::Unknown => look.text(),
     }
 }

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::announce::Kind;
+use crate::announce::AnnouncementKind;
 use crate::app::{App, Effect, Input, RecordedFact};
 use crate::cli::Options;
 use crate::config::{FaceChoice, VoiceChoice};
@@ -130,7 +130,7 @@ async fn follow(
                         kept: RecordedFact::Event(text),
                         ..
                     } => lines.extend(dialect::recordable(&text)),
-                    Effect::Show(told) if told.kind == Kind::Connection => {
+                    Effect::Show(told) if told.kind == AnnouncementKind::Connection => {
                         // A closed standard error is no reason to stop checking.
                         let _ = writeln!(std::io::stderr(), "hearken: {}", told.text());
                     }

@@ -15,7 +15,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::announce::Kind;
+use crate::announce::AnnouncementKind;
 use crate::app::{Notice, Noticed};
 use crate::config::{NotificationChoice, ScreenConfig};
 
@@ -178,34 +178,36 @@ impl Signs {
     }
 
     /// Adds the turn mark to a line of the linear face.
-    pub(super) fn marked(&self, kind: Kind, line: String) -> String {
+    pub(super) fn marked(&self, kind: AnnouncementKind, line: String) -> String {
         if !self.marks {
             return line;
         }
         match (self.grade, kind) {
             (Grade::None | Grade::Bell, _) => line,
             (Grade::Full | Grade::Tmux, kind) => match kind {
-                Kind::SessionStarted | Kind::Confirmation | Kind::Clarification => {
+                AnnouncementKind::SessionStarted
+                | AnnouncementKind::Confirmation
+                | AnnouncementKind::Clarification => {
                     format!("\x1b]133;A\x1b\\{line}")
                 }
-                Kind::SessionCompleted => format!("{line}\x1b]133;D;0\x1b\\"),
-                Kind::SessionErrored | Kind::SessionCancelled => {
+                AnnouncementKind::SessionCompleted => format!("{line}\x1b]133;D;0\x1b\\"),
+                AnnouncementKind::SessionErrored | AnnouncementKind::SessionCancelled => {
                     format!("{line}\x1b]133;D;1\x1b\\")
                 }
-                Kind::State
-                | Kind::Progress
-                | Kind::ToolInvoked
-                | Kind::ToolCompleted
-                | Kind::Output
-                | Kind::Handoff
-                | Kind::Unknown
-                | Kind::Connection
-                | Kind::Reply
-                | Kind::Danger
-                | Kind::Anomaly
-                | Kind::Prompt
-                | Kind::Hint
-                | Kind::Heartbeat => line,
+                AnnouncementKind::State
+                | AnnouncementKind::Progress
+                | AnnouncementKind::ToolInvoked
+                | AnnouncementKind::ToolCompleted
+                | AnnouncementKind::Output
+                | AnnouncementKind::Handoff
+                | AnnouncementKind::Unknown
+                | AnnouncementKind::Connection
+                | AnnouncementKind::Reply
+                | AnnouncementKind::Danger
+                | AnnouncementKind::Anomaly
+                | AnnouncementKind::Prompt
+                | AnnouncementKind::Hint
+                | AnnouncementKind::Heartbeat => line,
             },
         }
     }
@@ -348,7 +350,10 @@ mod tests {
         let mut console = signs(&[("TERM", "linux")], NotificationChoice::Osc9);
         assert_eq!(console.bell(), "\x07");
         assert_eq!(console.title(Some("a")), "");
-        assert_eq!(console.marked(Kind::Confirmation, "x".into()), "x");
+        assert_eq!(
+            console.marked(AnnouncementKind::Confirmation, "x".into()),
+            "x"
+        );
         let dumb = signs(&[("TERM", "dumb")], NotificationChoice::Osc9);
         assert_eq!(dumb.bell(), "");
     }
@@ -380,13 +385,13 @@ mod tests {
     fn turns_are_marked() {
         let signs = signs(&[("TERM", "xterm")], NotificationChoice::None);
         assert_eq!(
-            signs.marked(Kind::Clarification, "Q\n".into()),
+            signs.marked(AnnouncementKind::Clarification, "Q\n".into()),
             "\x1b]133;A\x1b\\Q\n"
         );
         assert_eq!(
-            signs.marked(Kind::SessionErrored, "E\n".into()),
+            signs.marked(AnnouncementKind::SessionErrored, "E\n".into()),
             "E\n\x1b]133;D;1\x1b\\"
         );
-        assert_eq!(signs.marked(Kind::Output, "o\n".into()), "o\n");
+        assert_eq!(signs.marked(AnnouncementKind::Output, "o\n".into()), "o\n");
     }
 }

@@ -55,7 +55,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::announce::{Announcer, Class, Deliveries, Kind, Manner, SpeechQueue, VoiceEvent};
+use crate::announce::{
+    AnnouncementKind, Announcer, Class, Deliveries, Manner, SpeechQueue, VoiceEvent,
+};
 use crate::keys::{Command, Filter, Struck};
 use crate::link::LinkId;
 use crate::protocol::Now;
@@ -279,7 +281,7 @@ impl App {
             Input::RecordingFailed(reason) => {
                 self.cx.say(
                     Class::Outcome,
-                    Kind::Connection,
+                    AnnouncementKind::Connection,
                     "record.failed",
                     &[("reason", self.cx.because(&reason))],
                 );

@@ -48,7 +48,7 @@ impl Class {
 /// What an announcement is about; the serialized names are part of the JSON face's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum AnnouncementKind {
     /// A session began or was joined.
     SessionStarted,
     /// A session completed successfully.
@@ -93,7 +93,7 @@ pub enum Kind {
 
 /// Whether an announcement is spoken, shown and kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Aloud {
+pub enum Presentation {
     /// Spoken, in its class.
     Yes,
     /// Shown in every face and kept, but not spoken: old news, or a harmless violation of the protocol.
@@ -111,14 +111,14 @@ pub enum Aloud {
 
 /// The question that an announcement is about, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum About {
+pub enum QuestionRelation {
     /// Asks the question: the announcement contains the action, and hearing it arms the keys.
     Asks(QuestionId),
     /// Only concerns the question.
     Tells(QuestionId),
 }
 
-impl About {
+impl QuestionRelation {
     /// Returns the question.
     pub fn question(self) -> QuestionId {
         match self {
@@ -191,7 +191,7 @@ impl Cue {
 
 /// What an event reports in addition to its words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Facts {
+pub struct EventFacts {
     /// The facts, one sentence each.
     pub words: Vec<Segment>,
     /// Facts that are given only when the person asks, whatever the verbosity: lists, and ids for other programs.
@@ -205,7 +205,7 @@ pub struct Facts {
     pub written: Option<String>,
 }
 
-impl Facts {
+impl EventFacts {
     /// The empty facts, which most announcements share.
     const NONE: Self = Self {
         words: Vec::new(),
@@ -248,12 +248,12 @@ pub struct Quote {
     /// The display name of the agent.
     pub agent: Arc<str>,
     /// What the words are.
-    pub of: Quoted,
+    pub of: QuoteKind,
 }
 
 /// What the quoted words are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quoted {
+pub enum QuoteKind {
     /// What the agent says.
     Text,
     /// What the agent got from elsewhere, such as the output of a call, or what it plans to do.
@@ -327,9 +327,9 @@ pub struct Announcement {
     /// How urgent it is.
     pub class: Class,
     /// What it is about.
-    pub kind: Kind,
+    pub kind: AnnouncementKind,
     /// Whether it is spoken.
-    pub aloud: Aloud,
+    pub aloud: Presentation,
     /// The session that it belongs to, if any.
     pub key: Option<SessionKey>,
     /// The display name of the agent that it concerns, if any.
@@ -339,7 +339,7 @@ pub struct Announcement {
     /// The tool that was called or that returned, if any.
     pub tool: Option<Arc<Tool>>,
     /// The question that it is about, if any.
-    pub about: Option<About>,
+    pub about: Option<QuestionRelation>,
     /// The key by which it is merged with others of its kind.
     pub topic: Option<Topic>,
     /// Whether it reports a failure.
@@ -353,7 +353,7 @@ pub struct Announcement {
     /// The words, by speaker and language.
     pub segments: Vec<Segment>,
     /// The facts that go with the words, if any; in detailed mode the segments already include them.
-    pub facts: Option<Arc<Facts>>,
+    pub facts: Option<Arc<EventFacts>>,
     /// Whose words it quotes, one for each of the agents' segments; the last one also counts for all further segments.
     pub quotes: Vec<Quote>,
     /// The part of an agent's text that begins with it.
@@ -362,17 +362,17 @@ pub struct Announcement {
 
 impl Announcement {
     /// Returns the facts that go with the words.
-    pub fn facts(&self) -> &Facts {
-        static NONE: Facts = Facts::NONE;
+    pub fn facts(&self) -> &EventFacts {
+        static NONE: EventFacts = EventFacts::NONE;
         self.facts.as_deref().unwrap_or(&NONE)
     }
 
     /// Adds the beginning of the agent's text that its words repeat, as it was written.
     #[must_use]
     pub fn repeating(mut self, written: &str) -> Self {
-        self.facts = Some(Arc::new(Facts {
+        self.facts = Some(Arc::new(EventFacts {
             written: Some(beginning(written, LONGEST_REPEATED).to_owned()),
-            ..Facts::NONE
+            ..EventFacts::NONE
         }));
         self
     }
@@ -396,8 +396,10 @@ impl Announcement {
     /// Returns the words that the voice receives; empty if the announcement is not spoken.
     pub fn said(&self) -> String {
         match self.aloud {
-            Aloud::Yes | Aloud::Heard => self.spoken(),
-            Aloud::Shown | Aloud::Seen | Aloud::Echo | Aloud::Kept => String::new(),
+            Presentation::Yes | Presentation::Heard => self.spoken(),
+            Presentation::Shown | Presentation::Seen | Presentation::Echo | Presentation::Kept => {
+                String::new()
+            }
         }
     }
 

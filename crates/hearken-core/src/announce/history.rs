@@ -96,7 +96,7 @@ mod tests {
     use jiff::Timestamp;
 
     use crate::announce::words::segment::Segment;
-    use crate::announce::{Announcer, Class, Kind, Manner, Phrases};
+    use crate::announce::{AnnouncementKind, Announcer, Class, Manner, Phrases};
     use crate::config::Config;
     use crate::protocol::Now;
 
@@ -115,7 +115,7 @@ mod tests {
             let mut last = None;
             for pushed in 1..=comes {
                 let words = vec![Segment::own("x".repeat(bytes))];
-                let told = announcer.aside(Class::Response, Kind::Reply, words, now);
+                let told = announcer.aside(Class::Response, AnnouncementKind::Reply, words, now);
                 history.push(Arc::clone(&told));
                 assert_eq!(history.left() + history.len() as u64, pushed);
                 assert!(history.len() <= MOST_ENTRIES && history.bytes <= MOST_BYTES);

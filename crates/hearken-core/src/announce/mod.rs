@@ -16,8 +16,8 @@ mod voice_event;
 mod words;
 
 pub use announcement::{
-    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Quote, Quoted, Tool,
-    Topic, Weight,
+    Announcement, AnnouncementId, AnnouncementKind, Class, Cue, EventFacts, Presentation,
+    QuestionRelation, Quote, QuoteKind, Tool, Topic, Weight,
 };
 pub use announcer::{
     Announcer, AttachedMaterial, ChangeInSight, ChangeItem, ChangePlace, Copied, KeptChange,

@@ -1,6 +1,6 @@
 //! The help: every key or line and what it does, from the shared table.
 
-use crate::announce::{Arg, Class, Kind, Manner, Segment};
+use crate::announce::{AnnouncementKind, Arg, Class, Manner, Segment};
 use crate::keys::{self, Keymap, LineCommand};
 use crate::session::QuestionId;
 
@@ -193,9 +193,13 @@ pub(super) fn all_help(cx: &mut AppCx) {
 fn say_rows(rows: Vec<String>, cx: &mut AppCx) {
     for row in rows {
         let args = [("reason", Arg::Own(row))];
-        let told = cx
-            .announcer
-            .say(Class::Response, Kind::Reply, "fault.other", &args, cx.now);
+        let told = cx.announcer.say(
+            Class::Response,
+            AnnouncementKind::Reply,
+            "fault.other",
+            &args,
+            cx.now,
+        );
         cx.put(told);
     }
 }

@@ -24,7 +24,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{About, Aloud, Announcement, Class};
+use crate::announce::{Announcement, Class, Presentation, QuestionRelation};
 use crate::session::QuestionId;
 
 /// How many announcements can wait: more than a person reads in one go; the history has all of them.
@@ -76,7 +76,7 @@ impl Holding {
     /// Returns whether an announcement must not be written yet.
     pub(super) fn waits(&self, told: &Announcement) -> bool {
         // An announcement that is not written as a line need not wait for one.
-        !matches!(told.aloud, Aloud::Seen | Aloud::Echo)
+        !matches!(told.aloud, Presentation::Seen | Presentation::Echo)
             && (self.typing || (self.held && told.class != Class::Response))
     }
 
@@ -92,8 +92,8 @@ impl Holding {
             let waiting = self.waiting.iter().chain(&self.unsaid);
             self.asked = waiting
                 .filter_map(|told| match told.about {
-                    Some(About::Asks(id)) => Some(id),
-                    Some(About::Tells(_)) | None => None,
+                    Some(QuestionRelation::Asks(id)) => Some(id),
+                    Some(QuestionRelation::Tells(_)) | None => None,
                 })
                 .collect();
             self.asked_at = now;
@@ -120,7 +120,8 @@ impl Holding {
     pub(super) fn postpone(&mut self, told: Arc<Announcement>) {
         self.unsaid.push_back(told);
         if self.unsaid.len() > MOST {
-            let asks = |told: &Arc<Announcement>| matches!(told.about, Some(About::Asks(_)));
+            let asks =
+                |told: &Arc<Announcement>| matches!(told.about, Some(QuestionRelation::Asks(_)));
             let least = self.unsaid.iter().position(|told| !asks(told)).unwrap_or(0);
             self.unsaid.remove(least);
             self.left_out += 1;
@@ -145,7 +146,7 @@ impl Holding {
 
     /// Delays writing an announcement.
     pub(super) fn keep(&mut self, told: Arc<Announcement>) {
-        if let Some(About::Asks(id)) = told.about {
+        if let Some(QuestionRelation::Asks(id)) = told.about {
             self.unwritten.insert(id);
         }
         self.waiting.push_back(told);
@@ -226,13 +227,13 @@ impl Holding {
 
     /// Returns whether a question waits to be spoken.
     pub(super) fn is_unsaid(&self, id: QuestionId) -> bool {
-        let asks = Some(About::Asks(id));
+        let asks = Some(QuestionRelation::Asks(id));
         self.unsaid.iter().any(|told| told.about == asks)
     }
 
     /// Returns whether any question waits to be spoken.
     pub(super) fn has_unsaid_question(&self) -> bool {
-        let asks = |told: &Arc<Announcement>| matches!(told.about, Some(About::Asks(_)));
+        let asks = |told: &Arc<Announcement>| matches!(told.about, Some(QuestionRelation::Asks(_)));
         self.unsaid.iter().any(asks)
     }
 

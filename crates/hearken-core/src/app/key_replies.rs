@@ -13,7 +13,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{Aloud, Announcement, Class, Kind};
+use crate::announce::{Announcement, AnnouncementKind, Class, Presentation};
 
 /// How long news leaves an answer on screen: as long as an answer that waits to be spoken is worth speaking.
 const READ_IN: Duration = Duration::from_secs(10);
@@ -43,8 +43,8 @@ impl KeyResponses {
     pub(super) fn take(&mut self, told: &Arc<Announcement>) {
         // The note that an answer was sent belongs to the key's decision.
         let goes_on = told.class == Class::Outcome
-            && told.kind == Kind::Reply
-            && told.aloud == Aloud::Yes
+            && told.kind == AnnouncementKind::Reply
+            && told.aloud == Presentation::Yes
             && !self.told.is_empty();
         if goes_on {
             self.add(told);
@@ -53,18 +53,19 @@ impl KeyResponses {
         match (told.class, told.aloud) {
             (Class::Response, _) => self.add(told),
             (Class::Alert, _) => {
-                self.told.retain(|told| told.kind == Kind::Danger);
-                if told.kind == Kind::Danger {
+                self.told
+                    .retain(|told| told.kind == AnnouncementKind::Danger);
+                if told.kind == AnnouncementKind::Danger {
                     self.add(told);
                 }
             }
             (
                 Class::Outcome | Class::Activity | Class::Stream,
-                Aloud::Heard | Aloud::Kept | Aloud::Echo,
+                Presentation::Heard | Presentation::Kept | Presentation::Echo,
             ) => {}
             (
                 Class::Outcome | Class::Activity | Class::Stream,
-                Aloud::Yes | Aloud::Shown | Aloud::Seen,
+                Presentation::Yes | Presentation::Shown | Presentation::Seen,
             ) => {
                 let read =
                     |last: &Arc<Announcement>| told.at.monotonic >= last.at.monotonic + READ_IN;

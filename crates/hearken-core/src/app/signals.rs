@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{Aloud, Announcement, Beat, Cue, Heartbeat, Reason};
+use crate::announce::{Announcement, Beat, Cue, Heartbeat, Presentation, Reason};
 use crate::config::{Config, CueConfig};
 
 /// The bell rings for a fault at most this often: an agent that fails endlessly must not ring endlessly.
@@ -97,7 +97,7 @@ impl Signals {
             Some(Cue::Question | Cue::Done | Cue::Answer | Cue::Call | Cue::Tick | Cue::Back)
             | None => false,
         };
-        let wanted = config.screen.bell && told.aloud == Aloud::Yes;
+        let wanted = config.screen.bell && told.aloud == Presentation::Yes;
         let again = self.bell.is_none_or(|at| now >= at + BELL);
         let rings = fault && wanted && self.voice.is_missed() && again;
         if rings {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Arg, Class, Kind, Manner, Mark, Quote, Quoted, Segment};
+use crate::announce::{AnnouncementKind, Arg, Class, Manner, Mark, Quote, QuoteKind, Segment};
 use crate::config::Verbosity;
 use crate::protocol::fit;
 
@@ -30,7 +30,7 @@ pub(super) fn tell_start(cx: &mut AppCx) {
             text(cx.face.pick("start.ways.keys", "start.ways.lines")),
         ),
     ];
-    let (class, kind, key) = (Class::Outcome, Kind::Hint, "start.face");
+    let (class, kind, key) = (Class::Outcome, AnnouncementKind::Hint, "start.face");
     match cx.face.manner() {
         Manner::Keys | Manner::Lines => cx.say(class, kind, key, &args),
         // A program chose this face itself.
@@ -42,7 +42,12 @@ pub(super) fn tell_start(cx: &mut AppCx) {
         // Otherwise the person would wonder whether the setting was understood.
         let wanted = Arg::Own(wanted.join(", "));
         let args = [("wanted", wanted)];
-        cx.say(Class::Outcome, Kind::Hint, "start.language", &args);
+        cx.say(
+            Class::Outcome,
+            AnnouncementKind::Hint,
+            "start.language",
+            &args,
+        );
     }
 }
 
@@ -106,7 +111,7 @@ pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx) {
         let of_agent = told.iter().filter(|words| words.mark == Mark::Agent);
         quotes.extend(of_agent.map(|_| Quote {
             agent: view.name.as_str().into(),
-            of: Quoted::Text,
+            of: QuoteKind::Text,
         }));
         words.extend(told);
     }

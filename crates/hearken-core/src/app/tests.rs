@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::announce::{Aloud, Announcement, Beat, Manner, Phrases, Sound, UtteranceId};
+use crate::announce::{Announcement, Beat, Manner, Phrases, Presentation, Sound, UtteranceId};
 use crate::config::{Config, Delivery};
 use crate::keys::{Mode, Stroke};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
@@ -263,7 +263,7 @@ impl Stage {
             match effect {
                 Effect::Show(told) => {
                     self.lines.push(told.text());
-                    if !matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
+                    if !matches!(told.aloud, Presentation::Seen | Presentation::Echo) {
                         self.read.push(told.text());
                     }
                     shown.push(told);

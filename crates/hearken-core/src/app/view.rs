@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{
-    Aloud, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Ledger, Phrases,
-    Quote, Quoted, takes_two_steps,
+    Announcement, AnnouncementId, AnnouncementKind, Announcer, Arg, Class, History, Ledger,
+    Phrases, Presentation, Quote, QuoteKind, takes_two_steps,
 };
 use crate::config::{Config, Load, Verbosity};
 use crate::keys::{Keymap, Mode};
@@ -99,7 +99,7 @@ impl App {
             .iter()
             .rev()
             .take_while(|told| told.id > review)
-            .filter(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
+            .filter(|told| told.class != Class::Response && told.aloud != Presentation::Kept)
             .count()
     }
 
@@ -253,7 +253,7 @@ impl App {
         let history = self.cx.announcer.history().iter();
         history
             .take_while(|told| told.id < review)
-            .filter(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
+            .filter(|told| told.class != Class::Response && told.aloud != Presentation::Kept)
             .count()
     }
 
@@ -370,8 +370,8 @@ impl App {
         let several = self.cx.sessions.several();
         let agent = told.agent.as_ref();
         let is_named = several
-            || told.kind == Kind::Prompt
-            || (told.kind == Kind::Output && told.is_agents_text());
+            || told.kind == AnnouncementKind::Prompt
+            || (told.kind == AnnouncementKind::Output && told.is_agents_text());
         let agent = agent.filter(|_| is_named);
         (label_key(told), agent)
     }
@@ -397,9 +397,9 @@ impl App {
     /// Returns the label of quoted words, with the agent's name or without.
     pub fn label_of_quote(&self, quote: &Quote, is_named: bool) -> String {
         let key = match quote.of {
-            Quoted::Text => "label.output",
-            Quoted::Matter => "label.shows",
-            Quoted::Call => "label.runs",
+            QuoteKind::Text => "label.output",
+            QuoteKind::Matter => "label.shows",
+            QuoteKind::Call => "label.runs",
         };
         self.label_words(key, is_named.then_some(&*quote.agent))
     }
@@ -454,24 +454,24 @@ impl App {
 /// Returns the phrase that labels an announcement.
 fn label_key(told: &Announcement) -> &'static str {
     match told.kind {
-        Kind::SessionStarted
-        | Kind::SessionCompleted
-        | Kind::SessionErrored
-        | Kind::SessionCancelled => "label.session",
-        Kind::State => "label.state",
-        Kind::Progress => "label.progress",
-        Kind::ToolInvoked | Kind::ToolCompleted => "label.tool",
+        AnnouncementKind::SessionStarted
+        | AnnouncementKind::SessionCompleted
+        | AnnouncementKind::SessionErrored
+        | AnnouncementKind::SessionCancelled => "label.session",
+        AnnouncementKind::State => "label.state",
+        AnnouncementKind::Progress => "label.progress",
+        AnnouncementKind::ToolInvoked | AnnouncementKind::ToolCompleted => "label.tool",
         // Hearken's words about an agent's text are not the agent's.
-        Kind::Output if !told.is_agents_text() => "label.hint",
-        Kind::Output => "label.output",
-        Kind::Confirmation | Kind::Clarification => "label.question",
-        Kind::Prompt => "label.prompt",
-        Kind::Handoff => "label.handoff",
-        Kind::Unknown => "label.unknown",
-        Kind::Connection => "label.connection",
-        Kind::Reply => "label.reply",
-        Kind::Danger => "label.danger",
-        Kind::Anomaly => "label.anomaly",
-        Kind::Hint | Kind::Heartbeat => "label.hint",
+        AnnouncementKind::Output if !told.is_agents_text() => "label.hint",
+        AnnouncementKind::Output => "label.output",
+        AnnouncementKind::Confirmation | AnnouncementKind::Clarification => "label.question",
+        AnnouncementKind::Prompt => "label.prompt",
+        AnnouncementKind::Handoff => "label.handoff",
+        AnnouncementKind::Unknown => "label.unknown",
+        AnnouncementKind::Connection => "label.connection",
+        AnnouncementKind::Reply => "label.reply",
+        AnnouncementKind::Danger => "label.danger",
+        AnnouncementKind::Anomaly => "label.anomaly",
+        AnnouncementKind::Hint | AnnouncementKind::Heartbeat => "label.hint",
     }
 }

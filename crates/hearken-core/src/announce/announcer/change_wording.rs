@@ -11,7 +11,9 @@ use crate::protocol::{
 use crate::session::{Change, ChangeKind, Ended, QuestionId, Session, Sessions};
 
 use super::{Announcer, Draft};
-use crate::announce::announcement::{About, Aloud, Class, Kind, Topic};
+use crate::announce::announcement::{
+    AnnouncementKind, Class, Presentation, QuestionRelation, Topic,
+};
 use crate::announce::text::speakable::{Profile, same_letters};
 use crate::announce::words::language;
 use crate::announce::words::phrase::Arg;
@@ -28,14 +30,14 @@ impl Announcer {
             ChangeKind::SessionJoined => self.phrase(
                 change,
                 Class::Outcome,
-                Kind::SessionStarted,
+                AnnouncementKind::SessionStarted,
                 "session.joined",
                 &[("parent", self.parent(change, sessions))],
             ),
             ChangeKind::HelperJoined => self.phrase(
                 change,
                 Class::Outcome,
-                Kind::SessionStarted,
+                AnnouncementKind::SessionStarted,
                 "session.helper",
                 &[("parent", self.parent(change, sessions))],
             ),
@@ -61,7 +63,7 @@ impl Announcer {
                         self.kind_of(question),
                         self.ask(question, sessions, change.at, again),
                     );
-                    let draft = draft.about(About::Asks(*id));
+                    let draft = draft.about(QuestionRelation::Asks(*id));
                     match sessions.call_of(question) {
                         Some(call) => draft.topic(Topic::call(&call.tool, call.call_id.as_ref())),
                         None => draft,
@@ -74,14 +76,15 @@ impl Announcer {
                         self.kind_of(question),
                         self.asked_anew(question),
                     )
-                    .about(About::Asks(*id))
+                    .about(QuestionRelation::Asks(*id))
                 })?,
             ChangeKind::QuestionDoubted(id) => self.question_draft(*id, sessions, |question| {
                 let args = [("n", Arg::own(id.0)), ("subject", self.subject(question))];
                 let words = self
                     .phrases
                     .say("question.doubted", Verbosity::Normal, &args);
-                Draft::new(Class::Alert, self.kind_of(question), words).about(About::Tells(*id))
+                Draft::new(Class::Alert, self.kind_of(question), words)
+                    .about(QuestionRelation::Tells(*id))
             })?,
             ChangeKind::QuestionsWaiting { waiting } => {
                 self.questions_waiting(change, *waiting, sessions)?
@@ -95,7 +98,7 @@ impl Announcer {
                     self.kind_of(question),
                     self.warn(question, *remaining, sessions, change.at),
                 )
-                .about(About::Tells(*id))
+                .about(QuestionRelation::Tells(*id))
             })?,
             ChangeKind::QuestionTimedOut(id) => self.question_draft(*id, sessions, |question| {
                 Draft::new(
@@ -103,7 +106,7 @@ impl Announcer {
                     self.kind_of(question),
                     self.timed_out(question),
                 )
-                .about(About::Tells(*id))
+                .about(QuestionRelation::Tells(*id))
             })?,
             ChangeKind::QuestionPerhapsResolved(id) => {
                 self.question_draft(*id, sessions, |question| {
@@ -118,14 +121,14 @@ impl Announcer {
                         &[("n", Arg::own(id.0))],
                     );
                     Draft::new(Class::Outcome, self.kind_of(question), segments)
-                        .about(About::Tells(*id))
+                        .about(QuestionRelation::Tells(*id))
                 })?
             }
             ChangeKind::QuestionClosed { question: id, how } => {
                 self.question_draft(*id, sessions, |question| {
                     let (segments, aloud) = self.settled(question, how);
                     Draft::new(Class::Outcome, self.kind_of(question), segments)
-                        .about(About::Tells(*id))
+                        .about(QuestionRelation::Tells(*id))
                         .aloud(aloud)
                 })?
             }
@@ -147,7 +150,7 @@ impl Announcer {
         &self,
         change: &Change,
         class: Class,
-        kind: Kind,
+        kind: AnnouncementKind,
         key: &str,
         args: &[(&str, Arg)],
     ) -> Draft {
@@ -163,7 +166,12 @@ impl Announcer {
     }
 
     /// Picks a summary by verbosity and language.
-    pub(super) fn summary(&self, change: &Change, summary: &Summary, kind: Kind) -> Arg {
+    pub(super) fn summary(
+        &self,
+        change: &Change,
+        summary: &Summary,
+        kind: AnnouncementKind,
+    ) -> Arg {
         match self.summary_at(change, summary, self.level(change.key.link, kind)) {
             Arg::Agent(text, language) => {
                 let bare = self.unlabelled(&text, kind).map(str::to_owned);
@@ -175,11 +183,11 @@ impl Announcer {
 
     /// Returns a text without a leading word that labels its kind, or `None` if it has none: a face puts the
     /// label before it.
-    fn unlabelled<'t>(&self, text: &'t str, kind: Kind) -> Option<&'t str> {
+    fn unlabelled<'t>(&self, text: &'t str, kind: AnnouncementKind) -> Option<&'t str> {
         let key = match kind {
-            Kind::State => "label.state",
-            Kind::ToolInvoked | Kind::ToolCompleted => "label.tool",
-            Kind::Progress => "label.progress",
+            AnnouncementKind::State => "label.state",
+            AnnouncementKind::ToolInvoked | AnnouncementKind::ToolCompleted => "label.tool",
+            AnnouncementKind::Progress => "label.progress",
             _ => return None,
         };
         let label = self.phrases.text(key, &[]);
@@ -230,13 +238,13 @@ impl Announcer {
             // are included, at least in their normal form.
             Ended::Completed(event) if rejections > 0 => {
                 let level = self
-                    .level(change.key.link, Kind::SessionCompleted)
+                    .level(change.key.link, AnnouncementKind::SessionCompleted)
                     .max(Verbosity::Normal);
                 let said = self.summary_at(change, &event.summary, level);
                 self.phrase(
                     change,
                     Class::Outcome,
-                    Kind::SessionCompleted,
+                    AnnouncementKind::SessionCompleted,
                     "session.completed.rejected",
                     &[("n", Arg::own(rejections)), ("summary", said)],
                 )
@@ -244,7 +252,8 @@ impl Announcer {
             Ended::Completed(event) => self.ended_well(change, event),
             Ended::Errored(event) => self.errored(change, event),
             Ended::Cancelled(event) => {
-                let summary = self.summary(change, &event.summary, Kind::SessionCancelled);
+                let summary =
+                    self.summary(change, &event.summary, AnnouncementKind::SessionCancelled);
                 let partial = agents(change, event.partial_result.as_deref());
                 let key = match summary.is_empty() && partial.is_empty() {
                     true => "session.cancelled.bare",
@@ -252,7 +261,13 @@ impl Announcer {
                 };
                 let by = name(event.cancelled_by.as_deref());
                 let args = [("summary", summary), ("by", by), ("partial", partial)];
-                self.phrase(change, Class::Outcome, Kind::SessionCancelled, key, &args)
+                self.phrase(
+                    change,
+                    Class::Outcome,
+                    AnnouncementKind::SessionCancelled,
+                    key,
+                    &args,
+                )
             }
         }
     }
@@ -267,7 +282,7 @@ impl Announcer {
             ErrorCategory::Unknown => Arg::own(""),
             ErrorCategory::Other(text) => Arg::Name(text.replace('_', " ")),
         };
-        let mut summary = self.summary(change, &event.summary, Kind::SessionErrored);
+        let mut summary = self.summary(change, &event.summary, AnnouncementKind::SessionErrored);
         // The `error_message` that real producers send says more than "Error: ValueError".
         if let (Arg::Agent(text, _), Some(message)) = (&mut summary, &event.message)
             && self.verbosity_of(change.key.link) != Verbosity::Terse
@@ -282,14 +297,14 @@ impl Announcer {
         self.phrase(
             change,
             Class::Alert,
-            Kind::SessionErrored,
+            AnnouncementKind::SessionErrored,
             "session.errored",
             &[("category", category), ("summary", summary), ("hint", hint)],
         )
     }
 
     fn state(&self, change: &Change, event: &StateChanged, sessions: &Sessions) -> Draft {
-        let mut summary = self.summary(change, &event.summary, Kind::State);
+        let mut summary = self.summary(change, &event.summary, AnnouncementKind::State);
         let is_terse = self.verbosity_of(change.key.link) == Verbosity::Terse;
         if is_terse && event.summary.terse.is_none() && change.urgency != Urgency::Critical {
             // A state's own name is shorter than any sentence about it; what is critical keeps its words.
@@ -318,13 +333,15 @@ impl Announcer {
             let mut segments = self.fill(key, self.verbosity_of(change.key.link), &args);
             // A listener needs the word by which every face labels a state.
             if let [own] = segments.as_mut_slice()
-                && let Some(bare) = self.unlabelled(own.text(), Kind::State).map(str::to_owned)
+                && let Some(bare) = self
+                    .unlabelled(own.text(), AnnouncementKind::State)
+                    .map(str::to_owned)
             {
                 *own = own.clone().shown_as(&bare);
             }
             segments
         };
-        let draft = Draft::new(class, Kind::State, segments)
+        let draft = Draft::new(class, AnnouncementKind::State, segments)
             .aloud(self.aloud_of_state(change, event, sessions));
         match class {
             Class::Outcome => draft,
@@ -335,7 +352,7 @@ impl Announcer {
     }
 
     fn progress(&self, change: &Change, event: &Progress) -> Draft {
-        let summary = self.summary(change, &event.summary, Kind::Progress);
+        let summary = self.summary(change, &event.summary, AnnouncementKind::Progress);
         let description = match &event.description {
             Some(text) => Arg::Agent(text.clone(), change.language.clone()),
             None => Arg::own(""),
@@ -368,7 +385,7 @@ impl Announcer {
         };
         Draft::new(
             Class::Stream,
-            Kind::Progress,
+            AnnouncementKind::Progress,
             self.fill(key, self.verbosity_of(change.key.link), &args),
         )
         .topic(Topic::Progress)
@@ -377,9 +394,10 @@ impl Announcer {
     fn invoked(&self, change: &Change, event: &ToolInvoked, sessions: &Sessions) -> Draft {
         // In terse mode, a tool's name is shorter than a sentence about it; what is critical keeps its words.
         let critical = change.urgency == Urgency::Critical;
-        let is_terse = self.level(change.key.link, Kind::ToolInvoked) == Verbosity::Terse;
+        let is_terse =
+            self.level(change.key.link, AnnouncementKind::ToolInvoked) == Verbosity::Terse;
         let by_name = is_terse && event.summary.terse.is_none() && !critical;
-        let summary = match self.summary(change, &event.summary, Kind::ToolInvoked) {
+        let summary = match self.summary(change, &event.summary, AnnouncementKind::ToolInvoked) {
             Arg::Agent(..) if by_name => Arg::own(""),
             summary => summary,
         };
@@ -388,11 +406,11 @@ impl Announcer {
         let grave = event.irreversible == Some(true) && !agreed;
         // A person who just accepted the call will hear its result; in terse mode, hearing the result is enough for
         // every call. The start is still shown (9.3.2.3): verbosity never leaves out events (2.2.8).
-        let aloud = match self.level(change.key.link, Kind::ToolInvoked) {
-            _ if critical => Aloud::Yes,
-            Verbosity::Terse if !grave => Aloud::Shown,
-            Verbosity::Normal if agreed => Aloud::Shown,
-            Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed => Aloud::Yes,
+        let aloud = match self.level(change.key.link, AnnouncementKind::ToolInvoked) {
+            _ if critical => Presentation::Yes,
+            Verbosity::Terse if !grave => Presentation::Shown,
+            Verbosity::Normal if agreed => Presentation::Shown,
+            Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed => Presentation::Yes,
         };
         let key = match (grave, bare) {
             (true, true) => "tool.invoked.irreversible.bare",
@@ -403,7 +421,7 @@ impl Announcer {
         self.phrase(
             change,
             Class::Activity,
-            Kind::ToolInvoked,
+            AnnouncementKind::ToolInvoked,
             key,
             &[
                 ("tool", tool(&event.tool)),
@@ -425,7 +443,7 @@ impl Announcer {
         if event.status != ToolStatus::Success {
             return self.failed_call(change, event);
         }
-        let summary = match self.summary(change, &event.summary, Kind::ToolCompleted) {
+        let summary = match self.summary(change, &event.summary, AnnouncementKind::ToolCompleted) {
             Arg::Own(_) => agents(change, event.error_message.as_deref()),
             summary @ (Arg::Agent(..)
             | Arg::Sounding { .. }
@@ -439,7 +457,7 @@ impl Announcer {
         self.phrase(
             change,
             Class::Outcome,
-            Kind::ToolCompleted,
+            AnnouncementKind::ToolCompleted,
             self.succeeded(change, event, sessions),
             &[
                 ("tool", tool(&event.tool)),
@@ -457,7 +475,7 @@ impl Announcer {
         summary: &Summary,
         asks: bool,
     ) -> Option<Draft> {
-        let summary = self.summary(change, summary, Kind::Unknown);
+        let summary = self.summary(change, summary, AnnouncementKind::Unknown);
         let has_words = matches!(&summary, Arg::Agent(..));
         let critical = change.urgency == Urgency::Critical;
         let kind = type_name.rsplit(['/', ':']).next().unwrap_or(type_name);
@@ -471,7 +489,7 @@ impl Announcer {
         } else {
             return None;
         };
-        Some(self.phrase(change, class, Kind::Unknown, key, &args))
+        Some(self.phrase(change, class, AnnouncementKind::Unknown, key, &args))
     }
 
     /// Names the agent whose sub-agent a change comes from; empty if it has no parent.

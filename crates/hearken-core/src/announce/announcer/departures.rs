@@ -6,7 +6,7 @@ use crate::session::{Anomaly, AnomalyDetail, AnomalyKind, Change, Danger, Sessio
 
 use super::change_wording::tool;
 use super::{Announcer, Draft, Manner};
-use crate::announce::announcement::{About, Aloud, Class, Kind};
+use crate::announce::announcement::{AnnouncementKind, Class, Presentation, QuestionRelation};
 use crate::announce::words::departure::{args_of, key_of};
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
@@ -32,15 +32,17 @@ impl Announcer {
         let aloud = if anomaly.first {
             loudness(anomaly.kind, self.verbosity_of(change.key.link))
         } else {
-            Aloud::Kept
+            Presentation::Kept
         };
         let class = match aloud {
-            Aloud::Yes => Class::Outcome,
-            Aloud::Shown | Aloud::Seen | Aloud::Echo | Aloud::Kept | Aloud::Heard => {
-                Class::Activity
-            }
+            Presentation::Yes => Class::Outcome,
+            Presentation::Shown
+            | Presentation::Seen
+            | Presentation::Echo
+            | Presentation::Kept
+            | Presentation::Heard => Class::Activity,
         };
-        Draft::new(class, Kind::Anomaly, segments).aloud(aloud)
+        Draft::new(class, AnnouncementKind::Anomaly, segments).aloud(aloud)
     }
 
     /// Returns the notice that an agent changes files without ever asking.
@@ -48,7 +50,7 @@ impl Announcer {
         let args = [("agent", Arg::Name(change.agent.to_string()))];
         let level = self.verbosity_of(change.key.link);
         let segments = self.fill("oversight.unasked", level, &args);
-        Draft::new(Class::Outcome, Kind::Hint, segments)
+        Draft::new(Class::Outcome, AnnouncementKind::Hint, segments)
     }
 
     pub(super) fn danger(&self, change: &Change, danger: &Danger, sessions: &Sessions) -> Draft {
@@ -74,12 +76,12 @@ impl Announcer {
         // Every face labels a danger; only a listener needs the word.
         let word = Segment::heard(self.phrases.text("danger", &[]));
         let segments = std::iter::once(word).chain(segments).collect();
-        let draft = Draft::new(Class::Alert, Kind::Danger, segments);
+        let draft = Draft::new(Class::Alert, AnnouncementKind::Danger, segments);
         match danger
             .question()
             .filter(|id| sessions.question(*id).is_some())
         {
-            Some(id) => draft.about(About::Tells(id)),
+            Some(id) => draft.about(QuestionRelation::Tells(id)),
             None => draft,
         }
     }
@@ -88,7 +90,7 @@ impl Announcer {
 /// Returns how prominent the first anomaly of a kind is: those that may have cost information are spoken, other
 /// broken rules are shown, and what merely should be otherwise is only kept, so that nothing comes between a
 /// person and a question.
-fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Aloud {
+fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Presentation {
     let costs_information = matches!(
         kind,
         AnomalyKind::SequenceGap
@@ -107,11 +109,13 @@ fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Aloud {
         false => kind.severity(),
     };
     match (severity, verbosity) {
-        _ if costs_information => Aloud::Yes,
-        (Severity::Error, Verbosity::Detailed) => Aloud::Yes,
+        _ if costs_information => Presentation::Yes,
+        (Severity::Error, Verbosity::Detailed) => Presentation::Yes,
         (Severity::Error, Verbosity::Normal)
-        | (Severity::Warning | Severity::Note, Verbosity::Detailed) => Aloud::Shown,
+        | (Severity::Warning | Severity::Note, Verbosity::Detailed) => Presentation::Shown,
         (Severity::Error, Verbosity::Terse)
-        | (Severity::Warning | Severity::Note, Verbosity::Normal | Verbosity::Terse) => Aloud::Kept,
+        | (Severity::Warning | Severity::Note, Verbosity::Normal | Verbosity::Terse) => {
+            Presentation::Kept
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::session::{AnswerReach, Change, Question, QuestionBody, Sessions, Toke
 
 use super::answerable::hides_something;
 use super::{Announcer, Draft};
-use crate::announce::announcement::{Class, Kind};
+use crate::announce::announcement::{AnnouncementKind, Class};
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
@@ -80,7 +80,7 @@ impl Announcer {
         let segments = self
             .phrases
             .say("question.waiting", Verbosity::Normal, &args);
-        Some(Draft::new(Class::Alert, Kind::Hint, segments))
+        Some(Draft::new(Class::Alert, AnnouncementKind::Hint, segments))
     }
 
     /// Returns everything else about a question that must not be missed; empty if nothing is unusual.

@@ -4,7 +4,8 @@
 //! words (`change_wording`), what becomes of a draft (`publish`).
 
 use crate::announce::announcement::{
-    About, Aloud, Class, Cue, Facts, Kind, Opening, Topic, Weight,
+    AnnouncementKind, Class, Cue, EventFacts, Opening, Presentation, QuestionRelation, Topic,
+    Weight,
 };
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::Segment;
@@ -26,21 +27,21 @@ pub enum Manner {
 /// An announcement before it has a number.
 pub(super) struct Draft {
     pub(super) class: Class,
-    pub(super) kind: Kind,
-    pub(super) about: Option<About>,
+    pub(super) kind: AnnouncementKind,
+    pub(super) about: Option<QuestionRelation>,
     pub(super) topic: Option<Topic>,
     pub(super) weight: Weight,
     pub(super) cue: Option<Cue>,
     pub(super) segments: Vec<Segment>,
-    pub(super) aloud: Aloud,
-    pub(super) facts: Facts,
+    pub(super) aloud: Presentation,
+    pub(super) facts: EventFacts,
     /// The name of the source that it is about, if it concerns no session.
     pub(super) source: Option<String>,
     pub(super) opens: Opening,
 }
 
 impl Draft {
-    pub(super) fn new(class: Class, kind: Kind, segments: Vec<Segment>) -> Self {
+    pub(super) fn new(class: Class, kind: AnnouncementKind, segments: Vec<Segment>) -> Self {
         Self {
             class,
             kind,
@@ -49,8 +50,8 @@ impl Draft {
             weight: Weight::Plain,
             cue: None,
             segments,
-            aloud: Aloud::Yes,
-            facts: Facts::default(),
+            aloud: Presentation::Yes,
+            facts: EventFacts::default(),
             source: None,
             opens: Opening::Nothing,
         }
@@ -75,7 +76,7 @@ impl Draft {
         }
     }
 
-    pub(super) fn about(self, about: About) -> Self {
+    pub(super) fn about(self, about: QuestionRelation) -> Self {
         Self {
             about: Some(about),
             ..self
@@ -93,7 +94,7 @@ impl Draft {
         Self { weight, ..self }
     }
 
-    pub(super) fn aloud(self, aloud: Aloud) -> Self {
+    pub(super) fn aloud(self, aloud: Presentation) -> Self {
         Self { aloud, ..self }
     }
 }

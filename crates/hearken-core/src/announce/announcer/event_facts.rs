@@ -15,7 +15,7 @@ use crate::session::{Change, ChangeKind, Ended, Session, Sessions, ToolCall};
 use super::agent_version::AgentVersion;
 use super::change_wording::{agents, name};
 use super::{Announcer, Draft};
-use crate::announce::announcement::{Aloud, Facts, Kind};
+use crate::announce::announcement::{AnnouncementKind, EventFacts, Presentation};
 use crate::announce::text::speakable;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
@@ -26,8 +26,8 @@ impl Announcer {
     pub(super) fn worded(&self, change: &Change, sessions: &Sessions) -> Option<Draft> {
         let mut draft = self.word(change, sessions)?;
         // A plan is read out on demand; progress within it is only for programs.
-        if !change.attached.plan.is_empty() && draft.kind == Kind::Progress {
-            draft.aloud = Aloud::Echo;
+        if !change.attached.plan.is_empty() && draft.kind == AnnouncementKind::Progress {
+            draft.aloud = Presentation::Echo;
         }
         draft.facts = self.facts(change, sessions);
         if self.level(change.key.link, draft.kind) == Verbosity::Detailed {
@@ -36,10 +36,10 @@ impl Announcer {
         Some(draft)
     }
 
-    fn facts(&self, change: &Change, sessions: &Sessions) -> Facts {
-        let mut facts = Facts {
+    fn facts(&self, change: &Change, sessions: &Sessions) -> EventFacts {
+        let mut facts = EventFacts {
             attached: change.attached.any(),
-            ..Facts::default()
+            ..EventFacts::default()
         };
         match &change.what {
             ChangeKind::SessionStarted(event) => {
@@ -47,7 +47,7 @@ impl Announcer {
                 if let Some(session) = sessions.get(&change.key) {
                     facts.words.extend(self.made_by(session));
                 }
-                let mut more = Facts::default();
+                let mut more = EventFacts::default();
                 let by = name(event.requested_by.as_deref());
                 self.fact(&mut more, "fact.requested_by", ("who", by));
                 facts.more.extend(more.words);
@@ -79,7 +79,7 @@ impl Announcer {
             ChangeKind::ToolInvoked(event) => {
                 facts.words.extend(self.risk(event.risk_level.as_ref()));
                 self.lasts(&mut facts, "fact.expected", event.expected_duration_ms);
-                let mut more = Facts::default();
+                let mut more = EventFacts::default();
                 self.described(&mut more, change, &event.description, &event.summary);
                 facts.more.extend(more.words);
             }
@@ -109,7 +109,7 @@ impl Announcer {
 
     /// Adds the id that relates an event to other programs' records, where a person would look for it: at the
     /// start and end of a session, at a handoff and at a call.
-    fn correlates(&self, facts: &mut Facts, change: &Change) {
+    fn correlates(&self, facts: &mut EventFacts, change: &Change) {
         let is_looked_for = matches!(
             change.what,
             ChangeKind::SessionStarted(_)
@@ -143,8 +143,8 @@ impl Announcer {
     }
 
     /// Adds what the words for progress leave out.
-    fn progress_facts(&self, facts: &mut Facts, change: &Change, event: &Progress) {
-        let summary = self.summary(change, &event.summary, Kind::Progress);
+    fn progress_facts(&self, facts: &mut EventFacts, change: &Change, event: &Progress) {
+        let summary = self.summary(change, &event.summary, AnnouncementKind::Progress);
         let has_summary = matches!(summary, Arg::Agent(..));
         let says = |percent: &f64| match &summary {
             Arg::Agent(text, _) => text.contains(&percent.round().to_string()),
@@ -179,7 +179,7 @@ impl Announcer {
     /// Adds an agent's description, unless the words of the event contain it.
     fn described(
         &self,
-        facts: &mut Facts,
+        facts: &mut EventFacts,
         change: &Change,
         description: &Option<String>,
         summary: &Summary,
@@ -187,7 +187,7 @@ impl Announcer {
         let Some(description) = description else {
             return;
         };
-        let said = match self.summary(change, summary, Kind::ToolInvoked) {
+        let said = match self.summary(change, summary, AnnouncementKind::ToolInvoked) {
             Arg::Agent(text, _) => text.contains(description.trim_end_matches('.')),
             _ => false,
         };
@@ -197,7 +197,7 @@ impl Announcer {
         }
     }
 
-    fn error_facts(&self, facts: &mut Facts, change: &Change, event: &SessionErrored) {
+    fn error_facts(&self, facts: &mut EventFacts, change: &Change, event: &SessionErrored) {
         // At other verbosities the message is among the words.
         if self.verbosity_of(change.key.link) == Verbosity::Terse
             && let Arg::Agent(summary, _) =
@@ -226,7 +226,7 @@ impl Announcer {
         self.address(facts, change, "fact.help", event.uri.as_deref());
     }
 
-    fn handoff_facts(&self, facts: &mut Facts, change: &Change, event: &HandoffRequested) {
+    fn handoff_facts(&self, facts: &mut EventFacts, change: &Change, event: &HandoffRequested) {
         let urgency = match event.urgency.as_deref() {
             Some("low") => Some("fact.urgency.low"),
             Some("medium") => Some("fact.urgency.medium"),
@@ -245,7 +245,7 @@ impl Announcer {
 
     /// Describes what is at stake and how much time is left in a running session, for the status.
     pub fn session_facts(&self, session: &Session) -> String {
-        let mut facts = Facts::default();
+        let mut facts = EventFacts::default();
         let left = session
             .progress
             .as_ref()
@@ -261,7 +261,7 @@ impl Announcer {
     }
 
     fn call(&self, call: &ToolCall) -> Vec<Segment> {
-        let mut facts = Facts::default();
+        let mut facts = EventFacts::default();
         facts.words.extend(self.risk(call.risk.as_ref()));
         self.lasts(&mut facts, "fact.expected", call.expected_duration_ms);
         if facts.words.is_empty() {
@@ -288,7 +288,7 @@ impl Announcer {
         let Session { model, version, .. } = session;
         let is_it = |known: &AgentVersion| (&known.model, &known.version) == (model, version);
         let found = || {
-            let mut facts = Facts::default();
+            let mut facts = EventFacts::default();
             let named = name(model.as_deref());
             self.fact(&mut facts, "fact.model", ("model", named));
             let named = name(version.as_deref());
@@ -303,14 +303,14 @@ impl Announcer {
         made.words.clone()
     }
 
-    fn lasts(&self, facts: &mut Facts, key: &str, ms: Option<u64>) {
+    fn lasts(&self, facts: &mut EventFacts, key: &str, ms: Option<u64>) {
         if let Some(ms) = ms.filter(|ms| *ms > 0) {
             let time = Arg::Own(self.time(Duration::from_millis(ms)));
             self.fact(facts, key, ("time", time));
         }
     }
 
-    fn fact(&self, facts: &mut Facts, key: &str, arg: (&str, Arg)) {
+    fn fact(&self, facts: &mut EventFacts, key: &str, arg: (&str, Arg)) {
         if !arg.1.is_empty() {
             facts
                 .words
@@ -318,7 +318,7 @@ impl Announcer {
         }
     }
 
-    fn address(&self, facts: &mut Facts, change: &Change, key: &str, address: Option<&str>) {
+    fn address(&self, facts: &mut EventFacts, change: &Change, key: &str, address: Option<&str>) {
         let address = speakable::one_line(address.unwrap_or_default());
         if !address.is_empty() {
             self.fact(facts, key, ("address", agents(change, Some(&address))));

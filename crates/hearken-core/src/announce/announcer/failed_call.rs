@@ -19,7 +19,7 @@ use crate::session::Change;
 
 use super::change_wording::{agents, tool};
 use super::{Announcer, Draft, Manner};
-use crate::announce::announcement::{Class, Facts, Kind, Topic, Weight};
+use crate::announce::announcement::{AnnouncementKind, Class, EventFacts, Topic, Weight};
 use crate::announce::text::failure::{Counted, Failure, is_exit_code, last_line};
 use crate::announce::text::speakable::one_line;
 use crate::announce::words::naming::is_name;
@@ -65,8 +65,8 @@ impl Announcer {
             ToolStatus::Other(_) => "tool.other",
             ToolStatus::Error | ToolStatus::Success => "tool.error",
         };
-        let level = self.level(change.key.link, Kind::ToolCompleted);
-        let summary = self.summary(change, &event.summary, Kind::ToolCompleted);
+        let level = self.level(change.key.link, AnnouncementKind::ToolCompleted);
+        let summary = self.summary(change, &event.summary, AnnouncementKind::ToolCompleted);
         let (summary, language) = match summary.agents_text() {
             Some((text, language)) => (text.to_owned(), language.clone()),
             None => (String::new(), change.language.clone()),
@@ -94,7 +94,13 @@ impl Announcer {
             ("exit", Arg::Own(self.exit_words(exit.or(said.exit)))),
             ("words", words),
         ];
-        let mut draft = self.phrase(change, Class::Outcome, Kind::ToolCompleted, key, &args);
+        let mut draft = self.phrase(
+            change,
+            Class::Outcome,
+            AnnouncementKind::ToolCompleted,
+            key,
+            &args,
+        );
         let more = match said.last {
             _ if !said.count.is_empty() => {
                 let args = [("count", Arg::Own(said.count)), ("names", line)];
@@ -239,11 +245,11 @@ impl Announcer {
     /// the lines of a long report, to be read on demand.
     pub(super) fn completed_facts(
         &self,
-        facts: &mut Facts,
+        facts: &mut EventFacts,
         change: &Change,
         event: &ToolCompleted,
     ) {
-        let level = self.level(change.key.link, Kind::ToolCompleted);
+        let level = self.level(change.key.link, AnnouncementKind::ToolCompleted);
         if let (Arg::Agent(summary, _), Some(message)) = (
             self.summary_at(change, &event.summary, level),
             &event.error_message,

@@ -9,7 +9,7 @@ use crate::session::Change;
 
 use super::change_wording::{agents, name};
 use super::{Announcer, Draft};
-use crate::announce::announcement::{Class, Kind};
+use crate::announce::announcement::{AnnouncementKind, Class};
 use crate::announce::words::phrase::Arg;
 
 impl Announcer {
@@ -21,16 +21,17 @@ impl Announcer {
             Some("escalation_queue") => Arg::own(self.phrases.text("handoff.queue", &[])),
             other => name(other),
         };
-        let summary = self.summary(change, &event.summary, Kind::Handoff);
+        let summary = self.summary(change, &event.summary, AnnouncementKind::Handoff);
         // Producers begin the summary with the reason; in terse mode, the reason is all that is spoken.
-        let is_told = self.level(change.key.link, Kind::Handoff) != Verbosity::Terse
+        let is_told = self.level(change.key.link, AnnouncementKind::Handoff) != Verbosity::Terse
             && matches!(&summary, Arg::Agent(summary, _) if tells(summary, &event.reason));
         let reason = Some(event.reason.as_str()).filter(|_| !is_told);
         // A summary made of the handoff itself and the beginning of the reason adds nothing.
         let summary = match &summary {
             Arg::Agent(text, _)
                 if reason.is_some_and(|reason| begins(text, reason))
-                    && self.level(change.key.link, Kind::Handoff) != Verbosity::Detailed =>
+                    && self.level(change.key.link, AnnouncementKind::Handoff)
+                        != Verbosity::Detailed =>
             {
                 Arg::own("")
             }
@@ -50,7 +51,13 @@ impl Announcer {
             ("reason", agents(change, reason)),
             ("context", agents(change, Some(&context))),
         ];
-        self.phrase(change, Class::Alert, Kind::Handoff, "handoff", &args)
+        self.phrase(
+            change,
+            Class::Alert,
+            AnnouncementKind::Handoff,
+            "handoff",
+            &args,
+        )
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::announcement::{Aloud, Announcement, Kind};
+use crate::announce::announcement::{Announcement, AnnouncementKind, Presentation};
 use crate::protocol::are_one;
 use crate::session::{QuestionId, Session};
 
@@ -113,12 +113,15 @@ impl Last {
         let Some(known) = self.of_mut(session) else {
             return;
         };
-        if told.aloud == Aloud::Yes {
+        if told.aloud == Presentation::Yes {
             known.said = Some(told.at.monotonic);
         }
-        if matches!(told.kind, Kind::ToolInvoked | Kind::ToolCompleted) {
+        if matches!(
+            told.kind,
+            AnnouncementKind::ToolInvoked | AnnouncementKind::ToolCompleted
+        ) {
             known.asked = None;
-        } else if told.kind == Kind::Confirmation
+        } else if told.kind == AnnouncementKind::Confirmation
             && let Some(about) = told.about
         {
             known.asked = Some(about.question());

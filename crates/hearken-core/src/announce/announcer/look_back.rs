@@ -11,7 +11,7 @@ use crate::session::{SessionKey, Sessions};
 
 use super::Announcer;
 use crate::announce::announcement::{
-    About, Aloud, Announcement, AnnouncementId, Class, Kind, Weight,
+    Announcement, AnnouncementId, AnnouncementKind, Class, Presentation, QuestionRelation, Weight,
 };
 use crate::announce::words::phrase::Arg;
 
@@ -42,36 +42,36 @@ impl Counts {
 
     fn take(&mut self, told: &Announcement) {
         let one = match told.kind {
-            Kind::SessionStarted => &mut self.started,
-            Kind::SessionCompleted => &mut self.completed,
-            Kind::SessionCancelled => &mut self.cancelled,
-            Kind::SessionErrored => &mut self.errored,
-            Kind::ToolCompleted => match told.weight {
+            AnnouncementKind::SessionStarted => &mut self.started,
+            AnnouncementKind::SessionCompleted => &mut self.completed,
+            AnnouncementKind::SessionCancelled => &mut self.cancelled,
+            AnnouncementKind::SessionErrored => &mut self.errored,
+            AnnouncementKind::ToolCompleted => match told.weight {
                 Weight::Failure => &mut self.failed,
                 Weight::Stopped => &mut self.stopped,
                 Weight::Plain => &mut self.tools,
             },
-            Kind::Output if told.is_agents_text() => &mut self.sentences,
-            Kind::Danger => &mut self.dangers,
-            Kind::Confirmation | Kind::Clarification
-                if matches!(told.about, Some(About::Asks(_))) =>
+            AnnouncementKind::Output if told.is_agents_text() => &mut self.sentences,
+            AnnouncementKind::Danger => &mut self.dangers,
+            AnnouncementKind::Confirmation | AnnouncementKind::Clarification
+                if matches!(told.about, Some(QuestionRelation::Asks(_))) =>
             {
                 &mut self.asked
             }
-            Kind::Output
-            | Kind::Confirmation
-            | Kind::Clarification
-            | Kind::Connection
-            | Kind::State
-            | Kind::Progress
-            | Kind::ToolInvoked
-            | Kind::Handoff
-            | Kind::Unknown
-            | Kind::Reply
-            | Kind::Anomaly
-            | Kind::Prompt
-            | Kind::Hint
-            | Kind::Heartbeat => return,
+            AnnouncementKind::Output
+            | AnnouncementKind::Confirmation
+            | AnnouncementKind::Clarification
+            | AnnouncementKind::Connection
+            | AnnouncementKind::State
+            | AnnouncementKind::Progress
+            | AnnouncementKind::ToolInvoked
+            | AnnouncementKind::Handoff
+            | AnnouncementKind::Unknown
+            | AnnouncementKind::Reply
+            | AnnouncementKind::Anomaly
+            | AnnouncementKind::Prompt
+            | AnnouncementKind::Hint
+            | AnnouncementKind::Heartbeat => return,
         };
         *one += 1;
     }
@@ -174,7 +174,7 @@ impl Announcer {
         self.history()
             .iter()
             .rev()
-            .filter(|told| told.class != Class::Response && told.aloud != Aloud::Heard)
+            .filter(|told| told.class != Class::Response && told.aloud != Presentation::Heard)
             .filter(move |told| {
                 told.text().to_lowercase().contains(&wanted)
                     || told.shown().to_lowercase().contains(&wanted)

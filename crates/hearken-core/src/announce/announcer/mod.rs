@@ -64,7 +64,8 @@ use jiff::Timestamp;
 use smallvec::SmallVec;
 
 use crate::announce::announcement::{
-    About, Aloud, Announcement, Class, Cue, Facts, Kind, Opening, Tool, Topic,
+    Announcement, AnnouncementKind, Class, Cue, EventFacts, Opening, Presentation,
+    QuestionRelation, Tool, Topic,
 };
 use crate::announce::history::History;
 use crate::announce::text::coalesce::{
@@ -114,7 +115,7 @@ pub struct Announcer {
     recent: Recent,
     /// The tools and the facts of recent announcements, for sharing.
     tools: SharedValues<Tool>,
-    facts: SharedValues<Facts>,
+    facts: SharedValues<EventFacts>,
     /// The models and versions of recently started agents.
     made: RefCell<SharedValues<AgentVersion>>,
     last_speaker: Option<(LinkId, Arc<str>)>,
@@ -245,7 +246,7 @@ impl Announcer {
                     told.push(self.publish(
                         change,
                         sessions,
-                        Draft::new(Class::Outcome, Kind::Output, segments),
+                        Draft::new(Class::Outcome, AnnouncementKind::Output, segments),
                     ));
                 }
                 let text = self.stream(change, output.as_ref(), event, sessions);
@@ -310,7 +311,7 @@ impl Announcer {
     pub fn say(
         &mut self,
         class: Class,
-        kind: Kind,
+        kind: AnnouncementKind,
         key: &str,
         args: &Args<'_>,
         now: Now,
@@ -333,9 +334,9 @@ impl Announcer {
     pub fn say_about(
         &mut self,
         class: Class,
-        kind: Kind,
-        about: About,
-        (segments, aloud): (Vec<Segment>, Aloud),
+        kind: AnnouncementKind,
+        about: QuestionRelation,
+        (segments, aloud): (Vec<Segment>, Presentation),
         now: Now,
     ) -> Arc<Announcement> {
         let draft = Draft::new(class, kind, segments).about(about);
@@ -528,7 +529,8 @@ impl Announcer {
             };
             let level = self.verbosity_of(change.key.link);
             let segments = self.phrases.say(phrase, level, &[("n", Arg::own(count))]);
-            let draft = Draft::new(Class::Activity, Kind::Anomaly, segments).aloud(Aloud::Shown);
+            let draft = Draft::new(Class::Activity, AnnouncementKind::Anomaly, segments)
+                .aloud(Presentation::Shown);
             told.push(self.publish(&change, sessions, draft));
         }
         let (phrases, wall) = (Arc::clone(&self.phrases), Some(now.wall));
@@ -554,7 +556,7 @@ impl Announcer {
                 let segment = Segment::new(Mark::Agent, text, &spoken)
                     .shown_as(&shown)
                     .language(piece.language.clone());
-                let mut draft = Draft::new(Class::Stream, Kind::Output, vec![segment])
+                let mut draft = Draft::new(Class::Stream, AnnouncementKind::Output, vec![segment])
                     .topic(Topic::Output(output.clone()));
                 draft.facts.written = written;
                 draft.opens = opens;
@@ -584,7 +586,8 @@ impl Announcer {
         let level = self.verbosity_of(change.key.link);
         let args = [("n", Arg::own(count))];
         let segments = self.phrases.say("output.left_out", level, &args);
-        let draft = Draft::new(Class::Stream, Kind::Anomaly, segments).topic(Topic::Output(output));
+        let draft = Draft::new(Class::Stream, AnnouncementKind::Anomaly, segments)
+            .topic(Topic::Output(output));
         self.publish(change, sessions, draft)
     }
 

@@ -13,8 +13,8 @@ use crate::session::{Change, ChangeKind, LinkId, Session, SessionKey, Sessions};
 use super::redundancy::names;
 use super::{Announcer, Draft, NewAnnouncements};
 use crate::announce::announcement::{
-    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Opening, Quote, Tool,
-    Weight,
+    Announcement, AnnouncementId, AnnouncementKind, Class, Cue, EventFacts, Opening, Presentation,
+    QuestionRelation, Quote, Tool, Weight,
 };
 use crate::announce::words::phrase::{Arg, Phrases};
 use crate::announce::words::segment::Segment;
@@ -33,7 +33,7 @@ impl Announcer {
         draft: Draft,
     ) -> Arc<Announcement> {
         // A defect of an urgent event is not itself urgent.
-        let inherits = draft.class != Class::Response && draft.kind != Kind::Anomaly;
+        let inherits = draft.class != Class::Response && draft.kind != AnnouncementKind::Anomaly;
         let class = if change.urgency == Urgency::Critical && inherits {
             Class::Alert
         } else {
@@ -49,9 +49,11 @@ impl Announcer {
         announcement.agent = Some(self.agent_name(&change.key, &change.agent, sessions));
         announcement.tool = self.tool_of(change, announcement.kind);
         let is_for_lines = match announcement.aloud {
-            Aloud::Yes => true,
-            Aloud::Shown => announcement.kind != Kind::Anomaly,
-            Aloud::Seen | Aloud::Echo | Aloud::Kept | Aloud::Heard => false,
+            Presentation::Yes => true,
+            Presentation::Shown => announcement.kind != AnnouncementKind::Anomaly,
+            Presentation::Seen | Presentation::Echo | Presentation::Kept | Presentation::Heard => {
+                false
+            }
         };
         let may_be_silent = is_for_lines && class != Class::Alert;
         if may_be_silent {
@@ -63,22 +65,24 @@ impl Announcer {
             let repeated = self.is_repeated(&announcement);
             // Whoever heard a question hears what became of it.
             if self.muting.is_in_background(&change.key) && announcement.about.is_none() {
-                announcement.aloud = Aloud::Kept;
+                announcement.aloud = Presentation::Kept;
             } else if unwanted {
-                announcement.aloud = Aloud::Seen;
+                announcement.aloud = Presentation::Seen;
             } else if repeated {
                 // A person who browses still sees what would not have been spoken anyway.
                 announcement.aloud = match announcement.aloud {
-                    Aloud::Shown => Aloud::Seen,
-                    _ => Aloud::Echo,
+                    Presentation::Shown => Presentation::Seen,
+                    _ => Presentation::Echo,
                 };
             } else if change.replayed {
-                announcement.aloud = Aloud::Shown;
+                announcement.aloud = Presentation::Shown;
             } else if self.waits_for_end(&announcement) {
-                announcement.aloud = Aloud::Seen;
+                announcement.aloud = Presentation::Seen;
             }
         }
-        if announcement.aloud == Aloud::Yes && self.is_named(&change.key, &change.agent, sessions) {
+        if announcement.aloud == Presentation::Yes
+            && self.is_named(&change.key, &change.agent, sessions)
+        {
             self.name_speaker(&mut announcement);
         }
         let told = self.keep(announcement);
@@ -97,7 +101,8 @@ impl Announcer {
     pub fn keep_earlier(&mut self, session: &Session, text: String, sessions: &Sessions, now: Now) {
         let args = [("text", Arg::Agent(text, None))];
         let words = self.fill("fleet.earlier", self.settings.verbosity, &args);
-        let draft = Draft::new(Class::Stream, Kind::Output, words).aloud(Aloud::Kept);
+        let draft =
+            Draft::new(Class::Stream, AnnouncementKind::Output, words).aloud(Presentation::Kept);
         let mut earlier = self.number(draft, now);
         earlier.key = Some(session.key.clone());
         earlier.agent = Some(self.agent_name(&session.key, &session.agent, sessions));
@@ -109,7 +114,8 @@ impl Announcer {
     pub fn keep_prompt(&mut self, text: &str, agent: Option<&str>, now: Now) -> Arc<Announcement> {
         let args = [("text", Arg::Agent(text.to_owned(), None))];
         let words = self.fill("prompt.words", self.settings.verbosity, &args);
-        let draft = Draft::new(Class::Outcome, Kind::Prompt, words).aloud(Aloud::Seen);
+        let draft =
+            Draft::new(Class::Outcome, AnnouncementKind::Prompt, words).aloud(Presentation::Seen);
         let mut prompt = self.number(draft, now);
         prompt.agent = agent.map(Arc::from);
         self.keep(prompt)
@@ -119,7 +125,7 @@ impl Announcer {
     pub fn aside(
         &mut self,
         class: Class,
-        kind: Kind,
+        kind: AnnouncementKind,
         segments: Vec<Segment>,
         now: Now,
     ) -> Arc<Announcement> {
@@ -133,7 +139,10 @@ impl Announcer {
         quotes: Vec<Quote>,
         now: Now,
     ) -> Arc<Announcement> {
-        let mut told = self.number(Draft::new(Class::Response, Kind::Reply, segments), now);
+        let mut told = self.number(
+            Draft::new(Class::Response, AnnouncementKind::Reply, segments),
+            now,
+        );
         told.quotes = quotes;
         Arc::new(told)
     }
@@ -144,9 +153,9 @@ impl Announcer {
         again.class = Class::Response;
         // A cue would make old news sound new.
         again.cue = None;
-        again.aloud = Aloud::Yes;
+        again.aloud = Presentation::Yes;
         again.topic = None;
-        if again.kind == Kind::Prompt {
+        if again.kind == AnnouncementKind::Prompt {
             let agent = again.agent.as_deref().unwrap_or_default();
             let args = [("agent", Arg::Name(agent.to_owned()))];
             let you = self.phrases.text("label.prompt", &args);
@@ -168,14 +177,16 @@ impl Announcer {
     /// Creates the beat of a silently working agent: heard, but neither shown nor kept.
     pub fn heartbeat(&mut self, now: Now) -> Arc<Announcement> {
         let segments = self.phrases.say("heartbeat", Verbosity::Terse, &[]);
-        let draft = Draft::new(Class::Stream, Kind::Heartbeat, segments).aloud(Aloud::Heard);
+        let draft = Draft::new(Class::Stream, AnnouncementKind::Heartbeat, segments)
+            .aloud(Presentation::Heard);
         Arc::new(self.number(draft, now))
     }
 
     /// Creates a hint that is heard, but neither shown nor kept: the screen has its own place for it.
     pub fn hint_by_ear(&mut self, key: &str, now: Now) -> Arc<Announcement> {
         let segments = self.phrases.say(key, self.verbosity(), &[]);
-        let draft = Draft::new(Class::Outcome, Kind::Hint, segments).aloud(Aloud::Heard);
+        let draft =
+            Draft::new(Class::Outcome, AnnouncementKind::Hint, segments).aloud(Presentation::Heard);
         Arc::new(self.number(draft, now))
     }
 
@@ -206,14 +217,14 @@ impl Announcer {
     }
 
     /// Returns the tool whose call or return a change's announcement reports.
-    fn tool_of(&mut self, change: &Change, kind: Kind) -> Option<Arc<Tool>> {
+    fn tool_of(&mut self, change: &Change, kind: AnnouncementKind) -> Option<Arc<Tool>> {
         // A warning about a violation at a call has another kind, and is not news of the tool.
         let (name, status) = if let ChangeKind::ToolInvoked(event) = &change.what
-            && kind == Kind::ToolInvoked
+            && kind == AnnouncementKind::ToolInvoked
         {
             (&event.tool, None)
         } else if let ChangeKind::ToolCompleted { event, .. } = &change.what
-            && kind == Kind::ToolCompleted
+            && kind == AnnouncementKind::ToolCompleted
         {
             let status = event.status.as_str();
             (&event.tool, (!status.is_empty()).then_some(status))
@@ -229,8 +240,8 @@ impl Announcer {
     }
 
     /// Returns the facts of a draft in the form in which they are kept.
-    fn facts_of(&mut self, facts: Facts) -> Option<Arc<Facts>> {
-        let same = |known: &Facts| *known == facts;
+    fn facts_of(&mut self, facts: EventFacts) -> Option<Arc<EventFacts>> {
+        let same = |known: &EventFacts| *known == facts;
         match facts.are_usual() {
             true if facts.are_none() => None,
             true => Some(self.facts.find_or(same, || facts.clone())),
@@ -241,12 +252,17 @@ impl Announcer {
     fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
         let wanted = matches!(announcement.class, Class::Alert | Class::Response);
         let is_for_lines = match announcement.aloud {
-            Aloud::Yes => true,
-            Aloud::Shown => matches!(announcement.kind, Kind::State | Kind::ToolInvoked),
-            Aloud::Seen | Aloud::Echo | Aloud::Kept | Aloud::Heard => false,
+            Presentation::Yes => true,
+            Presentation::Shown => matches!(
+                announcement.kind,
+                AnnouncementKind::State | AnnouncementKind::ToolInvoked
+            ),
+            Presentation::Seen | Presentation::Echo | Presentation::Kept | Presentation::Heard => {
+                false
+            }
         };
         if self.settings.quiet && !wanted && is_for_lines {
-            announcement.aloud = Aloud::Seen;
+            announcement.aloud = Presentation::Seen;
             self.left_out += 1;
         }
         // An announcement is kept for hours.
@@ -269,15 +285,16 @@ impl Announcer {
             return NewAnnouncements::new();
         }
         let key = Some(&change.key);
-        let begins =
-            |told: &Announcement| told.key.as_ref() == key && told.kind == Kind::SessionStarted;
+        let begins = |told: &Announcement| {
+            told.key.as_ref() == key && told.kind == AnnouncementKind::SessionStarted
+        };
         let turn = self.history.iter().rev().take_while(|told| !begins(told));
         let waited = turn.filter(|told| {
-            told.key.as_ref() == key && told.aloud == Aloud::Seen && is_of_text(told)
+            told.key.as_ref() == key && told.aloud == Presentation::Seen && is_of_text(told)
         });
         let mut waited: Vec<Announcement> = waited
             .map(|told| Announcement {
-                aloud: Aloud::Yes,
+                aloud: Presentation::Yes,
                 at: change.at,
                 ..Announcement::clone(told)
             })
@@ -299,10 +316,10 @@ impl Announcer {
         let same = self.last_speaker.as_ref().is_some_and(speaks);
         let begins = announcement.segments.first();
         let named_already = || {
-            matches!(announcement.about, Some(About::Asks(_)))
+            matches!(announcement.about, Some(QuestionRelation::Asks(_)))
                 || begins.is_some_and(|segment| names(segment.text(), agent))
         };
-        let goes_on = same && announcement.kind == Kind::Output;
+        let goes_on = same && announcement.kind == AnnouncementKind::Output;
         if !same {
             self.last_speaker = Some((key.link, agent.clone()));
         }
@@ -314,32 +331,32 @@ impl Announcer {
 
     /// Returns whether low load leaves something unspoken: all but alerts, responses, endings, outputs and other news
     /// that needs the person; the rest is shown and kept.
-    fn is_below_load(&self, key: &SessionKey, kind: Kind, class: Class) -> bool {
+    fn is_below_load(&self, key: &SessionKey, kind: AnnouncementKind, class: Class) -> bool {
         if self.load_of(key.link) != Load::Low || class == Class::Alert || class == Class::Response
         {
             return false;
         }
         match kind {
-            Kind::SessionCompleted
-            | Kind::SessionErrored
-            | Kind::SessionCancelled
-            | Kind::Output
-            | Kind::Confirmation
-            | Kind::Clarification
-            | Kind::Handoff
-            | Kind::Connection
-            | Kind::Reply
-            | Kind::Danger
-            | Kind::Prompt
-            | Kind::Hint => false,
-            Kind::SessionStarted
-            | Kind::State
-            | Kind::Progress
-            | Kind::ToolInvoked
-            | Kind::ToolCompleted
-            | Kind::Unknown
-            | Kind::Anomaly
-            | Kind::Heartbeat => true,
+            AnnouncementKind::SessionCompleted
+            | AnnouncementKind::SessionErrored
+            | AnnouncementKind::SessionCancelled
+            | AnnouncementKind::Output
+            | AnnouncementKind::Confirmation
+            | AnnouncementKind::Clarification
+            | AnnouncementKind::Handoff
+            | AnnouncementKind::Connection
+            | AnnouncementKind::Reply
+            | AnnouncementKind::Danger
+            | AnnouncementKind::Prompt
+            | AnnouncementKind::Hint => false,
+            AnnouncementKind::SessionStarted
+            | AnnouncementKind::State
+            | AnnouncementKind::Progress
+            | AnnouncementKind::ToolInvoked
+            | AnnouncementKind::ToolCompleted
+            | AnnouncementKind::Unknown
+            | AnnouncementKind::Anomaly
+            | AnnouncementKind::Heartbeat => true,
         }
     }
 
@@ -350,8 +367,8 @@ impl Announcer {
     }
 
     fn is_repeated(&mut self, announcement: &Announcement) -> bool {
-        let repeatable =
-            announcement.class == Class::Activity || announcement.kind == Kind::Progress;
+        let repeatable = announcement.class == Class::Activity
+            || announcement.kind == AnnouncementKind::Progress;
         if !repeatable {
             return false;
         }
@@ -359,8 +376,11 @@ impl Announcer {
     }
 
     /// Returns the verbosity at which something of a source is worded: endings are terse under low load.
-    pub(super) fn level(&self, link: LinkId, kind: Kind) -> Verbosity {
-        let ending = matches!(kind, Kind::SessionCompleted | Kind::SessionCancelled);
+    pub(super) fn level(&self, link: LinkId, kind: AnnouncementKind) -> Verbosity {
+        let ending = matches!(
+            kind,
+            AnnouncementKind::SessionCompleted | AnnouncementKind::SessionCancelled
+        );
         if self.load_of(link) == Load::Low && ending {
             Verbosity::Terse
         } else {
@@ -372,56 +392,56 @@ impl Announcer {
 /// Returns whether an announcement is part of an agent's text: its words, their introduction, or a note in their place.
 fn is_of_text(told: &Announcement) -> bool {
     match told.kind {
-        Kind::Output => matches!(told.class, Class::Stream | Class::Outcome),
-        Kind::Anomaly => told.class == Class::Stream,
-        Kind::SessionStarted
-        | Kind::SessionCompleted
-        | Kind::SessionErrored
-        | Kind::SessionCancelled
-        | Kind::State
-        | Kind::Progress
-        | Kind::ToolInvoked
-        | Kind::ToolCompleted
-        | Kind::Confirmation
-        | Kind::Clarification
-        | Kind::Handoff
-        | Kind::Unknown
-        | Kind::Connection
-        | Kind::Reply
-        | Kind::Danger
-        | Kind::Prompt
-        | Kind::Hint
-        | Kind::Heartbeat => false,
+        AnnouncementKind::Output => matches!(told.class, Class::Stream | Class::Outcome),
+        AnnouncementKind::Anomaly => told.class == Class::Stream,
+        AnnouncementKind::SessionStarted
+        | AnnouncementKind::SessionCompleted
+        | AnnouncementKind::SessionErrored
+        | AnnouncementKind::SessionCancelled
+        | AnnouncementKind::State
+        | AnnouncementKind::Progress
+        | AnnouncementKind::ToolInvoked
+        | AnnouncementKind::ToolCompleted
+        | AnnouncementKind::Confirmation
+        | AnnouncementKind::Clarification
+        | AnnouncementKind::Handoff
+        | AnnouncementKind::Unknown
+        | AnnouncementKind::Connection
+        | AnnouncementKind::Reply
+        | AnnouncementKind::Danger
+        | AnnouncementKind::Prompt
+        | AnnouncementKind::Hint
+        | AnnouncementKind::Heartbeat => false,
     }
 }
 
 /// Returns the cue that goes with what an announcement is about, if any.
 fn cue_of(draft: &Draft) -> Option<Cue> {
     match draft.kind {
-        Kind::Confirmation | Kind::Clarification => {
-            let asks = matches!(draft.about, Some(About::Asks(_)));
+        AnnouncementKind::Confirmation | AnnouncementKind::Clarification => {
+            let asks = matches!(draft.about, Some(QuestionRelation::Asks(_)));
             (asks && draft.class == Class::Alert).then_some(Cue::Question)
         }
-        Kind::SessionErrored | Kind::Danger => Some(Cue::Error),
-        Kind::SessionCompleted => Some(Cue::Done),
-        Kind::Heartbeat => Some(Cue::Tick),
-        Kind::ToolInvoked => Some(Cue::Call),
-        Kind::Output => (draft.opens == Opening::Output).then_some(Cue::Answer),
-        Kind::ToolCompleted => match draft.weight {
+        AnnouncementKind::SessionErrored | AnnouncementKind::Danger => Some(Cue::Error),
+        AnnouncementKind::SessionCompleted => Some(Cue::Done),
+        AnnouncementKind::Heartbeat => Some(Cue::Tick),
+        AnnouncementKind::ToolInvoked => Some(Cue::Call),
+        AnnouncementKind::Output => (draft.opens == Opening::Output).then_some(Cue::Answer),
+        AnnouncementKind::ToolCompleted => match draft.weight {
             Weight::Failure => Some(Cue::Error),
             Weight::Plain | Weight::Stopped => None,
         },
-        Kind::SessionStarted
-        | Kind::SessionCancelled
-        | Kind::State
-        | Kind::Progress
-        | Kind::Handoff
-        | Kind::Unknown
-        | Kind::Connection
-        | Kind::Reply
-        | Kind::Anomaly
-        | Kind::Prompt
-        | Kind::Hint => None,
+        AnnouncementKind::SessionStarted
+        | AnnouncementKind::SessionCancelled
+        | AnnouncementKind::State
+        | AnnouncementKind::Progress
+        | AnnouncementKind::Handoff
+        | AnnouncementKind::Unknown
+        | AnnouncementKind::Connection
+        | AnnouncementKind::Reply
+        | AnnouncementKind::Anomaly
+        | AnnouncementKind::Prompt
+        | AnnouncementKind::Hint => None,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::session::{AnswerReach, Question, QuestionBody, Sessions};
 
 use super::answerable::label_of;
 use super::{Announcer, Manner};
-use crate::announce::announcement::Kind;
+use crate::announce::announcement::AnnouncementKind;
 use crate::announce::text::speakable;
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::{Arg, Args};
@@ -31,10 +31,10 @@ pub(super) enum TimeLeft {
 }
 
 impl Announcer {
-    pub(super) fn kind_of(&self, question: &Question) -> Kind {
+    pub(super) fn kind_of(&self, question: &Question) -> AnnouncementKind {
         match question.body {
-            QuestionBody::Confirmation(_) => Kind::Confirmation,
-            QuestionBody::Clarification(_) => Kind::Clarification,
+            QuestionBody::Confirmation(_) => AnnouncementKind::Confirmation,
+            QuestionBody::Clarification(_) => AnnouncementKind::Clarification,
         }
     }
 

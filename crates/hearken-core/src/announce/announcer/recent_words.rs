@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use foldhash::quality::FixedState;
 
-use crate::announce::announcement::{Aloud, Announcement};
+use crate::announce::announcement::{Announcement, Presentation};
 use crate::session::SessionKey;
 
 /// How long the same words of the same session stay unspoken, if they are activity or progress.
@@ -61,7 +61,7 @@ impl RecentWords {
             mark: FixedState::default().hash_one((&key, &words)),
             key,
             words,
-            is_spoken: announcement.aloud == Aloud::Yes,
+            is_spoken: announcement.aloud == Presentation::Yes,
         }
     }
 

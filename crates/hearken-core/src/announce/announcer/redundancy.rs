@@ -24,7 +24,7 @@ use crate::session::{
 
 use super::change_wording::agents;
 use super::{Announcer, Draft};
-use crate::announce::announcement::{Aloud, Announcement, Class, Kind};
+use crate::announce::announcement::{Announcement, AnnouncementKind, Class, Presentation};
 use crate::announce::text::speakable::same_letters;
 use crate::announce::words::naming::{begin_otherwise, looks_like};
 use crate::announce::words::phrase::{Arg, Args};
@@ -42,14 +42,19 @@ const MOST_LOOKED_AT: usize = 64;
 impl Announcer {
     /// Returns the short one of two phrases, or the long one in detailed mode. If the short one is empty,
     /// the long one is kept but not spoken.
-    pub fn in_short(&self, key: &str, short: &str, args: &Args<'_>) -> (Vec<Segment>, Aloud) {
+    pub fn in_short(
+        &self,
+        key: &str,
+        short: &str,
+        args: &Args<'_>,
+    ) -> (Vec<Segment>, Presentation) {
         let level = self.settings.verbosity;
         let whole = || self.phrases.say(key, level, args);
         match level {
-            Verbosity::Detailed => (whole(), Aloud::Yes),
+            Verbosity::Detailed => (whole(), Presentation::Yes),
             Verbosity::Terse | Verbosity::Normal => match self.phrases.say(short, level, args) {
-                nothing if nothing.is_empty() => (whole(), Aloud::Echo),
-                words => (words, Aloud::Yes),
+                nothing if nothing.is_empty() => (whole(), Presentation::Echo),
+                words => (words, Presentation::Yes),
             },
         }
     }
@@ -58,7 +63,7 @@ impl Announcer {
     /// for programs. In detailed mode everyone gets the full form.
     pub fn say_in_short(
         &mut self,
-        (class, kind): (Class, Kind),
+        (class, kind): (Class, AnnouncementKind),
         (key, short): (&str, &str),
         args: &Args<'_>,
         now: Now,
@@ -73,8 +78,8 @@ impl Announcer {
         };
         // At low verbosity a phrase may be empty.
         let aloud = match segments.iter().all(|segment| segment.spoken().is_empty()) {
-            true => Aloud::Echo,
-            false => Aloud::Yes,
+            true => Presentation::Echo,
+            false => Presentation::Yes,
         };
         let draft = Draft::new(class, kind, segments).aloud(aloud).naming(args);
         self.own(draft, now)
@@ -84,15 +89,15 @@ impl Announcer {
     pub fn say_in_detail(
         &mut self,
         class: Class,
-        kind: Kind,
+        kind: AnnouncementKind,
         key: &str,
         args: &Args<'_>,
         now: Now,
     ) -> Arc<Announcement> {
         let segments = self.phrases.say(key, self.settings.verbosity, args);
         let aloud = match self.settings.verbosity {
-            Verbosity::Detailed => Aloud::Yes,
-            Verbosity::Terse | Verbosity::Normal => Aloud::Seen,
+            Verbosity::Detailed => Presentation::Yes,
+            Verbosity::Terse | Verbosity::Normal => Presentation::Seen,
         };
         let draft = Draft::new(class, kind, segments).aloud(aloud).naming(args);
         self.own(draft, now)
@@ -100,7 +105,11 @@ impl Announcer {
 
     /// Words the end of a question. That an answer was sent is said once, either with its receipt or instead of it;
     /// what the agent then does is announced separately.
-    pub(super) fn settled(&self, question: &Question, how: &CloseReason) -> (Vec<Segment>, Aloud) {
+    pub(super) fn settled(
+        &self,
+        question: &Question,
+        how: &CloseReason,
+    ) -> (Vec<Segment>, Presentation) {
         let whole = self.closed(question, how);
         let expected = match how {
             // If two answers went out, the announcement says which one counted.
@@ -122,19 +131,19 @@ impl Announcer {
         };
         if *how == CloseReason::Changed {
             // The question that replaces it says so.
-            return (whole, Aloud::Kept);
+            return (whole, Presentation::Kept);
         }
         match (&question.reply, self.settings.verbosity) {
-            (_, Verbosity::Detailed) => (whole, Aloud::Yes),
+            (_, Verbosity::Detailed) => (whole, Presentation::Yes),
             (ReplyState::Resolved(..), Verbosity::Terse | Verbosity::Normal) if expected => {
-                (whole, Aloud::Seen)
+                (whole, Presentation::Seen)
             }
             (ReplyState::Settling(..), Verbosity::Terse | Verbosity::Normal) if expected => {
                 let key = "question.closed.answered.short";
                 let short = self.phrases.say(key, Verbosity::Normal, &[]);
-                (shortened(&whole, &short), Aloud::Yes)
+                (shortened(&whole, &short), Presentation::Yes)
             }
-            (_, Verbosity::Terse | Verbosity::Normal) => (whole, Aloud::Yes),
+            (_, Verbosity::Terse | Verbosity::Normal) => (whole, Presentation::Yes),
         }
     }
 
@@ -145,7 +154,7 @@ impl Announcer {
         event: &SessionStarted,
         sessions: &Sessions,
     ) -> Draft {
-        let mut summary = self.summary(change, &event.summary, Kind::SessionStarted);
+        let mut summary = self.summary(change, &event.summary, AnnouncementKind::SessionStarted);
         // "Started." alone adds nothing to the start itself; the next longer text does.
         let mut is_bare = self.tells_only_the_start(&summary);
         if is_bare {
@@ -185,7 +194,7 @@ impl Announcer {
         self.phrase(
             change,
             Class::Outcome,
-            Kind::SessionStarted,
+            AnnouncementKind::SessionStarted,
             key,
             &[
                 ("agent", Arg::Name(agent.to_string())),
@@ -209,22 +218,22 @@ impl Announcer {
         change: &Change,
         event: &StateChanged,
         sessions: &Sessions,
-    ) -> Aloud {
+    ) -> Presentation {
         let level = self.verbosity_of(change.key.link);
         let detailed = level == Verbosity::Detailed || self.load_of(change.key.link) == Load::High;
         if detailed || change.urgency == Urgency::Critical {
-            return Aloud::Yes;
+            return Presentation::Yes;
         }
         match (&*event.to_state, level) {
             ("calling_tool" | "writing_output" | "awaiting_input" | "handing_off", _) => {
-                Aloud::Echo
+                Presentation::Echo
             }
-            ("idle" | "thinking" | "deciding", Verbosity::Terse) => Aloud::Shown,
+            ("idle" | "thinking" | "deciding", Verbosity::Terse) => Presentation::Shown,
             // Nothing else reports what became of a question.
-            _ if event.from_state == "awaiting_input" => Aloud::Yes,
-            _ if is_news(event) => Aloud::Yes,
-            _ if self.was_just_told(change, sessions) => Aloud::Shown,
-            (_, Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed) => Aloud::Yes,
+            _ if event.from_state == "awaiting_input" => Presentation::Yes,
+            _ if is_news(event) => Presentation::Yes,
+            _ if self.was_just_told(change, sessions) => Presentation::Shown,
+            (_, Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed) => Presentation::Yes,
         }
     }
 
@@ -249,7 +258,7 @@ impl Announcer {
     /// name it again.
     pub fn is_in_mind(&self, question: QuestionId, now: Now) -> bool {
         let mut told = self.history.iter().rev().take(MOST_LOOKED_AT);
-        told.find(|told| told.aloud == Aloud::Yes)
+        told.find(|told| told.aloud == Presentation::Yes)
             .is_some_and(|last| {
                 last.about.is_some_and(|about| about.question() == question)
                     && now.monotonic < last.at.monotonic + IN_MIND
@@ -258,8 +267,8 @@ impl Announcer {
 
     /// Words a session's success. "Done." alone adds nothing to the end itself.
     pub(super) fn ended_well(&self, change: &Change, event: &SessionCompleted) -> Draft {
-        let level = self.level(change.key.link, Kind::SessionCompleted);
-        let summary = self.summary(change, &event.summary, Kind::SessionCompleted);
+        let level = self.level(change.key.link, AnnouncementKind::SessionCompleted);
+        let summary = self.summary(change, &event.summary, AnnouncementKind::SessionCompleted);
         let own = self.phrases.text("session.completed.word", &[]);
         let words = [own.as_str(), "done", "finished", "completed"];
         let bare = summary
@@ -277,7 +286,7 @@ impl Announcer {
         self.phrase(
             change,
             Class::Outcome,
-            Kind::SessionCompleted,
+            AnnouncementKind::SessionCompleted,
             key,
             &[
                 ("summary", summary),
@@ -298,7 +307,7 @@ impl Announcer {
         let others = sessions
             .get(&change.key)
             .is_some_and(|session| !session.tools.is_empty());
-        let summary = self.summary(change, &event.summary, Kind::ToolCompleted);
+        let summary = self.summary(change, &event.summary, AnnouncementKind::ToolCompleted);
         let says = matches!(&summary, Arg::Agent(text, _) if !text.trim().is_empty());
         let level = self.verbosity_of(change.key.link);
         if says && !others && level != Verbosity::Detailed {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::Announcer;
 use super::read_parts::{Copied, TurnPart, TurnText, written};
-use crate::announce::announcement::{Announcement, AnnouncementId, Class, Kind, Topic};
+use crate::announce::announcement::{Announcement, AnnouncementId, AnnouncementKind, Class, Topic};
 use crate::announce::text::markdown::{Is, inline_code, items, outline};
 use crate::announce::text::normalise::{clean, clean_lines};
 use crate::announce::text::speakable;
@@ -36,7 +36,9 @@ impl Announcer {
     /// the session's start or the person's last answer, whichever is nearer.
     pub fn turn(&self, at: Option<AnnouncementId>) -> Option<TurnText> {
         let is_text = |told: &Announcement| {
-            told.kind == Kind::Output && told.is_agents_text() && told.class != Class::Response
+            told.kind == AnnouncementKind::Output
+                && told.is_agents_text()
+                && told.class != Class::Response
         };
         let entries: Vec<&Arc<Announcement>> = self.history().iter().collect();
         let upto = at.map_or(entries.len(), |at| {
@@ -49,8 +51,8 @@ impl Announcer {
             .or_else(|| entries.iter().position(|told| is_text(told)))?;
         let key = entries[anchor].key.clone();
         let ends_turn = |told: &Announcement| {
-            (told.kind == Kind::SessionStarted && told.key == key)
-                || (told.kind == Kind::Reply && told.about.is_some())
+            (told.kind == AnnouncementKind::SessionStarted && told.key == key)
+                || (told.kind == AnnouncementKind::Reply && told.about.is_some())
         };
         let first = entries[..anchor]
             .iter()

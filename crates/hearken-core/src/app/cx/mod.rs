@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::announce::{
-    About, Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Kind, Manner, Phrases,
-    Quote, Reason, Segment, SpeechQueue, VoiceCommand,
+    Announcement, AnnouncementId, AnnouncementKind, Announcer, Arg, Args, Class, Manner, Phrases,
+    Presentation, QuestionRelation, Quote, Reason, Segment, SpeechQueue, VoiceCommand,
 };
 use crate::config::Config;
 use crate::link::{Fault, LinkId};
@@ -69,14 +69,20 @@ impl AppCx {
     }
 
     /// Announces something in the program's own name.
-    pub(super) fn say(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>) {
+    pub(super) fn say(&mut self, class: Class, kind: AnnouncementKind, key: &str, args: &Args<'_>) {
         let announcement = self.announcer.say(class, kind, key, args, self.now);
         self.emit(announcement);
     }
 
     /// Announces a detail in the program's own name. Only people with detailed verbosity hear it; others find
     /// it in the history.
-    pub(super) fn say_in_detail(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>) {
+    pub(super) fn say_in_detail(
+        &mut self,
+        class: Class,
+        kind: AnnouncementKind,
+        key: &str,
+        args: &Args<'_>,
+    ) {
         let announcement = self
             .announcer
             .say_in_detail(class, kind, key, args, self.now);
@@ -85,7 +91,7 @@ impl AppCx {
 
     /// Answers a key or a line.
     pub(super) fn respond(&mut self, key: &str, args: &Args<'_>) {
-        self.say(Class::Response, Kind::Reply, key, args);
+        self.say(Class::Response, AnnouncementKind::Reply, key, args);
     }
 
     /// Returns a phrase in words, as the person wants to hear it.
@@ -97,18 +103,24 @@ impl AppCx {
     pub(super) fn tell_words(
         &mut self,
         class: Class,
-        kind: Kind,
-        about: About,
+        kind: AnnouncementKind,
+        about: QuestionRelation,
         words: Vec<Segment>,
     ) {
-        let words = (words, Aloud::Yes);
+        let words = (words, Presentation::Yes);
         let told = (self.announcer).say_about(class, kind, about, words, self.now);
         self.emit(told);
     }
 
     /// Announces words in answer to a key, and says how they reach the person.
-    pub(super) fn tell_aloud(&mut self, class: Class, about: About, words: (Vec<Segment>, Aloud)) {
-        let told = (self.announcer).say_about(class, Kind::Reply, about, words, self.now);
+    pub(super) fn tell_aloud(
+        &mut self,
+        class: Class,
+        about: QuestionRelation,
+        words: (Vec<Segment>, Presentation),
+    ) {
+        let told =
+            (self.announcer).say_about(class, AnnouncementKind::Reply, about, words, self.now);
         self.emit(told);
     }
 
@@ -128,7 +140,7 @@ impl AppCx {
     pub(super) fn answer_aside(&mut self, words: Vec<Segment>) {
         let told = self
             .announcer
-            .aside(Class::Response, Kind::Reply, words, self.now);
+            .aside(Class::Response, AnnouncementKind::Reply, words, self.now);
         self.emit(told);
     }
 
@@ -149,15 +161,19 @@ impl AppCx {
         match self.face.manner() {
             Manner::Keys => {
                 let words = self.words(key, args);
-                let told = self
-                    .announcer
-                    .aside(Class::Response, Kind::Reply, words, self.now);
+                let told =
+                    self.announcer
+                        .aside(Class::Response, AnnouncementKind::Reply, words, self.now);
                 self.answers.take(&told);
             }
             Manner::Lines | Manner::Program => {
-                let told = self
-                    .announcer
-                    .say(Class::Response, Kind::Reply, key, args, self.now);
+                let told = self.announcer.say(
+                    Class::Response,
+                    AnnouncementKind::Reply,
+                    key,
+                    args,
+                    self.now,
+                );
                 self.put(told);
             }
         }
@@ -200,32 +216,38 @@ impl AppCx {
 
     /// Shows an announcement and hands it to the voice.
     pub(super) fn emit(&mut self, announcement: Arc<Announcement>) {
-        if announcement.kind != Kind::Heartbeat {
+        if announcement.kind != AnnouncementKind::Heartbeat {
             self.signals.rest();
         }
         self.answers.take(&announcement);
         if (self.signals).rings_for(&announcement, &self.config, self.now.monotonic) {
             self.effects.push(Effect::Bell);
         }
-        if let Some(About::Asks(id)) = announcement.about
+        if let Some(QuestionRelation::Asks(id)) = announcement.about
             && self.waits_for_decision(&announcement)
         {
             let args = [("n", Arg::own(id.0))];
-            self.say(Class::Outcome, Kind::Hint, "hold.decision", &args);
+            self.say(
+                Class::Outcome,
+                AnnouncementKind::Hint,
+                "hold.decision",
+                &args,
+            );
         }
         match announcement.aloud {
-            Aloud::Yes => {
+            Presentation::Yes => {
                 self.put(Arc::clone(&announcement));
                 self.utter(announcement);
             }
-            Aloud::Heard if !self.queue.is_enabled() => self.put(announcement),
-            Aloud::Heard => {
+            Presentation::Heard if !self.queue.is_enabled() => self.put(announcement),
+            Presentation::Heard => {
                 let wishes = self.queue.push(announcement, self.now.monotonic);
                 self.wish(wishes);
             }
-            Aloud::Shown | Aloud::Seen | Aloud::Echo if self.is_missed(&announcement) => {}
-            Aloud::Shown | Aloud::Seen | Aloud::Echo => self.put(announcement),
-            Aloud::Kept => {}
+            Presentation::Shown | Presentation::Seen | Presentation::Echo
+                if self.is_missed(&announcement) => {}
+            Presentation::Shown | Presentation::Seen | Presentation::Echo => self.put(announcement),
+            Presentation::Kept => {}
         }
     }
 
@@ -253,7 +275,7 @@ impl AppCx {
         args: &Args<'_>,
     ) {
         let segments = self.words(key, args);
-        self.tell_of(class, question, key, (segments, Aloud::Yes));
+        self.tell_of(class, question, key, (segments, Presentation::Yes));
     }
 
     /// Announces something about a question in the program's own name, with a short form for people.
@@ -273,24 +295,28 @@ impl AppCx {
         class: Class,
         question: &Question,
         key: &str,
-        words: (Vec<Segment>, Aloud),
+        words: (Vec<Segment>, Presentation),
     ) {
         // The outcome of an answer is a reply; other news has the question's own kind.
         let kind = if key.starts_with("reply.") {
-            Kind::Reply
+            AnnouncementKind::Reply
         } else {
             kind_of(question)
         };
-        let announcement =
-            self.announcer
-                .say_about(class, kind, About::Tells(question.id), words, self.now);
+        let announcement = self.announcer.say_about(
+            class,
+            kind,
+            QuestionRelation::Tells(question.id),
+            words,
+            self.now,
+        );
         self.emit(announcement);
     }
 }
 
-pub(super) fn kind_of(question: &Question) -> Kind {
+pub(super) fn kind_of(question: &Question) -> AnnouncementKind {
     match question.body {
-        QuestionBody::Confirmation(_) => Kind::Confirmation,
-        QuestionBody::Clarification(_) => Kind::Clarification,
+        QuestionBody::Confirmation(_) => AnnouncementKind::Confirmation,
+        QuestionBody::Clarification(_) => AnnouncementKind::Clarification,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{Arg, Quote, Quoted, Segment};
+use crate::announce::{Arg, Quote, QuoteKind, Segment};
 use crate::session::{Ending, Phase, QuestionId, Session, ToolCall};
 
 use super::AppCx;
@@ -107,7 +107,7 @@ impl AppCx {
         let name = (self.announcer).agent_name(&session.key, &session.agent, &self.sessions);
         let quote = |_| Quote {
             agent: Arc::clone(&name),
-            of: Quoted::Call,
+            of: QuoteKind::Call,
         };
         let quotes = titled.iter().map(quote).collect();
         (words, segments, quotes)

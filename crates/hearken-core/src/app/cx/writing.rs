@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{About, Announcement, Arg, Class, Kind, Manner};
+use crate::announce::{Announcement, AnnouncementKind, Arg, Class, Manner, QuestionRelation};
 use crate::session::{Question, QuestionId};
 
 use super::AppCx;
@@ -20,7 +20,7 @@ impl AppCx {
             self.holding.keep(told);
             return;
         }
-        if let Some(About::Asks(id)) = told.about {
+        if let Some(QuestionRelation::Asks(id)) = told.about {
             self.holding.wrote(id);
         }
         self.effects.push(Effect::Show(told));
@@ -43,8 +43,8 @@ impl AppCx {
     fn waits_for_line(&self, told: &Announcement) -> bool {
         self.is_typing()
             && match (told.class, told.about) {
-                (Class::Alert, Some(About::Tells(id))) => self.holding.is_unsaid(id),
-                (Class::Alert, Some(About::Asks(_)) | None) => true,
+                (Class::Alert, Some(QuestionRelation::Tells(id))) => self.holding.is_unsaid(id),
+                (Class::Alert, Some(QuestionRelation::Asks(_)) | None) => true,
                 (Class::Response | Class::Outcome | Class::Activity | Class::Stream, _) => false,
             }
     }
@@ -56,14 +56,14 @@ impl AppCx {
             return false;
         };
         match told.about {
-            Some(About::Asks(id)) if told.class == Class::Alert && id != deciding => {
+            Some(QuestionRelation::Asks(id)) if told.class == Class::Alert && id != deciding => {
                 let left = self
                     .sessions
                     .question(id)
                     .and_then(|question| self.sessions.expires(question));
                 left.is_none_or(|at| at.saturating_sub(told.at.monotonic) > SHORT)
             }
-            Some(About::Tells(id)) if told.class == Class::Alert => {
+            Some(QuestionRelation::Tells(id)) if told.class == Class::Alert => {
                 self.holding.is_unsaid(id) || self.holding.is_unwritten(id)
             }
             Some(_) | None => false,
@@ -111,7 +111,9 @@ impl AppCx {
             "hold.urgent"
         };
         let class = Class::Response;
-        let told = self.announcer.say(class, Kind::Hint, key, &[], self.now);
+        let told = self
+            .announcer
+            .say(class, AnnouncementKind::Hint, key, &[], self.now);
         // It takes the row of the typed line, which starts again below it.
         self.effects.push(Effect::Show(Arc::clone(&told)));
         let wishes = self.queue.push(told, self.now.monotonic);
@@ -121,7 +123,7 @@ impl AppCx {
     /// Returns an announcement that waited in its current form: a question with the remaining time, or `None`
     /// if it is over.
     fn fresh(&self, told: Arc<Announcement>) -> Option<Arc<Announcement>> {
-        let Some(About::Asks(id)) = told.about else {
+        let Some(QuestionRelation::Asks(id)) = told.about else {
             return Some(told);
         };
         let question = self
@@ -160,7 +162,12 @@ impl AppCx {
         let (waiting, left_out) = self.holding.take_waiting();
         if left_out > 0 {
             let args = [("n", Arg::own(left_out))];
-            self.say(Class::Outcome, Kind::Hint, "hold.left_out", &args);
+            self.say(
+                Class::Outcome,
+                AnnouncementKind::Hint,
+                "hold.left_out",
+                &args,
+            );
         }
         for told in waiting {
             self.put(told);

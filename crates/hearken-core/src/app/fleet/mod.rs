@@ -15,7 +15,7 @@ mod counting;
 
 use std::collections::VecDeque;
 
-use crate::announce::{Arg, Class, Kind};
+use crate::announce::{AnnouncementKind, Arg, Class};
 use crate::dialect::PersonRequest;
 use crate::link::LinkId;
 use crate::protocol::AgentId;
@@ -102,7 +102,7 @@ impl Fleet {
             true => cx.face.pick("fleet.many.keys", "fleet.many.lines"),
             false => "fleet.few",
         };
-        cx.say(Class::Outcome, Kind::Hint, key, &args);
+        cx.say(Class::Outcome, AnnouncementKind::Hint, key, &args);
         let selecting = links.iter().filter(|view| selects(view));
         selecting.map(|view| self.select(view.id, cx)).collect()
     }

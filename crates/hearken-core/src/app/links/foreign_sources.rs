@@ -3,7 +3,7 @@
 //! Responsibilities: announcing such a source once, with what it seems to send; leaving a source that sends nothing
 //! else. Not here: what is AAEP (`dialect`), broken messages (`text_reading`).
 
-use crate::announce::{Arg, Class, Kind};
+use crate::announce::{AnnouncementKind, Arg, Class};
 use crate::dialect::{ForeignFormat, NoEvent};
 use crate::link::LinkId;
 
@@ -46,7 +46,7 @@ impl Links {
         let what = cx.phrases().text(what.phrase(), &[]);
         if let Some(key) = key {
             let args = [source.clone(), ("what", Arg::Own(what))];
-            cx.say(Class::Outcome, Kind::Connection, key, &args);
+            cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
         } else if speaks == Speaks::Mixed {
             self.tell_more_unread(id, what, cx);
         }
@@ -65,7 +65,7 @@ impl Links {
             view.failed();
         }
         let args = [("source", Arg::Own(self.name(id)))];
-        let (class, kind) = (Class::Outcome, Kind::Connection);
+        let (class, kind) = (Class::Outcome, AnnouncementKind::Connection);
         cx.say(class, kind, "link.foreign.left", &args);
         let facts = self.unsure(id, cx);
         cx.order(id, LinkOrder::Close);

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: what is announced then, and the fate of their questions. Not here: reconnecting (`transport`).
 
-use crate::announce::{Arg, Class, Kind};
+use crate::announce::{AnnouncementKind, Arg, Class};
 use crate::link::{Fault, LinkId};
 
 use super::{LinkView, Links};
@@ -21,7 +21,7 @@ impl Links {
                 ("source", Arg::Own(view.name.clone())),
                 ("reason", Arg::Own(cx.fault_words(fault))),
             ];
-            cx.say(Class::Outcome, Kind::Connection, key, &args);
+            cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
         }
         self.unsure(id, cx)
     }
@@ -66,7 +66,7 @@ impl Links {
             }
             _ => "link.failed",
         };
-        cx.say(Class::Outcome, Kind::Connection, key, &args);
+        cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
         let mut facts = self.unsure(id, cx);
         if went_wrong {
             facts.push(AppFact::WentWrong);
@@ -96,7 +96,7 @@ impl Links {
         let cut = self.cut_short(id, cx);
         let went_wrong = cut.is_some();
         let args = [source, ("more", Arg::Own(cut.unwrap_or_default()))];
-        cx.say(Class::Outcome, Kind::Connection, key, &args);
+        cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
         let mut facts = self.unsure(id, cx);
         if went_wrong {
             facts.push(AppFact::WentWrong);

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{Arg, Class, Kind, Segment};
+use crate::announce::{AnnouncementKind, Arg, Class, Segment};
 use crate::dialect::{Connection, Cx, DialectOutput, PersonRequest};
 use crate::link::{Fault, Frame, IncomingRequest, LinkEvent, LinkId};
 use crate::protocol::{AgentId, Answer, Now, Unobserved};
@@ -77,7 +77,12 @@ impl Links {
             .announcer
             .missed(from, open, &cx.sessions, |key| key.link == id);
         if let Some(args) = missed {
-            cx.say(Class::Outcome, Kind::Connection, "away.missed", &args);
+            cx.say(
+                Class::Outcome,
+                AnnouncementKind::Connection,
+                "away.missed",
+                &args,
+            );
         }
         vec![AppFact::Changed(changes)]
     }
@@ -178,7 +183,7 @@ impl Links {
             LinkEvent::Dropped { fault, count } => self.dropped(id, &fault, count, cx),
             LinkEvent::Strangers { count } => {
                 let args = [("count", Arg::own(count))];
-                let (class, kind) = (Class::Outcome, Kind::Connection);
+                let (class, kind) = (Class::Outcome, AnnouncementKind::Connection);
                 cx.say(class, kind, "link.strangers", &args);
             }
             LinkEvent::Connecting { .. }
@@ -231,7 +236,12 @@ impl Links {
             ("source", Arg::Own(view.name.clone())),
             ("reason", Arg::Own(reason)),
         ];
-        cx.say(Class::Outcome, Kind::Connection, "link.dropped", &args);
+        cx.say(
+            Class::Outcome,
+            AnnouncementKind::Connection,
+            "link.dropped",
+            &args,
+        );
     }
 
     fn connected(&mut self, id: LinkId, cx: &mut AppCx) {
@@ -256,7 +266,7 @@ impl Links {
                     _ => "link.connected.short",
                 };
                 let announcement = cx.announcer.say_in_short(
-                    (Class::Outcome, Kind::Connection),
+                    (Class::Outcome, AnnouncementKind::Connection),
                     ("link.connected", short),
                     &args,
                     cx.now,
@@ -267,7 +277,12 @@ impl Links {
                 let made = made.map(|made| made.strftime("%Y-%m-%d %H:%M UTC").to_string());
                 let made = ("made", Arg::own(made.unwrap_or_default()));
                 let key = "replay.started";
-                cx.say(Class::Outcome, Kind::Connection, key, &[source, made]);
+                cx.say(
+                    Class::Outcome,
+                    AnnouncementKind::Connection,
+                    key,
+                    &[source, made],
+                );
             }
         }
     }
@@ -279,7 +294,12 @@ impl Links {
         };
         if view.is_back() {
             let args = [("source", Arg::Own(view.name.clone()))];
-            cx.say(Class::Outcome, Kind::Connection, "link.back", &args);
+            cx.say(
+                Class::Outcome,
+                AnnouncementKind::Connection,
+                "link.back",
+                &args,
+            );
         }
     }
 
@@ -363,7 +383,12 @@ impl Links {
         let whole = seconds.checked_rem(60).filter(|_| seconds >= 60);
         let time = Duration::from_secs(seconds.saturating_sub(whole.unwrap_or(0)));
         let args = [source, ("time", Arg::Own(cx.announcer.time(time)))];
-        cx.say(Class::Outcome, Kind::Connection, "link.silent", &args);
+        cx.say(
+            Class::Outcome,
+            AnnouncementKind::Connection,
+            "link.silent",
+            &args,
+        );
     }
 
     /// Passes the person's current terms on to a source.
@@ -426,7 +451,12 @@ impl Links {
             ("source", Arg::Own(view.name.clone())),
             ("agent", Arg::Name(name.to_owned())),
         ];
-        cx.say(Class::Outcome, Kind::Connection, "proof.claim", &args);
+        cx.say(
+            Class::Outcome,
+            AnnouncementKind::Connection,
+            "proof.claim",
+            &args,
+        );
     }
 }
 

@@ -8,7 +8,7 @@
 //! read in steps, so that a key waits for no more than one step: while [`crate::app::App::is_reading`], the
 //! deadline is now, and no other news of a link may come in.
 
-use crate::announce::{Arg, Class, Kind};
+use crate::announce::{AnnouncementKind, Arg, Class};
 use crate::dialect::{self, Cx, DialectOutput, NoEvent, Texts};
 use crate::link::{Frame, LinkEvent, LinkId};
 use crate::protocol::{DecodeError, Decoded, Now};
@@ -192,7 +192,7 @@ impl Links {
                 ("reason", Arg::Own(reason)),
             ];
             let key = "anomaly.undecodable";
-            cx.say(Class::Outcome, Kind::Anomaly, key, &args);
+            cx.say(Class::Outcome, AnnouncementKind::Anomaly, key, &args);
         } else {
             self.tell_more_unread(id, reason, cx);
         }
@@ -212,7 +212,7 @@ impl Links {
             ("count", Arg::own(view.garbage)),
         ];
         let key = "anomaly.undecodable.more";
-        cx.say(Class::Outcome, Kind::Anomaly, key, &args);
+        cx.say(Class::Outcome, AnnouncementKind::Anomaly, key, &args);
     }
 }
 

@@ -4,7 +4,7 @@
 //! could mean a typing mistake, a broken server or an idle agent. Not here: connections that fail or are lost
 //! (`news`), a stream that falls silent later (`news`).
 
-use crate::announce::{Arg, Class, Kind};
+use crate::announce::{AnnouncementKind, Arg, Class};
 use crate::link::LinkId;
 
 use super::Links;
@@ -56,7 +56,7 @@ impl Links {
                 ("source", Arg::Own(view.name.clone())),
                 ("why", Arg::Own(why)),
             ];
-            cx.say(Class::Outcome, Kind::Connection, key, &args);
+            cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
         }
     }
 }

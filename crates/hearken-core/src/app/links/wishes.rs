@@ -3,7 +3,7 @@
 //! Responsibilities: turning each wish into an effect, a change of sessions or an announcement. Not here: which wishes
 //! exist (`dialect`), events (`text_reading`).
 
-use crate::announce::{Arg, Class, Kind};
+use crate::announce::{AnnouncementKind, Arg, Class};
 use crate::dialect::{
     self, AgentPast, CatchUpPhase, DialectOutput, QuestionEnd, QuestionsStanding,
 };
@@ -124,19 +124,24 @@ impl Links {
             DialectOutput::Tell(phrase) => {
                 let args = self.told_args(id, &phrase, cx);
                 let key = self.told_key(phrase.key, cx);
-                cx.say(Class::Outcome, Kind::Connection, key, &args);
+                cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
                 return vec![AppFact::Stirred(id)];
             }
             DialectOutput::Warn(phrase) => {
                 let args = self.told_args(id, &phrase, cx);
-                cx.say(Class::Alert, Kind::Danger, phrase.key, &args);
+                cx.say(Class::Alert, AnnouncementKind::Danger, phrase.key, &args);
             }
             DialectOutput::Recalled(recalled) => self.keep_recalled(id, recalled, cx),
             // Observers of a dialect's machines read its frames themselves.
             DialectOutput::Stepped(_) => {}
             DialectOutput::Detail(phrase) => {
                 let args = self.told_args(id, &phrase, cx);
-                cx.say_in_detail(Class::Outcome, Kind::Connection, phrase.key, &args);
+                cx.say_in_detail(
+                    Class::Outcome,
+                    AnnouncementKind::Connection,
+                    phrase.key,
+                    &args,
+                );
             }
         }
         Vec::new()
@@ -174,7 +179,12 @@ impl Links {
                     }),
                 ),
             ];
-            cx.say(Class::Outcome, Kind::Connection, "fleet.recalled", &args);
+            cx.say(
+                Class::Outcome,
+                AnnouncementKind::Connection,
+                "fleet.recalled",
+                &args,
+            );
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Prompts;
 use super::invitation::Invitation;
-use crate::announce::{Class, Kind, Manner};
+use crate::announce::{AnnouncementKind, Class, Manner};
 use crate::app::{AppCx, Doing, Links};
 use crate::session::Session;
 
@@ -67,7 +67,7 @@ impl Prompts {
                 }
             }
             Manner::Keys | Manner::Program => {}
-            Manner::Lines => cx.say(Class::Outcome, Kind::Hint, key, &[]),
+            Manner::Lines => cx.say(Class::Outcome, AnnouncementKind::Hint, key, &[]),
         }
         self.invitation = Invitation::Over;
     }

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{Arg, Class, Kind};
+use crate::announce::{AnnouncementKind, Arg, Class};
 use crate::dialect::PersonRequest;
 use crate::link::LinkId;
 use crate::protocol::{AgentId, Now};
@@ -42,7 +42,7 @@ impl Prompts {
                 ("time", Arg::Own(cx.announcer.time(time))),
                 ("agent", Arg::Name(agent.unwrap_or_default())),
             ];
-            let (class, kind) = (Class::Outcome, Kind::Connection);
+            let (class, kind) = (Class::Outcome, AnnouncementKind::Connection);
             cx.say(class, kind, "stuck.nothing", &args);
         }
     }
@@ -90,7 +90,7 @@ impl Prompts {
             ("agent", Arg::Name(agent)),
             ("n", Arg::Own(number.unwrap_or_default())),
         ];
-        cx.say(Class::Outcome, Kind::Connection, key, &args);
+        cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
     }
 
     /// Handles another stop of work that was asked to stop before; returns `None` if there is no such work.

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{About, Arg, Class, Kind, Segment};
+use crate::announce::{AnnouncementKind, Arg, Class, QuestionRelation, Segment};
 use crate::session::{Question, QuestionId};
 
 use super::{Asking, Questions};
@@ -190,7 +190,7 @@ impl Questions {
             false => cx.announcer.ask_again(&question, &cx.sessions, cx.now),
         };
         let kind = kind_of(&question);
-        cx.tell_words(class, kind, About::Asks(id), segments);
+        cx.tell_words(class, kind, QuestionRelation::Asks(id), segments);
     }
 
     /// Asks the shown question aloud when the voice arrives after it.
@@ -226,7 +226,12 @@ impl Questions {
 
     /// Announces a part of a question, or all of it, as the answer to a key.
     pub(super) fn tell_part(&self, id: QuestionId, words: Vec<Segment>, cx: &mut AppCx) {
-        cx.tell_words(Class::Response, Kind::Reply, About::Asks(id), words);
+        cx.tell_words(
+            Class::Response,
+            AnnouncementKind::Reply,
+            QuestionRelation::Asks(id),
+            words,
+        );
     }
 
     /// Returns the next part of a question that is read in parts; after the last one, the first again.

@@ -1,6 +1,6 @@
 //! The second step of an answer: asking for it and handling it.
 
-use crate::announce::{Aloud, Arg, Class, Manner, Segment};
+use crate::announce::{Arg, Class, Manner, Presentation, Segment};
 use crate::protocol::{Answer, Decision};
 use crate::session::{AnswerReach, Question};
 
@@ -80,7 +80,7 @@ impl Questions {
             let args = [("n", Arg::own(unseen))];
             words.extend(cx.words("reply.second_step.unseen", &args));
         }
-        cx.tell_of(Class::Response, question, key, (words, Aloud::Yes));
+        cx.tell_of(Class::Response, question, key, (words, Presentation::Yes));
     }
 
     /// Handles the second step.

@@ -15,7 +15,7 @@
 //! A rule does nothing: the question names no tool, or an `accept` rule met a question that does not itself declare low
 //! risk and reversibility. Too much is rejected: name agents, tools or risks.
 
-use crate::announce::{About, Arg, Class, Kind, Trust, hides_something};
+use crate::announce::{AnnouncementKind, Arg, Class, QuestionRelation, Trust, hides_something};
 use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, RiskLevel, UndoStatement};
 use crate::session::{AnswerReach, Question, QuestionBody, QuestionId, Sessions, TokenUse};
@@ -147,7 +147,12 @@ impl Questions {
         let words = cx
             .announcer
             .policy_words(&rule, question, &cx.sessions, cx.now);
-        cx.tell_words(Class::Outcome, Kind::Confirmation, About::Tells(id), words);
+        cx.tell_words(
+            Class::Outcome,
+            AnnouncementKind::Confirmation,
+            QuestionRelation::Tells(id),
+            words,
+        );
         let decision = match rule.decision {
             PolicyDecision::Leave => {
                 self.rules.note_left(id);
@@ -200,6 +205,11 @@ impl Questions {
             ("n", Arg::own(rules.len())),
             ("rules", Arg::Own(rules.join("; "))),
         ];
-        cx.say(Class::Outcome, Kind::Hint, "policy.start", &args);
+        cx.say(
+            Class::Outcome,
+            AnnouncementKind::Hint,
+            "policy.start",
+            &args,
+        );
     }
 }

@@ -16,7 +16,7 @@
 //! A rule is announced as unable to answer: the risk is not named (`risks`, `irreversible`), or the answer is none of
 //! those that the question takes.
 
-use crate::announce::{About, Arg, Class, Trust, hides_something};
+use crate::announce::{Arg, Class, QuestionRelation, Trust, hides_something};
 use crate::config::{AnswerKind, AnswerRule, AnswerWish, PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Response, UndoStatement};
 use crate::session::{Question, QuestionBody, Sessions};
@@ -142,7 +142,7 @@ impl Questions {
             return;
         }
         let args = [("rule", Arg::Own(rule)), ("n", Arg::own(question.id.0))];
-        let (kind, about) = (kind_of(question), About::Tells(question.id));
+        let (kind, about) = (kind_of(question), QuestionRelation::Tells(question.id));
         cx.tell_words(Class::Outcome, kind, about, cx.words(key, &args));
     }
 
@@ -193,7 +193,7 @@ impl Questions {
         ];
         cx.say(
             Class::Outcome,
-            crate::announce::Kind::Hint,
+            crate::announce::AnnouncementKind::Hint,
             "answers.start",
             &args,
         );

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{About, Announcement, Arg, Kind, Manner};
+use crate::announce::{Announcement, AnnouncementKind, Arg, Manner, QuestionRelation};
 use crate::session::{Question, QuestionId};
 
 use super::Questions;
@@ -74,15 +74,17 @@ impl Questions {
     pub(in crate::app) fn written(&mut self, told: &Announcement, at: Duration) {
         let Some(about) = told.about else { return };
         // Its details and its outcome are not the question itself.
-        let asks = matches!(told.kind, Kind::Confirmation | Kind::Clarification)
-            && matches!(about, About::Asks(_));
+        let asks = matches!(
+            told.kind,
+            AnnouncementKind::Confirmation | AnnouncementKind::Clarification
+        ) && matches!(about, QuestionRelation::Asks(_));
         self.known.wrote(about.question(), asks, at);
     }
 
     /// Notes the questions that were heard to their end.
     pub(in crate::app) fn note_said(&mut self, cx: &mut AppCx) {
         for about in cx.queue.take_said() {
-            if let About::Asks(id) = about {
+            if let QuestionRelation::Asks(id) = about {
                 self.known.said(id, cx.now.monotonic);
             }
         }
@@ -93,8 +95,8 @@ impl Questions {
     fn note_stopped(&mut self, cx: &mut AppCx) {
         let cut = cx.queue.take_said().into_iter();
         let cut = cut.filter_map(|about| match about {
-            About::Asks(id) => Some(id),
-            About::Tells(_) => None,
+            QuestionRelation::Asks(id) => Some(id),
+            QuestionRelation::Tells(_) => None,
         });
         let shown = self.shown_id();
         for id in cut.chain(shown) {

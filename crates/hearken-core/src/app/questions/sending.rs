@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::announce::{About, Arg, Class, takes_two_steps};
+use crate::announce::{Arg, Class, QuestionRelation, takes_two_steps};
 use crate::link::{Fault, LinkId, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
 use crate::session::{AnswerReach, Question, QuestionId, QuestionRun, ReplyState};
@@ -25,8 +25,9 @@ impl Questions {
             return Vec::new();
         }
         // Both values depend on what was heard before the speech is withdrawn.
-        let was_named =
-            named && takes_two_steps(question) && !cx.queue.holds(About::Tells(question.id));
+        let was_named = named
+            && takes_two_steps(question)
+            && !cx.queue.holds(QuestionRelation::Tells(question.id));
         let is_plain = self.is_plain(question, cx);
         cx.withdraw(question.id);
         let n = ("n", Arg::own(question.id.0));

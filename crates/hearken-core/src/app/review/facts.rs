@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Announcement, Arg, Copied, Facts, Quote, Quoted};
+use crate::announce::{Announcement, Arg, Copied, EventFacts, Quote, QuoteKind};
 use crate::config::Verbosity;
 use crate::session::{QuestionBody, QuestionId};
 
@@ -22,7 +22,11 @@ const LONGEST_COPY: usize = 74_994;
 
 impl Review {
     /// Returns the announcement under review, or else the newest one, that has the wanted facts.
-    fn with_facts(&self, wanted: impl Fn(&Facts) -> bool, cx: &AppCx) -> Option<Arc<Announcement>> {
+    fn with_facts(
+        &self,
+        wanted: impl Fn(&EventFacts) -> bool,
+        cx: &AppCx,
+    ) -> Option<Arc<Announcement>> {
         let history = cx.announcer.history();
         match self.at() {
             Some(id) => history.get(id).filter(|told| wanted(told.facts())).cloned(),
@@ -36,7 +40,7 @@ impl Review {
 
     /// Reads out further facts, if there is no question to be read in full.
     pub(in crate::app) fn tell_facts(&mut self, cx: &mut AppCx) {
-        let known = |facts: &Facts| {
+        let known = |facts: &EventFacts| {
             let says = !facts.words.is_empty() || !facts.more.is_empty();
             says || !facts.attached().changes.is_empty()
         };
@@ -52,7 +56,7 @@ impl Review {
         segments.extend(self.changes_of(&told, cx));
         let quote = Quote {
             agent: agent.into(),
-            of: Quoted::Text,
+            of: QuoteKind::Text,
         };
         cx.quote(segments, vec![quote]);
     }

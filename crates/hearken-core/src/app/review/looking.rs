@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::announce::{
-    Aloud, Announcement, AnnouncementId, Arg, Class, History, Manner, Quote, Quoted,
+    Announcement, AnnouncementId, Arg, Class, History, Manner, Presentation, Quote, QuoteKind,
 };
 use crate::keys;
 use crate::session::QuestionId;
@@ -211,7 +211,7 @@ impl Review {
             .history()
             .iter()
             .rev()
-            .filter(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
+            .filter(|told| told.class != Class::Response && told.aloud != Presentation::Kept)
             .take(HISTORY_LINES)
             .cloned()
             .collect();
@@ -236,7 +236,7 @@ impl Review {
                 let words = std::mem::take(&mut turn.words);
                 let quote = Quote {
                     agent: Arc::clone(&turn.agent),
-                    of: Quoted::Text,
+                    of: QuoteKind::Text,
                 };
                 let whole = turn.copied.first().map(|whole| Arc::clone(&whole.text));
                 self.reading.open_turn(turn);
@@ -260,7 +260,7 @@ impl Review {
         self.at()
             .and_then(|id| cx.announcer.history().get(id))
             .or_else(|| last_told(cx.announcer.history()))
-            .filter(|told| told.aloud != Aloud::Heard)
+            .filter(|told| told.aloud != Presentation::Heard)
             .cloned()
     }
 }
@@ -268,7 +268,7 @@ impl Review {
 /// Returns the last announcement; answers to keys do not count, because they are not news.
 fn last_told(history: &History) -> Option<&Arc<Announcement>> {
     let mut told = history.iter().rev();
-    told.find(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
+    told.find(|told| told.class != Class::Response && told.aloud != Presentation::Kept)
 }
 
 /// Repeats an earlier announcement: aloud, and in line faces as a line, but not in the history.

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::announce::{
-    About, Aloud, Announcement, AnnouncementId, Arg, AttachedMaterial, ChangePlace, Class, Kind,
-    Manner, Quote, Quoted, Segment,
+    Announcement, AnnouncementId, AnnouncementKind, Arg, AttachedMaterial, ChangePlace, Class,
+    Manner, Presentation, QuestionRelation, Quote, QuoteKind, Segment,
 };
 use crate::protocol::Attachments;
 use crate::session::{Question, QuestionId, Session, SessionKey, Sessions};
@@ -39,8 +39,8 @@ impl Review {
         match cx.face.manner() {
             // A screen says it below the words of the question, which this would displace.
             Manner::Keys => {
-                let words = (cx.words("reading.changes.keys", &[]), Aloud::Heard);
-                cx.tell_aloud(Class::Response, About::Tells(question), words);
+                let words = (cx.words("reading.changes.keys", &[]), Presentation::Heard);
+                cx.tell_aloud(Class::Response, QuestionRelation::Tells(question), words);
             }
             Manner::Lines | Manner::Program => cx.respond("reading.changes.lines", &[]),
         }
@@ -211,7 +211,12 @@ impl Review {
         from: ChangePlace,
         cx: &mut AppCx,
     ) {
-        cx.tell_words(Class::Response, Kind::Reply, About::Tells(question), words);
+        cx.tell_words(
+            Class::Response,
+            AnnouncementKind::Reply,
+            QuestionRelation::Tells(question),
+            words,
+        );
         let told = cx.announcer.history().last();
         self.read_out = told.map(|told| (told.id, from));
     }
@@ -331,6 +336,6 @@ pub(in crate::app) fn brings(told: &Announcement, sessions: &Sessions) -> bool {
 fn quote_of(agent: Option<&str>) -> Quote {
     Quote {
         agent: agent.unwrap_or_default().into(),
-        of: Quoted::Matter,
+        of: QuoteKind::Matter,
     }
 }

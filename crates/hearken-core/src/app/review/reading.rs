@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Copied, Quote, Quoted, Segment, TurnPart, TurnText};
+use crate::announce::{Copied, Quote, QuoteKind, Segment, TurnPart, TurnText};
 use crate::session::QuestionId;
 
 /// What the parts belong to.
@@ -79,7 +79,7 @@ impl Reading {
         let parts = turn.parts.into_iter().map(ReadingPart::OfTurn).collect();
         let quote = Quote {
             agent: turn.agent,
-            of: Quoted::Text,
+            of: QuoteKind::Text,
         };
         self.begin(Of::Turn, Some(quote), parts, turn.copied);
     }

@@ -1,6 +1,6 @@
 //! Announcing what hearken forgot because of the limits in `session`, each time the number has grown tenfold.
 
-use crate::announce::{Arg, Class, Kind};
+use crate::announce::{AnnouncementKind, Arg, Class};
 use crate::session::DroppedCounts;
 
 use super::Run;
@@ -44,15 +44,30 @@ impl Run {
         } = self.forget(cx.sessions.dropped());
         if let Some(count) = sessions {
             let args = [("count", Arg::own(count))];
-            cx.say(Class::Outcome, Kind::Hint, "forgotten.sessions", &args);
+            cx.say(
+                Class::Outcome,
+                AnnouncementKind::Hint,
+                "forgotten.sessions",
+                &args,
+            );
         }
         if let Some(count) = unasked {
             let args = [("count", Arg::own(count))];
-            cx.say(Class::Alert, Kind::Hint, "forgotten.questions", &args);
+            cx.say(
+                Class::Alert,
+                AnnouncementKind::Hint,
+                "forgotten.questions",
+                &args,
+            );
         }
         if let Some(count) = tools {
             let args = [("count", Arg::own(count))];
-            cx.say(Class::Outcome, Kind::Hint, "forgotten.tools", &args);
+            cx.say(
+                Class::Outcome,
+                AnnouncementKind::Hint,
+                "forgotten.tools",
+                &args,
+            );
         }
     }
 }

@@ -174,7 +174,7 @@ fn a_danger_stays_beside_the_next_question_until_a_key_is_pressed() {
     stage.ask("rpl_2");
     let shows = |stage: &Stage| {
         let mut answers = stage.app.answers().iter();
-        answers.any(|told| told.kind == crate::announce::Kind::Danger)
+        answers.any(|told| told.kind == crate::announce::AnnouncementKind::Danger)
     };
     assert!(shows(&stage), "{:?}", stage.lines);
     stage.wait(700);

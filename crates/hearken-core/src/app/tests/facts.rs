@@ -194,7 +194,7 @@ fn a_state_is_labelled_once_and_a_picture_has_its_name() {
         stage.event("state.changed", event);
         let mut told = stage.app.history().iter();
         let state = |told: &&std::sync::Arc<crate::announce::Announcement>| {
-            told.kind == crate::announce::Kind::State
+            told.kind == crate::announce::AnnouncementKind::State
         };
         let told = told.rfind(state).unwrap();
         assert_eq!(

@@ -1,11 +1,11 @@
 //! What the person told an agent stays in the history, and what a call changed can be read after it.
 
 use super::*;
-use crate::announce::{Aloud, Kind};
+use crate::announce::{AnnouncementKind, Presentation};
 
 fn prompts(stage: &Stage) -> Vec<String> {
     let told = stage.app.history().iter();
-    let prompts = told.filter(|told| told.kind == Kind::Prompt);
+    let prompts = told.filter(|told| told.kind == AnnouncementKind::Prompt);
     prompts
         .map(|told| format!("{}: {}", stage.app.label(told), told.shown()))
         .collect()
@@ -28,9 +28,12 @@ fn a_prompt_is_kept_where_it_was_sent_and_not_said_again() {
         stage.spoken
     );
     let kinds = stage.app.history().iter();
-    let kinds: Vec<Kind> = kinds.map(|told| told.kind).collect();
-    let at = |kind: Kind| kinds.iter().rposition(|it| *it == kind).unwrap();
-    assert!(at(Kind::Prompt) < at(Kind::Output), "{kinds:?}");
+    let kinds: Vec<AnnouncementKind> = kinds.map(|told| told.kind).collect();
+    let at = |kind: AnnouncementKind| kinds.iter().rposition(|it| *it == kind).unwrap();
+    assert!(
+        at(AnnouncementKind::Prompt) < at(AnnouncementKind::Output),
+        "{kinds:?}"
+    );
 }
 
 #[test]
@@ -57,8 +60,10 @@ fn looking_back_says_whose_words_a_prompt_is() {
     stage.type_line("h");
     assert!(stage.heard("do it"), "{:?}", stage.lines);
     let mut told = stage.app.history().iter();
-    let prompt = told.find(|told| told.kind == Kind::Prompt).unwrap();
-    assert_eq!(prompt.aloud, Aloud::Seen);
+    let prompt = told
+        .find(|told| told.kind == AnnouncementKind::Prompt)
+        .unwrap();
+    assert_eq!(prompt.aloud, Presentation::Seen);
     let again = stage.app.announcer().repeat(prompt);
     assert_eq!(again.spoken(), "You: do it");
 }

@@ -226,7 +226,7 @@ fn an_output_that_is_declared_to_be_code_is_read_as_code() {
             stage.event("output.streaming", event);
         }
         let told = stage.app.history().iter();
-        let of_text = told.filter(|told| told.kind == crate::announce::Kind::Output);
+        let of_text = told.filter(|told| told.kind == crate::announce::AnnouncementKind::Output);
         let spoken: Vec<String> = of_text.map(|told| told.spoken()).collect();
         spoken.join(" ")
     };

@@ -162,7 +162,7 @@ fn a_plan_is_told_on_demand_and_never_unasked() {
     stage.wait(3000);
     // Programs, but not people, get an announcement of the move.
     let told = stage.app.history().iter().last().unwrap();
-    assert_eq!(told.aloud, crate::announce::Aloud::Echo);
+    assert_eq!(told.aloud, crate::announce::Presentation::Echo);
     stage.type_line("plan");
     assert!(
         stage.heard(

@@ -32,7 +32,7 @@ fn a_silent_agent_that_works_is_heard_to_be_working() {
             .app
             .history()
             .iter()
-            .all(|told| told.kind != Kind::Heartbeat)
+            .all(|told| told.kind != AnnouncementKind::Heartbeat)
     );
 }
 
@@ -166,8 +166,8 @@ fn what_is_urgent_waits_two_seconds_at_most_when_nothing_may_be_interrupted() {
 /// Returns whether the last state is spoken, not only shown.
 fn says_the_last_state(stage: &Stage) -> bool {
     let mut told = stage.app.history().iter().rev();
-    let state = told.find(|told| told.kind == Kind::State);
-    state.is_some_and(|state| state.aloud == Aloud::Yes)
+    let state = told.find(|told| told.kind == AnnouncementKind::State);
+    state.is_some_and(|state| state.aloud == Presentation::Yes)
 }
 
 #[test]

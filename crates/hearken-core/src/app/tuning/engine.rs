@@ -1,6 +1,6 @@
 //! News of the voice, and the sounds that replace it: the bell for a fault, the beat of an agent at work.
 
-use crate::announce::{Beat, Class, HEARTBEAT_STALE, Kind, Reason};
+use crate::announce::{AnnouncementKind, Beat, Class, HEARTBEAT_STALE, Reason};
 use crate::announce::{MissingVoice, VoiceEvent};
 use crate::config::Load;
 use crate::session::{Phase, SessionKey};
@@ -29,7 +29,7 @@ impl Tuning {
             VoiceEvent::Notice { text } => {
                 cx.say(
                     Class::Outcome,
-                    Kind::Connection,
+                    AnnouncementKind::Connection,
                     "voice.notice",
                     &[("text", cx.because(&text))],
                 );
@@ -39,7 +39,7 @@ impl Tuning {
                 cx.signals.set_voice(VoiceState::Lost);
                 cx.say(
                     Class::Outcome,
-                    Kind::Connection,
+                    AnnouncementKind::Connection,
                     "voice.lost",
                     &[("reason", cx.because(&reason))],
                 );
@@ -48,7 +48,7 @@ impl Tuning {
             VoiceEvent::None { reason, telling } => {
                 cx.queue.disable();
                 cx.signals.set_voice(VoiceState::None);
-                let (class, kind) = (Class::Outcome, Kind::Connection);
+                let (class, kind) = (Class::Outcome, AnnouncementKind::Connection);
                 let args = [("reason", cx.because(&reason))];
                 match telling {
                     MissingVoice::Why => cx.say(class, kind, "voice.none.chosen", &args),
@@ -99,5 +99,5 @@ fn voice_is_there(engine: Reason, key: &str, cx: &mut AppCx) {
     cx.queue.enable();
     let args = [("engine", cx.because(&engine))];
     cx.signals.set_voice(VoiceState::Ready { engine });
-    cx.say(Class::Outcome, Kind::Connection, key, &args);
+    cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
 }

@@ -11,7 +11,7 @@ use super::{
     After, Playing, QueueItem, SpeechQueue, UtteranceFate, VoiceCommand, WaitingUtterance,
 };
 use crate::announce::announcement::{
-    Aloud, Announcement, AnnouncementId, Class, Kind, Opening, Topic, Weight,
+    Announcement, AnnouncementId, AnnouncementKind, Class, Opening, Presentation, Topic, Weight,
 };
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Arg;
@@ -110,7 +110,7 @@ impl SpeechQueue {
             let count = self.counted("outcome.expired", Class::Outcome, count, None, now);
             let outcomes = &mut self.lanes[Lane::Outcome as usize];
             // The count does not precede the last words of an answer.
-            let is_reply = |waiting: &WaitingUtterance| matches!(waiting, WaitingUtterance::Item(item) if item.announcement.kind == Kind::Reply);
+            let is_reply = |waiting: &WaitingUtterance| matches!(waiting, WaitingUtterance::Item(item) if item.announcement.kind == AnnouncementKind::Reply);
             let at = outcomes.iter().take_while(|it| is_reply(it)).count();
             outcomes.insert(at, WaitingUtterance::Item(count));
         }
@@ -203,8 +203,8 @@ impl SpeechQueue {
                 wall: jiff::Timestamp::UNIX_EPOCH,
             },
             class,
-            kind: Kind::Hint,
-            aloud: Aloud::Yes,
+            kind: AnnouncementKind::Hint,
+            aloud: Presentation::Yes,
             key: None,
             agent: None,
             source: None,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::announce::announcement::{Announcement, Class, Kind};
+use crate::announce::announcement::{Announcement, AnnouncementKind, Class};
 
 /// After this long, the response to a key is no longer of use.
 const RESPONSE_LIFE: Duration = Duration::from_secs(10);
@@ -53,7 +53,12 @@ impl Lane {
             Class::Outcome => Self::Outcome,
             Class::Activity => Self::Activity,
             // A heartbeat yields to everything, as progress does.
-            Class::Stream if matches!(announcement.kind, Kind::Progress | Kind::Heartbeat) => {
+            Class::Stream
+                if matches!(
+                    announcement.kind,
+                    AnnouncementKind::Progress | AnnouncementKind::Heartbeat
+                ) =>
+            {
                 Self::Progress
             }
             Class::Stream => Self::Text,

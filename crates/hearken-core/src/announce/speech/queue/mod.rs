@@ -49,7 +49,9 @@ use foldhash::fast::FixedState;
 use crate::session::{QuestionId, SessionKey};
 
 use super::delivery::Deliveries;
-use crate::announce::announcement::{About, Announcement, AnnouncementId, Class, Kind, Topic};
+use crate::announce::announcement::{
+    Announcement, AnnouncementId, AnnouncementKind, Class, QuestionRelation, Topic,
+};
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
 use lane_entries::{Marked, Waits};
@@ -115,7 +117,7 @@ impl QueueItem {
     fn new(announcement: Arc<Announcement>, since: Duration) -> Self {
         let ends = matches!(
             announcement.kind,
-            Kind::SessionCompleted | Kind::SessionCancelled
+            AnnouncementKind::SessionCompleted | AnnouncementKind::SessionCancelled
         );
         let mark = FixedState::default().hash_one((&announcement.key, &announcement.topic));
         Self {
@@ -190,7 +192,7 @@ pub struct SpeechQueue {
     next_utterance: u64,
     fold_after: Option<Duration>,
     ledger: Ledger,
-    said: VecDeque<About>,
+    said: VecDeque<QuestionRelation>,
     enabled: bool,
     expired_outcomes: u64,
     /// Whether an answer was read back but not yet announced as sent: no count comes between the two.
@@ -313,7 +315,7 @@ impl SpeechQueue {
     }
 
     /// Returns whether something about a question has yet to be spoken to its end.
-    pub fn holds(&self, about: About) -> bool {
+    pub fn holds(&self, about: QuestionRelation) -> bool {
         let is_it = |item: &QueueItem| item.announcement.about == Some(about);
         let waits = |waiting: &WaitingUtterance| match waiting {
             WaitingUtterance::Item(item) => is_it(item),
@@ -324,7 +326,7 @@ impl SpeechQueue {
     }
 
     /// Removes and returns the announcements about questions that were heard to their end since the last call.
-    pub fn take_said(&mut self) -> Vec<About> {
+    pub fn take_said(&mut self) -> Vec<QuestionRelation> {
         self.said.drain(..).collect()
     }
 

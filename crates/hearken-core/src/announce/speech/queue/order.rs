@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::lanes::{Lane, NEWS_LIFE};
 use super::{QueueItem, SpeechQueue, UtteranceFate, WaitingUtterance};
-use crate::announce::announcement::{About, Kind, Weight};
+use crate::announce::announcement::{AnnouncementKind, QuestionRelation, Weight};
 
 /// How many announcements may wait in one lane before the oldest is counted and dropped. Alerts need no bound
 /// here: sessions limit their questions, and every danger needs an event of its agent.
@@ -28,27 +28,27 @@ fn rank(lane: Lane, waiting: &WaitingUtterance) -> u8 {
 }
 
 /// Returns the rank of an alert: questions and their warnings, dangers, errors, handoffs, everything else critical.
-pub(super) fn alert_rank(kind: Kind) -> u8 {
+pub(super) fn alert_rank(kind: AnnouncementKind) -> u8 {
     match kind {
-        Kind::Confirmation | Kind::Clarification => 1,
-        Kind::Danger => 2,
-        Kind::SessionErrored => 3,
-        Kind::Handoff => 4,
-        Kind::SessionStarted
-        | Kind::SessionCompleted
-        | Kind::SessionCancelled
-        | Kind::State
-        | Kind::Progress
-        | Kind::ToolInvoked
-        | Kind::ToolCompleted
-        | Kind::Output
-        | Kind::Unknown
-        | Kind::Connection
-        | Kind::Reply
-        | Kind::Anomaly
-        | Kind::Prompt
-        | Kind::Hint
-        | Kind::Heartbeat => 5,
+        AnnouncementKind::Confirmation | AnnouncementKind::Clarification => 1,
+        AnnouncementKind::Danger => 2,
+        AnnouncementKind::SessionErrored => 3,
+        AnnouncementKind::Handoff => 4,
+        AnnouncementKind::SessionStarted
+        | AnnouncementKind::SessionCompleted
+        | AnnouncementKind::SessionCancelled
+        | AnnouncementKind::State
+        | AnnouncementKind::Progress
+        | AnnouncementKind::ToolInvoked
+        | AnnouncementKind::ToolCompleted
+        | AnnouncementKind::Output
+        | AnnouncementKind::Unknown
+        | AnnouncementKind::Connection
+        | AnnouncementKind::Reply
+        | AnnouncementKind::Anomaly
+        | AnnouncementKind::Prompt
+        | AnnouncementKind::Hint
+        | AnnouncementKind::Heartbeat => 5,
     }
 }
 
@@ -133,7 +133,7 @@ impl SpeechQueue {
             Lane::Outcome => self.replace(arrived, same_topic),
             // From here on, the agent and its call wait for the person: "starting" or "thinking" would be
             // outdated by the time it was spoken.
-            Lane::Alert if matches!(arriving.about, Some(About::Asks(_))) => {
+            Lane::Alert if matches!(arriving.about, Some(QuestionRelation::Asks(_))) => {
                 // A repeated question says all that is left to say about it.
                 self.take_out(
                     Lane::Alert,
@@ -145,7 +145,7 @@ impl SpeechQueue {
                 );
                 let of_agent = |waiting: &WaitingUtterance| match waiting {
                     WaitingUtterance::Item(item) => {
-                        item.announcement.kind == Kind::State
+                        item.announcement.kind == AnnouncementKind::State
                             && item.announcement.key == arriving.key
                     }
                     WaitingUtterance::Fold(_) => false,
@@ -231,7 +231,7 @@ impl QueueItem {
     fn too_old_at(&self, lane: Lane) -> Option<Duration> {
         let life = lane.life().filter(|_| self.counts() > 0)?;
         // Nothing else reports the content of a sentence about a state.
-        let is_news = lane == Lane::Outcome && self.announcement.kind == Kind::State;
+        let is_news = lane == Lane::Outcome && self.announcement.kind == AnnouncementKind::State;
         let life = if is_news { NEWS_LIFE } else { life };
         Some(self.since + life)
     }

@@ -15,7 +15,7 @@ use super::place::is_long;
 use super::{
     After, Playing, QueueItem, Silenced, SpeechQueue, UtteranceFate, VoiceCommand, WaitingUtterance,
 };
-use crate::announce::announcement::{About, Announcement, Opening};
+use crate::announce::announcement::{Announcement, Opening, QuestionRelation};
 
 /// How many silenced texts are remembered; hardly anyone would recall an earlier one.
 const MOST_SILENCED: usize = 8;
@@ -281,9 +281,9 @@ impl SpeechQueue {
 
 impl QueueItem {
     /// Returns the question that it asks, if any.
-    pub(super) fn asks(&self) -> Option<About> {
+    pub(super) fn asks(&self) -> Option<QuestionRelation> {
         let about = self.announcement.about;
-        about.filter(|about| matches!(about, About::Asks(_)))
+        about.filter(|about| matches!(about, QuestionRelation::Asks(_)))
     }
 }
 

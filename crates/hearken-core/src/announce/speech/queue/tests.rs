@@ -4,7 +4,7 @@ mod bookkeeping;
 mod going_on;
 
 use super::*;
-use crate::announce::announcement::{Aloud, Kind, Opening, Topic, Weight};
+use crate::announce::announcement::{AnnouncementKind, Opening, Presentation, Topic, Weight};
 use crate::announce::words::segment::Segment;
 use crate::protocol::{AgentId, SessionId};
 use crate::session::LinkId;
@@ -19,12 +19,12 @@ fn key(agent: &str) -> SessionKey {
 
 fn told(lane: Lane, text: &str) -> Announcement {
     let (class, kind) = match lane {
-        Lane::Alert => (Class::Alert, Kind::Danger),
-        Lane::Response => (Class::Response, Kind::Reply),
-        Lane::Outcome => (Class::Outcome, Kind::ToolCompleted),
-        Lane::Activity => (Class::Activity, Kind::State),
-        Lane::Text => (Class::Stream, Kind::Output),
-        Lane::Progress => (Class::Stream, Kind::Progress),
+        Lane::Alert => (Class::Alert, AnnouncementKind::Danger),
+        Lane::Response => (Class::Response, AnnouncementKind::Reply),
+        Lane::Outcome => (Class::Outcome, AnnouncementKind::ToolCompleted),
+        Lane::Activity => (Class::Activity, AnnouncementKind::State),
+        Lane::Text => (Class::Stream, AnnouncementKind::Output),
+        Lane::Progress => (Class::Stream, AnnouncementKind::Progress),
     };
     Announcement {
         id: AnnouncementId(1),
@@ -34,7 +34,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
         },
         class,
         kind,
-        aloud: Aloud::Yes,
+        aloud: Presentation::Yes,
         key: Some(key("a")),
         agent: Some("a".into()),
         source: None,
@@ -223,12 +223,12 @@ fn alerts_leave_by_rank_and_failures_before_successes() {
         ..told(Lane::Alert, text)
     };
     for (kind, text) in [
-        (Kind::Unknown, "urgent"),
-        (Kind::Handoff, "handoff"),
-        (Kind::SessionErrored, "error"),
-        (Kind::Danger, "danger"),
-        (Kind::Confirmation, "question"),
-        (Kind::Danger, "second danger"),
+        (AnnouncementKind::Unknown, "urgent"),
+        (AnnouncementKind::Handoff, "handoff"),
+        (AnnouncementKind::SessionErrored, "error"),
+        (AnnouncementKind::Danger, "danger"),
+        (AnnouncementKind::Confirmation, "question"),
+        (AnnouncementKind::Danger, "second danger"),
     ] {
         rig.push(of_kind(kind, text));
     }
@@ -312,7 +312,7 @@ fn no_count_comes_between_the_two_words_of_an_answer() {
     rig.queue.note_answering(true);
     rig.drain();
     let sent = Announcement {
-        kind: Kind::Reply,
+        kind: AnnouncementKind::Reply,
         ..told(Lane::Outcome, "sent")
     };
     // Another response keeps the engine busy when it arrives.
@@ -375,13 +375,13 @@ fn what_waits_for_the_person_is_not_said_to_begin() {
     rig.say(Lane::Alert, "busy");
     let topic = |lane, text: &str, call: &str| Announcement {
         topic: Some(Topic::Call(call.into())),
-        kind: Kind::ToolInvoked,
+        kind: AnnouncementKind::ToolInvoked,
         ..told(lane, text)
     };
     rig.push(topic(Lane::Activity, "start", "call_1"));
     rig.push(topic(Lane::Activity, "start of another", "call_2"));
     rig.push(Announcement {
-        about: Some(About::Asks(QuestionId(1))),
+        about: Some(QuestionRelation::Asks(QuestionId(1))),
         ..topic(Lane::Alert, "question", "call_1")
     });
     rig.drain();
@@ -392,7 +392,7 @@ fn what_waits_for_the_person_is_not_said_to_begin() {
 fn the_answer_to_a_key_goes_before_the_next_question_which_is_said_once() {
     let mut rig = Rig::new();
     let asks = |text: &str| Announcement {
-        about: Some(About::Asks(QuestionId(2))),
+        about: Some(QuestionRelation::Asks(QuestionId(2))),
         ..told(Lane::Alert, text)
     };
     rig.push(asks("question 2"));
@@ -453,14 +453,17 @@ fn the_stop_key_silences_and_twice_clears_all_but_alerts() {
 #[test]
 fn a_question_cut_by_the_stop_key_is_heard_and_not_repeated() {
     let mut rig = Rig::new();
-    let about = Some(About::Asks(QuestionId(1)));
+    let about = Some(QuestionRelation::Asks(QuestionId(1)));
     rig.push(Announcement {
         about,
         ..told(Lane::Alert, "question")
     });
     let wishes = rig.queue.stop(rig.now);
     rig.take(wishes);
-    assert_eq!(rig.queue.take_said(), [About::Asks(QuestionId(1))]);
+    assert_eq!(
+        rig.queue.take_said(),
+        [QuestionRelation::Asks(QuestionId(1))]
+    );
     rig.drain();
     assert_eq!(rig.log, ["question", "hush"]);
 }
@@ -469,7 +472,7 @@ fn a_question_cut_by_the_stop_key_is_heard_and_not_repeated() {
 fn an_alert_cut_by_another_key_is_said_again_until_it_is_heard() {
     let mut rig = Rig::new();
     rig.push(Announcement {
-        about: Some(About::Asks(QuestionId(1))),
+        about: Some(QuestionRelation::Asks(QuestionId(1))),
         ..told(Lane::Alert, "question")
     });
     for _ in 0..3 {
@@ -492,7 +495,7 @@ fn an_alert_cut_by_another_key_is_said_again_until_it_is_heard() {
 fn an_answered_question_is_cut_and_its_waiting_words_leave() {
     let mut rig = Rig::new();
     let ask = |text: &str| Announcement {
-        about: Some(About::Asks(QuestionId(1))),
+        about: Some(QuestionRelation::Asks(QuestionId(1))),
         ..told(Lane::Alert, text)
     };
     rig.push(ask("question"));
@@ -559,7 +562,7 @@ fn a_sessions_end_comes_after_its_last_words() {
     rig.say(Lane::Text, "one");
     rig.say(Lane::Text, "two");
     rig.push(Announcement {
-        kind: Kind::SessionCompleted,
+        kind: AnnouncementKind::SessionCompleted,
         ..told(Lane::Outcome, "finished")
     });
     for _ in 0..8 {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::lanes::Lane;
 use super::place::{Place, Words, is_long};
-use crate::announce::announcement::{Announcement, Kind, Opening};
+use crate::announce::announcement::{Announcement, AnnouncementKind, Opening};
 use crate::announce::words::segment::Segment;
 
 /// How many sentences are remembered: some ten minutes of speech. The history has more.
@@ -56,7 +56,7 @@ impl Trail {
     /// Remembers words of a text or of a long answer to a key, which were taken in a lane.
     pub(super) fn note(&mut self, told: &Arc<Announcement>, home: Lane, words: &Words) {
         let is_text = match home {
-            Lane::Text => told.kind == Kind::Output,
+            Lane::Text => told.kind == AnnouncementKind::Output,
             Lane::Response => is_long(told),
             Lane::Alert | Lane::Outcome | Lane::Activity | Lane::Progress => false,
         };

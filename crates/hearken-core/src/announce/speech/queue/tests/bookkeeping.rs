@@ -23,10 +23,10 @@ fn comes(at: usize, (step, which, _): LaneStep) -> Announcement {
     };
     let mut announcement = told(lane, words);
     announcement.topic = (!at.is_multiple_of(3)).then(|| Topic::Tool((at % 4).to_string().into()));
-    let about = About::Asks(QuestionId(which as u64));
+    let about = QuestionRelation::Asks(QuestionId(which as u64));
     announcement.about = (lane == Lane::Alert && at.is_multiple_of(2)).then_some(about);
     if lane == Lane::Outcome && at.is_multiple_of(5) {
-        announcement.kind = Kind::SessionCompleted;
+        announcement.kind = AnnouncementKind::SessionCompleted;
     }
     announcement.opens = match at % 7 {
         0 => Opening::Output,
@@ -54,7 +54,7 @@ impl Rig {
                 self.take(wishes);
             }
             10 => {
-                let unwanted = |it: &Announcement| it.kind == Kind::State;
+                let unwanted = |it: &Announcement| it.kind == AnnouncementKind::State;
                 let wishes = self.queue.drop_unwanted(unwanted, self.now);
                 self.take(wishes);
             }

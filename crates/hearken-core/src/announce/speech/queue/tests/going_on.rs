@@ -76,7 +76,7 @@ fn a_stop_silences_one_output_and_not_the_news() {
     rig.stop();
     rig.say(Lane::Outcome, "result");
     rig.push(Announcement {
-        kind: Kind::SessionCompleted,
+        kind: AnnouncementKind::SessionCompleted,
         ..told(Lane::Outcome, "finished")
     });
     rig.wait(500);
@@ -213,11 +213,14 @@ fn two_stops_skip_what_waits_and_count_it_but_nothing_urgent() {
 fn a_question_that_was_answered_does_not_go_on() {
     let mut rig = Rig::new();
     rig.push(Announcement {
-        about: Some(About::Asks(QuestionId(1))),
+        about: Some(QuestionRelation::Asks(QuestionId(1))),
         ..told(Lane::Alert, "question")
     });
     rig.stop();
-    assert_eq!(rig.queue.take_said(), [About::Asks(QuestionId(1))]);
+    assert_eq!(
+        rig.queue.take_said(),
+        [QuestionRelation::Asks(QuestionId(1))]
+    );
     let wishes = rig.queue.withdraw(QuestionId(1), rig.now);
     rig.take(wishes);
     assert!(!rig.go_on());
