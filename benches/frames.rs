@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use divan::Bencher;
-use hearken::announce::{Manner, Phrases};
+use hearken::announce::{AnswerMethod, Phrases};
 use hearken::app::{App, Input, Setup, SourceSetup, Until, VoiceWish};
 use hearken::config::{Config, ThemeChoice};
 use hearken::keys::Stroke;
@@ -45,7 +45,7 @@ impl FullFace {
         let mut app = App::new(Setup {
             config: Config::default(),
             phrases: Arc::new(Phrases::english().unwrap()),
-            manner: Manner::Keys,
+            manner: AnswerMethod::Keys,
             copies: true,
             keymap: Default::default(),
             scan: None,

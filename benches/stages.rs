@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use hearken::announce::{Announcer, Manner, Phrases};
+use hearken::announce::{Announcer, AnswerMethod, Phrases};
 use hearken::app::{App, Effect, Input, LineSource, Setup, SourceSetup, Until, VoiceWish};
 use hearken::bench::Flood;
 use hearken::config::Config;
@@ -210,7 +210,7 @@ impl Core {
         let mut core = Self {
             recent: RecentValues::default(),
             sessions: Sessions::default(),
-            announcer: Announcer::new(settings, Arc::clone(phrases), Manner::Lines),
+            announcer: Announcer::new(settings, Arc::clone(phrases), AnswerMethod::Lines),
         };
         core.sessions.add_link(LINK, false);
         for start in starts {
@@ -244,7 +244,7 @@ impl WholePipeline {
         let app = App::new(Setup {
             config: Config::default(),
             phrases: Arc::clone(phrases),
-            manner: Manner::Lines,
+            manner: AnswerMethod::Lines,
             copies: false,
             keymap: Default::default(),
             scan: None,

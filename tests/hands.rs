@@ -12,7 +12,7 @@ mod shifting_calls;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hearken::announce::{Manner, Phrases};
+use hearken::announce::{AnswerMethod, Phrases};
 use hearken::app::{
     App, Drawn, Effect, Input, LinkOrder, Setup, Showing, SourceSetup, Until, VoiceWish,
 };
@@ -106,7 +106,7 @@ fn app(dialect: Dialect, carrier: TransportKind, phrases: &Arc<Phrases>) -> App 
     App::new(Setup {
         config: Config::default(),
         phrases: Arc::clone(phrases),
-        manner: Manner::Keys,
+        manner: AnswerMethod::Keys,
         keymap: Default::default(),
         scan: None,
         lines: None,

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use hearken::announce::{Manner, Mark, Presentation, wrap};
+use hearken::announce::{AnswerMethod, Mark, Presentation, wrap};
 use hearken::config::{Config, Verbosity};
 use serde_json::{Map, Value, json};
 
@@ -60,12 +60,12 @@ fn scenario(name: &str) -> (Value, Vec<Value>) {
 
 impl Player {
     fn new(name: &str, verbosity: Verbosity) -> Self {
-        Self::of(name, verbosity, Manner::Keys)
+        Self::of(name, verbosity, AnswerMethod::Keys)
     }
 
     /// Creates a player for a person or a program without a voice that answers with keys or lines.
-    pub fn of(name: &str, verbosity: Verbosity, manner: Manner) -> Self {
-        let by_lines = manner != Manner::Keys;
+    pub fn of(name: &str, verbosity: Verbosity, manner: AnswerMethod) -> Self {
+        let by_lines = manner != AnswerMethod::Keys;
         let (header, steps) = scenario(name);
         let cast = header["agents"].as_array().unwrap();
         let mut config = Config::default();

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hearken::announce::Manner;
+use hearken::announce::AnswerMethod;
 use hearken::config::{Config, TimesChoice};
 use hearken::linear::{LineWriter, Page};
 use jiff::tz::TimeZone;
@@ -19,7 +19,7 @@ fn stage(width: u16, times: TimesChoice) -> Stage {
     config.screen.times = times;
     config.announce.heartbeat = false;
     let start = "2026-01-01T10:00:50Z".parse().unwrap();
-    let mut stage = Stage::by_lines(config, start, Manner::Lines);
+    let mut stage = Stage::by_lines(config, start, AnswerMethod::Lines);
     for agent in ["Ann", "Ben"] {
         event(&mut stage, agent, "session.started", json!({}));
     }

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use hearken::announce::Manner;
+use hearken::announce::AnswerMethod;
 use hearken::config::Config;
 use serde_json::{Value, json};
 
 use crate::support::face_scenes::event;
 use crate::support::stage::Stage;
 
-fn stage(manner: Manner) -> Stage {
+fn stage(manner: AnswerMethod) -> Stage {
     let mut config = Config::default();
     config.announce.heartbeat = false;
     let start = "2026-01-01T10:00:00Z".parse().unwrap();
     let mut stage = match manner {
-        Manner::Keys => Stage::new(config, start),
-        Manner::Lines | Manner::Program => Stage::by_lines(config, start, manner),
+        AnswerMethod::Keys => Stage::new(config, start),
+        AnswerMethod::Lines | AnswerMethod::Program => Stage::by_lines(config, start, manner),
     };
     for agent in ["Ann", "Ben"] {
         event(
@@ -56,7 +56,7 @@ fn said(stage: &mut Stage) -> Vec<String> {
 
 #[test]
 fn by_ear_one_question_is_finished_before_the_next_is_asked_once() {
-    let mut stage = stage(Manner::Keys);
+    let mut stage = stage(AnswerMethod::Keys);
     let stage = &mut stage;
     asks(stage, "Ann", "Send the letter.");
     stage.wait_for_silence();
@@ -101,7 +101,7 @@ fn by_ear_one_question_is_finished_before_the_next_is_asked_once() {
 
 #[test]
 fn what_was_heard_is_asked_in_short_after_the_one_before() {
-    let mut stage = stage(Manner::Keys);
+    let mut stage = stage(AnswerMethod::Keys);
     let stage = &mut stage;
     asks(stage, "Ann", "Send the letter.");
     asks(stage, "Ben", "Delete the draft.");
@@ -127,7 +127,7 @@ fn what_was_heard_is_asked_in_short_after_the_one_before() {
 
 #[test]
 fn a_question_with_little_time_waits_for_no_other_and_none_waits_for_long() {
-    let mut stage = stage(Manner::Keys);
+    let mut stage = stage(AnswerMethod::Keys);
     let stage = &mut stage;
     asks(stage, "Ann", "Send the letter.");
     stage.wait_for_silence();
@@ -141,7 +141,7 @@ fn a_question_with_little_time_waits_for_no_other_and_none_waits_for_long() {
     stage.wait(Duration::from_secs(8));
     assert!(said(stage).iter().any(|words| words == "Delete the draft."));
 
-    let mut stage = self::stage(Manner::Keys);
+    let mut stage = self::stage(AnswerMethod::Keys);
     let stage = &mut stage;
     asks(stage, "Ann", "Send the letter.");
     stage.wait_for_silence();
@@ -155,7 +155,7 @@ fn a_question_with_little_time_waits_for_no_other_and_none_waits_for_long() {
 
 #[test]
 fn in_lines_one_question_is_finished_before_the_next_is_written() {
-    let mut stage = stage(Manner::Lines);
+    let mut stage = stage(AnswerMethod::Lines);
     let stage = &mut stage;
     asks(stage, "Ann", "Send the letter.");
     stage.wait(Duration::from_secs(3));
@@ -204,12 +204,12 @@ fn in_lines_one_question_is_finished_before_the_next_is_written() {
 
 #[test]
 fn keys_are_heard_as_words_that_cant_be_misheard() {
-    let mut by_key = stage(Manner::Keys);
+    let mut by_key = stage(AnswerMethod::Keys);
     asks(&mut by_key, "Ann", "Send the letter.");
     by_key.wait_for_silence();
     let keys = "letter y then letter c accepts, letter n rejects, letter d for details.";
     assert!(said(&mut by_key).iter().any(|words| words == keys));
-    let mut by_line = stage(Manner::Lines);
+    let mut by_line = stage(AnswerMethod::Lines);
     asks(&mut by_line, "Ann", "Send the letter.");
     event(
         &mut by_line,
@@ -246,7 +246,7 @@ fn keys_are_heard_as_words_that_cant_be_misheard() {
 
 #[test]
 fn the_status_tells_what_goes_on_through_a_long_silence() {
-    for manner in [Manner::Keys, Manner::Lines] {
+    for manner in [AnswerMethod::Keys, AnswerMethod::Lines] {
         let mut stage = stage(manner);
         let stage = &mut stage;
         let state = |stage: &mut Stage, agent: &str, from: &str, to: &str| {
@@ -263,8 +263,8 @@ fn the_status_tells_what_goes_on_through_a_long_silence() {
         );
         stage.wait(Duration::from_secs(400));
         match manner {
-            Manner::Keys => stage.press('t'),
-            Manner::Lines | Manner::Program => stage.line("t"),
+            AnswerMethod::Keys => stage.press('t'),
+            AnswerMethod::Lines | AnswerMethod::Program => stage.line("t"),
         }
         let told = stage.told.last().unwrap().shown();
         assert!(told.contains("Ann: working, thinking."), "{told}");

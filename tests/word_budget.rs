@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use hearken::announce::Manner;
+use hearken::announce::AnswerMethod;
 use hearken::config::{Config, Dialect, Verbosity};
 use hearken::demo;
 use hearken::dialect::Identity;
@@ -44,7 +44,7 @@ fn telling(name: &str) -> usize {
 }
 
 /// Plays a scenario answered with lines, and returns what is to be spoken.
-fn spoken(name: &str, verbosity: Verbosity, manner: Manner) -> Vec<String> {
+fn spoken(name: &str, verbosity: Verbosity, manner: AnswerMethod) -> Vec<String> {
     let mut player = Player::of(name, verbosity, manner);
     player.play();
     said(&player.stage)
@@ -110,7 +110,7 @@ MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f
 ";
 
 /// Plays a run of another protocol, answered with lines, and returns what is to be spoken.
-fn spoken_of(run: &ForeignRun, verbosity: Verbosity, manner: Manner) -> Vec<String> {
+fn spoken_of(run: &ForeignRun, verbosity: Verbosity, manner: AnswerMethod) -> Vec<String> {
     let ForeignRun {
         name,
         dialect,
@@ -174,7 +174,7 @@ fn no_run_of_another_protocol_takes_many_more_words_than_a_careful_person_does()
     for run in OTHERS {
         let name = run.name;
         let mut counts = Vec::new();
-        for manner in [Manner::Program, Manner::Lines] {
+        for manner in [AnswerMethod::Program, AnswerMethod::Lines] {
             for verbosity in [Verbosity::Normal, Verbosity::Terse] {
                 let said = spoken_of(&run, verbosity, manner);
                 let end = said.last().unwrap();
@@ -199,19 +199,21 @@ fn no_run_of_another_protocol_takes_many_more_words_than_a_careful_person_does()
 }
 
 /// Returns the maximum number of words for a scenario.
-fn most(name: &str, verbosity: Verbosity, manner: Manner) -> usize {
+fn most(name: &str, verbosity: Verbosity, manner: AnswerMethod) -> usize {
     let terse = verbosity == Verbosity::Terse;
     let ratio = match (manner, terse) {
-        (Manner::Program, false) => NORMAL,
-        (Manner::Program, true) => TERSE,
-        (Manner::Keys | Manner::Lines, false) => LINES_NORMAL,
-        (Manner::Keys | Manner::Lines, true) => LINES_TERSE,
+        (AnswerMethod::Program, false) => NORMAL,
+        (AnswerMethod::Program, true) => TERSE,
+        (AnswerMethod::Keys | AnswerMethod::Lines, false) => LINES_NORMAL,
+        (AnswerMethod::Keys | AnswerMethod::Lines, true) => LINES_TERSE,
     };
     let set = SET.iter().find(|(known, ..)| *known == name);
     match (manner, set) {
-        (Manner::Program, Some((_, _, most))) if terse => *most,
-        (Manner::Program, Some((_, most, _))) => *most,
-        (Manner::Program, None) | (Manner::Keys | Manner::Lines, _) => telling(name) * ratio / 10,
+        (AnswerMethod::Program, Some((_, _, most))) if terse => *most,
+        (AnswerMethod::Program, Some((_, most, _))) => *most,
+        (AnswerMethod::Program, None) | (AnswerMethod::Keys | AnswerMethod::Lines, _) => {
+            telling(name) * ratio / 10
+        }
     }
 }
 
@@ -221,7 +223,7 @@ fn no_scenario_takes_many_more_words_than_a_careful_person_does() {
     let mut over = Vec::new();
     for name in NAMES {
         let mut counts = Vec::new();
-        for manner in [Manner::Program, Manner::Lines] {
+        for manner in [AnswerMethod::Program, AnswerMethod::Lines] {
             for verbosity in [Verbosity::Normal, Verbosity::Terse] {
                 let said = spoken(name, verbosity, manner);
                 let (count, most) = (words(&said), most(name, verbosity, manner));
@@ -246,7 +248,7 @@ fn no_scenario_takes_many_more_words_than_a_careful_person_does() {
 /// The documentation shows what a 40-cell braille display currently gets of `email`.
 #[test]
 fn the_transcript_in_the_documents_is_what_is_written() {
-    let mut player = Player::of("email", Verbosity::Normal, Manner::Lines);
+    let mut player = Player::of("email", Verbosity::Normal, AnswerMethod::Lines);
     let mut written = LineWriter::new(Page::plain(40), TimeZone::UTC);
     let stage = &mut player.stage;
     let start = stage
@@ -275,7 +277,7 @@ fn the_transcript_in_the_documents_is_what_is_written() {
 #[test]
 fn what_a_question_must_say_is_said_at_every_verbosity() {
     for verbosity in [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed] {
-        let said = spoken("transfer", verbosity, Manner::Program);
+        let said = spoken("transfer", verbosity, AnswerMethod::Program);
         let at = said
             .iter()
             .position(|said| said.contains("High risk."))

@@ -10,7 +10,7 @@ use ratatui::style::{Color, Modifier};
 use serde_json::json;
 
 use super::*;
-use crate::announce::{Manner, Phrases};
+use crate::announce::{AnswerMethod, Phrases};
 use crate::app::{Input, Nearby, Setup, SourceSetup, Until, VoiceWish};
 use crate::config::Config;
 use crate::config::ThemeChoice;
@@ -48,7 +48,7 @@ fn app_under(config: Config) -> (App, Now) {
     let mut app = App::new(Setup {
         config,
         phrases: Arc::new(Phrases::english().unwrap()),
-        manner: Manner::Keys,
+        manner: AnswerMethod::Keys,
         copies: true,
         keymap: Default::default(),
         scan,

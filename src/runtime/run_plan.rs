@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use crate::announce::normalise::Pronunciation;
 use crate::announce::speakable::Profile;
-use crate::announce::{Class, Deliveries, Manner, Mark, Phrases, Reason, Utterance, UtteranceId};
+use crate::announce::{
+    AnswerMethod, Class, Deliveries, Mark, Phrases, Reason, Utterance, UtteranceId,
+};
 use crate::app::{LineSource, Recording, Setup, SourceSetup, Until};
 use crate::cli::{Options, SpeechFlags};
 use crate::config::{Config, Dialect, FaceChoice, LinkConfig, VoiceChoice, closest};
@@ -553,9 +555,9 @@ fn plan(
             scan,
             config,
             manner: match face {
-                Face::Full => Manner::Keys,
-                Face::Linear => Manner::Lines,
-                Face::Json => Manner::Program,
+                Face::Full => AnswerMethod::Keys,
+                Face::Linear => AnswerMethod::Lines,
+                Face::Json => AnswerMethod::Program,
             },
             lines,
             copies: face != Face::Json

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use hearken::announce::{Announcement, ChangePlace, Manner, Mark, Phrases, Utterance};
+use hearken::announce::{Announcement, AnswerMethod, ChangePlace, Mark, Phrases, Utterance};
 use hearken::app::{
     App, Drawn, DrawnChange, Effect, Exit, Input, LineSource, LinkOrder, Setup, Showing,
     SourceSetup, Until, VoiceWish,
@@ -53,7 +53,13 @@ impl Stage {
 
     /// Like [`Stage::new`], in another language.
     pub fn in_words(config: Config, start: jiff::Timestamp, phrases: Phrases) -> Self {
-        Self::of(config, start, phrases, Manner::Keys, SourceSetup::default())
+        Self::of(
+            config,
+            start,
+            phrases,
+            AnswerMethod::Keys,
+            SourceSetup::default(),
+        )
     }
 
     /// Like [`Stage::new`], with a source that speaks another protocol over pipes; decisions are handed on if no
@@ -64,7 +70,7 @@ impl Stage {
         dialect: Dialect,
         identity: Option<Identity>,
     ) -> Self {
-        Self::speaking_to(config, start, dialect, identity, Manner::Keys)
+        Self::speaking_to(config, start, dialect, identity, AnswerMethod::Keys)
     }
 
     /// Like [`Stage::speaking`], for someone who answers in a given manner.
@@ -73,7 +79,7 @@ impl Stage {
         start: jiff::Timestamp,
         dialect: Dialect,
         identity: Option<Identity>,
-        manner: Manner,
+        manner: AnswerMethod,
     ) -> Self {
         let source = SourceSetup {
             carrier: TransportKind::Lines,
@@ -87,7 +93,7 @@ impl Stage {
     }
 
     /// Like [`Stage::new`], for a user who writes lines, without a voice.
-    pub fn by_lines(config: Config, start: jiff::Timestamp, manner: Manner) -> Self {
+    pub fn by_lines(config: Config, start: jiff::Timestamp, manner: AnswerMethod) -> Self {
         let phrases = Phrases::english().unwrap();
         Self::of(config, start, phrases, manner, SourceSetup::default())
     }
@@ -96,10 +102,10 @@ impl Stage {
         config: Config,
         start: jiff::Timestamp,
         phrases: Phrases,
-        manner: Manner,
+        manner: AnswerMethod,
         source: SourceSetup,
     ) -> Self {
-        let keys = manner == Manner::Keys;
+        let keys = manner == AnswerMethod::Keys;
         let now = Now {
             monotonic: Duration::ZERO,
             wall: start,
@@ -115,9 +121,9 @@ impl Stage {
             scan: None,
             lines: (!keys).then_some(LineSource::Pipe),
             face: match manner {
-                Manner::Keys => ("start.face.full", "start.why.terminal"),
-                Manner::Lines => ("start.face.linear", "start.why.asked"),
-                Manner::Program => ("start.face.json", "start.why.asked"),
+                AnswerMethod::Keys => ("start.face.full", "start.why.terminal"),
+                AnswerMethod::Lines => ("start.face.linear", "start.why.asked"),
+                AnswerMethod::Program => ("start.face.json", "start.why.asked"),
             },
             voice: match keys {
                 true => VoiceWish::Speak,

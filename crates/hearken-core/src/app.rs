@@ -56,7 +56,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::announce::{
-    AnnouncementKind, Announcer, Class, Deliveries, Manner, SpeechQueue, VoiceEvent,
+    AnnouncementKind, Announcer, AnswerMethod, Class, Deliveries, SpeechQueue, VoiceEvent,
 };
 use crate::keys::{Command, Filter, Struck};
 use crate::link::LinkId;
@@ -118,7 +118,7 @@ impl App {
         let is_scanned = setup.phrases.is_scanned();
         let worded = match is_scanned {
             // A person who scans types no lines.
-            true => Manner::Keys,
+            true => AnswerMethod::Keys,
             false => setup.manner,
         };
         let mut announcer = Announcer::new(

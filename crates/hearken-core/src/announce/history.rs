@@ -96,7 +96,7 @@ mod tests {
     use jiff::Timestamp;
 
     use crate::announce::words::segment::Segment;
-    use crate::announce::{AnnouncementKind, Announcer, Class, Manner, Phrases};
+    use crate::announce::{AnnouncementKind, Announcer, AnswerMethod, Class, Phrases};
     use crate::config::Config;
     use crate::protocol::Now;
 
@@ -105,7 +105,8 @@ mod tests {
     #[test]
     fn the_oldest_leave_and_no_more_than_those_that_must() {
         let phrases = Arc::new(Phrases::english().unwrap());
-        let mut announcer = Announcer::new(Config::default().announce, phrases, Manner::Lines);
+        let mut announcer =
+            Announcer::new(Config::default().announce, phrases, AnswerMethod::Lines);
         let now = Now {
             monotonic: Duration::ZERO,
             wall: Timestamp::UNIX_EPOCH,

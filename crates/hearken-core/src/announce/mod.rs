@@ -20,8 +20,8 @@ pub use announcement::{
     QuestionRelation, Quote, QuoteKind, Tool, Topic, Weight,
 };
 pub use announcer::{
-    Announcer, AttachedMaterial, ChangeInSight, ChangeItem, ChangePlace, Copied, KeptChange,
-    KeptLine, LineInSight, Manner, NewAnnouncements, QuestionInSight, QuestionParts, Trust,
+    Announcer, AnswerMethod, AttachedMaterial, ChangeInSight, ChangeItem, ChangePlace, Copied,
+    KeptChange, KeptLine, LineInSight, NewAnnouncements, QuestionInSight, QuestionParts, Trust,
     TurnPart, TurnText, hides_something, label_of, source_of, takes_two_steps,
 };
 pub use history::History;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::announce::{Manner, Phrases};
+use crate::announce::{AnswerMethod, Phrases};
 use crate::config::{Config, Dialect, HandshakeConfig, SourceAnnounce};
 use crate::dialect::{BrokerPlace, ConversationToContinue, Identity, Token, TransportKind};
 use crate::keys::{Keymap, Scan};
@@ -59,7 +59,7 @@ pub struct Setup {
     /// The words.
     pub phrases: Arc<Phrases>,
     /// How the person answers.
-    pub manner: Manner,
+    pub manner: AnswerMethod,
     /// Where lines come from; `None` with keys, or if no person can type.
     pub lines: Option<LineSource>,
     /// The face and why it was chosen, as phrase keys: `start.face.…`, `start.why.…`.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{Arg, BackBy, Manner};
+use crate::announce::{AnswerMethod, Arg, BackBy};
 use crate::config::{Knob, Load, MouseChoice};
 use crate::keys::{self, Command, Edit, Mode, Press, VoiceChange};
 
@@ -60,7 +60,7 @@ impl App {
         let is_wanted = self.cx.config.screen.mouse == MouseChoice::Click;
         let is_free = matches!(self.mode(), Mode::Watching | Mode::Help);
         let arm = Duration::from_millis(self.cx.config.questions.arm_ms);
-        let is_pane = self.cx.face.manner() == Manner::Keys;
+        let is_pane = self.cx.face.manner() == AnswerMethod::Keys;
         is_wanted && is_pane && is_free && !self.questions.has_just_come(read, arm)
     }
 

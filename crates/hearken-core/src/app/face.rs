@@ -1,13 +1,13 @@
 //! The face chosen at the start.
 
-use crate::announce::Manner;
+use crate::announce::AnswerMethod;
 
 use super::app_setup::LineSource;
 
 /// The chosen face and its abilities.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Face {
-    manner: Manner,
+    manner: AnswerMethod,
     /// Whether sentences name keys or scanned items, not lines.
     names_keys: bool,
     lines: Option<LineSource>,
@@ -21,14 +21,14 @@ pub(super) struct Face {
 impl Face {
     /// Creates the face from the choices made at the start.
     pub(super) fn new(
-        manner: Manner,
+        manner: AnswerMethod,
         lines: Option<LineSource>,
         (name, why): (&'static str, &'static str),
         copies: bool,
     ) -> Self {
         Self {
             manner,
-            names_keys: manner == Manner::Keys,
+            names_keys: manner == AnswerMethod::Keys,
             lines,
             name,
             why,
@@ -45,7 +45,7 @@ impl Face {
     }
 
     /// Returns how the person gives answers.
-    pub(super) fn manner(&self) -> Manner {
+    pub(super) fn manner(&self) -> AnswerMethod {
         self.manner
     }
 
@@ -64,7 +64,7 @@ impl Face {
 
     /// Returns whether a person reads its lines as they appear, and types some.
     pub(super) fn is_read_live(&self) -> bool {
-        self.manner == Manner::Lines && self.can_flush()
+        self.manner == AnswerMethod::Lines && self.can_flush()
     }
 
     /// Returns the name of the face, as a phrase key.
@@ -79,7 +79,7 @@ impl Face {
 
     /// Returns whether it writes JSON, for programs.
     pub(super) fn is_json(&self) -> bool {
-        self.manner == Manner::Program
+        self.manner == AnswerMethod::Program
     }
 
     /// Returns whether the terminal accepts text for its clipboard.

@@ -1,6 +1,6 @@
 //! The help: every key or line and what it does, from the shared table.
 
-use crate::announce::{AnnouncementKind, Arg, Class, Manner, Segment};
+use crate::announce::{AnnouncementKind, AnswerMethod, Arg, Class, Segment};
 use crate::keys::{self, Keymap, LineCommand};
 use crate::session::QuestionId;
 
@@ -56,7 +56,7 @@ impl HelpScene {
 /// again, it reads out all keys if there is a voice, and closes otherwise.
 pub(super) fn help(keymap: &Keymap, scene: HelpScene, cx: &mut AppCx) {
     match (cx.face.manner(), &mut cx.doing) {
-        (Manner::Keys, Doing::Helping { all, .. }) => {
+        (AnswerMethod::Keys, Doing::Helping { all, .. }) => {
             if std::mem::replace(all, true) || !cx.has_voice() {
                 cx.doing = Doing::Watching;
                 return;
@@ -67,7 +67,7 @@ pub(super) fn help(keymap: &Keymap, scene: HelpScene, cx: &mut AppCx) {
             let rows = rows.collect();
             cx.quote(rows, Vec::new());
         }
-        (Manner::Keys, _) => {
+        (AnswerMethod::Keys, _) => {
             cx.doing = Doing::Helping {
                 scroll: 0,
                 all: false,
@@ -75,8 +75,8 @@ pub(super) fn help(keymap: &Keymap, scene: HelpScene, cx: &mut AppCx) {
             let rows = keys_that_apply(keymap, scene, cx);
             cx.quote(rows, Vec::new());
         }
-        (Manner::Lines, _) => what_applies(cx),
-        (Manner::Program, _) => all_help(cx),
+        (AnswerMethod::Lines, _) => what_applies(cx),
+        (AnswerMethod::Program, _) => all_help(cx),
     }
 }
 

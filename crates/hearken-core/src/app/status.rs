@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::announce::{AnnouncementKind, Arg, Class, Manner, Mark, Quote, QuoteKind, Segment};
+use crate::announce::{
+    AnnouncementKind, AnswerMethod, Arg, Class, Mark, Quote, QuoteKind, Segment,
+};
 use crate::config::Verbosity;
 use crate::protocol::fit;
 
@@ -32,9 +34,9 @@ pub(super) fn tell_start(cx: &mut AppCx) {
     ];
     let (class, kind, key) = (Class::Outcome, AnnouncementKind::Hint, "start.face");
     match cx.face.manner() {
-        Manner::Keys | Manner::Lines => cx.say(class, kind, key, &args),
+        AnswerMethod::Keys | AnswerMethod::Lines => cx.say(class, kind, key, &args),
         // A program chose this face itself.
-        Manner::Program => cx.say_in_detail(class, kind, key, &args),
+        AnswerMethod::Program => cx.say_in_detail(class, kind, key, &args),
     }
     let known = cx.phrases().language().to_owned();
     let wanted = &cx.config.announce.languages;

@@ -9,7 +9,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::announce::{Announcement, Beat, Manner, Phrases, Presentation, Sound, UtteranceId};
+use crate::announce::{
+    Announcement, AnswerMethod, Beat, Phrases, Presentation, Sound, UtteranceId,
+};
 use crate::config::{Config, Delivery};
 use crate::keys::{Mode, Stroke};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
@@ -94,20 +96,20 @@ struct Stage {
 }
 
 struct Options {
-    manner: Manner,
+    manner: AnswerMethod,
     lines: Option<LineSource>,
     voice: VoiceWish,
     until: Until,
 }
 
 const KEYS: Options = Options {
-    manner: Manner::Keys,
+    manner: AnswerMethod::Keys,
     lines: None,
     voice: VoiceWish::Silent,
     until: Until::Asked,
 };
 const PIPE: Options = Options {
-    manner: Manner::Lines,
+    manner: AnswerMethod::Lines,
     lines: Some(LineSource::Pipe),
     voice: VoiceWish::Silent,
     until: Until::NoSource,
@@ -236,7 +238,7 @@ impl Stage {
             }
             facts.extend(told.into_iter().map(|told| Input::Written { told, at }));
             if facts.is_empty()
-                && self.app.cx.face.manner() == Manner::Keys
+                && self.app.cx.face.manner() == AnswerMethod::Keys
                 && self.app.wants_sight()
                 && let Some((shown, question)) = self.app.shown()
             {

@@ -174,7 +174,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::announce::announcer::Manner;
+    use crate::announce::announcer::AnswerMethod;
     use crate::announce::words::phrase::Phrases;
     use crate::config::AnnounceConfig;
     use crate::protocol::{Now, decode};
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn the_machine_is_said_where_it_tells_two_apart() {
         let english = Arc::new(Phrases::english().unwrap());
-        let announcer = Announcer::new(AnnounceConfig::default(), english, Manner::Lines);
+        let announcer = Announcer::new(AnnounceConfig::default(), english, AnswerMethod::Lines);
         let now = Now {
             monotonic: std::time::Duration::ZERO,
             wall: "2026-01-01T00:00:00Z".parse().unwrap(),
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_known_is_the_one_that_would_be_found_now() {
-        let new = |phrases| Announcer::new(AnnounceConfig::default(), phrases, Manner::Lines);
+        let new = |phrases| Announcer::new(AnnounceConfig::default(), phrases, AnswerMethod::Lines);
         let english = Arc::new(Phrases::english().unwrap());
         let german = Arc::new(Phrases::for_languages(&["de".to_owned()]).unwrap());
         let now = Now {

@@ -8,7 +8,7 @@ use crate::protocol::{AwaitingConfirmation, Decision, ResponseKind, RiskLevel, U
 use crate::session::{Question, QuestionBody, TokenUse};
 
 use super::answerable::{takes_two_steps, unanswerable, ways};
-use super::{Announcer, Manner};
+use super::{Announcer, AnswerMethod};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
 
@@ -65,9 +65,9 @@ impl Announcer {
         };
         let said = self.keys_in(question, length);
         let heard = match self.manner {
-            Manner::Keys | Manner::Lines => true,
+            AnswerMethod::Keys | AnswerMethod::Lines => true,
             // The reason why a question can't be answered is not a way to answer it.
-            Manner::Program => unanswerable(question).is_some(),
+            AnswerMethod::Program => unanswerable(question).is_some(),
         };
         let spoken = if heard { &said.spoken } else { "" };
         let mut keys = Segment::new(Mark::Own, said.text, spoken);
@@ -140,8 +140,8 @@ impl Announcer {
             return self.said(key, &[]);
         }
         let pick = |keys: &'static str, in_lines: &'static str| match self.manner {
-            Manner::Keys => keys,
-            Manner::Lines | Manner::Program => in_lines,
+            AnswerMethod::Keys => keys,
+            AnswerMethod::Lines | AnswerMethod::Program => in_lines,
         };
         match &question.body {
             QuestionBody::Confirmation(asked) => {

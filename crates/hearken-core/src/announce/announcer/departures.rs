@@ -5,7 +5,7 @@ use crate::protocol::Severity;
 use crate::session::{Anomaly, AnomalyDetail, AnomalyKind, Change, Danger, Sessions};
 
 use super::change_wording::tool;
-use super::{Announcer, Draft, Manner};
+use super::{Announcer, AnswerMethod, Draft};
 use crate::announce::announcement::{AnnouncementKind, Class, Presentation, QuestionRelation};
 use crate::announce::words::departure::{args_of, key_of};
 use crate::announce::words::phrase::Arg;
@@ -54,7 +54,7 @@ impl Announcer {
     }
 
     pub(super) fn danger(&self, change: &Change, danger: &Danger, sessions: &Sessions) -> Draft {
-        let lines = self.manner != Manner::Keys;
+        let lines = self.manner != AnswerMethod::Keys;
         let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
         let leave = pick("danger.remedy.leave", "danger.remedy.leave_lines");
         let remedy = match danger {

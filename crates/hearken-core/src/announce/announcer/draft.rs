@@ -15,7 +15,7 @@ const SOURCE: &str = "source";
 
 /// How a person answers on the current face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Manner {
+pub enum AnswerMethod {
     /// By single keys.
     Keys,
     /// By lines.

@@ -335,7 +335,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::announce::announcer::Manner;
+    use crate::announce::announcer::AnswerMethod;
     use crate::announce::words::phrase::Phrases;
     use crate::config::AnnounceConfig;
     use crate::protocol::{Now, decode};
@@ -345,7 +345,7 @@ mod tests {
     fn by_what_an_agent_is_made_is_said_of_each_and_in_the_language_of_now() {
         let english = Arc::new(Phrases::english().unwrap());
         let german = Arc::new(Phrases::for_languages(&["de".to_owned()]).unwrap());
-        let mut announcer = Announcer::new(AnnounceConfig::default(), english, Manner::Lines);
+        let mut announcer = Announcer::new(AnnounceConfig::default(), english, AnswerMethod::Lines);
         announcer.set_verbosity(Verbosity::Detailed);
         let now = Now {
             monotonic: Duration::ZERO,

@@ -18,7 +18,7 @@ use crate::protocol::{
 use crate::session::Change;
 
 use super::change_wording::{agents, tool};
-use super::{Announcer, Draft, Manner};
+use super::{Announcer, AnswerMethod, Draft};
 use crate::announce::announcement::{AnnouncementKind, Class, EventFacts, Topic, Weight};
 use crate::announce::text::failure::{Counted, Failure, is_exit_code, last_line};
 use crate::announce::text::speakable::one_line;
@@ -127,8 +127,8 @@ impl Announcer {
             return Vec::new();
         }
         let key = match self.manner {
-            Manner::Keys => "tool.unread.keys",
-            Manner::Lines | Manner::Program => "tool.unread.lines",
+            AnswerMethod::Keys => "tool.unread.keys",
+            AnswerMethod::Lines | AnswerMethod::Program => "tool.unread.lines",
         };
         self.fill(key, level, &[("n", Arg::own(lines))])
     }

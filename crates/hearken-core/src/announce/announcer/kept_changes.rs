@@ -55,14 +55,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::announce::{Manner, Phrases};
+    use crate::announce::{AnswerMethod, Phrases};
     use crate::config::Config;
     use crate::protocol::Hunk;
 
     #[test]
     fn lines_have_the_numbers_of_their_own_text_and_no_hostile_signs() {
         let phrases = Arc::new(Phrases::english().unwrap());
-        let announcer = Announcer::new(Config::default().announce, phrases, Manner::Keys);
+        let announcer = Announcer::new(Config::default().announce, phrases, AnswerMethod::Keys);
         let kept = |text: &str| ChangedLine::Kept(text.to_owned());
         let removed = |text: &str| ChangedLine::Removed(text.to_owned());
         let added = |text: &str| ChangedLine::Added(text.to_owned());

@@ -44,7 +44,7 @@ mod unasked_changes;
 mod white_space;
 
 pub use answerable::{hides_something, label_of, takes_two_steps};
-pub use draft::Manner;
+pub use draft::AnswerMethod;
 pub use kept_lines::{KeptChange, KeptLine};
 pub use read_parts::{
     AttachedMaterial, ChangeInSight, ChangeItem, ChangePlace, Copied, LineInSight, QuestionInSight,
@@ -105,7 +105,7 @@ pub struct Announcer {
     last: RefCell<Last>,
     /// Counts of the sessions that share a name.
     namesakes: RefCell<Namesakes>,
-    manner: Manner,
+    manner: AnswerMethod,
     settings: AnnounceConfig,
     /// The settings that differ from the general ones, by source.
     own: BTreeMap<LinkId, SourceAnnounce>,
@@ -137,7 +137,7 @@ pub struct Announcer {
 
 impl Announcer {
     /// Creates an announcer that has not announced anything yet.
-    pub fn new(settings: AnnounceConfig, phrases: Arc<Phrases>, manner: Manner) -> Self {
+    pub fn new(settings: AnnounceConfig, phrases: Arc<Phrases>, manner: AnswerMethod) -> Self {
         Self {
             labels: agent_names::labels(&phrases),
             phrases,
@@ -209,7 +209,7 @@ impl Announcer {
     }
 
     /// Returns how the person answers.
-    pub fn manner(&self) -> Manner {
+    pub fn manner(&self) -> AnswerMethod {
         self.manner
     }
 

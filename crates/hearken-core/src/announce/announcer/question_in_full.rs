@@ -17,7 +17,7 @@ use crate::session::{Question, QuestionBody, Sessions};
 
 use super::answerable::label_of;
 use super::read_parts::QuestionParts;
-use super::{Announcer, Manner};
+use super::{Announcer, AnswerMethod};
 use crate::announce::text::normalise::clean_lines;
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::Arg;
@@ -113,8 +113,10 @@ impl Announcer {
                 if at + 1 < count {
                     segments.extend(self.phrases.say(
                         match self.manner {
-                            Manner::Keys => "question.part.next.keys",
-                            Manner::Lines | Manner::Program => "question.part.next.lines",
+                            AnswerMethod::Keys => "question.part.next.keys",
+                            AnswerMethod::Lines | AnswerMethod::Program => {
+                                "question.part.next.lines"
+                            }
                         },
                         Verbosity::Normal,
                         &[("n", Arg::own(question.id.0))],

@@ -207,7 +207,7 @@ mod tests {
 
     use super::super::read_parts::ChangePlace;
     use super::*;
-    use crate::announce::{Manner, Phrases};
+    use crate::announce::{AnswerMethod, Phrases};
     use crate::config::AnnounceConfig;
     use crate::protocol::FileChange;
 
@@ -230,7 +230,7 @@ mod tests {
 
     fn seen(hunks: Vec<Hunk>) -> Vec<String> {
         let phrases = Arc::new(Phrases::english().unwrap_or_else(|_| panic!("English")));
-        let announcer = Announcer::new(AnnounceConfig::default(), phrases, Manner::Keys);
+        let announcer = Announcer::new(AnnounceConfig::default(), phrases, AnswerMethod::Keys);
         let change = FileChange {
             path: "src/add.py".to_owned(),
             places: hunks.len() as u64,

@@ -10,7 +10,7 @@ use crate::protocol::{
 use crate::session::{AnswerReach, Question, QuestionBody, Sessions};
 
 use super::answerable::label_of;
-use super::{Announcer, Manner};
+use super::{Announcer, AnswerMethod};
 use crate::announce::announcement::AnnouncementKind;
 use crate::announce::text::speakable;
 use crate::announce::text::wrap::beginning;
@@ -87,8 +87,8 @@ impl Announcer {
     /// Announces that a question has more words than these, and how to hear them.
     pub(super) fn cut_words(&self, question: &Question, sessions: &Sessions, now: Now) -> String {
         let how = match self.manner {
-            Manner::Keys => "question.details.keys",
-            Manner::Lines | Manner::Program => "question.details.lines",
+            AnswerMethod::Keys => "question.details.keys",
+            AnswerMethod::Lines | AnswerMethod::Program => "question.details.lines",
         };
         let count = self.whole(question, sessions, now).parts.len();
         let args = [("n", Arg::own(question.id.0)), ("count", Arg::own(count))];

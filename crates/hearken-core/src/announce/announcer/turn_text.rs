@@ -124,8 +124,8 @@ impl Announcer {
         let name = ("agent", Arg::Name(agent.to_string()));
         let level = self.verbosity();
         let key = match self.manner {
-            super::Manner::Keys => "turn",
-            super::Manner::Lines | super::Manner::Program => "turn.lines",
+            super::AnswerMethod::Keys => "turn",
+            super::AnswerMethod::Lines | super::AnswerMethod::Program => "turn.lines",
         };
         let mut words = self.fill(key, level, &[name, ("n", count)]);
         if texts.left > 0 {

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::announce::{
-    Announcement, AnnouncementId, AnnouncementKind, Announcer, Arg, Args, Class, Manner, Phrases,
-    Presentation, QuestionRelation, Quote, Reason, Segment, SpeechQueue, VoiceCommand,
+    Announcement, AnnouncementId, AnnouncementKind, Announcer, AnswerMethod, Arg, Args, Class,
+    Phrases, Presentation, QuestionRelation, Quote, Reason, Segment, SpeechQueue, VoiceCommand,
 };
 use crate::config::Config;
 use crate::link::{Fault, LinkId};
@@ -159,14 +159,14 @@ impl AppCx {
     /// Answers a key or a line on the screen only.
     pub(super) fn answer_unsaid(&mut self, key: &str, args: &Args<'_>) {
         match self.face.manner() {
-            Manner::Keys => {
+            AnswerMethod::Keys => {
                 let words = self.words(key, args);
                 let told =
                     self.announcer
                         .aside(Class::Response, AnnouncementKind::Reply, words, self.now);
                 self.answers.take(&told);
             }
-            Manner::Lines | Manner::Program => {
+            AnswerMethod::Lines | AnswerMethod::Program => {
                 let told = self.announcer.say(
                     Class::Response,
                     AnnouncementKind::Reply,
@@ -204,8 +204,8 @@ impl AppCx {
     /// Stores words to be read after the full face has closed; in line faces the lines stay anyway.
     pub(super) fn leave_word(&mut self, words: String) {
         match self.face.manner() {
-            Manner::Keys => self.effects.push(Effect::Farewell(words)),
-            Manner::Lines | Manner::Program => {}
+            AnswerMethod::Keys => self.effects.push(Effect::Farewell(words)),
+            AnswerMethod::Lines | AnswerMethod::Program => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{Announcement, AnnouncementKind, Arg, Class, Manner, QuestionRelation};
+use crate::announce::{Announcement, AnnouncementKind, AnswerMethod, Arg, Class, QuestionRelation};
 use crate::session::{Question, QuestionId};
 
 use super::AppCx;
@@ -15,7 +15,7 @@ const SHORT: Duration = Duration::from_secs(60);
 impl AppCx {
     /// Shows an announcement, now or when lines may be written again.
     pub(in crate::app) fn put(&mut self, told: Arc<Announcement>) {
-        let lines = self.face.manner() == Manner::Lines;
+        let lines = self.face.manner() == AnswerMethod::Lines;
         if self.holding.waits(&told) || (lines && self.waits_for_decision(&told)) {
             self.holding.keep(told);
             return;
@@ -72,8 +72,8 @@ impl AppCx {
 
     fn is_typing(&self) -> bool {
         match self.face.manner() {
-            Manner::Lines | Manner::Program => self.holding.is_typing(),
-            Manner::Keys => self.doing.is_typing(),
+            AnswerMethod::Lines | AnswerMethod::Program => self.holding.is_typing(),
+            AnswerMethod::Keys => self.doing.is_typing(),
         }
     }
 
@@ -81,7 +81,7 @@ impl AppCx {
     pub(in crate::app) fn tick_line(&mut self) {
         let step = self.doing.second_step();
         let step = step.map(|step| (step.question(), step.since()));
-        let step = step.filter(|_| self.face.manner() != Manner::Program);
+        let step = step.filter(|_| self.face.manner() != AnswerMethod::Program);
         if self.holding.decide(step, self.now.monotonic) && self.holding.goes_on() {
             self.write_waiting();
         }

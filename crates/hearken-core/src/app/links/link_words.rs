@@ -1,6 +1,6 @@
 //! Faults of links and phrases of dialects, in words.
 
-use crate::announce::{Arg, Manner};
+use crate::announce::{AnswerMethod, Arg};
 use crate::link::{LinkId, Phrase};
 
 use super::Links;
@@ -23,7 +23,7 @@ impl Links {
     /// Returns the key of a dialect's phrase for the way in which the person gives commands.
     pub(super) fn told_key(&self, key: &'static str, cx: &AppCx) -> &'static str {
         match (key, cx.announcer.manner()) {
-            ("oversight.starts.change", Manner::Lines | Manner::Program) => {
+            ("oversight.starts.change", AnswerMethod::Lines | AnswerMethod::Program) => {
                 "oversight.starts.change_lines"
             }
             (key, _) => key,

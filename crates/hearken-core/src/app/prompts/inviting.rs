@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Prompts;
 use super::invitation::Invitation;
-use crate::announce::{AnnouncementKind, Class, Manner};
+use crate::announce::{AnnouncementKind, AnswerMethod, Class};
 use crate::app::{AppCx, Doing, Links};
 use crate::session::Session;
 
@@ -26,7 +26,7 @@ impl Prompts {
     pub(in crate::app) fn look_for_idle(&mut self, links: &Links, cx: &AppCx) {
         match self.invitation {
             Invitation::Over => {}
-            _ if self.stops_work(links) || cx.face.manner() == Manner::Program => {
+            _ if self.stops_work(links) || cx.face.manner() == AnswerMethod::Program => {
                 self.invitation = Invitation::Over;
             }
             _ if !self.is_idle(links, cx) => self.invitation = Invitation::Early,
@@ -55,19 +55,19 @@ impl Prompts {
         };
         match cx.face.manner() {
             // The screen shows the invitation while nothing happens.
-            Manner::Keys if !cx.queue.is_enabled() && cx.has_voice() => {
+            AnswerMethod::Keys if !cx.queue.is_enabled() && cx.has_voice() => {
                 // The voice is still getting ready.
                 self.invitation = Invitation::Idle(cx.now.monotonic);
                 return;
             }
-            Manner::Keys if matches!(cx.doing, Doing::Watching) => {
+            AnswerMethod::Keys if matches!(cx.doing, Doing::Watching) => {
                 if cx.has_voice() {
                     let told = cx.announcer.hint_by_ear(key, cx.now);
                     cx.emit(told);
                 }
             }
-            Manner::Keys | Manner::Program => {}
-            Manner::Lines => cx.say(Class::Outcome, AnnouncementKind::Hint, key, &[]),
+            AnswerMethod::Keys | AnswerMethod::Program => {}
+            AnswerMethod::Lines => cx.say(Class::Outcome, AnnouncementKind::Hint, key, &[]),
         }
         self.invitation = Invitation::Over;
     }

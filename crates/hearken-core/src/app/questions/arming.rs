@@ -16,7 +16,7 @@
 
 use std::time::Duration;
 
-use crate::announce::Manner;
+use crate::announce::AnswerMethod;
 use crate::config::QuestionConfig;
 use crate::keys::Press;
 use crate::session::Question;
@@ -52,7 +52,7 @@ pub(super) enum NotYet {
 /// How the person answers and hears, and the waiting times before an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Senses {
-    manner: Manner,
+    manner: AnswerMethod,
     lines: Option<LineSource>,
     /// Whether there is a voice, or one is still being looked for.
     voice: bool,
@@ -64,7 +64,7 @@ pub(super) struct Senses {
 
 impl Senses {
     pub(super) fn new(
-        manner: Manner,
+        manner: AnswerMethod,
         lines: Option<LineSource>,
         voice: bool,
         times: &QuestionConfig,
@@ -161,11 +161,11 @@ impl Questions {
         now: Duration,
     ) -> Option<NotYet> {
         match senses.manner {
-            Manner::Lines | Manner::Program if held => return Some(NotYet::Held),
-            Manner::Keys if self.before_the_person(question, senses.manner).is_none() => {
+            AnswerMethod::Lines | AnswerMethod::Program if held => return Some(NotYet::Held),
+            AnswerMethod::Keys if self.before_the_person(question, senses.manner).is_none() => {
                 return Some(self.undrawn(question, now));
             }
-            Manner::Lines | Manner::Program | Manner::Keys => {}
+            AnswerMethod::Lines | AnswerMethod::Program | AnswerMethod::Keys => {}
         }
         self.unsaid(question, now, senses)
     }
@@ -186,10 +186,10 @@ impl Questions {
     }
 
     /// Returns since when a question is in the person's sight, or else since when they have heard it.
-    fn before_the_person(&self, question: &Question, manner: Manner) -> Option<Duration> {
+    fn before_the_person(&self, question: &Question, manner: AnswerMethod) -> Option<Duration> {
         let in_sight = match manner {
-            Manner::Lines | Manner::Program => self.known.written(question.id),
-            Manner::Keys => self
+            AnswerMethod::Lines | AnswerMethod::Program => self.known.written(question.id),
+            AnswerMethod::Keys => self
                 .shown()
                 .filter(|shown| shown.question == question.id)
                 .and_then(|shown| shown.in_sight()),

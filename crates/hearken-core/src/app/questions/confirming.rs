@@ -1,6 +1,6 @@
 //! The second step of an answer: asking for it and handling it.
 
-use crate::announce::{Arg, Class, Manner, Presentation, Segment};
+use crate::announce::{AnswerMethod, Arg, Class, Presentation, Segment};
 use crate::protocol::{Answer, Decision};
 use crate::session::{AnswerReach, Question};
 
@@ -14,7 +14,7 @@ impl Questions {
     /// Asks for the second step.
     pub(super) fn ask_to_confirm(&self, question: &Question, answer: Answer, cx: &mut AppCx) {
         // If it is obvious what is being answered, the question has just named its action.
-        let is_plain = self.is_plain(question, cx) && cx.face.manner() != Manner::Program;
+        let is_plain = self.is_plain(question, cx) && cx.face.manner() != AnswerMethod::Program;
         let words = cx.announcer.answer_words(question, &answer);
         let mut args = vec![
             ("n", Arg::own(question.id.0)),
@@ -69,7 +69,7 @@ impl Questions {
         let mut words = cx.words(key, &args);
         // A program was told its line along with the question, so it need not be spoken here.
         if accepts
-            && cx.face.manner() == Manner::Program
+            && cx.face.manner() == AnswerMethod::Program
             && let Some(how) = words.first_mut()
         {
             let spoken = cx.phrases().text("reply.second_step.program", &[]);

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{Announcement, AnnouncementKind, Arg, Manner, QuestionRelation};
+use crate::announce::{Announcement, AnnouncementKind, AnswerMethod, Arg, QuestionRelation};
 use crate::session::{Question, QuestionId};
 
 use super::Questions;
@@ -50,7 +50,7 @@ impl Questions {
     pub(in crate::app) fn followed(&self, cx: &AppCx) -> (Option<QuestionId>, ChangeSight) {
         let in_sight = self.shown().filter(|shown| shown.in_sight().is_some());
         let sight = match in_sight {
-            _ if cx.face.manner() != Manner::Keys => ChangeSight::ByEar,
+            _ if cx.face.manner() != AnswerMethod::Keys => ChangeSight::ByEar,
             Some(shown) => ChangeSight::BySight(shown.change()),
             None if cx.has_voice() => ChangeSight::ByEar,
             None => ChangeSight::BySight(None),
@@ -62,7 +62,7 @@ impl Questions {
     pub(in crate::app) fn unseen_lines(&self, question: &Question, cx: &AppCx) -> usize {
         let shown = self.shown().filter(|shown| shown.question == question.id);
         match shown.filter(|shown| shown.in_sight().is_some()) {
-            Some(shown) if cx.face.manner() == Manner::Keys => {
+            Some(shown) if cx.face.manner() == AnswerMethod::Keys => {
                 let places = cx.announcer.changes_in_sight(&question.attached);
                 shown.seen_changes().unseen(&places)
             }
@@ -167,7 +167,7 @@ impl Questions {
                 let needed = cx.announcer.whole(question, &cx.sessions, cx.now).needed;
                 // Without a voice, its parts were either written or not given at all: a screen has its own
                 // pages.
-                let written = !cx.has_voice() && cx.face.manner() != Manner::Keys;
+                let written = !cx.has_voice() && cx.face.manner() != AnswerMethod::Keys;
                 self.known.parts(question.id) >= needed && (heard.is_some() || written)
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::announce::{
-    Announcement, AnnouncementId, Arg, Class, History, Manner, Presentation, Quote, QuoteKind,
+    Announcement, AnnouncementId, AnswerMethod, Arg, Class, History, Presentation, Quote, QuoteKind,
 };
 use crate::keys;
 use crate::session::QuestionId;
@@ -108,7 +108,7 @@ impl Review {
         if self.read_part(by > 0, shown, sight, cx) {
             return;
         }
-        if cx.face.manner() != Manner::Keys {
+        if cx.face.manner() != AnswerMethod::Keys {
             cx.respond("reading.none", &[]);
             return;
         }
@@ -273,7 +273,7 @@ fn last_told(history: &History) -> Option<&Arc<Announcement>> {
 
 /// Repeats an earlier announcement: aloud, and in line faces as a line, but not in the history.
 fn say_again(told: &Announcement, cx: &mut AppCx) {
-    if cx.face.manner() != Manner::Keys {
+    if cx.face.manner() != AnswerMethod::Keys {
         // Without this, an old line would look like a new one.
         cx.respond("history.again", &[]);
     }

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::announce::{
-    Announcement, AnnouncementId, AnnouncementKind, Arg, AttachedMaterial, ChangePlace, Class,
-    Manner, Presentation, QuestionRelation, Quote, QuoteKind, Segment,
+    Announcement, AnnouncementId, AnnouncementKind, AnswerMethod, Arg, AttachedMaterial,
+    ChangePlace, Class, Presentation, QuestionRelation, Quote, QuoteKind, Segment,
 };
 use crate::protocol::Attachments;
 use crate::session::{Question, QuestionId, Session, SessionKey, Sessions};
@@ -38,11 +38,11 @@ impl Review {
         }
         match cx.face.manner() {
             // A screen says it below the words of the question, which this would displace.
-            Manner::Keys => {
+            AnswerMethod::Keys => {
                 let words = (cx.words("reading.changes.keys", &[]), Presentation::Heard);
                 cx.tell_aloud(Class::Response, QuestionRelation::Tells(question), words);
             }
-            Manner::Lines | Manner::Program => cx.respond("reading.changes.lines", &[]),
+            AnswerMethod::Lines | AnswerMethod::Program => cx.respond("reading.changes.lines", &[]),
         }
     }
 

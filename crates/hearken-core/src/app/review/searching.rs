@@ -1,6 +1,6 @@
 //! Searching the history.
 
-use crate::announce::{Announcement, Arg, Manner};
+use crate::announce::{Announcement, AnswerMethod, Arg};
 
 use super::{Hit, Review};
 use crate::app::{AppCx, Doing};
@@ -57,11 +57,11 @@ fn say_found(told: &Announcement, hit: Hit, cx: &mut AppCx) {
         ("count", Arg::own(hit.count)),
     ];
     let again = match cx.face.manner() {
-        Manner::Lines | Manner::Program => {
+        AnswerMethod::Lines | AnswerMethod::Program => {
             cx.respond("search.hit", &args);
             cx.announcer.repeat(told)
         }
-        Manner::Keys => {
+        AnswerMethod::Keys => {
             let words = cx.words("search.hit", &args);
             cx.announcer.repeat_after(words, told)
         }

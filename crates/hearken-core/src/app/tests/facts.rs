@@ -161,7 +161,7 @@ fn only_an_address_is_copied_clean_and_where_there_is_a_terminal() {
     assert!(stage.heard("The address is too long to be copied."));
 
     let face = ("start.face.linear", "start.why.asked");
-    stage.app.cx.face = Face::new(Manner::Lines, Some(LineSource::Pipe), face, false);
+    stage.app.cx.face = Face::new(AnswerMethod::Lines, Some(LineSource::Pipe), face, false);
     stage.type_line("z");
     assert!(stage.heard("Nothing can be copied here."));
     assert!(stage.copied.is_empty());

@@ -3,7 +3,7 @@
 use super::*;
 
 pub(super) const EDITOR: Options = Options {
-    manner: Manner::Lines,
+    manner: AnswerMethod::Lines,
     lines: Some(LineSource::Editor),
     voice: VoiceWish::Silent,
     until: Until::NoSource,
@@ -182,7 +182,7 @@ fn a_line_that_is_soon_done_hears_the_question_and_no_notice() {
 #[test]
 fn in_the_editor_of_the_full_face_other_questions_wait_and_its_own_time_is_told() {
     let mut stage = speaking(Options {
-        manner: Manner::Keys,
+        manner: AnswerMethod::Keys,
         lines: None,
         ..EDITOR
     });
@@ -232,7 +232,7 @@ fn a_question_that_is_over_before_the_line_is_not_asked_after_it() {
 fn json_lines_are_never_held() {
     let mut stage = Stage::new(EDITOR);
     stage.app.cx.face = Face::new(
-        Manner::Program,
+        AnswerMethod::Program,
         Some(LineSource::Editor),
         ("start.face.json", "start.why.asked"),
         false,

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::Load;
 
 const LOW: Options = Options {
-    manner: Manner::Lines,
+    manner: AnswerMethod::Lines,
     lines: Some(LineSource::Pipe),
     voice: VoiceWish::Speak,
     until: Until::NoSource,

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_second_step_that_comes_long_after_accepts_nothing() {
     for options in [KEYS, PIPE] {
-        let lines = options.manner == Manner::Lines;
+        let lines = options.manner == AnswerMethod::Lines;
         let mut stage = Stage::new(options);
         stage.ask_with("rpl_1", json!({"risk_level": "high"}));
         stage.wait(2500);
@@ -45,7 +45,7 @@ fn the_stop_line_is_answered_and_the_stop_key_stays_silent() {
 #[test]
 fn leaving_asks_once_while_something_that_cannot_be_undone_is_at_work() {
     for options in [KEYS, PIPE] {
-        let lines = options.manner == Manner::Lines;
+        let lines = options.manner == AnswerMethod::Lines;
         let mut stage = Stage::new(options);
         let leave = |stage: &mut Stage| {
             if lines {

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::{Load, SourceAnnounce, Verbosity};
 
 const SPOKEN: Options = Options {
-    manner: Manner::Lines,
+    manner: AnswerMethod::Lines,
     lines: Some(LineSource::Pipe),
     voice: VoiceWish::Speak,
     until: Until::NoSource,

@@ -87,7 +87,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
 
     // Lines that are being typed, and input that was typed ahead.
     let mut stage = Stage::new(speaks(
-        Manner::Lines,
+        AnswerMethod::Lines,
         Some(LineSource::Terminal),
         Until::Asked,
     ));
@@ -101,7 +101,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     watch(&mut stage, 3000, &mut seen);
 
     // An agent that works in silence, then writes without an end, and a frame of many events.
-    let mut stage = Stage::new(speaks(Manner::Keys, None, Until::Asked));
+    let mut stage = Stage::new(speaks(AnswerMethod::Keys, None, Until::Asked));
     let engine = "test".into();
     stage.input(Input::Voice(VoiceEvent::Ready { engine }));
     stage.event("session.started", json!({}));

@@ -5,7 +5,7 @@ use crate::announce::VoiceEvent;
 use crate::config::{Load, SourceAnnounce};
 
 const SPOKEN: Options = Options {
-    manner: Manner::Lines,
+    manner: AnswerMethod::Lines,
     lines: Some(LineSource::Pipe),
     voice: VoiceWish::Speak,
     until: Until::NoSource,

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::Verbosity;
 
 const LINES: Options = Options {
-    manner: Manner::Lines,
+    manner: AnswerMethod::Lines,
     lines: Some(LineSource::Pipe),
     voice: VoiceWish::Silent,
     until: Until::NoSource,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::announce::{Announcement, Manner, Phrases};
+use crate::announce::{Announcement, AnswerMethod, Phrases};
 use crate::app::{
     App, Effect, Exit, Input, LineSource, LinkOrder, Setup, SourceSetup, Until, VoiceWish,
 };
@@ -88,7 +88,7 @@ impl Rig {
         let app = App::new(Setup {
             config,
             phrases: Arc::new(Phrases::english().unwrap()),
-            manner: Manner::Lines,
+            manner: AnswerMethod::Lines,
             copies: true,
             keymap: Keymap::default(),
             scan: None,

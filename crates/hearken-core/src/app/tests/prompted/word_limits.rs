@@ -10,10 +10,10 @@ const FOUND: usize = 60;
 const THREE: usize = 210;
 
 /// A prompted agent, and a voice that has finished speaking.
-fn heard(manner: Manner) -> Stage {
+fn heard(manner: AnswerMethod) -> Stage {
     let options = match manner {
-        Manner::Keys => VOICE,
-        Manner::Lines | Manner::Program => Options {
+        AnswerMethod::Keys => VOICE,
+        AnswerMethod::Lines | AnswerMethod::Program => Options {
             voice: VoiceWish::Speak,
             ..PIPE
         },
@@ -74,14 +74,14 @@ fn times(stage: &Stage, words: &str) -> usize {
 
 #[test]
 fn an_ordinary_command_takes_few_words() {
-    let mut stage = heard(Manner::Keys);
+    let mut stage = heard(AnswerMethod::Keys);
     accept(&mut stage, 9, "touch notes.txt");
     takes_at_most(ORDINARY, &stage);
 }
 
 #[test]
 fn a_finding_takes_few_words_more() {
-    let mut stage = heard(Manner::Keys);
+    let mut stage = heard(AnswerMethod::Keys);
     accept(&mut stage, 9, "git push --force");
     takes_at_most(FOUND, &stage);
     let said = stage.said();
@@ -98,7 +98,7 @@ fn a_finding_takes_few_words_more() {
 
 #[test]
 fn the_three_questions_of_a_turn_take_few_words() {
-    let mut stage = heard(Manner::Keys);
+    let mut stage = heard(AnswerMethod::Keys);
     accept(&mut stage, 9, "touch notes.txt");
     accept(&mut stage, 10, "cargo test --workspace");
     accept(&mut stage, 11, "git push --force");
